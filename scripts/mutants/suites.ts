@@ -27,7 +27,10 @@ export const suites: Record<string, readonly string[]> = {
     "test/proxy/{faults,guarded,rules,tunnel}.test.ts",
     "test/providers/attacks.test.ts",
   ],
+  hooks: ["test/hooks/*.test.ts", "test/cache/mixed.test.ts"],
   calls: [
+    "test/cache/*.test.ts",
+    "test/hooks/{before,after,parts}.test.ts",
     "test/calls/*.test.ts",
     "test/rates/{limits,take}.test.ts",
     "test/catalog/{supported,pricing}.test.ts",

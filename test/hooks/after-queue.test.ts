@@ -97,6 +97,7 @@ it("long texts are bounded too, and there is room again when they were heard", a
 it("the end waits until all was heard, failures too, and no longer", async () => {
   const { hook, asked } = held("one");
   const { queue, failures } = queueOf([hook]);
+  const beganMs = performance.now();
   await queue.close();
   queue.add(hook, ended("a"));
   queue.add(hook, ended("b"));
@@ -108,6 +109,7 @@ it("the end waits until all was heard, failures too, and no longer", async () =>
   asked[1]!.end(new HookFailedError("it is down"));
   await closed;
   expect(failures).toEqual(["one b it is down"]);
+  expect(performance.now() - beganMs).toBeLessThan(2_500);
 });
 
 it("a hook that never answers holds the end for three seconds at most", async () => {

@@ -88,6 +88,18 @@ describe("a field that no hook changed is sent in the caller's own digits", () =
     expect(said(draft)).toEqual(['rewritten messages: changed by the hook "one"']);
   });
 
+  it("in what is nested, whatever the order of its members came back as", () => {
+    const nested = '"metadata":{"b":12345678901234567890,"a":[0.10000000000000000001]}';
+    const draft = draftOf(`{"model":"a","user":"x",${nested}}`);
+    by(draft, "one", () => ({
+      metadata: { a: [0.1], b: Number("12345678901234567890") },
+      user: "y",
+      model: "a",
+    }));
+    expect(sent(draft)).toContain(nested);
+    expect(said(draft)).toEqual(['rewritten user: changed by the hook "one"']);
+  });
+
   it("where a hook changed the model alone", () => {
     const draft = draftOf(`{"model":"a","messages":[],${digits}}`);
     model(draft, "one", "b");
@@ -124,6 +136,10 @@ describe("another model takes the place of all that the caller named", () => {
     const own = draftOf('{"model":"a","models":["forbidden"]}');
     by(own, "one", (body) => ({ ...body, model: "house", models: ["other"] }));
     expect(own.changed()!.source.value["models"]).toEqual(["other"]);
+    const both = draftOf('{"model":"a","models":["forbidden"]}');
+    const body = { model: "a", models: ["other"] };
+    both.change("one", { action: "change", model: "house", body });
+    expect(both.changed()!.source.value).toEqual({ model: "house", models: ["other"] });
   });
 
   it("a model in the path, and a field of that name in the body", () => {

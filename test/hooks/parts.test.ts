@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { overloaded } from "../../src/base/errors.ts";
+import { GatewayError, overloaded } from "../../src/base/errors.ts";
 import { silentLog, type Log } from "../../src/base/log.ts";
 import { readAnswer } from "../../src/hooks/answer.ts";
 import type { Asker } from "../../src/hooks/asker.ts";
@@ -111,6 +111,14 @@ describe("an address", () => {
     await vi.waitFor(() => expect(closed).toBe(1), { timeout: 10_000 });
   });
 
+  it("nobody there is a failure with a reason", async () => {
+    const gone = await startRecorder(json({}));
+    await gone.close();
+    const asker = httpHook({ url: gone.url, secret, pools, clock: systemClock });
+    const asking = asker.ask({ id: "r", text: "{}", timeoutMs: 2_000, answerBytesMax: 10 });
+    await expect(asking).rejects.toThrow(/connect|refused/i);
+  });
+
   it("a longer answer than may be is none", async () => {
     hook.answer(json({ action: "allow", more: "x".repeat(100) }));
     await expect(ask(2_000, 50)).rejects.toMatchObject({ name: "HookFailedError" });
@@ -201,6 +209,10 @@ describe("whose calls are meant", () => {
     const full = call({ endpoint: "messages", lease: lease as unknown as AskedCall["lease"] });
     await expect(hooks.before(full)).rejects.toMatchObject({ code: "overloaded" });
     expect(observed).toEqual([]);
+    const odd = { ...lease, take: () => raise(new GatewayError("invalid_json", "Odd.")) };
+    const other = call({ endpoint: "messages", lease: odd as unknown as AskedCall["lease"] });
+    await expect(hooks.before(other)).rejects.toMatchObject({ code: "hook_failed" });
+    observed.length = 0;
     answer = () => Promise.reject(new TypeError("odd"));
     await expect(hooks.before(call({ endpoint: "messages" }))).rejects.toMatchObject({
       code: "hook_failed",

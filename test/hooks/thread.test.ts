@@ -110,6 +110,7 @@ it.each([
   expect(warned).toEqual([why]);
   const first = await eventually(() => ask(asker, "count").catch(() => undefined), "a new thread");
   expect(callsIn(first)).toBeLessThan(50);
+  expect(warned).toEqual([why]);
 });
 
 it("an answer is as long as may be, in bytes, and what is thrown is named", async () => {
