@@ -1,8 +1,8 @@
 /** The door of administration: who asks, what they may do, and the record of what they did. docs/management.md. */
 export { changePassword, signIn, type SignedIn } from "./accounts.ts";
-export { adminTokenActor, creatorOf, type Actor, type ActorKind } from "./actor.ts";
+export { adminTokenActor, creatorOf, type Actor } from "./actor.ts";
 export { openAdminToken } from "./admin-token.ts";
-export { listAudit, renderAudit, writeAudit, type AuditEntry } from "./audit.ts";
+export { listAudit, renderAudit, writeAudit } from "./audit.ts";
 export { createActors, type Actors } from "./authenticate.ts";
 export {
   createEventHub,
@@ -16,14 +16,7 @@ export {
   type Topic,
 } from "./events/index.ts";
 export { etagOf } from "./etag.ts";
-export {
-  allows,
-  insufficient,
-  organizationIdsOf,
-  permit,
-  visibilityOf,
-  type Place,
-} from "./guard.ts";
+export { allows, insufficient, organizationIdsOf, permit, visibilityOf } from "./guard.ts";
 export { acceptInvitation } from "./joining.ts";
 export {
   keyKind,
@@ -75,15 +68,8 @@ export {
 export { createThrottle, type Throttle } from "./throttle.ts";
 export { loosensCaps, sameCaps } from "./spend-caps.ts";
 export { rightsOf } from "./rights-of.ts";
-export { rights, verdict, type Action, type Relation, type Role, type Verdict } from "./rights.ts";
-export {
-  createToken,
-  getToken,
-  listTokens,
-  renderToken,
-  revokeToken,
-  type AdminToken,
-} from "./tokens.ts";
+export { rights, verdict, type Action, type Relation, type Role } from "./rights.ts";
+export { createToken, getToken, listTokens, renderToken, revokeToken } from "./tokens.ts";
 export {
   deliveryTrail,
   findVisible,
@@ -100,5 +86,4 @@ export {
   renderAttempts,
   search,
   taskTrail,
-  type RowName,
 } from "./reads/index.ts";

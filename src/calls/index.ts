@@ -1,6 +1,6 @@
 /** What happens between an authenticated request and its answer. */
 export { countInputTokens } from "./count-tokens.ts";
-export type { AnyCall, TextCall, TextServices } from "./context.ts";
+export type { TextCall, TextServices } from "./context.ts";
 export { CallError } from "./end.ts";
 export { mediaBody, picturesOf } from "./hooks.ts";
 export { findModel, listModels } from "./models.ts";

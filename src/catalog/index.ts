@@ -1,14 +1,7 @@
 /** The catalogue's door: models, providers, offers and prices as data. docs/configuration.md. */
 export * from "./types.ts";
 export { dialectRows, type Dialect, type DialectRow } from "./dialects.ts";
-export {
-  callEndpoints,
-  mediaFamilies,
-  type ImageFamily,
-  type MediaEndpoint,
-  type MediaFamilyName,
-  type VideoFamily,
-} from "./families.ts";
+export { callEndpoints, mediaFamilies, type ImageFamily, type VideoFamily } from "./families.ts";
 export type * from "./access.ts";
 export { accessSecrets } from "./access-build.ts";
 export * from "../base/abilities.ts";
@@ -21,13 +14,13 @@ export {
   type AddedProvider,
   type BuiltProvider,
 } from "./added.ts";
-export { checkAdded, type AddedMistake } from "./added-check.ts";
+export { checkAdded } from "./added-check.ts";
 export { providerRows } from "./file-rows.ts";
-export { layeredCatalog, type Layers } from "./layers.ts";
+export { layeredCatalog } from "./layers.ts";
 export { catalogAt, pricesInForce } from "./in-force.ts";
 export { isPattern, modelNames, type ModelNames } from "./names.ts";
 export { priceUsage, usageParts } from "./price.ts";
-export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
+export { estimateInputTokens, upperBound } from "./bound.ts";
 export {
   checkParameters,
   isSpelledIn,
@@ -40,7 +33,7 @@ export { environmentCatalog, environmentSource } from "./environment-catalog.ts"
 export { withOwnPrices } from "./own-prices.ts";
 export { hasVendors, leftToEnvironment, presetMistakes } from "./presets.ts";
 export { decimalOf } from "./list/decimal.ts";
-export { listDiff, type ListDiff, type PriceChange } from "./list/diff.ts";
+export { listDiff, type ListDiff } from "./list/diff.ts";
 export { listedModels, listText, shippedList, vendorRows } from "./list/shipped.ts";
 export type { VendorRow } from "./list/types.ts";
 export { localCatalog, localModels, localProviders } from "./local-servers.ts";
@@ -51,7 +44,6 @@ export {
   loadConfig,
   mergeCatalogs,
   type Config,
-  type ConfigOptions,
   type ConfigResult,
 } from "./config.ts";
 export type { HookSettings } from "./hooks.ts";
@@ -61,5 +53,5 @@ export type { ServerTls } from "./tls-files.ts";
 export { configSchema, providerIdPattern, providerSchema } from "./schema.ts";
 export { configJson, modelRow, printConfig } from "./print.ts";
 export { checkSecrets, isSecretKey } from "./secrets.ts";
-export { watchConfig, type ConfigWatch, type WatchOptions } from "./watch.ts";
+export { watchConfig, type ConfigWatch } from "./watch.ts";
 export { formatMistakes, formatPath, type Mistake } from "./mistakes.ts";

@@ -4,24 +4,18 @@ export type { BatchWatch } from "./batch.ts";
 export { creditIn } from "./credit.ts";
 export { idleRetryMs, idleWaitMs } from "./decide.ts";
 export { reserveAllIn, reserveIn, settleIn } from "./holds.ts";
-export { createLedger, type Ledger, type LedgerOptions } from "./ledger.ts";
+export { createLedger, type Ledger } from "./ledger.ts";
 export { resetsAt, type Layer, type Window } from "./periods.ts";
 export { refusalError } from "./refusal.ts";
 export type {
-  Balance,
-  CallName,
-  CreditInput,
   CreditResult,
   Entry,
-  EntryPage,
   HoldInput,
   HoldResult,
   QueueLimits,
   ReserveInput,
   ReserveResult,
   SettleResult,
-  Spend,
 } from "./types.ts";
-export type { Difference } from "./difference.ts";
 export { differencesIn, verifyLedger } from "./verify.ts";
 export { createVerifier, type Verification, type Verifier } from "./verifier.ts";

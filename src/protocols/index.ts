@@ -74,13 +74,6 @@ export {
   type ProtocolName,
   type UpstreamProtocol,
 } from "./canonical/request.ts";
-export type {
-  AnswerContext,
-  CallFacts,
-  Codec,
-  StreamTap,
-  UpstreamCodec,
-  WireError,
-} from "./codec.ts";
+export type { CallFacts, Codec, StreamTap, WireError } from "./codec.ts";
 export { convertedBody, createRoute } from "./convert.ts";
-export type { Route, RouteInput } from "./route.ts";
+export type { Route } from "./route.ts";

@@ -10,7 +10,7 @@ export {
 export { HealthPeers, type HealthChange, type HealthRow, type PeerLink } from "./peers.ts";
 export { hourOf, nothingAsked, type LastHour } from "./last-hour.ts";
 export type { MeasuredCall } from "./speed.ts";
-export { parseModelId, resolveModelId, type ParsedModelId, type Strategy } from "./model-id.ts";
+export { parseModelId, resolveModelId, type ParsedModelId } from "./model-id.ts";
 export {
   isMediaModel,
   modelsFor,
@@ -20,13 +20,7 @@ export {
   type Constraints,
   type RoutingScope,
 } from "./scope.ts";
-export {
-  mediaModel,
-  planMedia,
-  type MediaExplanation,
-  type MediaPlan,
-  type MediaPlanInput,
-} from "./plan-media.ts";
-export { plan, type Explanation, type Plan, type PlanInput } from "./plan.ts";
+export { mediaModel, planMedia, type MediaPlan, type MediaPlanInput } from "./plan-media.ts";
+export { plan, type Plan, type PlanInput } from "./plan.ts";
 export { previewPlan } from "./preview.ts";
 export { standardPrice } from "./order.ts";

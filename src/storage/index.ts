@@ -6,7 +6,6 @@ export {
   readBodies,
   sweepBodies,
   type Bodies,
-  type BodyLog,
   type Sealing,
 } from "./request-bodies.ts";
 export {
@@ -25,10 +24,9 @@ export {
   onCatalogList,
   shippedVersion,
   useCatalogList,
-  type CatalogListRow,
 } from "./catalog-lists.ts";
 export { DataDirectoryInUseError } from "./data-lock.ts";
-export type { Database, TransactionOptions } from "./database.ts";
+export type { Database } from "./database.ts";
 export { hasEmbeddedDatabase } from "./embedded/open.ts";
 export { countOpenFiles } from "./files/counted.ts";
 export { FileDrafts, inputDrafts } from "./files/drafts.ts";
@@ -40,7 +38,6 @@ export {
   type ByteRange,
   type FileStore,
   type FileStoreOptions,
-  type OpenFile,
 } from "./files/store.ts";
 export {
   assignInputs,
@@ -69,7 +66,7 @@ export {
   SchemaError,
   schemaState,
 } from "./migrate.ts";
-export { openDatabase, type OpenOptions } from "./open.ts";
+export { openDatabase } from "./open.ts";
 export {
   insertCredential,
   insertProvider,

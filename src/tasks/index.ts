@@ -1,8 +1,8 @@
 /** Tasks: image and video work that outlives its request. docs/tasks.md. */
 export { taskPoints, type TaskPoint, type TaskTiming } from "./engine.ts";
 export { answerKey, claimKeyForCall, findAnswered, keyLifetimeMs } from "./idempotency.ts";
-export { createTasks, openUpload, type TasksOptions } from "./tasks.ts";
-export { insertFinished, type Finished } from "./finished.ts";
+export { createTasks, openUpload } from "./tasks.ts";
+export { insertFinished } from "./finished.ts";
 export { readTask, readTasks } from "./read.ts";
 export { isCertainRefusal } from "./submit.ts";
 export { entryPoints, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
@@ -20,12 +20,9 @@ export type {
   IdempotencyClaim,
   ListedTask,
   RequestChange,
-  SubmitInput,
   SubmitResult,
   Task,
-  TaskError,
   TaskFilter,
-  TaskPage,
   Tasks,
 } from "./types.ts";
 export {
@@ -36,6 +33,5 @@ export {
   redeliver,
   sendTest,
   startSpendAlerts,
-  type Deliverer,
   type Delivery,
 } from "./webhooks/index.ts";

@@ -1,11 +1,7 @@
 /** The door of tenancy: organizations, workspaces, members, users, API keys, and who a request comes from. */
 export { thresholdsMax } from "./alert-thresholds.ts";
-export {
-  createAuthenticator,
-  type Authenticator,
-  type AuthenticatorOptions,
-} from "./authenticate.ts";
-export { bootstrap, type BootstrapContext, type FirstStart } from "./bootstrap.ts";
+export { createAuthenticator, type Authenticator } from "./authenticate.ts";
+export { bootstrap } from "./bootstrap.ts";
 export type { Caller, ScopeLayer } from "./caller.ts";
 
 export { changeRow, changeTogether, subscribeChanges, type ChangeDatabase } from "./changes.ts";
@@ -29,10 +25,9 @@ export {
   renderSpend,
   type KeyRecord,
   type KeySpend,
-  type KeyStatus,
 } from "./key-record.ts";
 export { beyondBounds } from "./key-bounds.ts";
-export { keySorts, listKeys, type KeyFilter } from "./key-list.ts";
+export { keySorts, listKeys } from "./key-list.ts";
 export { disableKey, enableKey, revokeKey } from "./key-states.ts";
 export {
   changeKey,
@@ -41,7 +36,6 @@ export {
   revealKey,
   type KeyInput,
   type KeyPatch,
-  type KeyReference,
   type KeySettings,
   type KeyWithSecret,
 } from "./keys.ts";
@@ -73,7 +67,6 @@ export {
   listMembers,
   removeMember,
   type Member,
-  type MemberPatch,
   type MemberReference,
   type MemberRole,
 } from "./members.ts";
@@ -83,7 +76,6 @@ export {
   getOrganization,
   listOrganizations,
   type Organization,
-  type OrganizationPatch,
 } from "./organizations.ts";
 export {
   renderRateLimits,
@@ -98,10 +90,10 @@ export { rotateKey } from "./rotate-key.ts";
 export { issueTemporary } from "./temporary-key.ts";
 export { makeReset, noReset, openReset, type PasswordReset } from "./password-resets.ts";
 export { verifyPassword } from "./passwords.ts";
-export type { RoutingPatch, RoutingSettings, SortStrategy } from "./routing-settings.ts";
-export { keyScopeOf, routingScope, routingScopeOf, type RoutingScope } from "./scope.ts";
+export type { RoutingPatch, RoutingSettings } from "./routing-settings.ts";
+export { keyScopeOf, routingScope, routingScopeOf } from "./scope.ts";
 export type { Secrets } from "./secrets.ts";
-export { openSecrets, type OpenSecrets, type SecretsOptions } from "./open-secrets.ts";
+export { openSecrets, type OpenSecrets } from "./open-secrets.ts";
 export { credentialSealName, providerSealName } from "./seal-names.ts";
 export {
   masterKeyProgress,
@@ -116,18 +108,14 @@ export {
   signingOverlapMs,
   type SigningSecret,
 } from "./signing-secret.ts";
-export { parseCreditLine, renderCreditLine, unlimited, type CreditLine } from "./credit-line.ts";
+export { parseCreditLine, renderCreditLine, unlimited } from "./credit-line.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
-export { changeUser, createUser, emailsOf, getUser, type User, type UserRole } from "./users.ts";
+export { changeUser, createUser, emailsOf, getUser } from "./users.ts";
 export { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 export {
   changeWorkspace,
   createWorkspace,
   getWorkspace,
   listWorkspaces,
-  type KeepBodies,
   type Workspace,
-  type WorkspaceInput,
-  type WorkspacePatch,
-  type WorkspaceStatus,
 } from "./workspaces.ts";

@@ -8,31 +8,13 @@ export { openExchange, type Exchange } from "./exchange.ts";
 export { agentsThrough, fetchBy, fetchThrough } from "./dial/agents.ts";
 export { loadClouds } from "./load-clouds.ts";
 export { ExchangeError } from "./exchange-error.ts";
-export { guardedRequest, type GuardedAnswer, type GuardedRequest } from "./guarded.ts";
-export {
-  checkAddress,
-  type CheckedUrl,
-  type CheckRule,
-  type Resolve,
-  type ResolvedAddress,
-} from "./guarded-address.ts";
-export {
-  download,
-  DownloadError,
-  type DownloadFailure,
-  type DownloadRequest,
-  type DownloadSink,
-} from "./guarded-download.ts";
+export { guardedRequest, type GuardedRequest } from "./guarded.ts";
+export { checkAddress, type Resolve, type ResolvedAddress } from "./guarded-address.ts";
+export { download, DownloadError, type DownloadRequest } from "./guarded-download.ts";
 export { maskError, withoutCredentials } from "./masking.ts";
 export { mediaTypeOf } from "./media-type.ts";
 export { namesThing } from "./not-found.ts";
-export {
-  outcomeOfFailure,
-  outcomeOfStatus,
-  unusableAnswer,
-  type Outcome,
-  type RefusedCredential,
-} from "./outcome.ts";
+export { outcomeOfFailure, outcomeOfStatus, unusableAnswer } from "./outcome.ts";
 export { createPools, type Pools } from "./pools.ts";
 export type { CallerHeaders } from "./vendors/types.ts";
 export * from "./media/index.ts";

@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import type { Asset, Builds } from "./build.ts";
 
-export { openBuilds, type Builds } from "./build.ts";
+export { openBuilds } from "./build.ts";
 export { answerPage } from "./page.ts";
 
 /** The smallest form that the caller takes; a coding with `q=0` is one it does not take. */
