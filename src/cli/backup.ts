@@ -6,7 +6,7 @@ import { createLog } from "../base/log.ts";
 import { restoreBackup, writeBackup, type BackupEnd, type Progress } from "../backup/index.ts";
 import { openFileStore, type Database } from "../storage/index.ts";
 import { openSecrets } from "../tenancy/index.ts";
-import { openCatalog, sandboxWanted } from "./catalog.ts";
+import { settingsForCommands } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
 import { refuseUnused } from "./open.ts";
@@ -60,13 +60,6 @@ async function withPlaces<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
   }
 }
 
-async function storageOf(environment: Environment) {
-  const sandboxUrl = sandboxWanted(environment) ? "http://127.0.0.1:0" : undefined;
-  const catalog = await openCatalog({ environment, sandboxUrl, log: createLog("warn") });
-  catalog.close();
-  return catalog.settings.storage;
-}
-
 /** Writes beside the file's place and renames: a backup that was broken off never has its name. `-` is standard output. */
 async function intoFile(path: string, write: (to: Writable) => Promise<BackupEnd>) {
   if (path === "-") return write(process.stdout);
@@ -85,7 +78,7 @@ async function intoFile(path: string, write: (to: Writable) => Promise<BackupEnd
 export async function backupCommand(path: string, options: BackupCommandOptions): Promise<void> {
   refuseUnused(readEnvironment(process.env));
   await withPlaces(async ({ environment, database }) => {
-    const storage = await storageOf(environment);
+    const { storage } = await settingsForCommands(environment);
     const files =
       storage.kind === "local" ? await openFileStore(storage, environment.dataDir) : undefined;
     const progress = createProgress();
@@ -102,7 +95,8 @@ export async function backupCommand(path: string, options: BackupCommandOptions)
 export async function restoreCommand(path: string, options: RestoreCommandOptions): Promise<void> {
   if (path !== "-" && !existsSync(path)) throw new UsageError(`there is no file ${path}`);
   await withPlaces(async ({ environment, database }) => {
-    const files = await openFileStore(await storageOf(environment), environment.dataDir);
+    const { storage } = await settingsForCommands(environment);
+    const files = await openFileStore(storage, environment.dataDir);
     const source: Readable = path === "-" ? process.stdin : createReadStream(path);
     const end = await restoreBackup({
       database,

@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
+import { createLog, type Log } from "../base/log.ts";
 import {
   defaultSettings,
   environmentCatalog,
@@ -186,6 +186,22 @@ export async function catalogForCommands(
     console.error(`tollgate: ${error.message}\nThe command goes on without the configuration.`);
     return environmentCatalog(environment.variables);
   }
+}
+
+/** What the configuration says now: read once, and not followed. @throws UsageError */
+export async function readConfiguration(
+  options: CatalogOptions,
+): Promise<{ readonly catalog: Catalog; readonly settings: Settings }> {
+  const open = await openCatalog(options);
+  open.close();
+  return { catalog: open.current(), settings: open.settings };
+}
+
+/** The settings that a command goes by. @throws UsageError */
+export async function settingsForCommands(environment: Environment): Promise<Settings> {
+  const sandboxUrl = sandboxWanted(environment) ? nowhere : undefined;
+  const log = createLog("warn");
+  return (await readConfiguration({ environment, sandboxUrl, log })).settings;
 }
 
 interface FileOptions extends ReturnType<typeof knownBesides> {

@@ -1,8 +1,7 @@
 /** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
-import { createLog } from "../base/log.ts";
 import { exportDay, exportKinds, openExportPlace } from "../exports/index.ts";
 import { agentsThrough } from "../upstream/index.ts";
-import { openCatalog, sandboxWanted } from "./catalog.ts";
+import { settingsForCommands } from "./catalog.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { wordOf } from "./fields.ts";
 import { withDatabase } from "./open.ts";
@@ -25,14 +24,6 @@ function dayOf(text: string, option: string): number {
   return ms;
 }
 
-async function settingsHere() {
-  const environment = readEnvironment(process.env);
-  const sandboxUrl = sandboxWanted(environment) ? "http://127.0.0.1:0" : undefined;
-  const catalog = await openCatalog({ environment, sandboxUrl, log: createLog("warn") });
-  catalog.close();
-  return catalog.settings;
-}
-
 /** Writes one file for each day from `--from` to `--to`, both included. */
 export async function exportCommand(what: string, options: ExportOptions): Promise<void> {
   const kind = wordOf(what, "what is exported", exportKinds);
@@ -40,14 +31,15 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
   const last = options.to === undefined ? first : dayOf(options.to, "--to");
   if (last < first) throw new UsageError("--to is a day before --from");
   if (last + dayMs > Date.now()) throw new UsageError("the last day is not over yet, in UTC");
-  const { exports } = await settingsHere();
+  const environment = readEnvironment(process.env);
+  const { exports } = await settingsForCommands(environment);
   const to = options.into ?? exports?.to;
   if (to === undefined)
     throw new UsageError(
       "--into is missing: a folder, or s3://bucket/prefix; exports.to is not set either",
     );
   const place = await openExportPlace({ ...exports, to }, () =>
-    agentsThrough(environmentProxies(readEnvironment(process.env))),
+    agentsThrough(environmentProxies(environment)),
   );
   try {
     await withDatabase(async ({ database }) => {

@@ -41,7 +41,6 @@ export {
 } from "./files/store.ts";
 export {
   assignInputs,
-  expireFilesAt,
   fileExpiries,
   findFile,
   recordFile,

@@ -8,7 +8,7 @@ import { migrate } from "../../storage/index.ts";
 import { openSecrets } from "../../tenancy/index.ts";
 import { announceAddress } from "../address.ts";
 import { banner } from "../banner.ts";
-import { openCatalog, sandboxWanted } from "../catalog.ts";
+import { readConfiguration, sandboxWanted } from "../catalog.ts";
 import { openDatabaseOf } from "../database.ts";
 import { UsageError, type Environment } from "../environment.ts";
 import { explain } from "../explain.ts";
@@ -67,11 +67,7 @@ async function start(
     ? await startSandbox({ host: "127.0.0.1", port: 0 })
     : undefined;
   if (sandbox) closers.push(() => sandbox.close());
-  const readCatalog = async () => {
-    const open = await openCatalog({ environment, sandboxUrl: sandbox?.url, log });
-    open.close();
-    return { catalog: open.current(), settings: open.settings };
-  };
+  const readCatalog = () => readConfiguration({ environment, sandboxUrl: sandbox?.url, log });
   const { catalog, settings } = await readCatalog();
   const plan = await prepareDatabase({ environment, wanted, log }, closers);
   const listening = await openListening({ environment, settings }, plan.count, shareSockets);

@@ -1,6 +1,6 @@
 /** What is done to an API key besides changing its settings: disable, enable, revoke, reveal, lend, rotate. KEY-04, KEY-08 to KEY-13. */
 import { Type } from "../../base/json-schema.ts";
-import { changeObject, keyKind, type Action } from "../../admin/index.ts";
+import { changeObject, keyKind, type Action, type WithinChange } from "../../admin/index.ts";
 import { graceSecondsMax, temporarySecondsMax } from "../../base/management.ts";
 import {
   disableKey,
@@ -12,6 +12,7 @@ import {
   rotateKey,
   type KeyRecord,
 } from "../../tenancy/index.ts";
+import type { AdminServices } from "../services.ts";
 import { keyAnswer, keySchema, keyWithSecretSchema } from "./key-views.ts";
 import { route, type AdminRequest } from "./route.ts";
 import { strict } from "./schemas.ts";
@@ -29,20 +30,30 @@ type KeyRequest = Pick<
   "services" | "actor" | "params" | "requestId" | "ifMatch"
 >;
 
-type Apply = Parameters<typeof changeObject<KeyRecord>>[3]["apply"];
+type Apply<Made> = (
+  context: WithinChange & Pick<AdminServices, "secrets">,
+  reference: { readonly id: string },
+) => Promise<Made>;
 
-function changed(
-  request: KeyRequest,
+/** What `apply` makes of the key; `entry`: what the log of changes calls it, where that is not the right's name. */
+async function changed<Made extends { readonly record: KeyRecord }>(
+  { services, params, ...request }: KeyRequest,
   action: Action,
-  apply: Apply,
+  apply: Apply<Made>,
   entry?: string,
-): Promise<KeyRecord> {
-  return changeObject(request.services, keyKind, request, {
+): Promise<Made> {
+  const reference = { id: params["id"]! };
+  let made: Made | undefined;
+  await changeObject(services, keyKind, request, {
     action,
     ...(entry !== undefined && { entry }),
-    load: (context) => getKey(context, { id: request.params["id"]! }, { forUpdate: true }),
-    apply,
+    load: (context) => getKey(context, reference, { forUpdate: true }),
+    async apply(context) {
+      made = await apply({ ...context, secrets: services.secrets }, reference);
+      return made.record;
+    },
   });
+  return made!;
 }
 
 const moveRoutes = stateMoves.map(([name, summary, move]) =>
@@ -57,9 +68,9 @@ const moveRoutes = stateMoves.map(([name, summary, move]) =>
     answer: keySchema,
     errors: ["not_found", "conflict"],
     async handle(request) {
-      const record = await changed(request, `key.${name}`, (context, { id }) =>
-        move(context, { id }),
-      );
+      const { record } = await changed(request, `key.${name}`, async (context, reference) => ({
+        record: await move(context, reference),
+      }));
       return keyAnswer(request.services, record);
     },
   }),
@@ -78,14 +89,8 @@ const reveal = route({
   answer: keyWithSecretSchema,
   errors: ["not_found", "conflict"],
   async handle(request) {
-    const { services } = request;
-    let key = "";
-    const record = await changed(request, "key.reveal", async (context, { id }) => {
-      const revealed = await revealKey({ ...context, secrets: services.secrets }, { id });
-      ({ key } = revealed);
-      return revealed.record;
-    });
-    return keyAnswer(services, record, key);
+    const { record, key } = await changed(request, "key.reveal", revealKey);
+    return keyAnswer(request.services, record, key);
   },
 });
 
@@ -116,23 +121,14 @@ const temporary = route({
   },
   errors: ["not_found", "conflict"],
   async handle(request) {
-    const { services, body } = request;
-    let issued = { key: "", expires_at: "" };
-    await changed(
+    const seconds = request.body.ttl_s ?? temporarySecondsMax;
+    const { key, expiresAt } = await changed(
       request,
       "key.reveal",
-      async (context, { id }) => {
-        const made = await issueTemporary(
-          { ...context, secrets: services.secrets },
-          { id },
-          body.ttl_s ?? temporarySecondsMax,
-        );
-        issued = { key: made.key, expires_at: made.expiresAt.toISOString() };
-        return made.record;
-      },
+      (context, reference) => issueTemporary(context, reference, seconds),
       "key.temporary",
     );
-    return { body: issued };
+    return { body: { key, expires_at: expiresAt.toISOString() } };
   },
 });
 
@@ -152,18 +148,11 @@ const rotate = route({
   answer: keyWithSecretSchema,
   errors: ["not_found", "conflict"],
   async handle(request) {
-    const { services, body } = request;
-    let key = "";
-    const record = await changed(request, "key.rotate", async (context, { id }) => {
-      const rotated = await rotateKey(
-        { ...context, secrets: services.secrets },
-        { id },
-        { graceSeconds: body.grace_seconds },
-      );
-      ({ key } = rotated);
-      return rotated.record;
-    });
-    return keyAnswer(services, record, key);
+    const graceSeconds = request.body.grace_seconds;
+    const { record, key } = await changed(request, "key.rotate", (context, reference) =>
+      rotateKey(context, reference, { graceSeconds }),
+    );
+    return keyAnswer(request.services, record, key);
   },
 });
 
