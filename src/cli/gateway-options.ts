@@ -44,6 +44,3 @@ export interface GatewayOptions {
   /** What this process is among the workers of its gateway; alone if absent. */
   readonly role?: WorkerRole;
 }
-
-/** What is to be closed, first opened first; closed from the end. */
-export type Closers = (() => Promise<void> | void)[];

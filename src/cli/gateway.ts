@@ -15,7 +15,8 @@ import { announceAddress } from "./address.ts";
 import { logDescriptors } from "./descriptors.ts";
 import { httpServices, metricsAccessOf } from "./door.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
-import type { Closers, GatewayOptions } from "./gateway-options.ts";
+import { Closers } from "./closers.ts";
+import type { GatewayOptions } from "./gateway-options.ts";
 import { openGround, type Ground } from "./ground.ts";
 import { gauges } from "./gauges.ts";
 import { listenOn } from "./listen.ts";
@@ -59,24 +60,12 @@ interface CloseOptions {
 const idleMsMax = 12_000;
 
 /** Starts a gateway. Whatever fails half-way is closed again before the error is thrown. */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const closers: Closers = [];
-  const closeAll = async (): Promise<void> => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
-  try {
-    return await build(options, closers, closeAll);
-  } catch (error) {
-    await closeAll();
-    throw error;
-  }
+export function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const closers = new Closers();
+  return closers.starting(() => build(options, closers));
 }
 
-async function build(
-  options: GatewayOptions,
-  closers: Closers,
-  closeAll: () => Promise<void>,
-): Promise<Gateway> {
+async function build(options: GatewayOptions, closers: Closers): Promise<Gateway> {
   const ground = await openGround(options, closers);
   const { environment, role, catalog, database, ledger, metrics } = ground;
   let address = "";
@@ -86,7 +75,7 @@ async function build(
   const metricsAccess = metricsAccessOf(environment);
   const sockets = role.given.sockets;
   const metricsServer = await startMetricsServer({ metrics, metricsAccess }, sockets?.metrics);
-  if (metricsServer) closers.push(() => metricsServer.close());
+  if (metricsServer) closers.keep(metricsServer);
   const app = await createApp(
     await httpServices({
       ...workers,
@@ -99,16 +88,16 @@ async function build(
       isRefusing: () => stage === "refusing",
     }),
   );
-  closers.push(() => app.close());
+  closers.add(() => app.close());
   address = await listenOn(app, { environment, settings: catalog.settings }, role.given);
-  closers.push(afterListening(ground, () => metrics.inFlight.total, options));
+  closers.add(afterListening(ground, () => metrics.inFlight.total, options));
   let closing: CloseOptions = {};
-  closers.push(async () => {
+  closers.add(async () => {
     stage = "leaving";
     workers.media.tasks.rest();
     await stopServer(app.server, () => (stage = "refusing"), closing.callsMs);
   });
-  if (!role.isWorker) closers.push(announceAddress(environment, address));
+  if (!role.isWorker) closers.add(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.
   const first = await firstStart({ ...ground, creditNano: environment.initialCreditNano });
   return {
@@ -123,7 +112,7 @@ async function build(
       stage = "leaving";
       closing = options;
       await leave(app.server, options);
-      await closeAll();
+      await closers.closeAll();
     },
     own: {
       isOpen: () => stage === "open",
@@ -158,7 +147,7 @@ async function openOwnHooks(
       observe: ({ name, at }, outcome, durationMs) =>
         metrics.observeHook({ hook: name, at, outcome }, durationMs),
     });
-    closers.push(() => hooks?.close());
+    closers.add(() => hooks?.close());
     return hooks;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : "a hook cannot be loaded");
@@ -174,14 +163,13 @@ async function openWorkers(
   const { database, log, role, ledger, catalog, holdLeaseMs } = ground;
   ground.metrics.add(gauges(ground));
   const hooks = await openOwnHooks(ground, closers);
-  const media = openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl, hooks });
-  closers.push(() => media.close());
+  const media = closers.keep(
+    openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl, hooks }),
+  );
   const { queue } = catalog.settings.limits;
-  const spend = createSpend(ledger, { database, log, queue, leaseMs: holdLeaseMs });
-  closers.push(() => spend.close());
-  closers.push(startSweeps(ground, options));
-  const verifier = createVerifier(database, log);
-  closers.push(() => verifier.close());
+  const spend = closers.keep(createSpend(ledger, { database, log, queue, leaseMs: holdLeaseMs }));
+  closers.add(startSweeps(ground, options));
+  const verifier = closers.keep(createVerifier(database, log));
   return { media, spend, verifier, hooks };
 }
 

@@ -11,7 +11,7 @@ import type { Proxies } from "../base/proxy.ts";
 import { Slots } from "../base/slots.ts";
 import { createMetrics } from "../http/index.ts";
 import { createLedger } from "../ledger/index.ts";
-import { openRates, type RateLimiter } from "../rates/index.ts";
+import { openRates } from "../rates/index.ts";
 import {
   countOpenFiles,
   createAnswerCache,
@@ -28,7 +28,8 @@ import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } fro
 import { openDatabaseOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
 import type { Environment } from "./environment.ts";
-import type { Closers, GatewayOptions } from "./gateway-options.ts";
+import type { Closers } from "./closers.ts";
+import type { GatewayOptions } from "./gateway-options.ts";
 import { overloadedCalls } from "./gauges.ts";
 import { openHealth } from "./health-peers.ts";
 import { createOwnTls } from "./own-tls.ts";
@@ -51,35 +52,32 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const { environment, log, clock = systemClock, role = alone, holdLeaseMs = minuteMs } = options;
   if (environment.allowPrivateAddresses) log.warn({}, privateAddressesAllowed);
   const sandbox = await startSandboxIfWanted(environment, role);
-  closers.push(() => sandbox?.close());
+  closers.add(() => sandbox?.close());
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
   const proxies = openProxies(environment, log, sandboxUrl);
   // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
   const config = await openConfiguration({ environment, sandboxUrl, log, clock });
   const { catalog, secure } = config;
-  closers.push(() => catalog.close());
+  closers.keep(catalog);
   const watching = await openWatching(options, catalog, closers);
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
   const outgoing = new Slots(share.descriptors.outgoing);
-  const database = await openDatabaseOf(environment, {
-    log,
-    join: role.isWorker,
-    connectionsMax: role.given.poolMax,
-  });
-  closers.push(() => database.close());
+  const connectionsMax = role.given.poolMax;
+  const database = closers.keep(
+    await openDatabaseOf(environment, { log, join: role.isWorker, connectionsMax }),
+  );
   await migrate(database);
   const { dataDir } = environment;
   const secrets = await openSecrets({ ...environment, database });
   await catalog.follow(database, secrets);
-  const ledger = createLedger(database, { leaseMs: holdLeaseMs, watch: watchBatches(watching) });
-  closers.push(() => ledger.close());
-  const files = await openFiles({ catalog, proxies, dataDir, outgoing }, closers);
-  const rates = openLimits(database, closers);
-  const pools = createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl });
-  closers.push(() => pools.close());
+  const watch = watchBatches(watching);
+  const ledger = closers.keep(createLedger(database, { leaseMs: holdLeaseMs, watch }));
+  const files = closers.keep(await openFiles({ catalog, proxies, dataDir, outgoing }));
+  const rates = closers.keep(openRates(database));
+  const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));
   config.useConnections(pools);
   const logs = openLogs(options, { catalog, database, secrets }, closers);
-  const authenticator = openAuthenticator({ database, secrets, clock, log }, closers);
+  const authenticator = closers.keep(createAuthenticator({ database, secrets, clock, log }));
   const rules = options.health;
   const standing = await openStanding({ database, secrets, log, catalog, clock, rules }, closers);
   return {
@@ -111,15 +109,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
 /** What is known of providers: how they are doing, and how attempts at them ended. */
 async function openStanding(parts: Parameters<typeof openHealth>[0], closers: Closers) {
   const health = await openHealth(parts, closers);
-  const hour = openProviderHour({ ...parts, health });
-  closers.push(() => hour.close());
-  return { health, hour };
-}
-
-function openAuthenticator(parts: Parameters<typeof createAuthenticator>[0], closers: Closers) {
-  const authenticator = createAuthenticator(parts);
-  closers.push(() => authenticator.close());
-  return authenticator;
+  return { health, hour: closers.keep(openProviderHour({ ...parts, health })) };
 }
 
 interface FileParts {
@@ -130,12 +120,10 @@ interface FileParts {
 }
 
 /** Where files are kept. Agents are made for a bucket alone. */
-async function openFiles({ catalog, proxies, dataDir, outgoing }: FileParts, closers: Closers) {
+async function openFiles({ catalog, proxies, dataDir, outgoing }: FileParts) {
   const { storage } = catalog.settings;
   const agents = storage.kind === "s3" ? { agents: agentsThrough(proxies) } : {};
-  const files = countOpenFiles(await openFileStore({ ...storage, ...agents }, dataDir), outgoing);
-  closers.push(() => files.close());
-  return files;
+  return countOpenFiles(await openFileStore({ ...storage, ...agents }, dataDir), outgoing);
 }
 
 /** The configuration, and what goes by it while the gateway runs. */
@@ -165,10 +153,9 @@ async function openWatching(
   closers: Closers,
 ) {
   const tracing = await openTelemetry(environment.variables, settings, log);
-  closers.push(() => tracing?.close());
+  closers.add(() => tracing?.close());
   const metrics = createMetrics(role.joinMetrics, settings.tags.metrics);
-  const load = new LoadGuard(settings.limits.roundCalls, log);
-  closers.push(() => load.close());
+  const load = closers.keep(new LoadGuard(settings.limits.roundCalls, log));
   metrics.add(() => Promise.resolve([overloadedCalls(load)]));
   return { tracing, tracer: tracing?.tracer, metrics, load };
 }
@@ -185,26 +172,16 @@ function openLogs(
   { catalog, database, secrets }: LogParts,
   closers: Closers,
 ) {
-  const requestLog = createRequestLog(database, log);
-  closers.push(() => requestLog.flush());
-  const clients = openKeyClients(database, log);
-  closers.push(() => clients.close());
-  const bodyLog = createBodyLog(database, secrets, log);
-  closers.push(() => bodyLog.flush());
-  const answers = createAnswerCache(database, secrets, log);
-  closers.push(() => answers.flush());
+  const requestLog = closers.keepFlushed(createRequestLog(database, log));
+  const clients = closers.keep(openKeyClients(database, log));
+  const bodyLog = closers.keepFlushed(createBodyLog(database, secrets, log));
+  const answers = closers.keepFlushed(createAnswerCache(database, secrets, log));
   const accessLog = wanted && createAccessLog({ ...wanted, ...catalog.settings.accessLog });
-  closers.push(() => accessLog?.flush());
+  closers.add(() => accessLog?.flush());
   const flushLogs = async (): Promise<void> => {
     await Promise.all([requestLog.flush(), clients.flush()]);
   };
   return { requestLog, clients, bodyLog, answers, accessLog, flushLogs };
-}
-
-function openLimits(database: Database, closers: Closers): RateLimiter {
-  const rates = openRates(database);
-  closers.push(() => rates.close());
-  return rates;
 }
 
 /** The limits of this process among its workers, and how its open files are shared out. */

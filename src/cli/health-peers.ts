@@ -6,7 +6,7 @@ import type { Catalog } from "../catalog/index.ts";
 import { Health, HealthPeers, type HealthRules } from "../routing/index.ts";
 import { exchangeHealth, takeProbe, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
-import type { Closers } from "./gateway-options.ts";
+import type { Closers } from "./closers.ts";
 
 const channel = "health";
 
@@ -45,10 +45,10 @@ export async function openHealth(parts: PeersParts, closers: Closers): Promise<H
       healthy: () => signals.healthy(),
     },
   });
-  closers.push(() => peers.close());
+  closers.keep(peers);
   // A signal of this process's own says nothing new to it.
-  closers.push(signals.subscribe(channel, (from) => void (from === gateway || peers.wake())));
-  closers.push(signals.onReconnect(() => peers.wake()));
+  closers.add(signals.subscribe(channel, (from) => void (from === gateway || peers.wake())));
+  closers.add(signals.onReconnect(() => peers.wake()));
   await peers.start();
   return health;
 }

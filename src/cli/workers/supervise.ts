@@ -9,6 +9,7 @@ import { openSecrets } from "../../tenancy/index.ts";
 import { announceAddress } from "../address.ts";
 import { banner } from "../banner.ts";
 import { readConfiguration, sandboxWanted } from "../catalog.ts";
+import { Closers } from "../closers.ts";
 import { openDatabaseOf } from "../database.ts";
 import { UsageError, type Environment } from "../environment.ts";
 import { explain } from "../explain.ts";
@@ -31,16 +32,10 @@ interface Supervised {
 }
 
 /** Everything that is open, closed in the opposite order. */
-type Closers = (() => Promise<void> | void)[];
-
-async function closeAll(closers: Closers): Promise<void> {
-  for (const close of closers.splice(0).reverse()) await close();
-}
-
 /** Closes everything and ends the process. */
 async function endWith(closers: Closers, exitCode: number): Promise<void> {
   try {
-    await closeAll(closers);
+    await closers.closeAll();
   } catch (error) {
     console.error(error);
     process.exit(1);
@@ -49,14 +44,9 @@ async function endWith(closers: Closers, exitCode: number): Promise<void> {
 }
 
 /** Runs the workers until SIGINT or SIGTERM. @throws what keeps the gateway from starting */
-export async function supervise(options: Supervised): Promise<void> {
-  const closers: Closers = [];
-  try {
-    await start(options, closers);
-  } catch (error) {
-    await closeAll(closers);
-    throw error;
-  }
+export function supervise(options: Supervised): Promise<void> {
+  const closers = new Closers();
+  return closers.starting(() => start(options, closers));
 }
 
 async function start(
@@ -66,12 +56,12 @@ async function start(
   const sandbox = sandboxWanted(environment)
     ? await startSandbox({ host: "127.0.0.1", port: 0 })
     : undefined;
-  if (sandbox) closers.push(() => sandbox.close());
+  if (sandbox) closers.keep(sandbox);
   const readCatalog = () => readConfiguration({ environment, sandboxUrl: sandbox?.url, log });
   const { catalog, settings } = await readCatalog();
   const plan = await prepareDatabase({ environment, wanted, log }, closers);
   const listening = await openListening({ environment, settings }, plan.count, shareSockets);
-  closers.push(() => listening.close());
+  closers.keep(listening);
   const fleet = new Fleet({
     count: plan.count,
     start: (number, onMessage) =>
@@ -98,9 +88,9 @@ async function start(
       void endWith(closers, 1);
     },
   });
-  closers.push(() => fleet.kill());
+  closers.add(() => fleet.kill());
   const { first, metricsUrl } = await fleet.start();
-  closers.push(announceAddress(environment, listening.url));
+  closers.add(announceAddress(environment, listening.url));
   const workers = plan.reduced === undefined ? `${plan.count}` : `${plan.count}: ${plan.reduced}`;
   const ready = { url: listening.url, first, metricsUrl, sandboxUrl: sandbox?.url, workers };
   const seconds = (performance.now() - startedMs) / 1000;
@@ -116,7 +106,7 @@ async function prepareDatabase(
 ): Promise<WorkersPlan> {
   const database = await openDatabaseOf(environment, { log, connectionsMax: 2 });
   const isServer = environment.databaseUrl !== undefined;
-  if (!isServer) closers.push(() => database.close());
+  if (!isServer) closers.keep(database);
   try {
     await migrate(database);
     await openSecrets({ ...environment, database });
