@@ -52,6 +52,21 @@ describe("a provider that is added", () => {
     expect((await admin("DELETE", "/providers/acme")).status).toBe(404);
   });
 
+  it("of a server that takes no key is called without one, and gets one later", async () => {
+    const { upstream, gateway } = world;
+    const body = providerBody("keyless", upstream.url, { api_key: "none" });
+    must(await admin("POST", "/providers", body));
+    expect((await chat(gateway, "keyless/model")).status).toBe(200);
+    expect(lastKey()).toBeUndefined();
+    must(await admin("PATCH", "/providers/keyless", { api_key: secretKey }));
+    await (await chat(gateway, "keyless/model")).text();
+    expect(lastKey()).toBe(`Bearer ${secretKey}`);
+    must(await admin("PATCH", "/providers/keyless", { api_key: "none" }));
+    await (await chat(gateway, "keyless/model")).text();
+    expect(lastKey()).toBeUndefined();
+    must(await admin("DELETE", "/providers/keyless"));
+  });
+
   it("a vendor by its name and a key alone has the vendor's models at list prices, as its variable gives them", async () => {
     const made = must(await admin("POST", "/providers", { vendor: "mistral", api_key: secretKey }));
     expect(made).toMatchObject({
