@@ -124,7 +124,7 @@ async function complaintsOf(page: Page, url: string): Promise<string[]> {
   );
   page.on("console", (message) => {
     if (message.type() === "error" && !expected.test(message.text()))
-      complaints.push(`console: ${message.text()}`);
+      complaints.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
   page.on("dialog", (dialog) => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { exampleOf, pagePaths } from "./addresses.ts";
+import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import { beyond } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
@@ -50,19 +51,6 @@ async function faultsOf({ page, complaints, settled }: Visit): Promise<object[]>
   return faults;
 }
 
-/** Opens a page: anew, or in the short form as its links do, which saves the time of starting. */
-async function show({ page, settled }: Visit, address: string): Promise<void> {
-  const isInside = page.url().startsWith("http") && address !== "/sign-in";
-  if (isLong || !isInside) await page.goto(address);
-  else
-    await page.evaluate(
-      `history.pushState({}, "", ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent("popstate"))`,
-    );
-  await settled();
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  await settled();
-}
-
 const paths = pagePaths();
 
 it("the list of pages is the console's own", () => {
@@ -77,7 +65,7 @@ it.each(paths)("%s is clean in both schemes, wide and narrow", async (path) => {
   const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
   // The page before still makes itself wide.
   if (page.url().startsWith("http")) await restOfShifts(page);
-  await show(visit, address);
+  await arrive(visit, address);
   expect(tooMuch(await takeShifts(page)), "what moved").toEqual([]);
   expect(await faultsOf(visit)).toEqual([]);
   // A phone that opens it at once shows what a window does that became narrow.

@@ -29,6 +29,8 @@ export interface ChangeOptions<Input, Output> {
   readonly said?: string;
   /** The way back, offered for ten seconds: sends the former values with `ifMatch(after)`. */
   readonly undo?: (after: Output, input: Input) => Promise<unknown>;
+  /** Whether the reader may go that way back; yes if absent. */
+  readonly mayUndo?: (input: Input) => boolean;
   readonly done?: (after: Output, input: Input) => void;
   /** What was typed counts no more: it is saved, or the other's was taken. */
   readonly settled?: () => void;
@@ -62,7 +64,7 @@ function useIdempotency(): { of: (input: unknown) => Headers["idempotency"]; tak
 
 /** A change that is sent when `run` is called. */
 export function useChange<Input, Output>(options: ChangeOptions<Input, Output>): Change<Input> {
-  const { send, touches, base, read, said, undo, done, settled } = options;
+  const { send, touches, base, read, said, undo, mayUndo, done, settled } = options;
   const queries = useQueryClient();
   const idempotency = useIdempotency();
   const again = () => refresh(queries, touches);
@@ -78,7 +80,7 @@ export function useChange<Input, Output>(options: ChangeOptions<Input, Output>):
       idempotency.taken();
       await again();
       settled?.();
-      if (undo !== undefined) {
+      if (undo !== undefined && mayUndo?.(input) !== false) {
         offerUndo(said ?? "Done.", async () => {
           try {
             await undo(after, input);

@@ -46,7 +46,7 @@ function Row({ delivery }: { delivery: Delivery }) {
         <Button
           size="xs"
           variant="default"
-          aria-label={`Send ${id} again`}
+          aria-label={`Send again: ${id}`}
           disabled={status === "pending"}
           onClick={redeliver}
         >

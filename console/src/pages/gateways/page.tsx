@@ -8,6 +8,7 @@ import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
+import { useMay } from "../../ui/use-may.ts";
 
 type Gateway = Schemas["Gateways"]["data"][number];
 
@@ -55,13 +56,15 @@ function Row(props: { gateway: Gateway; newest: string; now: Date }) {
 }
 
 export function GatewaysPage() {
-  const { data, error, refetch } = api.useQuery("get", "/admin/v1/gateways", {});
-  useRenewal({ topics: ["gateways"], renew: refetch });
+  const enabled = useMay("gateway.read");
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const { data, error, refetch } = api.useQuery("get", "/admin/v1/gateways", {}, { enabled });
+  useRenewal({ topics: ["gateways"], enabled, renew: refetch });
   const now = useNow();
   // What started last is what an upgrade leads to.
   const newest = data?.data.at(-1)?.version ?? "";
   return (
-    <Settings title="Gateways">
+    <Settings title="Gateways" isClosed={me !== undefined && !enabled}>
       {error !== null && <RegionError what="gateways" error={error} retry={refetch} />}
       {data !== undefined && (
         <SmallTable label="Gateways" headers={headers} minWidth={960}>

@@ -7,6 +7,7 @@ import { routingOf } from "../../base/routing.ts";
 import { useChange } from "../../ui/change.ts";
 import type { Draft } from "../../ui/draft.ts";
 import { readKey, type Key } from "./queries.ts";
+import { useMay } from "./rights.ts";
 
 export type Patch = Schemas["ChangeKeyRequest"];
 
@@ -19,6 +20,7 @@ function formerPatch(before: Key, patch: Patch): Patch {
 /** Saves a patch of the key that the draft is of. */
 export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
   const { base, discard } = draft;
+  const may = useMay(base);
   const send = async (body: Patch, header: { "If-Match"?: string }) => {
     const params = { path: { id: base.id }, header };
     return (await client.PATCH("/admin/v1/keys/{id}", { params, body })).data!;
@@ -31,5 +33,7 @@ export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
     settled: discard,
     said: "Saved.",
     undo: (after, body) => send(formerPatch(base, body), ifMatch(after)),
+    // The way back from a lower cap is a higher one.
+    mayUndo: (body) => body.spend_caps === undefined || may("key.loosen_spend_caps"),
   });
 }

@@ -2,12 +2,16 @@
 import { Group, Select, Text } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { ApiError } from "../../api/errors.ts";
+import { mayAll } from "../../base/rights.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { useOneWorkspace, type Workspace } from "../../ui/one-workspace.ts";
 import { Page } from "../../ui/page.tsx";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
 import { SetFilters } from "../../ui/set-filters.tsx";
 import { columnsOf } from "./columns.tsx";
 import { csvOf, isFiltered, kindOf, kinds, type Filters } from "./filters.ts";
@@ -88,13 +92,25 @@ function Choose({ workspaces }: { workspaces: readonly Workspace[] }) {
 
 export function LedgerPage() {
   const filters: Filters = route.useSearch();
-  const { id, choices } = useOneWorkspace(filters.ws);
+  const { id: asked, choices } = useOneWorkspace(filters.ws);
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const maySee = (one?: string) => me !== undefined && mayAll(me.rights, "ledger.read", one);
+  const isClosed = me !== undefined && !maySee(asked);
+  const id = me === undefined || isClosed ? undefined : asked;
   const query = useEntries(id, filters);
   const { names, choices: keys } = useKeyNames(id);
   const [now] = useState(() => new Date());
+  if (isClosed)
+    return (
+      <Page title="Ledger">
+        <RegionError what="page" error={new ApiError(404, "")} />
+      </Page>
+    );
   return (
     <Page title="Ledger">
-      {id === undefined && choices !== undefined && <Choose workspaces={choices} />}
+      {asked === undefined && choices !== undefined && (
+        <Choose workspaces={choices.filter(({ id: one }) => maySee(one))} />
+      )}
       {id !== undefined && (
         <>
           <FilterBar id={id} filters={filters} keys={keys} />

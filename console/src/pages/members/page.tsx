@@ -124,7 +124,7 @@ function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
             size="xs"
             variant="outline"
             color="var(--bad)"
-            aria-label={`Remove ${email}`}
+            aria-label={status === "active" ? `Remove ${email}` : `Take back: ${email}`}
             onClick={() => void remove(member)}
           >
             {status === "active" ? "Remove" : "Take back"}

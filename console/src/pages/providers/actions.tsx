@@ -36,7 +36,7 @@ export function Actions({ provider }: { provider: Provider }) {
           </Button>
         )}
         {mayRemove && (
-          <Button variant="outline" color="red" ml="auto" disabled={!isOurs} onClick={ask}>
+          <Button variant="outline" color="var(--bad)" ml="auto" disabled={!isOurs} onClick={ask}>
             Remove provider
           </Button>
         )}

@@ -52,7 +52,7 @@ function CancelButton({ task }: { task: Whole }) {
       run: () => cancel.runNow({}),
     });
   return (
-    <Button variant="outline" color="red" onClick={ask}>
+    <Button variant="outline" color="var(--bad)" onClick={ask}>
       Cancel task
     </Button>
   );

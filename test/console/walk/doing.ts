@@ -1,0 +1,119 @@
+/** Looking at a place as somebody, and doing an action as somebody: what was otherwise than the table says. */
+import { inForm } from "../../support/long.ts";
+import { eventually } from "../../support/patience.ts";
+import { arrive } from "../arrive.ts";
+import { seriousFindings } from "../axe.ts";
+import { mayDo, type Action } from "./action.ts";
+import { actions } from "./actions.ts";
+import { people, type Sent, type Walk } from "./people.ts";
+import { placeOf, places, type PlaceName } from "./places.ts";
+
+/** Whether one of what offers it can be used: it is there, and not disabled. */
+async function isOffered(walk: Walk, { offer }: Action): Promise<boolean> {
+  for (const one of await offer(walk.page).all()) if (await one.isEnabled()) return true;
+  return false;
+}
+
+/** Waits until what somebody may do is offered. Returns what is offered though they may not. */
+async function offersAt(walk: Walk, name: PlaceName): Promise<string[]> {
+  const faults: string[] = [];
+  for (const action of actions.filter(({ place }) => place === name)) {
+    const { may, instead } = action;
+    if (mayDo(may, walk.who)) {
+      await eventually(() => isOffered(walk, action), `${name} offers: ${action.name}`);
+    } else if (instead !== undefined) await instead(walk.page).waitFor();
+    else if (await isOffered(walk, action)) faults.push(`offers: ${action.name}`);
+  }
+  return faults;
+}
+
+/** What an accessibility checker finds in both schemes; in the short form every-page.test.ts does that. */
+async function inaccessible({ page, settled }: Walk): Promise<string[]> {
+  const faults: string[] = [];
+  for (const colorScheme of inForm<("light" | "dark")[]>([], ["light", "dark"])) {
+    await page.emulateMedia({ colorScheme });
+    await settled();
+    faults.push(...(await seriousFindings(page)).map((found) => `${colorScheme}: ${found}`));
+  }
+  return faults;
+}
+
+/** Pages by the shape of their addresses, those without a part to fill in first. */
+const shapes = Object.values(places)
+  .toSorted((one, other) => Number(one.path.includes("$")) - Number(other.path.includes("$")))
+  .map(({ path, seen }) => ({
+    shape: new RegExp(`^${path.replaceAll(/\$\w+/g, "[^/]+").replace(/\$$/, ".+")}$`),
+    seen,
+  }));
+
+/** Links to what their reader does not see, or to nothing that there is. */
+async function blindLinks({ page, who, world }: Walk): Promise<string[]> {
+  const links = await page
+    .locator("a[href]")
+    .evaluateAll((all) => all.map((one) => (one as unknown as { href: string }).href));
+  return links.filter((href) => {
+    const { origin, pathname } = new URL(href);
+    const found = shapes.find(({ shape }) => shape.test(decodeURIComponent(pathname)));
+    return origin !== world.gateway.url || found === undefined || !mayDo(found.seen, who);
+  });
+}
+
+/** What is otherwise at a place than the table says, where somebody looks at it. */
+export async function lookAt(walk: Walk, name: PlaceName): Promise<string[]> {
+  const place = placeOf(name);
+  await arrive(walk, await place.at(walk));
+  const main = walk.page.getByRole("main");
+  const faults: string[] = [];
+  if (mayDo(place.seen, walk.who)) {
+    faults.push(...(await main.getByText(/There is no such|does not allow/).allInnerTexts()));
+  } else {
+    await main.getByRole("alert").getByText("There is no such page").waitFor();
+    faults.push(...(await main.getByRole("button").allInnerTexts()));
+  }
+  faults.push(...(await offersAt(walk, name)));
+  faults.push(...(await blindLinks(walk)).map((href) => `leads to what is not there: ${href}`));
+  return [...faults, ...(await inaccessible(walk)), ...walk.complaints.splice(0)];
+}
+
+/** Whether a request is one of a template such as "POST /admin/v1/keys/{id}". */
+const isOf = ({ method, path }: Sent, call: string): boolean =>
+  new RegExp(`^${call.replaceAll(/\{\w+\}/g, "[^ ]+")}$`).test(`${method} ${path}`);
+
+/** What anybody does for themselves. */
+const ownAffair = /^(?:POST \/admin\/v1\/(?:tokens|keys)|DELETE \/admin\/v1\/sessions)$/;
+
+/** What the page sent, sent once more by those of the four who may not, and by two who are nothing to it. */
+async function takenFromOthers({ world }: Walk, { may }: Action, sent: readonly Sent[]) {
+  const taken: string[] = [];
+  const others = people.filter((who) => !mayDo(may, who)).map((who) => world.walks[who]);
+  const done = new Set<string>();
+  for (const one of sent.filter(({ path }) => path.startsWith("/admin/"))) {
+    const body: unknown = one.body === null ? undefined : JSON.parse(one.body);
+    const name = `${one.method} ${one.path}`;
+    // The way back would set what is set.
+    if (done.has(name)) continue;
+    done.add(name);
+    const strangers = ownAffair.test(name) ? [] : [world.bob, world.mel];
+    for (const other of [...others, ...strangers]) {
+      const { status } = await other.call(one.method, one.path.replace("/admin/v1", ""), body);
+      if (status !== 403 && status !== 404) taken.push(`${name} of ${other.email}: ${status}`);
+    }
+  }
+  return taken;
+}
+
+/** Does it. Returns what was sent and is not in the table, or is there and was not sent; what the browser complained of; and what others could do too. */
+export async function doIt(walk: Walk, action: Action): Promise<string[]> {
+  const { calls, also = [] } = action;
+  walk.sent.length = 0;
+  await action.act(walk);
+  const sent = walk.sent.splice(0);
+  const unknown = sent.filter((one) => ![...calls, ...also].some((call) => isOf(one, call)));
+  const unseen = calls.filter((call) => !sent.some((one) => isOf(one, call)));
+  return [
+    ...unknown.map(({ method, path }) => `sent, and not in the table: ${method} ${path}`),
+    ...unseen.map((call) => `in the table, and not sent: ${call}`),
+    ...walk.complaints.splice(0),
+    ...(await takenFromOthers(walk, action, sent)),
+  ];
+}

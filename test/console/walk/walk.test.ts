@@ -1,0 +1,123 @@
+/**
+ * Each of four people walks each page and each action: what they may do is offered and done, from the button to its effect; what
+ * they may not is not offered, and refused by the API. In the short form the pages of those who may not do everything are
+ * looked at, and each refusal is asked for.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { verdict, type Role } from "../../../src/admin/index.ts";
+import { inForm, isLong } from "../../support/long.ts";
+import { pagePaths } from "../addresses.ts";
+import { mayDo, type Action } from "./action.ts";
+import { actions, elsewhere } from "./actions.ts";
+import { doIt, lookAt } from "./doing.ts";
+import { people, startWalkWorld, type WalkWorld, type Who } from "./people.ts";
+import { places, type PlaceName } from "./places.ts";
+import { readSources } from "./sources.ts";
+
+let world: WalkWorld;
+beforeAll(async () => {
+  world = await startWalkWorld();
+});
+afterAll(() => world.close());
+
+/** Calls that a caller's program makes too: the playground's. */
+const isOfCallers = (call: string): boolean => call.startsWith("POST /v1");
+const sorted = (all: Iterable<string>): string[] => [...new Set(all)].sort();
+
+describe("the table", () => {
+  it("has every call of the console's sources that does more than read, and no other", () => {
+    const walked = actions.flatMap(({ calls }) => calls).filter((call) => !isOfCallers(call));
+    expect(sorted([...walked, ...Object.keys(elsewhere)])).toEqual(readSources().calls);
+  });
+
+  it("is of sources that reach the network by the known files alone", () => {
+    expect(readSources().ways).toEqual([
+      "api/again.ts",
+      "api/client.ts",
+      "api/events.ts",
+      "pages/playground/call.ts",
+      "ui/csv-button.tsx",
+      "ui/sign-in-dialog.tsx",
+    ]);
+  });
+
+  it("names what is walked in another file as that file does", () => {
+    for (const [file, name] of Object.values(elsewhere))
+      expect(readFileSync(join(import.meta.dirname, "..", file), "utf8")).toContain(`"${name}"`);
+  });
+
+  it("has every page of the router", () => {
+    expect(sorted(Object.values(places).map(({ path }) => path))).toEqual(pagePaths());
+  });
+
+  it("says of each action what the table of rights says", () => {
+    const roles: readonly Role[] = [
+      "organization_admin",
+      "organization_admin",
+      "workspace_admin",
+      "member",
+    ];
+    for (const { place, name, right, may } of actions) {
+      // A key and a task are one's own; everything else is the workspace's.
+      const relation = /^(?:key|task|playground|account|start)/.test(place) ? "own" : "workspace";
+      const decided = roles.map((role) =>
+        right === undefined || verdict(right, role, relation) === "allowed" ? "+" : "-",
+      );
+      expect({ name, may: decided.join("") }).toEqual({ name, may });
+    }
+  });
+});
+
+/** In the short form the places where somebody lacks something; a whole walk takes its time. */
+const lacks = (who: Who, name: PlaceName): boolean =>
+  !mayDo(places[name].seen, who) ||
+  actions.some(({ place, may }) => place === name && !mayDo(may, who));
+const names = Object.keys(places) as PlaceName[];
+
+describe.each(people)("as %s", (who) => {
+  const looked = inForm(
+    names.filter((name) => lacks(who, name)),
+    names,
+  );
+  it.skipIf(looked.length === 0).each(looked)(
+    "%s: what is seen and what is offered",
+    async (name) => expect(await lookAt(world.walks[who], name)).toEqual([]),
+  );
+});
+
+describe("what is not offered", () => {
+  const refused = people.flatMap((who) =>
+    actions.flatMap((action) =>
+      mayDo(action.may, who) || action.ask === undefined ? [] : [{ who, action }],
+    ),
+  );
+  it.each(refused.map((one) => [one.who, one.action.name, one] as const))(
+    "%s: %s is refused by the API",
+    async (who, _name, { action }) => {
+      const answer = await world.walks[who].call(...action.ask!(world.walks[who]));
+      expect([403, 404]).toContain(answer.status);
+    },
+  );
+
+  it("is asked for of each action that somebody may not do", () => {
+    const unasked = actions.filter(({ may, ask }) => may.includes("-") && ask === undefined);
+    // Of a callback of one's own the API does it: the page is not there.
+    expect(unasked.map(({ name }) => name)).toEqual(["send a callback again"]);
+  });
+});
+
+/** In the short form what no other file does, by the last of those who may. */
+const isDone = (who: Who, { may, isAlone }: Action): boolean =>
+  mayDo(may, who) && (isLong || (isAlone === true && who === people[may.lastIndexOf("+")]));
+
+describe.each(people)("by %s", (who) => {
+  const done = actions.filter((action) => isDone(who, action));
+  it
+    .skipIf(done.length === 0)
+    .each(done.map((action) => [action.place, action.name, action] as const))(
+    "%s: %s is done, and refused to others",
+    async (_place, _name, action) => expect(await doIt(world.walks[who], action)).toEqual([]),
+  );
+});
