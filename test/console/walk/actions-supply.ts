@@ -59,7 +59,7 @@ const adding: readonly Action[] = [
         await dialog(page).getByLabel(label, { exact: true }).fill(text);
       await press(page, "Add provider");
       await page.getByRole("heading", { name }).waitFor();
-      await shows(walk, `/providers/${name}`, { id: name, models: [{ id: `${name}/chat` }] });
+      await shows(walk, `/providers/${name}`, { id: name, models: [`${name}/chat`] });
     },
   },
 ];
