@@ -112,6 +112,7 @@ export const rights = {
   "provider.pause": right(null, "everything", "nothing", "nothing"),
 
   "gateway.read": right(null, "everything", "nothing", "nothing"),
+  "hook.read": right(null, "everything", "nothing", "nothing"),
 
   // The list of models that the vendors' presets go by, of the whole installation.
   "vendor.read": right(null, "everything", "nothing", "nothing"),

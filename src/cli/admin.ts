@@ -66,6 +66,7 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     catalog: () => catalog.current(),
     vendors: (list) => vendorStates(environment.variables, list),
     usageTags: catalog.settings.tags.usage,
+    hooks: catalog.settings.hooks,
     ...providerServices(environment, () => options.pools),
     ...options.running,
   };

@@ -84,6 +84,7 @@ async function directApi(
     vendors: (list) => vendorStates(environment.variables, list),
     ...providerServices(environment, () => pools),
     usageTags: [],
+    hooks: [],
     health: undefined,
     providerHour: () => Promise.resolve(new Map()),
     logWritten: () => Promise.resolve(),

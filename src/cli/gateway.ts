@@ -9,7 +9,7 @@ import type { Catalog } from "../catalog/index.ts";
 import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
 import { openHooks, type Hooks } from "../hooks/index.ts";
 import { createVerifier, type Ledger } from "../ledger/index.ts";
-import type { Database } from "../storage/index.ts";
+import { noteHookFailure, type Database } from "../storage/index.ts";
 import { loadClouds } from "../upstream/index.ts";
 import { announceAddress } from "./address.ts";
 import { logDescriptors } from "./descriptors.ts";
@@ -135,7 +135,7 @@ function afterListening(
 
 /** The operator's hooks; undefined where none is configured. @throws UsageError where a module cannot be loaded */
 async function openOwnHooks(
-  { catalog, pools, clock, log, metrics }: Ground,
+  { catalog, database, pools, clock, log, metrics }: Ground,
   closers: Closers,
 ): Promise<Hooks | undefined> {
   try {
@@ -146,6 +146,8 @@ async function openOwnHooks(
       log,
       observe: ({ name, at }, outcome, durationMs) =>
         metrics.observeHook({ hook: name, at, outcome }, durationMs),
+      // The log has it in any case.
+      note: (failure) => void noteHookFailure(database, failure).catch(() => undefined),
     });
     closers.add(() => hooks?.close());
     return hooks;

@@ -10,12 +10,13 @@ import { HookFailedError, readAnswer, type HookAnswer } from "./answer.ts";
 import { beforeEvent } from "./events.ts";
 import { Draft } from "./draft.ts";
 import type { AskedCall, CallFacts, ChangedCall, HookOutcome, Hooks } from "./types.ts";
-import { failureLog, type Observe, type OpenHook, type Watching } from "./watching.ts";
+import { failureLog, type Note, type Observe, type OpenHook, type Watching } from "./watching.ts";
 
 interface HooksOptions {
   readonly hooks: readonly OpenHook[];
   readonly log: Log;
   readonly observe: Observe;
+  readonly note: Note;
 }
 
 /** A change may make a request twice as long and longer by this, in bytes; an answer that is longer is not read. */
@@ -23,10 +24,10 @@ const growthBytesMax = 1024 * 1024;
 const retryAfterSeconds = 1;
 
 /** Hooks over those that are open, in the order of the file. */
-export function createHooks({ hooks, log, observe }: HooksOptions): Hooks {
+export function createHooks({ hooks, log, observe, note }: HooksOptions): Hooks {
   const before = hooks.filter(({ settings }) => settings.at === "before");
   const after = hooks.filter(({ settings }) => settings.at === "after");
-  const failed = failureLog(log);
+  const failed = failureLog(log, note);
   const queue = createAfterQueue(after, { observe, failed });
   return {
     before(asked) {
@@ -63,8 +64,7 @@ async function askAll(
   for (const hook of hooks) {
     const { name } = hook.settings;
     const said = await askOne(hook, draft, watching);
-    const outcome = said instanceof HookFailedError ? "failed" : outcomes[said.action];
-    asked.noted?.({ hook: name, outcome });
+    asked.noted?.({ hook: name, ...outcomeOf(said) });
     if (said instanceof HookFailedError) {
       if (hook.settings.onFailure === "refuse") throw notAnswered();
     } else if (said.action === "refuse") throw refusal(said);
@@ -77,6 +77,13 @@ const outcomes = {
   refuse: "refused",
   change: "changed",
 } as const satisfies Record<HookAnswer["action"], HookOutcome["outcome"]>;
+
+/** As the request log keeps it. */
+function outcomeOf(said: HookAnswer | HookFailedError): Omit<HookOutcome, "hook"> {
+  if (said instanceof HookFailedError) return { outcome: "failed" };
+  const code = said.action === "refuse" ? said.code : undefined;
+  return { outcome: outcomes[said.action], ...(code !== undefined && { code }) };
+}
 
 /** Asks one, and applies its change. What it did wrong is returned. */
 async function askOne(

@@ -8,7 +8,7 @@ import { createHooks } from "./hooks.ts";
 import { httpHook } from "./http-hook.ts";
 import { moduleHook } from "./module-hook.ts";
 import type { Hooks } from "./types.ts";
-import type { Observe, OpenHook } from "./watching.ts";
+import type { Note, Observe, OpenHook } from "./watching.ts";
 
 interface OpenOptions {
   readonly hooks: readonly HookSettings[];
@@ -16,6 +16,7 @@ interface OpenOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly observe: Observe;
+  readonly note: Note;
 }
 
 /** The hooks; undefined where none is configured. @throws Error naming the hook whose module cannot be loaded */

@@ -52,6 +52,8 @@ export interface ChangedCall {
 export interface HookOutcome {
   readonly hook: string;
   readonly outcome: "allowed" | "changed" | "refused" | "failed";
+  /** Of a refusal: what the hook calls it. */
+  readonly code?: string;
 }
 
 /** A call that is over. */

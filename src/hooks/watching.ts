@@ -12,6 +12,17 @@ export interface OpenHook {
   readonly asker: Asker;
 }
 
+/** A failure, with those before it that were not written one by one. */
+export interface NotedFailure {
+  readonly hook: string;
+  readonly failures: number;
+  readonly why: string;
+  readonly call: string;
+}
+
+/** Keeps a failure for who looks later. Returns at once; never throws. */
+export type Note = (failure: NotedFailure) => void;
+
 export interface Watching {
   readonly observe: Observe;
   readonly failed: FailureLog;
@@ -22,8 +33,8 @@ const logEveryMs = 1_000;
 
 export type FailureLog = (hook: HookSettings, error: unknown, call: string) => void;
 
-/** Logs failures of hooks, each hook's at most once a second. */
-export function failureLog(log: Log): FailureLog {
+/** Logs and notes failures of hooks, each hook's at most once a second. */
+export function failureLog(log: Log, note: Note): FailureLog {
   const seen = new Map<string, { untilMs: number; more: number }>();
   return ({ name, at, onFailure }, error, call) => {
     const nowMs = performance.now();
@@ -36,6 +47,7 @@ export function failureLog(log: Log): FailureLog {
     const why = error instanceof Error ? error.message.slice(0, 300) : "unknown";
     const rule = at === "before" ? { on_failure: onFailure } : {};
     log.warn({ hook: name, call, why, more: state.more, ...rule }, "a hook failed");
+    note({ hook: name, failures: state.more + 1, why, call });
     Object.assign(state, { untilMs: nowMs + logEveryMs, more: 0 });
   };
 }

@@ -7,7 +7,7 @@ import type { LoadGuard } from "../base/load-guard.ts";
 import type { AccessLog, Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/index.ts";
-import type { Catalog, VendorState } from "../catalog/index.ts";
+import type { Catalog, HookSettings, VendorState } from "../catalog/index.ts";
 import type { Ledger, Verifier } from "../ledger/index.ts";
 import type { RateLimiter } from "../rates/index.ts";
 import type { Health, LastHour } from "../routing/index.ts";
@@ -33,6 +33,8 @@ export interface ReceiveLimits {
 export interface AdminServices {
   /** Names of tags that usage is summed by. */
   readonly usageTags: readonly string[];
+  /** The operator's hooks, as configured. */
+  readonly hooks: readonly HookSettings[];
   readonly actors: Actors;
   readonly sessions: Sessions;
   readonly throttle: Throttle;

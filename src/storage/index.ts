@@ -54,6 +54,7 @@ export {
   type Thumbnails,
 } from "./files/thumbnails.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
+export { listHookFailures, noteHookFailure, type HookFailures } from "./hook-failures.ts";
 export { exchangeHealth, takeProbe } from "./health-states.ts";
 export { addProviderMinutes, readProviderHour } from "./provider-minutes.ts";
 export { listKeyClients, openKeyClients, type KeyClients } from "./key-clients.ts";

@@ -1,5 +1,6 @@
 /** The request log over the management API: its fields, its filters, and who sees what. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
 import { ids, startWorld, usageTold, type World } from "./support.ts";
 
 describe("the request log", () => {
@@ -200,6 +201,44 @@ describe("the request log", () => {
     expect(whole.headers.get("etag")).toBeNull();
   });
 
+  it("by cost the dearest is first, page after page, with the filters and the sight of its reader", async () => {
+    const from = new Date(Date.now() - 86_400_000).toISOString();
+    const dear = (await world.video(keys.mel.key, { duration: 4 })) as string;
+    await expect
+      .poll(async () => (await world.root.call("GET", `/requests/${dear}`)).status)
+      .toBe(200);
+    const newest = await world.mel.call("GET", "/requests?limit=100");
+    const costs = (newest.json.data as { id: string; cost: string }[]).map(({ id, cost }) => ({
+      id,
+      nano: parseUsd(cost),
+    }));
+    const sorted = costs.toSorted((one, other) => {
+      if (one.nano !== other.nano) return one.nano < other.nano ? 1 : -1;
+      return one.id.slice(one.id.indexOf("_")) < other.id.slice(other.id.indexOf("_")) ? 1 : -1;
+    });
+    const found: string[] = [];
+    let cursor = "";
+    do {
+      const page = await world.mel.call(
+        "GET",
+        `/requests?view=list&sort=cost&from=${from}&limit=2${cursor}`,
+      );
+      found.push(...ids(page));
+      expect(page.json.scanned_to).toBeNull();
+      cursor = page.json.has_more ? `&cursor=${page.json.next_cursor}` : "";
+    } while (cursor !== "");
+    expect(found).toEqual(sorted.map(({ id }) => id));
+    expect(found[0]).toBe(dear);
+    expect(found).not.toContain(rows.mem);
+    const failed = await world.mel.call("GET", `/requests?sort=cost&from=${from}&status=failed`);
+    expect(ids(failed)).toEqual([rows.failed]);
+    const csv = await fetch(
+      `${world.gateway.url}/admin/v1/requests?sort=cost&from=${from}&to=${from}`,
+      { headers: { accept: "text/csv", authorization: `Bearer ${world.root.token}` } },
+    );
+    expect(csv.status).toBe(400);
+  });
+
   it.each([
     ["http_status=9", "http_status"],
     ["min_cost=much", "min_cost"],
@@ -208,6 +247,10 @@ describe("the request log", () => {
     ["q=", "q"],
     ["q=%00", "q"],
     ["view=all", "view"],
+    ["sort=model", "sort"],
+    ["sort=cost", "from"],
+    ["sort=cost&from=2026-01-01T00:00:00Z&to=2026-02-02T00:00:00Z", "from"],
+    ["sort=cost&from=2099-01-01T00:00:00Z&cursor=1.req_1", "cursor"],
     ["limit=0", "limit"],
     ["limit=101", "limit"],
     ["cursor=yesterday", "cursor"],

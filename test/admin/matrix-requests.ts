@@ -351,6 +351,7 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   "provider.test": always((actor) => actor.call("POST", "/providers/sandbox-openai/test", {})),
   "provider.pause": ofFreshProvider((actor, path) => actor.call("POST", `${path}/pause`, {})),
   "gateway.read": always((actor) => actor.call("GET", "/gateways")),
+  "hook.read": always((actor) => actor.call("GET", "/hooks")),
   "vendor.read": always((actor) => actor.call("GET", "/vendors")),
   "ledger.verify": always((actor) => actor.call("POST", "/verify", {})),
   "catalog.read": always((actor) => actor.call("GET", "/catalog")),

@@ -69,6 +69,7 @@ const meant: Readonly<Record<Action, string>> = {
   "provider.test": "..+ ..- ..-",
   "provider.pause": "..+ ..- ..-",
   "gateway.read": "..+ ..- ..-",
+  "hook.read": "..+ ..- ..-",
   "vendor.read": "..+ ..- ..-",
   "catalog.read": "..+ ..- ..-",
   "catalog.change": "..+ ..- ..-",

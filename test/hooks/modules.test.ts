@@ -137,6 +137,7 @@ describe("a module that cannot be loaded stops the start, by its name", () => {
       clock: systemClock,
       log: silentLog,
       observe: () => undefined,
+      note: () => undefined,
     });
     await expect(opening).rejects.toThrow(/the hook "broken" cannot be loaded/);
     await expect(opening).rejects.toThrow(why);

@@ -4,11 +4,5 @@ export { getRequest, getRequestBody } from "./request-detail.ts";
 export { listRequests, renderAttempts, renderRequest, type RequestLogRow } from "./requests.ts";
 export { listRequestHeadlines, readHeadlines } from "./request-list.ts";
 export { search } from "./search.ts";
-export {
-  deliveryTrail,
-  findVisible,
-  listVisible,
-  requestConditions,
-  taskTrail,
-  type RowName,
-} from "./visible-ids.ts";
+export { deliveryTrail, requestConditions, taskTrail } from "./trails.ts";
+export { findVisible, listVisible, type RowName } from "./visible-ids.ts";

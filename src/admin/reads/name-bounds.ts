@@ -1,5 +1,6 @@
 /** Between which ids the rows of a page are: with it a plan has only the parts of the log that they are in (migration request_days). */
-import { nameParams, requestTrail, type RowName } from "./visible-ids.ts";
+import { requestTrail } from "./trails.ts";
+import { nameParams, type RowName } from "./visible-ids.ts";
 
 const wellFormed = /^(?:req|task)_[0-9a-z]{26}$/;
 

@@ -7,7 +7,8 @@ import { readBodies, type Bodies, type Queryable, type Sealing } from "../../sto
 import { noSuch, type Visibility } from "../../tenancy/index.ts";
 import { changesOf } from "./changes.ts";
 import { readRows, renderRequest, type RequestLogRow } from "./requests.ts";
-import { findVisible, requestTrail } from "./visible-ids.ts";
+import { requestTrail } from "./trails.ts";
+import { findVisible } from "./visible-ids.ts";
 
 /** One call: its row with what is said of it alone, and what its charge is explained by. */
 interface ReadRequest {
@@ -76,12 +77,19 @@ function renderDetail(row: RequestLogRow, entry: Entry | undefined): object {
   const reserved = entry?.heldNano ?? told;
   return {
     stream: row.stream,
-    error: error == null ? null : { type: typeOf(error), code: error, message: row.error_message },
+    error: error == null ? null : { ...describe(error), code: error, message: row.error_message },
     reserved: reserved === undefined ? null : formatUsd(BigInt(reserved)),
     ledger_entry_id: entry?.id ?? null,
     changes: changesOf(row.dropped ?? [], row.notes ?? []),
   };
 }
 
-const types = new Map(Object.entries(errorCatalogue).map(([code, { type }]) => [code, type]));
-const typeOf = (code: string): string | null => types.get(code) ?? null;
+const known: ReadonlyMap<string, { readonly type: string; readonly meaning: string }> = new Map(
+  Object.entries(errorCatalogue),
+);
+
+/** What the catalogue says of a code. A row may be older than this version. */
+function describe(code: string) {
+  const entry = known.get(code);
+  return { type: entry?.type ?? null, meaning: entry?.meaning ?? null };
+}

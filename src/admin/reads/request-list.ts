@@ -2,8 +2,8 @@
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { boundedNames } from "./name-bounds.ts";
-import { renderUsage, type RenderedPage } from "./requests.ts";
-import { listVisible, requestTrail, type RowName, type TrailFilter } from "./visible-ids.ts";
+import { findRequests, renderUsage, type RenderedPage, type RequestFilter } from "./requests.ts";
+import type { RowName } from "./visible-ids.ts";
 
 interface HeadlineRow {
   readonly created_at: Date;
@@ -20,12 +20,12 @@ export interface Headline {
   readonly record: { readonly id: string; readonly workspace_id: string };
 }
 
-/** Rows as `listRequests` finds them, a tenth of their size. @throws GatewayError `invalid_value` (limit, cursor) */
+/** Rows as `listRequests` finds them, a tenth of their size. @throws GatewayError `invalid_value` (limit, cursor, from) */
 export async function listRequestHeadlines(
   database: Queryable,
-  filter: TrailFilter,
+  filter: RequestFilter,
 ): Promise<RenderedPage> {
-  const { names, ...page } = await listVisible(database, requestTrail, filter);
+  const { names, ...page } = await findRequests(database, filter);
   const rows = await readHeadlines(database, names);
   return { ...page, records: rows.map(({ record }) => record) };
 }
@@ -37,8 +37,9 @@ export async function readHeadlines(
 ): Promise<Headline[]> {
   const { params, bounds } = boundedNames(names);
   const rows = await database.query<HeadlineRow>(
-    `select x.id, x.created_at, x.workspace_id, x.key_id, k.name as key_name, x.model, x.provider, x.protocol, x.status,
-       x.http_status, x.usage, x.cost_nano, x.duration_ms, x.first_token_ms, x.stream, x.explanation ->> 'error' as error,
+    `select x.id, x.created_at, x.workspace_id, x.key_id, k.name as key_name, x.model, x.provider, x.protocol, x.upstream_protocol,
+       x.status, x.http_status, x.usage, x.cost_nano, x.duration_ms, x.first_token_ms, x.stream, x.explanation ->> 'error' as error,
+       x.explanation ->> 'cache' as cache,
        coalesce(json_array_length(x.attempts), 0) as attempts_count, coalesce(json_array_length(x.dropped), 0) as dropped_count,
        x.tags, x.end_user,
        k.created_by as owner

@@ -1,8 +1,10 @@
 /** The request log as the management API shows it. docs/management.md. */
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
+import { listDearest } from "./dearest.ts";
 import { boundedNames } from "./name-bounds.ts";
-import { listVisible, requestTrail, type RowName, type TrailFilter } from "./visible-ids.ts";
+import { requestTrail } from "./trails.ts";
+import { listVisible, type NamePage, type RowName, type TrailFilter } from "./visible-ids.ts";
 
 /** A row as the database gives it. */
 export interface RequestLogRow {
@@ -45,12 +47,24 @@ export interface RenderedPage {
   readonly scannedTo: Date | null;
 }
 
-/** Log rows somebody sees, newest first. @throws GatewayError `invalid_value` (limit, cursor) */
+export interface RequestFilter extends TrailFilter {
+  /** `cost`: the dearest first. Newest first if absent. */
+  readonly sort?: "cost" | undefined;
+}
+
+/** The names of a page of the log. @throws GatewayError `invalid_value` (limit, cursor, from) */
+export const findRequests = (
+  database: Queryable,
+  { sort, ...filter }: RequestFilter,
+): Promise<NamePage> =>
+  sort === "cost" ? listDearest(database, filter) : listVisible(database, requestTrail, filter);
+
+/** Log rows somebody sees. @throws GatewayError `invalid_value` (limit, cursor, from) */
 export async function listRequests(
   database: Queryable,
-  filter: TrailFilter,
+  filter: RequestFilter,
 ): Promise<RenderedPage> {
-  const { names, ...page } = await listVisible(database, requestTrail, filter);
+  const { names, ...page } = await findRequests(database, filter);
   const { everything } = filter.visibility;
   return { ...page, records: await readRequests(database, names, everything) };
 }

@@ -13,85 +13,7 @@ import {
   type PageRequest,
   type Visibility,
 } from "../../tenancy/index.ts";
-
-/** A table whose key is (workspace_id, id). Its names are written into statements and are never input. */
-export interface Trail {
-  readonly table: "requests" | "tasks" | "webhook_deliveries";
-  /** Of its ids; each kind sorts by time. */
-  readonly prefixes: readonly string[];
-  /** What one row is called. */
-  readonly what: string;
-  /** True where the row `x` is of user `$1`. */
-  readonly mine: string;
-  /** Whether it is kept in parts by the time of its ids: what is asked for is mostly in the newest. */
-  readonly inParts?: boolean;
-  /** True where the column has the value, an expression, in row `x`. */
-  equal(column: string, value: string): string;
-}
-
-/** True where the log's row `x` is of user `user`, an expression: a key of theirs made it. */
-const ofUser = (user: string): string =>
-  `((x.workspace_id, x.key_id) in (select k.workspace_id, k.id from api_keys k where k.created_by = ${user})
-    or x.head in (select h.id from request_heads h
-      join api_keys k on k.workspace_id = h.workspace_id and k.id = h.key_id where k.created_by = ${user}))`;
-
-const inRow = (column: string, value: string): string => `x.${column} = ${value}`;
-
-/**
- * Of the log only rows are walked, in their order and no further than the page goes; what their heads tell is asked of all heads
- * at once. A join of both, as in the view `request_log`, is estimated wrongly and would read a workspace whole.
- */
-export const requestTrail: Trail = {
-  table: "requests",
-  prefixes: ["req_", "task_"],
-  what: "request",
-  inParts: true,
-  mine: ofUser("$1"),
-  equal: (column, value) =>
-    `(${inRow(column, value)} or x.head in (select h.id from request_heads h where h.${column} = ${value}))`,
-};
-
-export const taskTrail: Trail = {
-  table: "tasks",
-  prefixes: ["task_"],
-  what: "task",
-  mine: "x.member_id = $1",
-  equal: inRow,
-};
-
-export const deliveryTrail: Trail = {
-  table: "webhook_deliveries",
-  prefixes: ["evt_"],
-  what: "delivery",
-  mine: `exists (select 1 from tasks t where t.workspace_id = x.workspace_id and t.id = x.task_id and t.member_id = $1)`,
-  equal: inRow,
-};
-
-type Bind = (value: unknown) => string;
-
-/** Conditions on rows of the log that few may have; each is SQL, with its value bound. */
-export const requestConditions = {
-  member_id: (value: string) => (bind: Bind) => ofUser(bind(value)),
-  protocol: (value: string) => (bind: Bind) => requestTrail.equal("protocol", bind(value)),
-  http_status: (value: number) => (bind: Bind) =>
-    requestTrail.equal("http_status", `${bind(value)}::integer`),
-  error_code: (value: string) => (bind: Bind) =>
-    requestTrail.equal("explanation ->> 'error'", bind(value)),
-  tag: (name: string, value: string) => (bind: Bind) =>
-    `x.tags ->> ${bind(name)}::text = ${bind(value)}`,
-  end_user: (value: string) => (bind: Bind) => `x.end_user = ${bind(value)}`,
-  min_cost: (nano: bigint) => (bind: Bind) => `x.cost_nano >= ${bind(nano)}::bigint`,
-  min_duration_ms: (ms: number) => (bind: Bind) => `x.duration_ms >= ${bind(ms)}::integer`,
-  /** In the code or the message of the error, whatever the case of its letters. */
-  q: (text: string) => (bind: Bind) => {
-    const like = bind(`%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
-    const code = "explanation ->> 'error'";
-    return `(x.error_message ilike ${like} or x.${code} ilike ${like}
-      or x.head in (select h.id from request_heads h where h.${code} ilike ${like}))`;
-  },
-  changed: (isChanged: boolean) => () =>
-    `coalesce(json_array_length(x.dropped), 0) ${isChanged ? ">" : "="} 0`,
-};
+import type { Bind, Condition, Trail } from "./trails.ts";
 
 /** Which row, whose content is read elsewhere. */
 export interface RowName {
@@ -109,7 +31,7 @@ export interface TrailFilter extends PageRequest {
   /** Columns of the table, by name, and the value each must have; undefined: any. */
   readonly equal?: Readonly<Record<string, string | undefined>>;
   /** What few rows may have: with any of it a page looks at so many rows and no more, and may be short. */
-  readonly rare?: readonly ((bind: Bind) => string)[];
+  readonly rare?: readonly Condition[];
 }
 
 export interface NamePage {
@@ -129,12 +51,13 @@ const randomCharacters = 16;
 const newest = "z".repeat(10 + randomCharacters);
 const shape = /^[a-z]{1,10}_([0-9a-z]{26})$/;
 
-interface NameRow {
+export interface NameRow {
   readonly workspace_id: string;
   readonly id: string;
+  readonly cost_nano?: bigint;
 }
 
-const nameOf = (row: NameRow): RowName => ({ workspaceId: row.workspace_id, id: row.id });
+export const nameOf = (row: NameRow): RowName => ({ workspaceId: row.workspace_id, id: row.id });
 
 /** The workspaces `w` of which somebody sees something; `whole` where they see every row. Takes $1 to $4. */
 const scope = `(
@@ -147,8 +70,14 @@ function scopeParams(visibility: Visibility): unknown[] {
   return [userId, everything, whole, own];
 }
 
+/** Ids without their prefixes: from `low` on, before `high`. */
+export interface Bounds {
+  readonly low: string;
+  readonly high: string;
+}
+
 /** The bounds of ids, without their prefixes. @throws GatewayError `invalid_value` for a cursor that is none */
-function idBounds({ cursor, from, to }: TrailFilter): { low: string; high: string } {
+export function idBounds({ cursor, from, to }: TrailFilter): Bounds {
   const low = from === undefined ? "" : idTime(from.getTime() - clockSlackMs);
   const high = to === undefined ? newest : idTime(to.getTime() + clockSlackMs);
   if (cursor === undefined) return { low, high };
@@ -166,7 +95,7 @@ interface ScanEnd {
 }
 
 /** Where a page with rare conditions ends at the latest; undefined where all rows are few enough. */
-async function scanEnd(
+export async function scanEnd(
   database: Queryable,
   trail: Trail,
   filter: TrailFilter,
@@ -201,12 +130,28 @@ function anyOf(trail: Trail, column: string, { value, bind }: { value: string; b
   return `(${values.map((one) => trail.equal(column, bind(one))).join(" or ")})`;
 }
 
-/** The newest names of what is asked for, with ids from `low` up to `high`, at most `most`. */
-function readNames(
+/** In which order names are found: within a workspace by columns of row `x`, then among all of them by those of `n`. */
+interface Order {
+  readonly inside: string;
+  readonly outside: string;
+  /** A column that the order needs beside the id. */
+  readonly column?: string;
+}
+
+const newestFirst: Order = { inside: "x.id desc", outside: "split_part(n.id, '_', 2) desc" };
+
+interface Wanted extends Bounds {
+  readonly most: number;
+  /** Newest first if absent. */
+  readonly order?: Order;
+}
+
+/** The first names of what is asked for, with ids from `low` up to `high`, at most `most`. */
+export function readNames(
   database: Queryable,
   trail: Trail,
   filter: TrailFilter,
-  { low, high, most }: { readonly low: string; readonly high: string; readonly most: number },
+  { low, high, most, order = newestFirst }: Wanted,
 ): Promise<NameRow[]> {
   const params = scopeParams(filter.visibility);
   const bind: Bind = (value) => `$${params.push(value)}`;
@@ -217,17 +162,18 @@ function readNames(
   if (filter.to !== undefined) where.push(`x.created_at < ${bind(filter.to)}::timestamptz`);
   where.push(...(filter.rare ?? []).map((condition) => condition(bind)));
   const count = bind(most);
+  const column = order.column === undefined ? "" : `, ${order.column}`;
   // The bounds of each prefix as they are, so that a plan has only the parts between them.
   const ofPrefix = (prefix: string): string => `(
-       select x.workspace_id, x.id from ${trail.table} x
+       select x.workspace_id, x.id${column} from ${trail.table} x
        where x.workspace_id = w.workspace_id and x.id >= ${bind(prefix + low)} and x.id < ${bind(prefix + high)}
          and ${["true", ...where].join(" and ")} and (w.whole or ${trail.mine})
-       order by x.id desc limit ${count})`;
+       order by ${order.inside} limit ${count})`;
   return database.query<NameRow>(
-    `select n.workspace_id, n.id from ${scope}
+    `select n.* from ${scope}
      cross join lateral (${trail.prefixes.map(ofPrefix).join(" union all ")}) n
      ${filter.workspaceId === undefined ? "" : `where w.workspace_id = ${bind(filter.workspaceId)}`}
-     order by split_part(n.id, '_', 2) desc limit ${count}`,
+     order by ${order.outside} limit ${count}`,
     params,
   );
 }

@@ -51,14 +51,18 @@ const valueAt = (row: Row, column: string): unknown =>
 
 const line = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(",")}\r\n`;
 
-/** @throws GatewayError `missing_required_parameter` without a period */
-function checkPeriod(query: Query): void {
+/** @throws GatewayError `missing_required_parameter` without a period, `invalid_value` with another order */
+function checkQuery(query: Query): void {
   for (const param of ["from", "to"]) {
     if (query[param] !== undefined) continue;
     throw new GatewayError("missing_required_parameter", `As CSV, \`${param}\` is required.`, {
       param,
     });
   }
+  if (query["sort"] === undefined) return;
+  throw new GatewayError("invalid_value", "As CSV, rows are newest first: leave out `sort`.", {
+    param: "sort",
+  });
 }
 
 /**
@@ -71,7 +75,7 @@ export async function csvAnswer(
   request: AdminRequest<unknown, unknown>,
 ): Promise<Readable> {
   const query = request.query as Query;
-  checkPeriod(query);
+  checkQuery(query);
   const paged = route.query?.properties["cursor"] !== undefined;
   const read = async (cursor?: string): Promise<Page> => {
     const limit = paged ? { limit: pageRows, ...(cursor !== undefined && { cursor }) } : {};

@@ -8,6 +8,7 @@ import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
 import { eventRoutes } from "./events.ts";
 import { gatewayRoutes } from "./gateways.ts";
+import { hookRoutes } from "./hooks.ts";
 import { infoRoutes } from "./info.ts";
 import { meRoutes } from "./me.ts";
 import { memberRestoreRoutes } from "./member-restore.ts";
@@ -66,6 +67,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...alertRoutes,
   ...auditRoutes,
   ...gatewayRoutes,
+  ...hookRoutes,
   ...meRoutes,
   ...infoRoutes,
   ...eventRoutes,

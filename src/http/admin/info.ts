@@ -22,6 +22,9 @@ const read = route({
         description: "Where callers reach it, without a slash at the end: TOLLGATE_PUBLIC_URL.",
       }),
       sandbox: Type.Boolean({ description: "The simulated vendors are among the providers." }),
+      usage_tags: Type.Array(Type.String(), {
+        description: "Names of tags that usage is summed by: `tags.usage` of the configuration.",
+      }),
       server_time: timestamp("The gateway's clock."),
     }),
   },
@@ -33,6 +36,7 @@ const read = route({
         version,
         public_url: services.publicUrl().replace(/\/+$/, ""),
         sandbox: providers.some((id) => id.startsWith("sandbox-")),
+        usage_tags: [...services.usageTags],
         server_time: new Date(services.clock.now()).toISOString(),
       },
     });

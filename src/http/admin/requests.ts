@@ -53,7 +53,11 @@ const row = Type.Object({
   dropped: Type.Array(Type.String(), { description: "Parameters that were dropped or changed." }),
   notes: Type.Array(Type.String()),
   attempts: Type.Array(attempt),
-  explanation: orNull(anything("The plan: which providers, in which order, and why.")),
+  explanation: orNull(
+    anything(
+      "`plan`: which providers, in which order, and why. `hooks`: what each of the operator's hooks made of it (`hook`, `outcome`, and `code` of a refusal). `cache`: what the response cache of its key did.",
+    ),
+  ),
   tags: orNull(
     Type.Record(Type.String(), Type.String(), {
       description: "What the caller said of the call; null: nothing.",
@@ -83,6 +87,12 @@ const detail = Type.Object({
         type: orNull(Type.String()),
         code: Type.String(),
         message: orNull(Type.String({ description: "null: a row of before messages were kept." })),
+        meaning: orNull(
+          Type.String({
+            description:
+              "What the code means, as in docs/errors.md; null: no code of this version.",
+          }),
+        ),
       },
       { description: "What the caller was answered, where it failed." },
     ),
@@ -126,6 +136,14 @@ const listed = Type.Object({
   explanation: Type.Optional(explanation),
   key_name: Type.Optional(orNull(Type.String({ description: "With `view=list`." }))),
   error: Type.Optional(orNull(Type.String({ description: "With `view=list`: the error's code." }))),
+  cache: Type.Optional(
+    orNull(
+      Type.String({
+        description:
+          "With `view=list`: what the response cache of its key did, `hit`, `miss` or `bypass`; null: the key has none.",
+      }),
+    ),
+  ),
   stream: Type.Optional(orNull(Type.Boolean({ description: "With `view=list`." }))),
   attempts_count: Type.Optional(Type.Integer({ description: "With `view=list`." })),
   dropped_count: Type.Optional(Type.Integer({ description: "With `view=list`." })),
@@ -178,7 +196,7 @@ const list = route({
   operationId: "listRequests",
   summary: "The request log, newest first",
   description:
-    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes.",
+    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes. `sort=cost` has the dearest first, of at most 31 days and of the newest 50,000 rows or so of them; `scanned_to` says if there were more.",
   action: "request.read",
   query: strict({
     workspace_id: Type.Optional(Type.String()),
@@ -192,6 +210,13 @@ const list = route({
     to: Type.Optional(timeBody),
     ...rareFilters,
     view: Type.Optional(words("list", "full")),
+    sort: Type.Optional(
+      Type.Unsafe<"cost">({
+        type: "string",
+        enum: ["cost"],
+        description: "The dearest first, of at most 31 days (`from`); newest first without it.",
+      }),
+    ),
     ...pageQuery,
   }),
   answer: {
@@ -234,6 +259,7 @@ const list = route({
       to: timeOf(query.to, "to"),
       equal: { key_id, model, provider, status },
       rare: rareOf(query),
+      sort: query.sort,
     });
     const scannedTo = page.scannedTo?.toISOString() ?? null;
     return { body: { ...renderPage(page, page.records), scanned_to: scannedTo } };

@@ -1,0 +1,77 @@
+/**
+ * The log by cost, the dearest call first. There is no index of costs, since each call would pay for it: a page looks at the rows of
+ * the asked period, no more of them than a page with rare filters does, and says how far back that was.
+ */
+import { GatewayError } from "../../base/errors.ts";
+import type { Queryable } from "../../storage/index.ts";
+import { pageLimit } from "../../tenancy/index.ts";
+import { requestTrail, type Bind } from "./trails.ts";
+import {
+  idBounds,
+  nameOf,
+  readNames,
+  scanEnd,
+  type NamePage,
+  type TrailFilter,
+} from "./visible-ids.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const dearestDaysMax = 31;
+
+/** `<nano-USD>.<id>` of the last row of the page before. */
+const cursorShape = /^(\d{1,18})\.((?:req|task)_[0-9a-z]{26})$/;
+
+const dearestFirst = {
+  inside: "x.cost_nano desc, x.id desc",
+  outside: "n.cost_nano desc, split_part(n.id, '_', 2) desc",
+  column: "x.cost_nano",
+};
+
+/** @throws GatewayError `invalid_value` without a beginning, or where there is too much between the two */
+function checkPeriod({ from, to = new Date() }: TrailFilter): void {
+  if (from !== undefined && to.getTime() - from.getTime() <= dearestDaysMax * dayMs) return;
+  throw new GatewayError(
+    "invalid_value",
+    `By cost there are at most ${dearestDaysMax} days: set \`from\`, and \`to\` where it is longer ago.`,
+    { param: "from" },
+  );
+}
+
+/** Rows behind the last one of the page before. @throws GatewayError `invalid_value` for a cursor that is none */
+function behind(cursor: string): (bind: Bind) => string {
+  const [, cost, id] = cursorShape.exec(cursor) ?? [];
+  if (cost === undefined || id === undefined) {
+    throw new GatewayError("invalid_value", "`cursor` is the `next_cursor` of a page.", {
+      param: "cursor",
+    });
+  }
+  const part = id.slice(id.indexOf("_") + 1);
+  return (bind) =>
+    `(x.cost_nano, split_part(x.id, '_', 2)) < (${bind(BigInt(cost))}::bigint, ${bind(part)}::text)`;
+}
+
+/** A page of the calls somebody sees, the dearest first. @throws GatewayError `invalid_value` (limit, cursor, from) */
+export async function listDearest(
+  database: Queryable,
+  { cursor, ...filter }: TrailFilter,
+): Promise<NamePage> {
+  const limit = pageLimit(filter.limit);
+  checkPeriod(filter);
+  const after = cursor === undefined ? [] : [behind(cursor)];
+  const end = await scanEnd(database, requestTrail, filter);
+  const { low, high } = idBounds(filter);
+  const rows = await readNames(
+    database,
+    requestTrail,
+    { ...filter, rare: [...(filter.rare ?? []), ...after] },
+    { low: end?.part ?? low, high, most: limit + 1, order: dearestFirst },
+  );
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return {
+    names: page.map(nameOf),
+    nextCursor: hasMore ? `${last.cost_nano}.${last.id}` : null,
+    scannedTo: end?.at ?? null,
+  };
+}

@@ -1,0 +1,57 @@
+/** The last failure of each of the operator's hooks, on all gateways. docs/hooks.md. */
+import type { Queryable } from "./queryable.ts";
+
+export interface HookFailure {
+  readonly hook: string;
+  /** How often it failed, this time and those that were not written one by one. */
+  readonly failures: number;
+  readonly why: string;
+  /** The call or the task that it failed at. */
+  readonly call: string;
+}
+
+export interface HookFailures extends HookFailure {
+  readonly firstFailedAt: Date;
+  readonly failedAt: Date;
+}
+
+/** Notes a failure: one statement, of one row. */
+export async function noteHookFailure(
+  database: Queryable,
+  { hook, failures, why, call }: HookFailure,
+): Promise<void> {
+  await database.query(
+    `insert into hook_failures as h (hook, failures, why, call_id) values ($1, $2, $3, $4)
+     on conflict (hook) do update set failed_at = now(), failures = h.failures + excluded.failures,
+       why = excluded.why, call_id = excluded.call_id`,
+    [hook, failures, why, call],
+  );
+}
+
+interface Row {
+  readonly hook: string;
+  readonly first_failed_at: Date;
+  readonly failed_at: Date;
+  readonly failures: bigint;
+  readonly why: string;
+  readonly call_id: string;
+}
+
+/** What failed so far, of the hooks with these names. */
+export async function listHookFailures(
+  database: Queryable,
+  hooks: readonly string[],
+): Promise<HookFailures[]> {
+  const rows = await database.query<Row>(
+    "select * from hook_failures where hook = any($1::text[])",
+    [hooks],
+  );
+  return rows.map((row) => ({
+    hook: row.hook,
+    firstFailedAt: row.first_failed_at,
+    failedAt: row.failed_at,
+    failures: Number(row.failures),
+    why: row.why,
+    call: row.call_id,
+  }));
+}
