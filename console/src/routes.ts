@@ -12,6 +12,7 @@ import { membersRoute } from "./pages/members/route.ts";
 import { organizationRoute } from "./pages/organization/route.ts";
 import { firstRoute } from "./pages/first/route.ts";
 import { gatewaysRoute } from "./pages/gateways/route.ts";
+import { hooksRoute } from "./pages/hooks/route.ts";
 import { ledgerRoute } from "./pages/ledger/route.ts";
 import { moneyRoute } from "./pages/money/route.ts";
 import { overviewRoute } from "./pages/overview/route.ts";
@@ -19,7 +20,7 @@ import { modelRoutes } from "./pages/models/route.ts";
 import { passwordRoute } from "./pages/password/route.ts";
 import { playgroundRoute } from "./pages/playground/route.ts";
 import { providerRoutes } from "./pages/providers/route.ts";
-import { requestRoute } from "./pages/request/route.ts";
+import { requestRoute } from "./pages/requests/one/route.ts";
 import { requestsRoute } from "./pages/requests/route.ts";
 import { resetRoute } from "./pages/reset/route.ts";
 import { rootRoute, shellRoute } from "./pages/root.ts";
@@ -39,6 +40,7 @@ const settings = [
   alertsRoute,
   auditRoute,
   gatewaysRoute,
+  hooksRoute,
   accountRoute,
 ] as const;
 import { taskRoutes } from "./pages/tasks/route.ts";

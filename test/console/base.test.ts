@@ -7,8 +7,8 @@ import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
 import { readAgo, readUntil } from "../../console/src/base/time.ts";
 import { merged, renewed, type Pages } from "../../console/src/base/merge.ts";
-import { comparisonOf } from "../../console/src/pages/request/comparison.ts";
-import { sentencesOf } from "../../console/src/pages/request/sentence.ts";
+import { comparisonOf } from "../../console/src/pages/requests/one/comparison.ts";
+import { sentencesOf } from "../../console/src/pages/requests/one/sentence.ts";
 
 it("an amount keeps every digit, and is read with four that count or two decimals", () => {
   for (const [text, exact, read] of [
@@ -163,6 +163,18 @@ it("each outcome has its sentence", () => {
     ],
     [{ ...row, status: "client_closed" }, "The caller left before the end. Charged 0.00125 USD."],
     [{ ...refused, status: "expired" }, "Ended as expired. Nothing was charged."],
+    [
+      { ...row, attempts: [], isCached: true, cost: "0" },
+      "Answered from the cache of its key, with what acme answered before. Nothing was charged.",
+    ],
+    [
+      { ...refused, error: "hook_refused", hooks: [{ hook: "guard", outcome: "refused" }] },
+      "Refused by the hook guard: no provider was asked. Nothing was charged.",
+    ],
+    [
+      { ...refused, error: "hook_failed", hooks: [{ hook: "guard", outcome: "failed" }] },
+      "Refused because the hook guard gave no answer: no provider was asked. Nothing was charged.",
+    ],
   ] as const) {
     expect(sentencesOf(told)).toBe(sentence);
   }

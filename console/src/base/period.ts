@@ -85,6 +85,7 @@ const periods: ReadonlyMap<string, Period> = new Map([
   ],
 ]);
 
+export const periodWords: readonly string[] = [...periods.keys()];
 export const periodChoices = [...periods].map(([value, { label }]) => ({ value, label }));
 
 const timeShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
@@ -92,6 +93,9 @@ const timeOf = (text: string | undefined): Date | undefined =>
   text !== undefined && timeShape.test(text) && !Number.isNaN(Date.parse(text))
     ? new Date(text)
     : undefined;
+
+/** Whether a text of the address is a moment. */
+export const isTime = (text: string): boolean => timeOf(text) !== undefined;
 
 /** `from` and `to` where they say something: what is no time is left out, and so are both where nothing is between them. */
 function momentsOf({ from, to }: PeriodSearch): { from?: Date; to?: Date } {

@@ -28,3 +28,23 @@ export function pick<Name extends string>(
   });
   return Object.fromEntries(fields) as { [Field in Name]?: string };
 }
+
+/** What the values of a field may look like: a pattern, some words, or a test. */
+type Shape = RegExp | readonly string[] | ((text: string) => boolean);
+
+const isLike = (shape: Shape, text: string): boolean => {
+  if (shape instanceof RegExp) return shape.test(text);
+  return typeof shape === "function" ? shape(text) : shape.includes(text);
+};
+
+/** The fields whose values are what they may be; those without a shape as they are. */
+export function fit<Fields extends Readonly<Record<string, string | undefined>>>(
+  fields: Fields,
+  shapes: { readonly [Name in keyof Fields]?: Shape },
+): Fields {
+  const kept = Object.entries(fields).filter(([name, text]) => {
+    const shape = shapes[name];
+    return shape === undefined || (text !== undefined && isLike(shape, text));
+  });
+  return Object.fromEntries(kept) as Fields;
+}

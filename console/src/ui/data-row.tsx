@@ -10,6 +10,8 @@ export interface Column<Row> {
   readonly align?: "right";
   /** Left out on phones, where `phone` does not say otherwise. */
   readonly wide?: true;
+  /** Only where there is much room. */
+  readonly roomy?: true;
   /**
    * The line it stands in on a phone; of a line the first one takes the room that is left. If absent: the one without a width and
    * the last one stand in the first line, the others in the second.
@@ -22,8 +24,8 @@ export const rowHeight = 40;
 /** Two lines. */
 export const narrowRowHeight = 60;
 
-export const classOf = ({ align, wide }: Column<never>): string =>
-  [align === "right" ? classes["right"] : "", wide ? classes["wide"] : "", "cut"].join(" ");
+export const classOf = ({ align, roomy }: Column<never>): string =>
+  [align === "right" ? classes["right"] : "", roomy ? classes["roomy"] : "", "cut"].join(" ");
 
 interface RowProps<Row> {
   readonly columns: readonly Column<Row>[];

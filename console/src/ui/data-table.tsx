@@ -15,6 +15,7 @@ import {
 } from "./data-row.tsx";
 import classes from "./data-table.module.css";
 import { useNarrow } from "./narrow.ts";
+import { useRowKeys } from "./row-keys.ts";
 
 export type { Column } from "./data-row.tsx";
 
@@ -69,6 +70,7 @@ const Space = ({ height, columns }: { height: number; columns: number }) =>
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { columns, rows, keyOf, more, moreUnderWay, pause } = props;
   const body = useRef<HTMLTableSectionElement>(null);
+  useRowKeys(body);
   const count = rows?.length ?? 0;
   const isNarrow = useNarrow();
   const OneRow = isNarrow ? NarrowRow : WideRow;

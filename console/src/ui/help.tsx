@@ -1,7 +1,7 @@
 /** Which keys do what, and a switch for those who want none. */
 import { Checkbox, Kbd, Modal, Table } from "@mantine/core";
 import { useState } from "react";
-import { areKeysOn, switchKeys } from "./shortcuts.ts";
+import { areKeysOn, pageKeys, switchKeys } from "./shortcuts.ts";
 
 interface HelpProps {
   readonly pages: readonly { readonly label: string; readonly letter: string }[];
@@ -10,10 +10,12 @@ interface HelpProps {
 
 export function Help({ pages, close }: HelpProps) {
   const [isOn, setIsOn] = useState(areKeysOn);
+  const [ofPage] = useState(pageKeys);
   const keys: readonly (readonly [string, string])[] = [
     ["Ctrl K", "Search, and jump"],
     ["/", "To the first filter"],
     ["?", "This list"],
+    ...ofPage.map(({ key, what }) => [key === "Escape" ? "Esc" : key, what] as const),
     ...pages.map(({ label, letter }) => [`g ${letter}`, label] as const),
   ];
   return (

@@ -2,6 +2,7 @@
 import { Group, Title } from "@mantine/core";
 import { useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, type ReactNode } from "react";
+import { Unread } from "./unread.tsx";
 
 /** The path whose title has had the focus: it gets it once a move. A title that changes when its data arrive must not take it from what somebody types. */
 let arrived = "";
@@ -44,6 +45,7 @@ export function Page(props: { title: string; aside?: ReactNode; children: ReactN
         </Title>
         {props.aside}
       </Group>
+      <Unread />
       {props.children}
     </>
   );

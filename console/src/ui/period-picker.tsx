@@ -67,10 +67,20 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
   );
 }
 
+const isDay = (text: string | undefined) => text === undefined || /T00:00:00(\.000)?Z$/.test(text);
+
+/** "2026-11-01 14:00 to 15:00", of UTC. */
+function hourWords(from: string, to: string): string {
+  const [begin, end] = [from, to].map((text) =>
+    new Date(text).toISOString().slice(0, 16).replace("T", " "),
+  ) as [string, string];
+  return `${begin} to ${begin.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : end}`;
+}
+
 /** "2026-11-01 to 2026-11-07", as days where both are whole ones. */
 function words({ from, to }: PeriodSearch): string {
-  const isDay = (text: string | undefined) =>
-    text === undefined || /T00:00:00(\.000)?Z$/.test(text);
+  if (from !== undefined && to !== undefined && (!isDay(from) || !isDay(to)))
+    return hourWords(from, to);
   if (!isDay(from) || !isDay(to)) return "As in the address";
   const [first, last] = [dayOf(from), dayOf(to, 1)];
   if (first === last) return first;
@@ -87,7 +97,8 @@ export function PeriodPicker({ search, fallback, set }: PeriodPickerProps) {
       <Select
         aria-label="Period"
         placeholder={hasMoments ? words(search) : "Any time"}
-        w={190}
+        title={hasMoments ? `${words(search)} (UTC)` : undefined}
+        w={210}
         clearable={fallback === null}
         allowDeselect={fallback === null}
         data={periodChoices}

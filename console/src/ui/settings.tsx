@@ -16,6 +16,7 @@ const sections = [
   { to: "/settings/callbacks", label: "Callbacks", action: "signing_secret.read" },
   { to: "/settings/alerts", label: "Alerts", action: "workspace.change" },
   { to: "/settings/gateways", label: "Gateways", action: "gateway.read" },
+  { to: "/settings/hooks", label: "Hooks", action: "hook.read" },
   { to: "/settings/audit", label: "Audit log", action: "audit.read" },
 ] as const;
 

@@ -1,4 +1,4 @@
-/** Keys that lead somewhere: a letter after `g`, `/` to the first filter, `?` to the list of them. Never while somebody types. */
+/** Keys that do something: a letter after `g`, `/` to the first filter, `?` to the list of them, and those of a page. Never while somebody types. */
 import { useEffect, useEffectEvent } from "react";
 
 const kept = "tollgate-single-keys";
@@ -30,6 +30,42 @@ function focusFilter(): boolean {
   return field !== null;
 }
 
+interface PageKey {
+  readonly key: string;
+  /** What it does, for the list of keys. */
+  readonly what: string;
+  readonly act: () => void;
+}
+
+/** Those of what is shown, the newest last: a panel that opens over a list has its keys before the list's. */
+const shown = new Set<readonly PageKey[]>();
+
+/** The keys that do something on this page now, each once. */
+export const pageKeys = (): readonly PageKey[] => [
+  ...new Map([...shown].flat().map((one) => [one.key, one])).values(),
+];
+
+/** Keys of a page or of a part of it, while it is shown. */
+export function usePageKeys(keys: readonly PageKey[]): void {
+  const run = useEffectEvent((key: string) => keys.find((one) => one.key === key)?.act());
+  const names = JSON.stringify(keys.map(({ key, what }) => [key, what]));
+  useEffect(() => {
+    const listed = (JSON.parse(names) as [string, string][]).map(([key, what]) => ({
+      key,
+      what,
+      act: () => run(key),
+    }));
+    shown.add(listed);
+    return () => void shown.delete(listed);
+  }, [names]);
+}
+
+function actOnPage(key: string): boolean {
+  const found = pageKeys().find((one) => one.key === key);
+  found?.act();
+  return found !== undefined;
+}
+
 interface Shortcuts {
   /** Goes to the page of a letter; false where there is none. */
   readonly go: (letter: string) => boolean;
@@ -46,11 +82,12 @@ export function useShortcuts(shortcuts: Shortcuts): void {
       shortcuts.palette();
       return true;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || !areKeysOn())
-      return false;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return false;
+    if (event.key === "Escape") return actOnPage(event.key);
+    if (!areKeysOn()) return false;
     if (isAfterG) return shortcuts.go(event.key);
     if (event.key === "/") return focusFilter();
-    if (event.key !== "?") return false;
+    if (event.key !== "?") return actOnPage(event.key);
     shortcuts.help();
     return true;
   });

@@ -1,8 +1,10 @@
-/** A key's name, caps and limits, and how much of each cap is used. */
+/** A key's name, caps, limits and response cache, and how much of each cap is used. */
 import { Stack, TextInput, Title } from "@mantine/core";
 import type { FormEvent } from "react";
+import { cacheFieldsOf, cacheOf } from "../../base/cache.ts";
 import { capFieldsOf, capsOf } from "../../base/caps.ts";
 import { limitFieldsOf, limitsOf } from "../../base/limits.ts";
+import { CacheFields } from "../../ui/cache-fields.tsx";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { changedFields, useDraft } from "../../ui/draft.ts";
 import { LimitsFields } from "../../ui/limits-fields.tsx";
@@ -17,20 +19,22 @@ const fieldsOf = (key: Key) => ({
   name: key.name,
   caps: capFieldsOf(key.spend_caps),
   limits: limitFieldsOf(key.rate_limits),
+  cache: cacheFieldsOf(key.response_cache),
   expires: key.expires_at ?? "",
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
 /** What the API is sent of the changed fields. */
-function patchOf({ name, caps, limits, expires }: Partial<Fields>): Patch {
+function patchOf({ name, caps, limits, cache, expires }: Partial<Fields>): Patch {
   return {
     ...(name !== undefined && { name }),
     ...(caps !== undefined && { spend_caps: capsOf(caps) }),
     ...(limits !== undefined && { rate_limits: limitsOf(limits) }),
+    ...(cache !== undefined && { response_cache: cacheOf(cache) }),
     ...(expires !== undefined && { expires_at: expires.trim() === "" ? null : expires.trim() }),
   };
 }
-const shownFields = ["name", "spend_caps", "rate_limits", "expires_at"];
+const shownFields = ["name", "spend_caps", "rate_limits", "response_cache", "expires_at"];
 
 interface LimitsProps {
   readonly fields: Fields;
@@ -96,6 +100,13 @@ export function Caps({ apiKey }: { apiKey: Key }) {
             }
           />
           <Limits fields={draft.fields} set={draft.set} at={change.at} disabled={disabled} />
+          <CacheFields
+            fields={draft.fields.cache}
+            set={(cache) => draft.set({ cache })}
+            at={change.at}
+            disabled={disabled}
+            isOnlyOff={!may("key.loosen_limits")}
+          />
           {!disabled && (
             <SaveBar
               isChanged={draft.isChanged}

@@ -2,6 +2,7 @@
 import { Group, Tabs, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { readCache } from "../../base/cache.ts";
 import { readAgo, readTime } from "../../base/time.ts";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -43,6 +44,9 @@ function Facts({ apiKey }: { apiKey: Key }) {
       <Text className="muted" title={used ?? undefined}>
         {used === null ? "never used" : `used ${readAgo(new Date(used))}`}
       </Text>
+      {apiKey.response_cache !== null && (
+        <Text className="muted">{readCache(apiKey.response_cache)}</Text>
+      )}
       {apiKey.expires_at !== null && (
         <Text className="muted" title={apiKey.expires_at}>
           ends {readTime(new Date(apiKey.expires_at))}

@@ -1,5 +1,5 @@
 /** The filters of the list of keys, as they stand in the address. */
-import { pick } from "../../base/search.ts";
+import { fit, pick } from "../../base/search.ts";
 
 const statuses = ["active", "disabled", "revoked"] as const;
 const sorts = ["cap", "spend", "used", "name"] as const;
@@ -12,16 +12,11 @@ export type Filters = {
   readonly sort?: (typeof sorts)[number];
 };
 
-const oneOf = <Word extends string>(words: readonly Word[], text: string | undefined) =>
-  words.find((word) => word === text);
+const shapes = { status: statuses, sort: sorts, q: /^.{1,100}$/s, new: ["1"] };
 
 /** What stands in the address, without what is no filter. */
-export function filtersOf(search: Record<string, unknown>): Filters {
-  const { status, sort, q, ...others } = pick(search, ["status", "sort", "owner", "q", "new"]);
-  const known = { status: oneOf(statuses, status), sort: oneOf(sorts, sort), q: q?.slice(0, 100) };
-  const kept = Object.entries(known).filter(([, value]) => value !== undefined);
-  return { ...others, ...(Object.fromEntries(kept) as Filters) };
-}
+export const filtersOf = (search: Record<string, unknown>): Filters =>
+  fit(pick(search, ["status", "sort", "owner", "q", "new"]), shapes) as Filters;
 
 export const statusChoices = statuses.map((value) => ({ value, label: value }));
 export const sortChoices = [

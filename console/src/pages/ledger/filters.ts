@@ -1,6 +1,6 @@
 /** The filters of the ledger, as they stand in the address. */
-import { momentsIn } from "../../base/period.ts";
-import { pick } from "../../base/search.ts";
+import { isTime, momentsIn, periodWords } from "../../base/period.ts";
+import { fit, pick } from "../../base/search.ts";
 
 const filterNames = ["kind", "key", "member", "reference", "period", "from", "to"] as const;
 
@@ -9,11 +9,9 @@ export type Filters = { readonly [Name in "ws" | (typeof filterNames)[number]]?:
 export const kinds = ["credit", "charge", "void", "expire"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Of an unknown kind there is nothing: it is left out. */
-export function filtersOf(search: Record<string, unknown>): Filters {
-  const { kind, ...others } = pick(search, filterNames);
-  return { ...others, ...(kindOf({ kind }) && { kind }) };
-}
+/** What cannot be read is left out. */
+export const filtersOf = (search: Record<string, unknown>): Filters =>
+  fit(pick(search, filterNames), { kind: kinds, period: periodWords, from: isTime, to: isTime });
 
 export const kindOf = ({ kind }: { readonly kind?: string | undefined }): Kind | undefined =>
   kinds.find((one) => one === kind);

@@ -7,6 +7,7 @@ import { ApiError } from "../../api/errors.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { KeySelect } from "../../ui/key-select.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { useOneWorkspace, type Workspace } from "../../ui/one-workspace.ts";
 import { Page } from "../../ui/page.tsx";
@@ -22,10 +23,9 @@ const route = getRouteApi("/shell/money/ledger");
 interface FilterBarProps {
   readonly id: string;
   readonly filters: Filters;
-  readonly keys: readonly { readonly value: string; readonly label: string }[];
 }
 
-function FilterBar({ id, filters, keys }: FilterBarProps) {
+function FilterBar({ id, filters }: FilterBarProps) {
   const navigate = useNavigate();
   const set = (change: Partial<Filters>) =>
     void navigate({ to: "/money/ledger", search: { ...filters, ...change } });
@@ -40,16 +40,7 @@ function FilterBar({ id, filters, keys }: FilterBarProps) {
         value={kindOf(filters) ?? null}
         onChange={(kind) => set({ kind: kind ?? undefined })}
       />
-      <Select
-        aria-label="Key"
-        placeholder="Any key"
-        w={200}
-        searchable
-        clearable
-        data={[...keys]}
-        value={filters.key ?? null}
-        onChange={(key) => set({ key: key ?? undefined })}
-      />
+      <KeySelect ws={id} value={filters.key} set={(key) => set({ key })} />
       <PeriodPicker
         search={filters}
         fallback={null}
@@ -98,7 +89,7 @@ export function LedgerPage() {
   const isClosed = me !== undefined && !maySee(asked);
   const id = me === undefined || isClosed ? undefined : asked;
   const query = useEntries(id, filters);
-  const { names, choices: keys } = useKeyNames(id);
+  const names = useKeyNames(id);
   const [now] = useState(() => new Date());
   if (isClosed)
     return (
@@ -113,7 +104,7 @@ export function LedgerPage() {
       )}
       {id !== undefined && (
         <>
-          <FilterBar id={id} filters={filters} keys={keys} />
+          <FilterBar id={id} filters={filters} />
           <LongList
             query={query}
             what="entries"

@@ -21,8 +21,8 @@ export const useEntries = (id: string | undefined, filters: Filters) =>
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 
-/** Names of keys, by id, and as choices; of a longer list the id is shown. */
-export function useKeyNames(id: string | undefined) {
+/** Names of keys, by id; of a longer list the id is shown. */
+export function useKeyNames(id: string | undefined): ReadonlyMap<string, string> {
   const query = { limit: "100", sort: "used" as const, workspace_id: id };
   const { data } = api.useQuery(
     "get",
@@ -30,12 +30,5 @@ export function useKeyNames(id: string | undefined) {
     { params: { query } },
     { enabled: id !== undefined },
   );
-  const keys = data?.data ?? [];
-  return {
-    names: new Map(keys.map(({ id: key, name }) => [key, name])),
-    choices: keys.map(({ id: value, name, key_last4: end }) => ({
-      value,
-      label: `${name} (...${end})`,
-    })),
-  };
+  return new Map((data?.data ?? []).map(({ id: key, name }) => [key, name]));
 }

@@ -1,15 +1,16 @@
 /** The filters of the list of models, as they stand in the address. The list comes whole, and is filtered here. */
 import type { Schemas } from "../../api/client.ts";
-import { pick } from "../../base/search.ts";
+import { fit, pick } from "../../base/search.ts";
 
 export type Model = Schemas["ConfiguredModels"]["data"][number];
 
 const names = ["q", "kind", "provider", "usable-by", "ids", "catalog"] as const;
 export type Filters = { readonly [Name in (typeof names)[number]]?: string };
 
-export const filtersOf = (search: Record<string, unknown>): Filters => pick(search, names);
-
 export const kinds = ["text", "image", "video", "embedding"] as const;
+
+export const filtersOf = (search: Record<string, unknown>): Filters =>
+  fit(pick(search, names), { kind: kinds });
 
 /** Every word of the search is in the id, the name or an alias. */
 function hasWords({ id, name = "", aliases = [] }: Model, q: string): boolean {

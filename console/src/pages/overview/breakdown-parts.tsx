@@ -6,6 +6,22 @@ import { Measure } from "./measure.tsx";
 import classes from "./overview.module.css";
 import { measureOf, type UsageRow } from "./usage.ts";
 
+/** A key leads to its page, a tag's value to what is shown of it alone. */
+function Name({ row, name, tag }: { row: UsageRow; name: string; tag: string | undefined }) {
+  if (tag !== undefined)
+    return (
+      <Link to="/overview" search={(before) => ({ ...before, tag })}>
+        {name}
+      </Link>
+    );
+  if (row.key_id == null) return name;
+  return (
+    <Link to="/keys/$id" params={{ id: row.key_id }} search={({ ws }) => ({ ws })}>
+      {name}
+    </Link>
+  );
+}
+
 /** One group. */
 export function Line(props: {
   row: UsageRow;
@@ -14,20 +30,16 @@ export function Line(props: {
   before: ((row: UsageRow) => bigint) | undefined;
   filter: Readonly<Record<string, string>> | undefined;
   rows: Readonly<Record<string, string | undefined>>;
+  /** Of a tag's value: the tag that leaves this page with its calls alone. */
+  tag: string | undefined;
 }) {
-  const { row, name, sum, before, filter, rows } = props;
+  const { row, name, sum, before, filter, rows, tag } = props;
   const cost = measureOf(row, "cost");
   const part = sum > 0n ? Number((cost * 1000n) / sum) / 10 : 0;
   return (
     <tr>
       <td className="cut" title={name}>
-        {row.key_id == null ? (
-          name
-        ) : (
-          <Link to="/keys/$id" params={{ id: row.key_id }} search={({ ws }) => ({ ws })}>
-            {name}
-          </Link>
-        )}
+        <Name row={row} name={name} tag={tag} />
       </td>
       <td className={classes["right"]}>
         <Measure size={cost} metric="cost" filter={filter} rows={rows} />

@@ -7,8 +7,8 @@ import { CsvButton } from "../../ui/csv-button.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Head, Line } from "./breakdown-parts.tsx";
 import classes from "./overview.module.css";
-import { usageQuery, useGroups, useGroupsBefore, useWorkspaceNames } from "./queries.ts";
-import { groupLabels, isCompared, type Group, type OverviewSearch } from "./search.ts";
+import { daysOf, usageQuery, useGroups, useGroupsBefore, useWorkspaceNames } from "./queries.ts";
+import { isCompared, labelOf, tagOf, type Group, type OverviewSearch } from "./search.ts";
 import { filterOf, idOf, measureOf, nameOf, sumOf, type UsageRow } from "./usage.ts";
 
 const shownFirst = 8;
@@ -54,7 +54,7 @@ function Off({ sum, total }: { sum: bigint; total: bigint | undefined }) {
 }
 
 /** Rows in their order; `found` are all of them. */
-function Rows(
+function Table(
   props: BreakdownProps & {
     found: readonly UsageRow[];
     before: ((row: UsageRow) => bigint) | undefined;
@@ -68,7 +68,7 @@ function Rows(
   const isByChange = sort === "change";
   return (
     <>
-      <table className={classes["table"]} width="100%" aria-label={`By ${groupLabels[by]}`}>
+      <table className={classes["table"]} width="100%" aria-label={`By ${labelOf(by)}`}>
         <Head
           compared={before !== undefined}
           isByChange={isByChange}
@@ -86,6 +86,7 @@ function Rows(
                 before={before}
                 filter={filterOf(row, by)}
                 rows={rows}
+                tag={tagOf(by) === undefined ? undefined : filterOf(row, by)?.["tag"]}
               />
             ))}
         </tbody>
@@ -110,10 +111,13 @@ function Rows(
 
 export function Breakdown(props: BreakdownProps) {
   const { by, search, shown, total } = props;
-  const query = useGroups(search.ws, shown, by);
-  const former = useGroupsBefore(search.ws, { shown, by }, isCompared(search));
-  const before = beforeOf(isCompared(search) ? former.data?.data : undefined, by);
-  const title = `By ${groupLabels[by]}`;
+  const isTag = tagOf(by) !== undefined;
+  // By tags there are whole days: those of two periods that touch share one.
+  const compares = isCompared(search) && !isTag;
+  const query = useGroups(search, shown, by);
+  const former = useGroupsBefore(search, { shown, by }, compares);
+  const before = beforeOf(compares ? former.data?.data : undefined, by);
+  const title = `By ${labelOf(by)}`;
   return (
     <section aria-label={title}>
       <Row justify="space-between" mb="sm">
@@ -122,7 +126,7 @@ export function Breakdown(props: BreakdownProps) {
         </Title>
         <CsvButton
           path="/admin/v1/usage"
-          query={() => usageQuery(search.ws, shown, { granularity: "total", by })}
+          query={() => usageQuery(search, shown, { granularity: "total", by })}
           name={`usage-by-${by}`}
         />
       </Row>
@@ -131,12 +135,18 @@ export function Breakdown(props: BreakdownProps) {
       )}
       {query.data === undefined && query.error === null && <Skeleton height={240} />}
       {query.data !== undefined && (
-        <Rows
+        <Table
           {...props}
           found={query.data.data}
           before={before}
-          total={query.isFetching ? undefined : total}
+          rows={isTag ? { ...props.rows, ...daysOf(query.data) } : props.rows}
+          total={query.isFetching || isTag ? undefined : total}
         />
+      )}
+      {isTag && (
+        <Text size="sm" className="muted">
+          Of whole days (UTC).
+        </Text>
       )}
     </section>
   );

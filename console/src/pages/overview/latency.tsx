@@ -3,15 +3,15 @@ import { Skeleton, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { readCount, readDuration } from "../../base/numbers.ts";
-import { readStart, startsOf, stepOf, type Shown } from "../../base/period.ts";
+import { readStart, startsOf, type Shown } from "../../base/period.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./overview.module.css";
-import { useErrors, useTimes } from "./queries.ts";
+import { stepBy, useErrors, useTimes, type Whose } from "./queries.ts";
 
 const ChartLines = lazy(async () => ({ default: (await import("./chart-lines.tsx")).ChartLines }));
 
 interface Props {
-  readonly ws: string | undefined;
+  readonly whose: Whose;
   readonly shown: Shown;
 }
 
@@ -21,9 +21,9 @@ const stroke = (color: string, dash?: string) => (
   </svg>
 );
 
-export function Latency({ ws, shown, isTable }: Props & { isTable: boolean }) {
-  const query = useTimes(ws, shown);
-  const step = stepOf(shown);
+export function Latency({ whose, shown, isTable }: Props & { isTable: boolean }) {
+  const query = useTimes(whose, shown);
+  const step = stepBy(shown, whose);
   const title = `Duration by ${step} (UTC)`;
   const times = new Map(query.data?.data.map(({ start, duration }) => [start, duration]));
   const points = startsOf(shown, step).map((start) => ({
@@ -78,8 +78,8 @@ export function Latency({ ws, shown, isTable }: Props & { isTable: boolean }) {
 }
 
 export function Errors(props: Props & { rows: Readonly<Record<string, string | undefined>> }) {
-  const { ws, shown, rows } = props;
-  const query = useErrors(ws, shown);
+  const { whose, shown, rows } = props;
+  const query = useErrors(whose, shown);
   const found = (query.data?.data ?? []).filter(
     ({ error_code, other, requests }) => (error_code != null || other === true) && requests > 0,
   );

@@ -1,22 +1,23 @@
 /** What was used over time, by one group: bars with their legend, or the same as a table. */
 import { Button, Group as Row, Select, Skeleton, Title, Text } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { readUsd } from "../../base/money.ts";
 import { readCount, readShare } from "../../base/numbers.ts";
-import { endOf, startsOf, stepOf, type Shown } from "../../base/period.ts";
+import { endOf, startsOf, type Shown, type Step } from "../../base/period.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { usePageKeys } from "../../ui/shortcuts.ts";
 import classes from "./overview.module.css";
 import { Measure } from "./measure.tsx";
-import { stepsQuery, useSteps, useWorkspaceNames } from "./queries.ts";
+import { daysOf, stepBy, stepsQuery, useSteps, useWorkspaceNames } from "./queries.ts";
 import {
   byOf,
-  groupLabels,
+  labelOf,
   metricLabels,
   metricOf,
   metrics,
+  tagOf,
   type Group,
   type Metric,
   type OverviewSearch,
@@ -67,7 +68,7 @@ interface OverTimeProps {
 }
 
 function Choices({ search, shown, groups, set }: OverTimeProps) {
-  const [by, metric] = [byOf(search), metricOf(search)];
+  const [by, metric] = [byOf(search, groups), metricOf(search)];
   return (
     <Row gap="sm" wrap="wrap">
       <Select
@@ -82,9 +83,9 @@ function Choices({ search, shown, groups, set }: OverTimeProps) {
         aria-label="Group"
         w={150}
         allowDeselect={false}
-        data={groups.map((value) => ({ value, label: `by ${groupLabels[value]}` }))}
+        data={groups.map((value) => ({ value, label: `by ${labelOf(value)}` }))}
         value={by}
-        onChange={(value) => set({ by: value === "model" ? undefined : value! })}
+        onChange={(value) => set({ by: value === groups[0] ? undefined : value! })}
       />
       <Button
         variant="default"
@@ -93,32 +94,43 @@ function Choices({ search, shown, groups, set }: OverTimeProps) {
       >
         As a table
       </Button>
-      <CsvButton
-        path="/admin/v1/usage"
-        query={() => stepsQuery(search.ws, shown, by)}
-        name="usage"
-      />
+      <CsvButton path="/admin/v1/usage" query={() => stepsQuery(search, shown, by)} name="usage" />
     </Row>
   );
 }
 
+/** The time of a bar. By tags there are whole days, before the beginning of the period too. */
+function spanOf(start: string, of: { step: Step; shown: Shown; isDays: boolean }) {
+  const { step, shown, isDays } = of;
+  const end = endOf(start, step);
+  const begin = new Date(start);
+  return daysOf({
+    from: (isDays || begin > shown.from ? begin : shown.from).toISOString(),
+    to: (isDays || end < shown.to ? end : shown.to).toISOString(),
+  });
+}
+
 export function OverTime(props: OverTimeProps) {
-  const { search, shown, rows, set } = props;
+  const { search, shown, rows, groups, set } = props;
   const navigate = useNavigate();
-  const [by, metric, step] = [byOf(search), metricOf(search), stepOf(shown)];
-  const query = useSteps(search.ws, shown, by);
+  const [by, metric] = [byOf(search, groups), metricOf(search)];
+  const step = stepBy(shown, search, by);
+  const query = useSteps(search, shown, by);
   const names = useWorkspaceNames();
   const isTable = search.table !== undefined;
-  useHotkeys([["t", () => set({ table: isTable ? undefined : "1" })]]);
-  const title = `${metricLabels[metric]} by ${stepWords[step]} (UTC) and ${groupLabels[by]}`;
+  usePageKeys([
+    {
+      key: "t",
+      what: "The charts as tables, and back",
+      act: () => set({ table: isTable ? undefined : "1" }),
+    },
+  ]);
+  const title = `${metricLabels[metric]} by ${stepWords[step]} (UTC) and ${labelOf(by)}`;
   const bars =
     query.data && barsOf(query.data.data, { by, metric, starts: startsOf(shown, step), names });
-  const at = (start: string) => ({
-    ...rows,
-    period: undefined,
-    from: start < shown.from.toISOString() ? shown.from.toISOString() : start,
-    to: new Date(Math.min(endOf(start, step).getTime(), shown.to.getTime())).toISOString(),
-  });
+  const isDays = search.tag !== undefined || tagOf(by) !== undefined;
+  const of = isDays && query.data !== undefined ? { ...rows, ...daysOf(query.data) } : rows;
+  const at = (start: string) => ({ ...rows, ...spanOf(start, { step, shown, isDays }) });
   return (
     <section className="panel" style={{ marginBottom: 24 }} aria-label={title}>
       <Row justify="space-between" mb="md" gap="sm">
@@ -147,11 +159,11 @@ export function OverTime(props: OverTimeProps) {
               />
             </Suspense>
           </div>
-          <Legend bars={bars} metric={metric} rows={rows} />
+          <Legend bars={bars} metric={metric} rows={of} />
         </div>
       )}
       <Text size="sm" mt="sm">
-        <Link to="/requests" search={rows} className="muted">
+        <Link to="/requests" search={of} className="muted">
           All calls of this period
         </Link>
       </Text>

@@ -8,19 +8,22 @@ import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PeriodPicker, UnreadPeriod } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { SetFilters } from "../../ui/set-filters.tsx";
 import { Breakdown } from "./breakdown.tsx";
 import { Errors, Latency } from "./latency.tsx";
 import { OverTime } from "./over-time.tsx";
 import classes from "./overview.module.css";
 import {
+  daysOf,
   useLastCall,
   useNow,
   useSeesOthers,
+  useTags,
   useTotals,
   useTotalsBefore,
   useWorkspaceNames,
 } from "./queries.ts";
-import { groups, isCompared, type Group, type OverviewSearch } from "./search.ts";
+import { groups, isCompared, tagOf, type Group, type OverviewSearch } from "./search.ts";
 import { nothing, Tiles } from "./tiles.tsx";
 
 const route = getRouteApi("/shell/overview");
@@ -41,15 +44,18 @@ function Nothing({ ws, shown, now }: { ws: string | undefined; shown: Shown; now
   );
 }
 
-/** The groups that say something: by member and by workspace where there may be several. */
-function useGroupsShown(ws: string | undefined): readonly Group[] {
+/** The groups that say something: by member and by workspace where there may be several, by tags that are summed. */
+function useGroupsShown({ ws, tag }: OverviewSearch): readonly Group[] {
   const others = useSeesOthers(ws);
   const names = useWorkspaceNames();
+  const tags = useTags().map((name): Group => `tag:${name}`);
   const several = ws === undefined && names.size > 1;
-  return groups.filter((by) => {
+  const plain = groups.filter((by) => {
     if (by === "member") return others;
-    return by !== "workspace" || several;
+    return by === "workspace" ? several : tag === undefined;
   });
+  // With a tag chosen there are the sums of that tag alone.
+  return [...plain, ...tags.filter((by) => tag === undefined || tag.startsWith(`${tagOf(by)}:`))];
 }
 
 interface AsideProps {
@@ -85,11 +91,11 @@ function Parts(props: {
   search: OverviewSearch;
   shown: Shown;
   total: bigint | undefined;
+  rows: Readonly<Record<string, string | undefined>>;
   set: (change: Partial<OverviewSearch>) => void;
 }) {
-  const { search, shown, total, set } = props;
-  const shownGroups = useGroupsShown(search.ws);
-  const rows = rowsAt(search, shown);
+  const { search, shown, total, rows, set } = props;
+  const shownGroups = useGroupsShown(search);
   return (
     <>
       <OverTime {...{ search, shown, rows, set }} groups={shownGroups} />
@@ -97,18 +103,29 @@ function Parts(props: {
         {shownGroups.map((by) => (
           <Breakdown key={by} {...{ by, search, shown, rows, set, total }} />
         ))}
-        <Latency ws={search.ws} shown={shown} isTable={search.table !== undefined} />
-        <Errors ws={search.ws} shown={shown} rows={rows} />
+        <Latency whose={search} shown={shown} isTable={search.table !== undefined} />
+        {search.tag === undefined && <Errors whose={search} shown={shown} rows={rows} />}
       </div>
     </>
   );
 }
 
+type Days = Parameters<typeof daysOf>[0];
+
+/** The filter of the log by the tag of the address. The end user has one of its own there. */
+const tagged = (tag: string | undefined): { readonly tag?: string; readonly user?: string } => {
+  const user = "end_user:";
+  if (tag === undefined) return {};
+  return tag.startsWith(user) ? { user: tag.slice(user.length) } : { tag };
+};
+
 /** The filter of the log that shows the calls of the period. It is always named: what the log shows without is another one. */
-const rowsAt = ({ ws, from, to }: OverviewSearch, { word }: Shown) => ({
-  ws,
-  ...(word === undefined ? { from, to } : { period: word }),
-});
+function rowsAt({ ws, from, to, tag }: OverviewSearch, { word }: Shown, of: Days | undefined) {
+  const span = word === undefined ? { from, to } : { period: word };
+  // By tags sums are of whole days.
+  const days = tag !== undefined && of !== undefined ? daysOf(of) : undefined;
+  return { ws, ...tagged(tag), ...(days ?? span) };
+}
 
 export function OverviewPage() {
   const search: OverviewSearch = route.useSearch();
@@ -116,17 +133,23 @@ export function OverviewPage() {
   const [now, renew] = useNow();
   const shown = shownOf(search, now);
   const { ws } = search;
-  const totals = useTotals(ws, shown);
-  const before = useTotalsBefore(ws, shown, isCompared(search));
+  const totals = useTotals(search, shown);
+  const before = useTotalsBefore(search, shown, isCompared(search));
   const others = useSeesOthers(ws);
   const total = totals.data && (totals.data.data[0] ?? nothing);
   const cost = total && parseUsd(total.cost);
+  const rows = rowsAt(search, shown, totals.data);
   const set = (change: Partial<OverviewSearch>) =>
     void navigate({ to: "/overview", search: { ...search, ...change }, resetScroll: false });
   const aside = <Aside {...{ search, shown, renew, set }} busy={totals.isFetching} />;
   return (
     <Page title={others ? "Overview" : "Your use"} aside={aside}>
       <UnreadPeriod unread={shown.unread} label={shown.label} />
+      <SetFilters
+        names={["tag"]}
+        filters={search}
+        remove={() => set({ tag: undefined, by: undefined })}
+      />
       {totals.error !== null && (
         <RegionError what="usage" error={totals.error} retry={totals.refetch} />
       )}
@@ -134,14 +157,15 @@ export function OverviewPage() {
         now={total}
         before={isCompared(search) ? before.data && (before.data.data[0] ?? nothing) : undefined}
         beforeLabel={shown.beforeLabel}
-        search={rowsAt(search, shown)}
+        search={rows}
       />
       {total?.requests === 0 && cost === 0n ? (
         <Nothing ws={ws} shown={shown} now={now} />
       ) : (
-        <Parts {...{ search, shown, set }} total={totals.isFetching ? undefined : cost} />
+        <Parts {...{ search, shown, rows, set }} total={totals.isFetching ? undefined : cost} />
       )}
       <Text size="sm" className="muted">
+        {search.tag !== undefined && "By tags sums are of the whole days that the period touches. "}
         From {shown.from.toISOString()} up to {shown.to.toISOString()}; days are those of UTC. Spend
         is the ledger's.
       </Text>

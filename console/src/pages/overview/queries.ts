@@ -3,9 +3,9 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
-import { stepOf, type Shown, type Span } from "../../base/period.ts";
+import { stepOf, type Shown, type Span, type Step } from "../../base/period.ts";
 import { useEvents } from "../../ui/use-events.ts";
-import type { Group } from "./search.ts";
+import { tagOf, type Group } from "./search.ts";
 
 const renewMs = 60_000;
 
@@ -37,13 +37,27 @@ interface Asked {
   readonly top?: number;
 }
 
+/** Whose calls count: of a workspace, with a tag. */
+export interface Whose {
+  readonly ws?: string | undefined;
+  readonly tag?: string | undefined;
+}
+
+/** How finely a period is drawn: by tags there are days and no hours. */
+export const stepBy = (shown: Shown, { tag }: Whose, by?: Group): Step => {
+  const step = stepOf(shown);
+  const isByTag = tag !== undefined || (by !== undefined && tagOf(by) !== undefined);
+  return isByTag && step === "hour" ? "day" : step;
+};
+
 /** The query of `GET /usage`; what is undefined is not sent. */
-export const usageQuery = (ws: string | undefined, { from, to }: Span, asked: Asked) => ({
+export const usageQuery = ({ ws, tag }: Whose, { from, to }: Span, asked: Asked) => ({
   from: from.toISOString(),
   to: to.toISOString(),
   granularity: asked.granularity,
   workspace_id: ws,
   group_by: asked.by,
+  tag,
   top: asked.top === undefined ? undefined : String(asked.top),
 });
 
@@ -55,39 +69,39 @@ const useUsage = (query: ReturnType<typeof usageQuery>, enabled = true) =>
     { enabled, staleTime: 30_000, placeholderData: keepPreviousData },
   );
 
-export const useTotals = (ws: string | undefined, shown: Shown) =>
-  useUsage(usageQuery(ws, shown, { granularity: "total" }));
+export const useTotals = (whose: Whose, shown: Shown) =>
+  useUsage(usageQuery(whose, shown, { granularity: "total" }));
 
-export const useTotalsBefore = (ws: string | undefined, shown: Shown, enabled: boolean) =>
-  useUsage(usageQuery(ws, shown.before, { granularity: "total" }), enabled);
+export const useTotalsBefore = (whose: Whose, shown: Shown, enabled: boolean) =>
+  useUsage(usageQuery(whose, shown.before, { granularity: "total" }), enabled);
 
 const chartTop = 4;
 
-export const stepsQuery = (ws: string | undefined, shown: Shown, by: Group) =>
-  usageQuery(ws, shown, { granularity: stepOf(shown), by, top: chartTop });
+export const stepsQuery = (whose: Whose, shown: Shown, by: Group) =>
+  usageQuery(whose, shown, { granularity: stepBy(shown, whose, by), by, top: chartTop });
 
-export const useSteps = (ws: string | undefined, shown: Shown, by: Group) =>
-  useUsage(stepsQuery(ws, shown, by));
+export const useSteps = (whose: Whose, shown: Shown, by: Group) =>
+  useUsage(stepsQuery(whose, shown, by));
 
 /** By hour, day or month, of all calls together. */
-export const useTimes = (ws: string | undefined, shown: Shown) =>
-  useUsage(usageQuery(ws, shown, { granularity: stepOf(shown) }));
+export const useTimes = (whose: Whose, shown: Shown) =>
+  useUsage(usageQuery(whose, shown, { granularity: stepBy(shown, whose) }));
 
 /** So many rows of a table; the rest is one. */
 const tableTop = 50;
 
-export const useGroups = (ws: string | undefined, shown: Shown, by: Group) =>
-  useUsage(usageQuery(ws, shown, { granularity: "total", by, top: tableTop }));
+export const useGroups = (whose: Whose, shown: Shown, by: Group) =>
+  useUsage(usageQuery(whose, shown, { granularity: "total", by, top: tableTop }));
 
 /** Of the period before: all of them, since what grew may have been small. */
 export const useGroupsBefore = (
-  ws: string | undefined,
+  whose: Whose,
   { shown, by }: { shown: Shown; by: Group },
   enabled: boolean,
-) => useUsage(usageQuery(ws, shown.before, { granularity: "total", by }), enabled);
+) => useUsage(usageQuery(whose, shown.before, { granularity: "total", by }), enabled);
 
-export const useErrors = (ws: string | undefined, shown: Shown) =>
-  useUsage(usageQuery(ws, shown, { granularity: "total", by: "error_code", top: tableTop }));
+export const useErrors = (whose: Whose, shown: Shown) =>
+  useUsage(usageQuery(whose, shown, { granularity: "total", by: "error_code", top: tableTop }));
 
 /** The newest call there is, for an empty period. */
 export const useLastCall = (ws: string | undefined, enabled: boolean) =>
@@ -111,3 +125,16 @@ export function useSeesOthers(ws: string | undefined): boolean {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   return me !== undefined && mayAll(me.rights, "usage.read", ws);
 }
+
+/** Names of tags that usage is summed by. */
+export function useTags(): readonly string[] {
+  const { data } = api.useQuery("get", "/admin/v1/info", {}, { staleTime: Infinity });
+  return data?.usage_tags ?? [];
+}
+
+/** The filter of the log for the time that an answer is of: by tags that is whole days. */
+export const daysOf = ({ from, to }: { readonly from: string; readonly to: string }) => ({
+  period: undefined,
+  from,
+  to,
+});

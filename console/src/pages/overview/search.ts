@@ -1,32 +1,66 @@
 /** What the overview shows, as it stands in the address; what is the usual is left out. */
-import { pick } from "../../base/search.ts";
+import { isTime, periodWords } from "../../base/period.ts";
+import { fit, pick } from "../../base/search.ts";
 
 export const groups = ["model", "key", "member", "provider", "workspace"] as const;
-export type Group = (typeof groups)[number];
+export type NamedGroup = (typeof groups)[number];
+/** By what usage is shown: `tag:team` is a tag of callers. */
+export type Group = NamedGroup | `tag:${string}`;
 
 export const metrics = ["cost", "requests", "tokens", "errors"] as const;
 export type Metric = (typeof metrics)[number];
 
-const names = ["ws", "period", "from", "to", "by", "metric", "compare", "table", "sort"] as const;
+const tagGroup = /^tag:.{1,64}$/;
+const isGroup = (text: string): boolean =>
+  groups.some((one) => one === text) || tagGroup.test(text);
+
+const shapes = {
+  by: isGroup,
+  metric: metrics,
+  compare: ["off"],
+  table: ["1"],
+  sort: ["change"],
+  // A name and its value, such as team:search.
+  tag: /^[^:]{1,64}:.+$/s,
+  period: periodWords,
+  from: isTime,
+  to: isTime,
+};
+
+const names = [
+  "ws",
+  "period",
+  "from",
+  "to",
+  "by",
+  "metric",
+  "compare",
+  "table",
+  "sort",
+  "tag",
+] as const;
 
 export type OverviewSearch = { readonly [Name in (typeof names)[number]]?: string };
 
-export const overviewOf = (search: Record<string, unknown>): OverviewSearch => pick(search, names);
+export const overviewOf = (search: Record<string, unknown>): OverviewSearch =>
+  fit(pick(search, names), shapes);
 
-/** The chosen one, or the first of `known`. */
-const oneOf = <Known extends string>(known: readonly Known[], text: string | undefined): Known =>
-  known.find((one) => one === text) ?? known[0]!;
+/** The chosen group where it is one of those shown, or the first of them. */
+export const byOf = ({ by }: OverviewSearch, shown: readonly Group[]): Group =>
+  shown.find((one) => one === by) ?? shown[0] ?? "model";
+export const metricOf = ({ metric }: OverviewSearch): Metric =>
+  metrics.find((one) => one === metric) ?? metrics[0];
+export const isCompared = ({ compare, tag }: OverviewSearch): boolean =>
+  compare !== "off" && tag === undefined;
 
-export const byOf = ({ by }: OverviewSearch): Group => oneOf(groups, by);
-export const metricOf = ({ metric }: OverviewSearch): Metric => oneOf(metrics, metric);
-export const isCompared = ({ compare }: OverviewSearch): boolean => compare !== "off";
+/** The name of a tag; undefined for the other groups. */
+export const tagOf = (by: Group): string | undefined =>
+  tagGroup.test(by) ? by.slice("tag:".length) : undefined;
 
-export const groupLabels: Readonly<Record<Group, string>> = {
-  model: "model",
-  key: "key",
-  member: "member",
-  provider: "provider",
-  workspace: "workspace",
+export const labelOf = (by: Group): string => {
+  const tag = tagOf(by);
+  if (tag === undefined) return by;
+  return tag === "end_user" ? "end user" : `tag ${tag}`;
 };
 
 export const metricLabels: Readonly<Record<Metric, string>> = {

@@ -1,6 +1,6 @@
 /** Rows of usage: what they are called, what they measure, and which calls they are of. Pure. */
 import { parseUsd } from "../../base/money.ts";
-import type { Group, Metric } from "./search.ts";
+import { tagOf, type Group, type Metric, type NamedGroup } from "./search.ts";
 
 /** What is read of a row of `GET /usage`. */
 export interface UsageRow {
@@ -18,6 +18,9 @@ export interface UsageRow {
   readonly member_email?: string | null;
   readonly provider?: string | null;
   readonly workspace_id?: string | null;
+  /** The value of the tag that rows are grouped by, and whether the row is of calls without it. */
+  readonly tag?: string | null;
+  readonly untagged?: boolean;
 }
 
 const columns = {
@@ -26,12 +29,14 @@ const columns = {
   member: "member_id",
   provider: "provider",
   workspace: "workspace_id",
-} as const satisfies Record<Group, keyof UsageRow>;
+} as const satisfies Record<NamedGroup, keyof UsageRow>;
+
+const columnOf = (by: Group) => columns[by as keyof typeof columns] ?? "tag";
 
 /** What a row is of; null: of nothing that has a name, or of all others. */
-export const idOf = (row: UsageRow, by: Group): string | null => row[columns[by]] ?? null;
+export const idOf = (row: UsageRow, by: Group): string | null => row[columnOf(by)] ?? null;
 
-const unnamed: Readonly<Record<Group, string>> = {
+const unnamed: Readonly<Record<string, string>> = {
   model: "no model",
   key: "no key",
   member: "admin token",
@@ -43,7 +48,7 @@ const unnamed: Readonly<Record<Group, string>> = {
 export function nameOf(row: UsageRow, by: Group, names: ReadonlyMap<string, string>): string {
   if (row.other === true) return "all others";
   const id = idOf(row, by);
-  if (id === null) return unnamed[by];
+  if (id === null) return unnamed[by] ?? "without it";
   if (by === "key") return row.key_name ?? id;
   if (by === "member") return row.member_email ?? id;
   return names.get(id) ?? id;
@@ -59,10 +64,22 @@ export function measureOf(row: UsageRow, metric: Metric): bigint {
 export const sumOf = (rows: readonly UsageRow[], metric: Metric): bigint =>
   rows.reduce((sum, row) => sum + measureOf(row, metric), 0n);
 
+/** A value that stands for those beyond what is kept of a day, and the length up to which values are kept whole. */
+const beyond = "other";
+const wholeMax = 256;
+
+/** The filter of the log by a tag's value; undefined where the row may be of several values. */
+function tagFilter(name: string, value: string): Readonly<Record<string, string>> | undefined {
+  if (value === beyond || value.length >= wholeMax) return undefined;
+  return name === "end_user" ? { user: value } : { tag: `${name}:${value}` };
+}
+
 /** The filter of the log that leaves the calls of a group; undefined where there is none. */
 export function filterOf(row: UsageRow, by: Group): Readonly<Record<string, string>> | undefined {
   const id = row.other === true ? null : idOf(row, by);
   if (id === null) return undefined;
+  const tag = tagOf(by);
+  if (tag !== undefined) return tagFilter(tag, id);
   return { [by === "workspace" ? "ws" : by]: id };
 }
 

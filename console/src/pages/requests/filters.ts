@@ -1,8 +1,9 @@
 /** The filters of the log, as they stand in the address. */
-import { momentsIn } from "../../base/period.ts";
-import { pick } from "../../base/search.ts";
+import { isTime, momentsIn, periodWords } from "../../base/period.ts";
+import { fit, pick } from "../../base/search.ts";
 
 const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 
 export const filterNames = [
   "key",
@@ -24,10 +25,20 @@ export const filterNames = [
   "user",
 ] as const;
 
-export type Filters = { readonly [Name in "ws" | (typeof filterNames)[number]]?: string };
+/** `sort` is the order of the list and no filter. */
+export type Filters = { readonly [Name in "ws" | "sort" | (typeof filterNames)[number]]?: string };
+
+const ends = "succeeded|failed|client_closed|expired|canceled";
 
 /** What the API takes for some of them; others are as if they were not there. */
-const shapes: Partial<Record<(typeof filterNames)[number], RegExp>> = {
+const shapes = {
+  status: new RegExp(`^(?:${ends})(?:,(?:${ends}))*$`),
+  period: periodWords,
+  from: isTime,
+  to: isTime,
+  sort: ["cost"],
+  live: ["1"],
+  open: /^(?:req|task)_[0-9a-z]{26}$/,
   http: /^[1-5]\d\d$/,
   cost: /^\d{1,9}(\.\d{1,9})?$/,
   code: /^.{1,100}$/,
@@ -39,15 +50,21 @@ const shapes: Partial<Record<(typeof filterNames)[number], RegExp>> = {
   // A name and its value, such as team:search.
   tag: /^[^:]{1,100}:.{0,500}$/,
   user: /^.{1,256}$/,
-};
+} as const;
 
-/** The filters of an address, and whether the list grows by itself. */
-export function filtersOf(search: Record<string, unknown>): Filters & { readonly live?: string } {
-  const fields = pick(search, [...filterNames, "live"]);
-  const kept = Object.entries(fields).filter(
-    ([name, value]) => shapes[name as keyof typeof shapes]?.test(value) !== false,
-  );
-  return Object.fromEntries(kept);
+/** The filters of an address, whether the list grows by itself, and the call that is shown beside it. */
+export const filtersOf = (
+  search: Record<string, unknown>,
+): Filters & { readonly live?: string; readonly open?: string } =>
+  fit(pick(search, [...filterNames, "sort", "live", "open"]), shapes);
+
+/** The list by cost is of so many days at most: those before its end. Some minutes less, for what passes on the way. */
+const dearestMs = 31 * dayMs - 10 * minuteMs;
+
+/** Where a list begins: no earlier than its order allows. */
+function beginOf(from: Date | undefined, to: Date, sort: string | undefined): Date | undefined {
+  if (sort === undefined) return from;
+  return new Date(Math.max(from?.getTime() ?? 0, to.getTime() - dearestMs));
 }
 
 /** The filters with their period as times: what is no time counts as absent. */
@@ -58,9 +75,10 @@ export function inPeriod({ period, from, to, ...others }: Filters): Filters {
     { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
     minute,
   );
+  const begin = beginOf(moments.from, moments.to ?? minute, others.sort);
   return {
     ...others,
-    ...(moments.from && { from: moments.from.toISOString() }),
+    ...(begin && { from: begin.toISOString() }),
     ...(moments.to && { to: moments.to.toISOString() }),
   };
 }
@@ -69,7 +87,20 @@ const pageSize = "100";
 
 /** The query of a page; what is undefined is not sent. */
 export const queryOf = (
-  { ws, key, member, code, http, cost, slower, changed, user, period: _word, ...same }: Filters,
+  {
+    ws,
+    key,
+    member,
+    code,
+    http,
+    cost,
+    slower,
+    changed,
+    user,
+    sort,
+    period: _word,
+    ...same
+  }: Filters,
   cursor: string | undefined,
 ) => ({
   ...same,
@@ -84,11 +115,12 @@ export const queryOf = (
   min_duration_ms: slower,
   end_user: user,
   changed: changed === undefined ? undefined : ("true" as const),
+  sort: sort === undefined ? undefined : ("cost" as const),
   cursor,
 });
 
-/** The same as a file, whose period must have both its ends. */
-export function csvOf(filters: Filters) {
+/** The same as a file, newest first, whose period must have both its ends. */
+export function csvOf({ sort: _sort, ...filters }: Filters) {
   const { view: _view, limit: _limit, ...query } = queryOf(inPeriod(filters), undefined);
   return {
     ...query,

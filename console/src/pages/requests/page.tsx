@@ -1,16 +1,22 @@
 /** The log: who called what, when, how it ended and what it cost. */
-import { getRouteApi } from "@tanstack/react-router";
+import { Text } from "@mantine/core";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
 import { readTime } from "../../base/time.ts";
 import { NoRows } from "../../ui/empty.tsx";
 import { LiveBar } from "../../ui/live-bar.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { Page } from "../../ui/page.tsx";
+import { usePageKeys } from "../../ui/shortcuts.ts";
 import { columns } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { filterNames, inPeriod } from "./filters.ts";
+import { filterNames, inPeriod, type Filters } from "./filters.ts";
 import { useLive } from "./live.ts";
 import { LiveSwitch } from "./live-switch.tsx";
 import { useRows, type Page as Rows } from "./queries.ts";
+import { Strip } from "./strip.tsx";
+
+const Peek = lazy(async () => ({ default: (await import("./one/peek.tsx")).Peek }));
 
 const route = getRouteApi("/shell/requests");
 
@@ -21,26 +27,67 @@ function searchedTo(page: Rows | undefined): string | undefined {
   return `Searched back to ${readTime(new Date(page.scanned_to), new Date())}.`;
 }
 
+/** Why the list cannot grow by itself. */
+function stillOf(filters: Filters): string | undefined {
+  if (filters.sort !== undefined) return "Dearest first does not grow by itself.";
+  return inPeriod(filters).to === undefined ? undefined : "This period has ended.";
+}
+
+/** Of which time the dearest are: a list by cost has an end. */
+function Dearest({ filters, last }: { filters: Filters; last: Rows | undefined }) {
+  const [now] = useState(() => new Date());
+  const { from } = inPeriod(filters);
+  const begin = last?.scanned_to ?? from;
+  if (filters.sort === undefined || begin === undefined) return null;
+  return (
+    <Text size="sm" mb="sm" className="muted">
+      Dearest first, of the calls since {readTime(new Date(begin), now)}. Earlier ones are shown
+      with an earlier period of at most 31 days.
+    </Text>
+  );
+}
+
 export function RequestsPage() {
-  const { live, ...filters } = route.useSearch();
-  // A period that has ended grows no more.
-  const isPast = inPeriod(filters).to !== undefined;
-  const isLive = live === "1" && !isPast;
+  const { live, open, ...filters } = route.useSearch();
+  const navigate = useNavigate();
+  const still = stillOf(filters);
+  const isLive = live === "1" && still === undefined;
   const isFiltered = filterNames.some((name) => filters[name] !== undefined);
   const query = useRows(filters, isLive);
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const change = (to: Record<string, string | undefined>, replace = false) =>
+    void navigate({
+      to: "/requests",
+      search: (before) => ({ ...before, ...to }),
+      resetScroll: false,
+      replace,
+    });
+  const turnLive = () => change({ live: isLive ? undefined : "1" });
+  usePageKeys([{ key: "l", what: "Live, and not", act: () => still === undefined && turnLive() }]);
   return (
-    <Page title="Requests" aside={<LiveSwitch isLive={isLive} isPast={isPast} />}>
+    <Page title="Requests" aside={<LiveSwitch isLive={isLive} still={still} turn={turnLive} />}>
       <FilterBar filters={filters} />
+      <Strip filters={filters} isLive={isLive} set={(chosen) => change({ live, ...chosen })} />
+      <Dearest filters={filters} last={query.data?.pages.at(-1)} />
       <LiveBar {...useLive(filters, isLive)} />
       <LongList
         query={query}
         pause={searchedTo(query.data?.pages.at(-1))}
         what="requests"
-        label="Requests, newest first"
+        label={filters.sort === undefined ? "Requests, newest first" : "Requests, dearest first"}
         columns={columns}
         keyOf={({ id }) => id}
         empty={<NoRows what="call" to="/requests" isFiltered={isFiltered} />}
       />
+      <Suspense>
+        {open !== undefined && (
+          <Peek
+            id={open}
+            ids={rows.map(({ id }) => id)}
+            show={(id) => change({ open: id }, id !== undefined)}
+          />
+        )}
+      </Suspense>
     </Page>
   );
 }

@@ -1,8 +1,9 @@
 /** The filters of the gallery. Each change is a new address. */
 import { Button, Group, SegmentedControl, Select } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import { KeySelect } from "../../ui/key-select.tsx";
 import { kindChoices, stateChoices, type Filters } from "./filters.ts";
-import { useKeyChoices, useModelChoices } from "./queries.ts";
+import { useModelChoices } from "./queries.ts";
 
 interface FilterBarProps {
   readonly filters: Filters;
@@ -11,11 +12,10 @@ interface FilterBarProps {
 
 export function FilterBar({ filters, ws }: FilterBarProps) {
   const navigate = useNavigate();
-  const keys = useKeyChoices(ws);
   const models = useModelChoices();
   const set = (change: Partial<Filters>) =>
     void navigate({ to: "/tasks", search: (before) => ({ ...before, ...change }) });
-  const choice = (name: "status" | "kind" | "model" | "key") => ({
+  const choice = (name: "status" | "kind" | "model") => ({
     w: 180,
     clearable: true,
     value: filters[name] ?? null,
@@ -52,7 +52,7 @@ export function FilterBar({ filters, ws }: FilterBarProps) {
         data={[...models]}
         {...choice("model")}
       />
-      <Select aria-label="Key" placeholder="Any key" searchable data={keys} {...choice("key")} />
+      <KeySelect ws={ws} value={filters.key} set={(key) => set({ key })} />
       <Button
         variant="subtle"
         onClick={() =>

@@ -1,6 +1,6 @@
 /** The filters of the gallery, as they stand in the address, and what is read off a task. Pure. */
 import type { Schemas } from "../../api/client.ts";
-import { pick } from "../../base/search.ts";
+import { fit, pick } from "../../base/search.ts";
 
 export type Task = Schemas["TaskRecords"]["data"][number];
 
@@ -9,15 +9,19 @@ export type Filters = {
   readonly [Name in "view" | (typeof filterNames)[number]]?: string;
 };
 
-export const filtersOf = (search: Record<string, unknown>): Filters =>
-  pick(search, [...filterNames, "view"]);
-
 const states = ["queued", "running", "succeeded", "failed", "expired", "canceled"] as const;
 const kinds = ["image", "video"] as const;
 
 /** A value of the address where it is one of those there are; another one counts as absent. */
 const oneOf = <Value extends string>(values: readonly Value[], text: string | undefined) =>
   values.find((value) => value === text);
+
+export const filtersOf = (search: Record<string, unknown>): Filters =>
+  fit(pick(search, [...filterNames, "view"]), {
+    status: states,
+    kind: kinds,
+    view: ["grid", "table"],
+  });
 
 export const stateChoices = states;
 export const kindChoices = kinds;

@@ -71,16 +71,6 @@ export const useShapes = (id: string) =>
 export const useDeliveries = (id: string) =>
   api.useQuery("get", "/admin/v1/webhook_deliveries", { params: { query: { task_id: id } } });
 
-/** Keys to choose from, of those the reader sees. */
-export function useKeyChoices(ws: string | undefined) {
-  const query = { limit: "100", ...(ws !== undefined && { workspace_id: ws }) };
-  const { data } = api.useQuery("get", "/admin/v1/keys", { params: { query } });
-  return (data?.data ?? []).map(({ id, name, key_last4: end }) => ({
-    value: id,
-    label: `${name} (...${end})`,
-  }));
-}
-
 /** Models of pictures and videos to choose from. */
 export function useModelChoices(): readonly string[] {
   const { data } = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });

@@ -2,11 +2,11 @@
 import { Button, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { client, type Schemas } from "../../api/client.ts";
-import { asApiError } from "../../api/errors.ts";
-import { readTime } from "../../base/time.ts";
-import { Copy } from "../../ui/copy.tsx";
-import { RegionError } from "../../ui/region-error.tsx";
+import { client, type Schemas } from "../../../api/client.ts";
+import { asApiError } from "../../../api/errors.ts";
+import { readTime } from "../../../base/time.ts";
+import { Copy } from "../../../ui/copy.tsx";
+import { RegionError } from "../../../ui/region-error.tsx";
 import classes from "./bodies.module.css";
 import { ComparedBodies } from "./compared.tsx";
 

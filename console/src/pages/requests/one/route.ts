@@ -1,6 +1,6 @@
 /** `/requests/:id`: one call, explained. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { shellRoute } from "../root.ts";
+import { shellRoute } from "../../root.ts";
 
 export const requestRoute = createRoute({
   getParentRoute: () => shellRoute,

@@ -1,6 +1,6 @@
 /** What was changed in a request before it was sent on, field by field. */
 import { Table } from "@mantine/core";
-import type { Schemas } from "../../api/client.ts";
+import type { Schemas } from "../../../api/client.ts";
 
 type Change = Schemas["RequestRow"]["changes"][number];
 

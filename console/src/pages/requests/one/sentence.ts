@@ -18,12 +18,30 @@ interface Told {
   readonly cost: string;
   readonly attempts: readonly Attempted[];
   readonly changed: number;
+  /** What the operator's hooks made of it, in their order. */
+  readonly hooks?: readonly { readonly hook: string; readonly outcome: string }[] | undefined;
+  /** The response cache of its key answered it. */
+  readonly isCached?: boolean;
 }
 
 const tries = (count: number): string => (count === 1 ? "1 try" : `${count} tries`);
 
-function outcomeOf({ status, provider, error, http_status: http, attempts }: Told): string {
+/** Refused by a hook, or because one gave no answer; undefined for what failed otherwise. */
+function stoppedBy({ error, hooks = [] }: Told): string | undefined {
+  const { hook } = hooks.at(-1) ?? {};
+  const name = hook === undefined ? "a hook" : `the hook ${hook}`;
+  if (error === "hook_refused") return `Refused by ${name}: no provider was asked.`;
+  if (error !== "hook_failed") return undefined;
+  return `Refused because ${name} gave no answer: no provider was asked.`;
+}
+
+function outcomeOf(told: Told): string {
+  const { status, provider, error, http_status: http, attempts, isCached = false } = told;
   const last = attempts.at(-1);
+  if (isCached && status === "succeeded") {
+    const from = provider === null ? "" : `, with what ${provider} answered before`;
+    return `Answered from the cache of its key${from}.`;
+  }
   if (status === "succeeded") {
     const before = [...new Set(attempts.slice(0, -1).map((one) => one.provider))];
     const answered = provider === null ? "Answered" : `Answered by ${provider}`;
@@ -32,6 +50,8 @@ function outcomeOf({ status, provider, error, http_status: http, attempts }: Tol
   if (status === "client_closed") return "The caller left before the end.";
   if (status !== "failed") return `Ended as ${status ?? "unknown"}.`;
   const code = error ?? String(http ?? "");
+  const stopped = stoppedBy(told);
+  if (stopped !== undefined) return stopped;
   if (last === undefined) return `Refused by the gateway with ${code}: no provider was asked.`;
   return `Failed with ${code} after ${tries(attempts.length)}; the last was ${last.provider}.`;
 }

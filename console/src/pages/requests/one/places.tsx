@@ -1,9 +1,9 @@
 /** Where a call belongs, each leading there: its key, its entry in the ledger, its task. */
 import { Group } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { api, type Schemas } from "../../api/client.ts";
-import { mayAll } from "../../base/rights.ts";
-import { Copy } from "../../ui/copy.tsx";
+import { api, type Schemas } from "../../../api/client.ts";
+import { mayAll } from "../../../base/rights.ts";
+import { Copy } from "../../../ui/copy.tsx";
 
 export function Places({ row }: { row: Schemas["RequestRow"] }) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");

@@ -1,6 +1,6 @@
 /** What was asked for and what was sent, side by side: the fields that are not the same. */
 import { Table, Text } from "@mantine/core";
-import { readCount } from "../../base/numbers.ts";
+import { readCount } from "../../../base/numbers.ts";
 import { comparisonOf, type Mark } from "./comparison.ts";
 
 const tones: Readonly<Record<Mark, string>> = {

@@ -1,6 +1,6 @@
 /** The attempts at providers on one time axis; the same numbers stand beside the bars. */
 import { Table } from "@mantine/core";
-import { readDuration } from "../../base/numbers.ts";
+import { readDuration } from "../../../base/numbers.ts";
 import type { Attempted } from "./sentence.ts";
 
 interface AttemptsProps {

@@ -1,10 +1,14 @@
 /** Who could have answered, in which order they were to be asked, and why others were left out. */
 import { Table, Text } from "@mantine/core";
+import { exactUsd } from "../../../base/money.ts";
+import type { Attempted } from "./sentence.ts";
 
 interface Offer {
   readonly provider: string;
   readonly protocol?: string;
   readonly tier?: string;
+  /** Of 3,000 tokens in and 1,000 out, in nano-USD. */
+  readonly standard_price_nano?: string;
   readonly excluded?: string;
 }
 
@@ -29,13 +33,27 @@ const inOrder = (plan: Plan): Offer[] => {
   );
 };
 
-const verdictOf = (plan: Plan, offer: Offer): string => {
+/** What became of an offer: its place, and what its provider answered. */
+function verdictOf(plan: Plan, offer: Offer, attempts: readonly Attempted[]): string {
   const place = placeOf(plan, offer);
   if (offer.excluded !== undefined) return `left out: ${offer.excluded}`;
-  return place === -1 ? "left out" : `number ${place + 1}`;
-};
+  if (place === -1) return "left out";
+  const last = attempts.findLast(({ provider }) => provider === offer.provider);
+  const number = `number ${place + 1}`;
+  if (last === undefined) return `${number}, not asked`;
+  return last.outcome === "ok" ? `${number}, answered` : `${number}, failed`;
+}
 
-export function PlanTable({ plan }: { plan: Plan }) {
+const priceOf = ({ standard_price_nano: nano }: Offer) =>
+  nano !== undefined && /^\d+$/.test(nano) ? exactUsd(BigInt(nano)) : "-";
+
+interface PlanTableProps {
+  readonly plan: Plan;
+  readonly attempts: readonly Attempted[];
+}
+
+export function PlanTable({ plan, attempts }: PlanTableProps) {
+  const isPriced = plan.offers?.some((offer) => offer.standard_price_nano !== undefined) === true;
   return (
     <>
       <Text mb="sm" className="muted">
@@ -47,6 +65,7 @@ export function PlanTable({ plan }: { plan: Plan }) {
             <Table.Th>Provider</Table.Th>
             <Table.Th>Protocol</Table.Th>
             <Table.Th>Tier</Table.Th>
+            {isPriced && <Table.Th ta="right">Price (USD) *</Table.Th>}
             <Table.Th>In the plan</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -56,11 +75,21 @@ export function PlanTable({ plan }: { plan: Plan }) {
               <Table.Td>{offer.provider}</Table.Td>
               <Table.Td>{offer.protocol}</Table.Td>
               <Table.Td>{offer.tier}</Table.Td>
-              <Table.Td>{verdictOf(plan, offer)}</Table.Td>
+              {isPriced && (
+                <Table.Td className="number" ta="right">
+                  {priceOf(offer)}
+                </Table.Td>
+              )}
+              <Table.Td>{verdictOf(plan, offer, attempts)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
+      {isPriced && (
+        <Text size="sm" mt="sm" className="muted">
+          * of 3,000 tokens in and 1,000 out, as it was then.
+        </Text>
+      )}
     </>
   );
 }

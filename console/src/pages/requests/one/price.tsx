@@ -1,6 +1,6 @@
 /** The price of a call line by line. The gateway sees to it that the amounts add up to the charge exactly. */
 import { Table, Text } from "@mantine/core";
-import type { Schemas } from "../../api/client.ts";
+import type { Schemas } from "../../../api/client.ts";
 
 type Line = NonNullable<Schemas["RequestRow"]["price_lines"]>[number];
 

@@ -1,0 +1,46 @@
+/** The response cache of a key between a form and the API: for how long an answer is given again, and what that costs. docs/cache.md. */
+
+export interface ResponseCache {
+  readonly ttl_seconds: number;
+  readonly charge_percent: number;
+}
+
+/** What number fields hold: text while it is typed. Without a time there is no cache. */
+export interface CacheFields {
+  readonly seconds: number | string;
+  readonly percent: number | string;
+}
+
+export const cacheFieldsOf = (cache: ResponseCache | null): CacheFields => ({
+  seconds: cache?.ttl_seconds ?? "",
+  percent: cache?.charge_percent ?? "",
+});
+
+export const cacheOf = ({ seconds, percent }: CacheFields): ResponseCache | null =>
+  seconds === "" ? null : { ttl_seconds: Number(seconds), charge_percent: Number(percent) };
+
+const units = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "min"],
+  [1, "s"],
+] as const;
+
+/** "1 d 6 h": of the largest units that it is made of. */
+export function readSpan(seconds: number): string {
+  let left = seconds;
+  const parts = units.flatMap(([size, unit]) => {
+    const count = Math.floor(left / size);
+    left -= count * size;
+    return count === 0 ? [] : [`${count} ${unit}`];
+  });
+  return parts.join(" ");
+}
+
+/** What it does, in words. */
+export function readCache(cache: ResponseCache | null): string {
+  if (cache === null) return "repeats are asked again";
+  const { ttl_seconds: seconds, charge_percent: percent } = cache;
+  const price = percent === 0 ? "free" : `at ${percent} %`;
+  return `repeats from the cache for ${readSpan(seconds)}, ${price}`;
+}

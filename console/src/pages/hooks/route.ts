@@ -1,0 +1,9 @@
+/** `/settings/hooks`: the operator's own checks of calls, and how they are doing. */
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { shellRoute } from "../root.ts";
+
+export const hooksRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/settings/hooks",
+  component: lazyRouteComponent(() => import("./page.tsx"), "HooksPage"),
+});

@@ -1,0 +1,108 @@
+/** Filters that are one press: whose calls, of which time, and only those that failed, took long, were dear or changed. */
+import { Button, Select } from "@mantine/core";
+import { api } from "../../api/client.ts";
+import { PeriodPicker } from "../../ui/period-picker.tsx";
+import { SetFilters } from "../../ui/set-filters.tsx";
+import type { Filters } from "./filters.ts";
+
+/** People to choose from, for who may see others' calls. */
+function useMembers(ws: string | undefined) {
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const workspace = ws ?? me?.memberships[0]?.workspace_id;
+  const { data } = api.useQuery(
+    "get",
+    "/admin/v1/workspaces/{id}/members",
+    { params: { path: { id: workspace ?? "" }, query: { limit: "100" } } },
+    { enabled: workspace !== undefined },
+  );
+  return (data?.data ?? []).map(({ user_id: value, email: label }) => ({ value, label }));
+}
+
+interface ChipsProps {
+  readonly filters: Filters;
+  readonly set: (change: Partial<Filters>) => void;
+}
+
+/** What counts as slow where the address says nothing else. */
+const slowMs = "5000";
+/** And what as dear. */
+const dearUsd = "0.10";
+
+interface ChipProps {
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly turn: (isOn: boolean) => void;
+}
+
+const Chip = ({ label, isOn, turn }: ChipProps) => (
+  <Button variant={isOn ? "filled" : "default"} aria-pressed={isOn} onClick={() => turn(!isOn)}>
+    {label}
+  </Button>
+);
+
+function Member({ filters, set }: ChipsProps) {
+  const members = useMembers(filters.ws);
+  if (members.length <= 1 && filters.member === undefined) return null;
+  return (
+    <Select
+      aria-label="Member"
+      placeholder="Anybody"
+      w={200}
+      searchable
+      clearable
+      data={members}
+      value={filters.member ?? null}
+      onChange={(value) => set({ member: value ?? undefined })}
+    />
+  );
+}
+
+export function Chips({ filters, set }: ChipsProps) {
+  const { status, slower, changed, cost, sort } = filters;
+  return (
+    <>
+      <Member filters={filters} set={set} />
+      <PeriodPicker
+        search={filters}
+        fallback={null}
+        set={(chosen) => set({ period: undefined, from: undefined, to: undefined, ...chosen })}
+      />
+      <Select
+        aria-label="Order"
+        w={150}
+        allowDeselect={false}
+        data={[
+          { value: "", label: "Newest first" },
+          { value: "cost", label: "Dearest first" },
+        ]}
+        value={sort ?? ""}
+        onChange={(value) => set({ sort: value === "cost" ? value : undefined })}
+      />
+      <Chip
+        label="Failed"
+        isOn={status === "failed"}
+        turn={(isOn) => set({ status: isOn ? "failed" : undefined })}
+      />
+      <Chip
+        label={`Over ${Number(slower ?? slowMs) / 1000} s`}
+        isOn={slower !== undefined}
+        turn={(isOn) => set({ slower: isOn ? slowMs : undefined })}
+      />
+      <Chip
+        label={`From ${cost ?? dearUsd} USD`}
+        isOn={cost !== undefined}
+        turn={(isOn) => set({ cost: isOn ? dearUsd : undefined })}
+      />
+      <Chip
+        label="Changed"
+        isOn={changed !== undefined}
+        turn={(isOn) => set({ changed: isOn ? "1" : undefined })}
+      />
+      <SetFilters
+        names={["protocol", "code", "http", "user"]}
+        filters={filters}
+        remove={(name) => set({ [name]: undefined })}
+      />
+    </>
+  );
+}

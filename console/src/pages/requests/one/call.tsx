@@ -1,0 +1,195 @@
+/** What became of one call, in its parts: how it ended, what it cost, and why. */
+import { Button, Group, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { api, type Schemas } from "../../../api/client.ts";
+import { asApiError } from "../../../api/errors.ts";
+import { readDuration } from "../../../base/numbers.ts";
+import { Part } from "../../../ui/part.tsx";
+import { RegionError } from "../../../ui/region-error.tsx";
+import { useRenewal } from "../../../ui/use-renewal.ts";
+import { Attempts } from "./attempts.tsx";
+import { Bodies } from "./bodies.tsx";
+import { Changes } from "./changes.tsx";
+import { HooksTable, type Hooked } from "./hooks.tsx";
+import { Places } from "./places.tsx";
+import { PlanTable, type Plan } from "./plan.tsx";
+import { Price } from "./price.tsx";
+import { sentencesOf, type Attempted } from "./sentence.ts";
+import { Tags } from "./tags.tsx";
+
+type Row = Schemas["RequestRow"];
+
+/** What the log keeps beside the columns: the plan, what hooks made of the call, and whether its key's cache answered it. */
+interface Explained {
+  readonly plan?: Plan | null;
+  readonly hooks?: readonly Hooked[];
+  readonly cache?: string;
+}
+
+const explainedOf = ({ explanation }: Row): Explained => explanation ?? {};
+
+const cacheWords: Readonly<Record<string, string>> = {
+  hit: "from the cache",
+  miss: "not in the cache",
+  bypass: "cache left aside",
+};
+
+function Facts({ row }: { row: Row }) {
+  const { protocol, upstream_protocol: upstream } = row;
+  const spoken =
+    upstream === null || upstream === protocol ? protocol : `${protocol} as ${upstream}`;
+  const took = row.duration_ms === null ? undefined : `took ${readDuration(row.duration_ms)}`;
+  const first =
+    row.first_token_ms === null
+      ? undefined
+      : `first token after ${readDuration(row.first_token_ms)}`;
+  const reserved = row.reserved === null ? undefined : `reserved ${row.reserved} USD`;
+  const streamed = row.stream === true ? "streamed" : undefined;
+  const cached = cacheWords[explainedOf(row).cache ?? ""];
+  const facts = [row.model, spoken, streamed, cached, row.created_at, took, first, reserved];
+  return (
+    <Group gap="lg" mt="sm" className="muted">
+      {facts
+        .filter((fact) => fact != null)
+        .map((fact) => (
+          <span key={fact} style={{ overflowWrap: "anywhere" }}>
+            {fact}
+          </span>
+        ))}
+    </Group>
+  );
+}
+
+/** The error: what the caller was answered, and what the code means and asks for. */
+function Failure({ error }: { error: NonNullable<Row["error"]> }) {
+  return (
+    <>
+      {error.message !== null && (
+        <Text mt="xs" className="mono" aria-label="The error's message" role="note">
+          {error.message}
+        </Text>
+      )}
+      {error.meaning !== null && (
+        <Text mt="xs" className="muted">
+          <span className="mono">{error.code}</span>: {error.meaning}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** How it ended, in a sentence, and what it belongs to. */
+function Summary({ row }: { row: Row }) {
+  const { hooks, cache } = explainedOf(row);
+  const told = {
+    ...row,
+    attempts: row.attempts as unknown as Attempted[],
+    error: row.error?.code,
+    changed: row.changes.length,
+    hooks,
+    isCached: cache === "hit",
+  };
+  return (
+    <>
+      <Text size="lg">{sentencesOf(told)}</Text>
+      {row.error !== null && <Failure error={row.error} />}
+      <Facts row={row} />
+      <Places row={row} />
+    </>
+  );
+}
+
+function Call({ row }: { row: Row }) {
+  const attempts = row.attempts as unknown as Attempted[];
+  const { plan, hooks = [] } = explainedOf(row);
+  const usage = Object.entries(row.usage ?? {}) as [string, unknown][];
+  return (
+    <>
+      <Summary row={row} />
+      {(row.tags !== null || row.end_user !== null) && (
+        <Part title="Said by the caller">
+          <Tags tags={row.tags} endUser={row.end_user} />
+        </Part>
+      )}
+      {hooks.length > 0 && (
+        <Part title="Hooks">
+          <HooksTable hooks={hooks} />
+        </Part>
+      )}
+      {row.changes.length > 0 && (
+        <Part title="What was changed">
+          <Changes changes={row.changes} />
+        </Part>
+      )}
+      {attempts.length > 0 && (
+        <Part title="Attempts">
+          <Attempts attempts={attempts} durationMs={row.duration_ms ?? 0} />
+        </Part>
+      )}
+      {plan != null && (
+        <Part title="Plan">
+          <PlanTable plan={plan} attempts={attempts} />
+        </Part>
+      )}
+      {row.price_lines?.length !== 0 && (
+        <Part title="Price">
+          <Price lines={row.price_lines} cost={row.cost} />
+        </Part>
+      )}
+      <Part title="What was said">
+        <Bodies id={row.id} />
+      </Part>
+      {usage.length > 0 && (
+        <Part title={`Usage${row.usage_source === "estimated" ? ", estimated" : ""}`}>
+          {usage.map(([name, value]) => (
+            <Text key={name} className="number">
+              {name}: {String(value)}
+            </Text>
+          ))}
+        </Part>
+      )}
+    </>
+  );
+}
+
+/** Opens the playground with what is known of the call. */
+export const SendAgain = ({ id }: { id: string }) => (
+  <Button
+    size="xs"
+    variant="default"
+    renderRoot={(button) => (
+      <Link to="/playground" search={({ ws }) => ({ ws, from: id })} {...button} />
+    )}
+  >
+    Send again
+  </Button>
+);
+
+/** A call by its id; one that is under way is read once it is in the log. */
+export function useCall(id: string) {
+  const read = api.useQuery("get", "/admin/v1/requests/{id}", { params: { path: { id } } });
+  const isMissing = read.error !== null && asApiError(read.error).status === 404;
+  useRenewal({
+    topics: ["requests"],
+    enabled: isMissing,
+    isAbout: (row) => row.id === id,
+    renew: read.refetch,
+  });
+  return { ...read, isMissing };
+}
+
+/** The call, or why it is not shown. */
+export function CallRead({ read }: { read: ReturnType<typeof useCall> }) {
+  const { data, error, refetch, isMissing } = read;
+  return (
+    <>
+      {error !== null && <RegionError what="request" error={error} retry={refetch} />}
+      {isMissing && (
+        <Text mt="sm" className="muted">
+          A call that is still under way is shown here when it has ended.
+        </Text>
+      )}
+      {data !== undefined && <Call row={data} />}
+    </>
+  );
+}

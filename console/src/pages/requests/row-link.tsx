@@ -1,0 +1,42 @@
+/** The way from a row to its call: beside the list at first, and with the same press again its page. */
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState, type MouseEvent } from "react";
+import { readTime } from "../../base/time.ts";
+import { useNarrow } from "../../ui/narrow.ts";
+import type { Row } from "./queries.ts";
+
+const route = getRouteApi("/shell/requests");
+
+const isPlain = (event: MouseEvent): boolean =>
+  event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+
+export function RowLink({ row: { id, created_at: at } }: { row: Row }) {
+  const { open } = route.useSearch();
+  const navigate = useNavigate();
+  const isNarrow = useNarrow();
+  const [now] = useState(() => new Date());
+  const isOpen = open === id;
+  // A phone has no room for both.
+  const press = (event: MouseEvent) => {
+    if (isNarrow || isOpen || !isPlain(event)) return;
+    event.preventDefault();
+    void navigate({
+      to: "/requests",
+      search: (before) => ({ ...before, open: id }),
+      replace: open !== undefined,
+      resetScroll: false,
+    });
+  };
+  return (
+    <Link
+      to="/requests/$id"
+      params={{ id }}
+      search={({ ws }) => ({ ws })}
+      title={at}
+      onClick={press}
+      {...(isOpen && { "aria-current": true as const })}
+    >
+      {readTime(new Date(at), now)}
+    </Link>
+  );
+}

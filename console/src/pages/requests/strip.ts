@@ -1,0 +1,104 @@
+/** Calls over time above the log: of which time, in which steps, and what is asked for. Pure. */
+import { endOf, momentsIn, readStart, startsOf, type Span, type Step } from "../../base/period.ts";
+import type { Filters } from "./filters.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const minuteMs = 60_000;
+const failed = "failed,expired";
+
+/** Sums know nothing of these: with one of them set there is no strip. */
+const unknown = ["q", "cost", "slower", "changed", "tag", "user", "http", "code"] as const;
+
+export interface Shape extends Span {
+  readonly step: Step;
+  readonly starts: readonly string[];
+  /** Only calls that failed count. */
+  readonly isFailed: boolean;
+}
+
+function stepOf({ from, to }: Span): Step {
+  const length = to.getTime() - from.getTime();
+  if (length <= 8 * dayMs) return "hour";
+  return length <= 100 * dayMs ? "day" : "month";
+}
+
+/** What the strip is of: the time of the filters, or a day before its end. Undefined where sums cannot say it. */
+export function shapeOf(filters: Filters, now: Date): Shape | undefined {
+  if (unknown.some((name) => filters[name] !== undefined)) return undefined;
+  const { status, period, from, to } = filters;
+  if (status?.includes(",") === true && status !== failed) return undefined;
+  const minute = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
+  const moments = momentsIn(
+    { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
+    minute,
+  );
+  const end = moments.to ?? minute;
+  const span = { from: moments.from ?? new Date(end.getTime() - dayMs), to: end };
+  if (span.from >= span.to) return undefined;
+  const step = stepOf(span);
+  return { ...span, step, starts: startsOf(span, step), isFailed: status === failed };
+}
+
+/** The query of `GET /usage`; what is undefined is not sent. */
+export const stripQuery = (filters: Filters, { from, to, step, isFailed }: Shape) => ({
+  from: from.toISOString(),
+  to: to.toISOString(),
+  granularity: step,
+  workspace_id: filters.ws,
+  key_id: filters.key,
+  member_id: filters.member,
+  model: filters.model,
+  provider: filters.provider,
+  protocol: filters.protocol,
+  status: isFailed ? undefined : filters.status,
+});
+
+export interface Bar {
+  readonly start: string;
+  readonly calls: number;
+  readonly failed: number;
+}
+
+interface Counted {
+  readonly start: string;
+  readonly requests: number;
+  readonly errors: number;
+}
+
+/** One for each step, in their order, those without calls too. */
+export function barsOf(rows: readonly Counted[], { starts, isFailed }: Shape): Bar[] {
+  const of = new Map(rows.map((row) => [row.start, row]));
+  return starts.map((start) => {
+    const { requests = 0, errors = 0 } = of.get(start) ?? {};
+    return { start, calls: isFailed ? errors : requests, failed: errors };
+  });
+}
+
+/** From the beginning of one step to the end of another, within the time of the strip. */
+export function spanBetween({ starts, step, from, to }: Shape, one: number, other: number) {
+  const [first, last] = [starts[Math.min(one, other)]!, starts[Math.max(one, other)]!];
+  const begin = Math.max(Date.parse(first), from.getTime());
+  const end = Math.min(endOf(last, step).getTime(), to.getTime());
+  return { from: new Date(begin).toISOString(), to: new Date(end).toISOString() };
+}
+
+const dayOf = (start: string): string => readStart(start, "day");
+
+/** When a step is, in words: "22 Nov 14:00". */
+const stepName = (start: string, step: Step): string =>
+  step === "hour" ? `${dayOf(start)} ${readStart(start, step)}` : readStart(start, step);
+
+/** What some steps come to, in words. */
+export function wordsOf(bars: readonly Bar[], step: Step, one: number, other: number): string {
+  const [low, high] = [Math.min(one, other), Math.max(one, other)];
+  const part = bars.slice(low, high + 1);
+  const first = part[0];
+  const last = part.at(-1);
+  if (first === undefined || last === undefined) return "";
+  const sum = (of: (bar: Bar) => number) => part.reduce((all, bar) => all + of(bar), 0);
+  const calls = sum((bar) => bar.calls);
+  const name = stepName(first.start, step);
+  const when = first === last ? name : `${name} to ${stepName(last.start, step)}`;
+  return `${when} (UTC): ${calls} ${calls === 1 ? "call" : "calls"}, ${sum((bar) => bar.failed)} failed`;
+}

@@ -1,0 +1,168 @@
+/** Calls over time above the log, what failed at the foot of each bar. A press or a stroke over some of them chooses their time. */
+import { keepPreviousData } from "@tanstack/react-query";
+import { useState, type KeyboardEvent, type PointerEvent } from "react";
+import { api } from "../../api/client.ts";
+import { asApiError } from "../../api/errors.ts";
+import { useRenewal } from "../../ui/use-renewal.ts";
+import type { Filters } from "./filters.ts";
+import {
+  barsOf,
+  shapeOf,
+  spanBetween,
+  stripQuery,
+  wordsOf,
+  type Bar,
+  type Shape,
+} from "./strip.ts";
+import classes from "./strip.module.css";
+
+const high = 48;
+
+/** What is marked: where it began, and where it is now. */
+interface Mark {
+  readonly one: number;
+  readonly other: number;
+}
+
+function Drawn({ bars, mark }: { bars: readonly Bar[]; mark: Mark | undefined }) {
+  const most = Math.max(1, ...bars.map(({ calls }) => calls));
+  const tall = (count: number): number => (count === 0 ? 0 : Math.max(1.5, (count / most) * high));
+  return (
+    <svg
+      width="100%"
+      height={high}
+      viewBox={`0 0 ${bars.length} ${high}`}
+      preserveAspectRatio="none"
+      aria-hidden
+    >
+      {mark !== undefined && (
+        <rect
+          x={Math.min(mark.one, mark.other)}
+          width={Math.abs(mark.one - mark.other) + 1}
+          height={high}
+          fill="var(--selected)"
+        />
+      )}
+      {bars.map(({ start, calls, failed }, at) => {
+        const whole = tall(calls);
+        const bad = Math.min(whole, tall(failed));
+        const place = { x: at + 0.1, width: 0.8 };
+        return (
+          <g key={start}>
+            <rect {...place} y={high - whole} height={whole - bad} fill="var(--series-3)" />
+            <rect {...place} y={high - bad} height={bad} fill="var(--bad)" />
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
+
+/** Marks by pointer and by arrows, Shift takes more of them, Enter chooses. */
+function useMarking(count: number, choose: (mark: Mark) => void) {
+  const [mark, setMark] = useState<Mark>();
+  const [isDrawn, setIsDrawn] = useState(false);
+  const within = (at: number) => Math.min(count - 1, Math.max(0, at));
+  const at = ({ currentTarget, clientX }: PointerEvent<HTMLElement>): number => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    return within(Math.floor(((clientX - left) / width) * count));
+  };
+  const chosen = mark && { one: within(mark.one), other: within(mark.other) };
+  const keys = (event: KeyboardEvent) => {
+    const by = steps[event.key];
+    if (by !== undefined) {
+      event.preventDefault();
+      const other = within((chosen?.other ?? count) + (chosen === undefined ? -1 : by));
+      setMark({ one: event.shiftKey && chosen !== undefined ? chosen.one : other, other });
+    } else if (event.key === "Enter" && chosen !== undefined) choose(chosen);
+  };
+  return {
+    mark: chosen,
+    on: {
+      onKeyDown: keys,
+      onBlur: () => setMark(undefined),
+      onPointerDown(event: PointerEvent<HTMLElement>) {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        setIsDrawn(true);
+        setMark({ one: at(event), other: at(event) });
+      },
+      onPointerMove(event: PointerEvent<HTMLElement>) {
+        const other = at(event);
+        setMark((before) => ({ one: isDrawn && before ? before.one : other, other }));
+      },
+      onPointerUp() {
+        setIsDrawn(false);
+        if (isDrawn && chosen !== undefined) choose(chosen);
+      },
+      onPointerCancel: () => setIsDrawn(false),
+      onPointerLeave: () => !isDrawn && setMark(undefined),
+    },
+  };
+}
+
+interface BarsProps {
+  readonly shape: Shape;
+  readonly bars: readonly Bar[];
+  readonly set: (change: Partial<Filters>) => void;
+}
+
+function Bars({ shape, bars, set }: BarsProps) {
+  const { mark, on } = useMarking(bars.length, ({ one, other }) =>
+    set({ period: undefined, ...spanBetween(shape, one, other) }),
+  );
+  const last = bars.length - 1;
+  const shown = mark ?? { one: 0, other: last };
+  const words = wordsOf(bars, shape.step, shown.one, shown.other);
+  return (
+    <>
+      <div
+        className={classes["bars"]}
+        // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- an input has one value: here a time has two ends
+        role="slider"
+        tabIndex={0}
+        aria-label={`Calls by ${shape.step}: arrows mark a time, Shift more of it, Enter shows it`}
+        aria-valuemin={0}
+        aria-valuemax={last}
+        aria-valuenow={mark?.other ?? last}
+        aria-valuetext={words}
+        {...on}
+      >
+        <Drawn bars={bars} mark={mark} />
+      </div>
+      <div className={classes["words"]}>{words}</div>
+    </>
+  );
+}
+
+interface StripProps {
+  readonly filters: Filters;
+  readonly isLive: boolean;
+  readonly set: (change: Partial<Filters>) => void;
+}
+
+/** Nothing where sums cannot say what the filters ask for. */
+export function Strip({ filters, isLive, set }: StripProps) {
+  const [now, setNow] = useState(() => new Date());
+  useRenewal({ topics: ["usage"], enabled: isLive, renew: () => setNow(new Date()) });
+  const shape = shapeOf(filters, now);
+  const { data, error } = api.useQuery(
+    "get",
+    "/admin/v1/usage",
+    { params: { query: shape === undefined ? {} : stripQuery(filters, shape) } },
+    { enabled: shape !== undefined, staleTime: 30_000, placeholderData: keepPreviousData },
+  );
+  if (shape === undefined) return null;
+  return (
+    <section className={classes["strip"]} aria-label="Calls over time">
+      {error === null ? (
+        <Bars shape={shape} bars={barsOf(data?.data ?? [], shape)} set={set} />
+      ) : (
+        <div className={classes["words"]}>
+          Calls over time are not shown: {asApiError(error).message}
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,60 @@
+/** The response cache of a key in a form. */
+import { NumberInput, SimpleGrid } from "@mantine/core";
+import { readSpan, type CacheFields as Fields } from "../base/cache.ts";
+
+const monthSeconds = 30 * 24 * 60 * 60;
+
+interface CacheFieldsProps {
+  readonly fields: Fields;
+  readonly set: (fields: Fields) => void;
+  /** The refusal of a field of the API. */
+  readonly at: (name: string) => string | undefined;
+  readonly disabled?: boolean;
+  /** Its reader may switch it off, and no more. */
+  readonly isOnlyOff?: boolean;
+}
+
+/** What stands below the time. */
+function timeWords({ seconds }: Fields, isOnlyOff: boolean): string {
+  if (isOnlyOff)
+    return seconds === ""
+      ? "Switching it on takes a workspace admin."
+      : "Empty it to switch the cache off. Changing it takes a workspace admin.";
+  if (seconds === "") return "The same request gets the same answer again for so long.";
+  return `${readSpan(Number(seconds))}: the same request gets the same answer again.`;
+}
+
+export function CacheFields(props: CacheFieldsProps) {
+  const { fields, set, at, disabled = false, isOnlyOff = false } = props;
+  const isOff = fields.seconds === "";
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
+      <NumberInput
+        label="Answers are kept (seconds)"
+        description={timeWords(fields, isOnlyOff)}
+        placeholder="not at all"
+        min={1}
+        max={monthSeconds}
+        clampBehavior="none"
+        allowDecimal={false}
+        value={fields.seconds}
+        disabled={disabled || (isOnlyOff && isOff)}
+        error={at("response_cache.ttl_seconds")}
+        onChange={(seconds) => set({ ...fields, seconds })}
+      />
+      <NumberInput
+        label="A repeat costs (%)"
+        description="Of what the first answer was charged."
+        placeholder="0"
+        min={0}
+        max={100}
+        clampBehavior="none"
+        allowDecimal={false}
+        value={isOff ? "" : fields.percent}
+        disabled={disabled || isOff || isOnlyOff}
+        error={at("response_cache.charge_percent")}
+        onChange={(percent) => set({ ...fields, percent })}
+      />
+    </SimpleGrid>
+  );
+}

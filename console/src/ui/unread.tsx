@@ -1,0 +1,36 @@
+/** Names what an address said that its page cannot read. The page shows what it shows without. */
+import { Text } from "@mantine/core";
+import { useMatches, useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { parseSearch } from "../base/search.ts";
+
+/** As the window was opened: the address then becomes what the page made of it. */
+const opened = {
+  path: location.pathname,
+  given: parseSearch(location.search),
+  /** The reader has gone on. */
+  isOver: false,
+};
+
+const shownMax = 60;
+const short = (text: string): string =>
+  text.length > shownMax ? `${text.slice(0, shownMax)}...` : text;
+
+export function Unread() {
+  const { routeId, pathname } = useMatches({ select: (matches) => matches.at(-1)! });
+  const known: object = useSearch({ from: routeId });
+  const now = JSON.stringify(known);
+  const [made] = useState(now);
+  useEffect(() => () => void (opened.isOver = true), []);
+  const left = Object.entries(opened.given).filter(([name]) => !Object.hasOwn(known, name));
+  const isAnother = opened.isOver || pathname !== opened.path || now !== made;
+  if (isAnother || left.length === 0) return null;
+  return (
+    <Text component="output" display="block" size="sm" mb="md" className="cut">
+      The address says what this page cannot read, and it was left out:{" "}
+      <span className="mono">
+        {left.map(([name, value]) => `${short(name)}=${short(value)}`).join(", ")}
+      </span>
+    </Text>
+  );
+}
