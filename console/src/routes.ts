@@ -70,6 +70,8 @@ export const router = createRouter({
   ]),
   parseSearch,
   stringifySearch,
+  // What no page reads leaves the address.
+  search: { strict: true },
   defaultPreload: "intent",
   scrollRestoration: true,
 });

@@ -5,9 +5,17 @@ import { differencesOf, formerOf, readValue, saidOf } from "../../console/src/ba
 import { exactUsd, parseUsd, readUsd, shareOf } from "../../console/src/base/money.ts";
 import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
-import { readAgo, readUntil } from "../../console/src/base/time.ts";
+import { readAgo, readInColumn, readUntil } from "../../console/src/base/time.ts";
 import { merged, renewed, type Pages } from "../../console/src/base/merge.ts";
 import { comparisonOf } from "../../console/src/pages/requests/one/comparison.ts";
+import {
+  barsOf,
+  shapeOf,
+  spanBetween,
+  stripQuery,
+  wordsOf,
+} from "../../console/src/pages/requests/strip.ts";
+import { cacheFieldsOf, cacheOf, readCache } from "../../console/src/base/cache.ts";
 import { sentencesOf } from "../../console/src/pages/requests/one/sentence.ts";
 
 it("an amount keeps every digit, and is read with four that count or two decimals", () => {
@@ -131,6 +139,64 @@ it("an address is read back as it was written, and hostile ones break nothing", 
   expect(pick(parseSearch("?__proto__=1&model=a&model=b&other=c"), ["model"])).toEqual({
     model: "b",
   });
+});
+
+it("a time in a column is short, and says as much of the day as it needs", () => {
+  const now = new Date(2026, 10, 23, 14, 3, 22, 114);
+  for (const [time, text] of [
+    [new Date(2026, 10, 23, 9, 5, 7, 3), "09:05:07.003"],
+    [new Date(2026, 10, 22, 22, 10, 7), "22 Nov 22:10:07"],
+    [new Date(2025, 0, 2, 3, 4, 5), "2 Jan 2025"],
+  ] as const)
+    expect(readInColumn(time, now)).toBe(text);
+});
+
+it("the strip above the log is of the filters' time, says what it draws, and nothing that sums do not know", () => {
+  const now = new Date("2026-11-23T14:03:22Z");
+  const day = shapeOf({ key: "key_1" }, now)!;
+  expect([day.step, day.starts.length, day.starts.at(-1)]).toEqual([
+    "hour",
+    25,
+    "2026-11-23T14:00:00.000Z",
+  ]);
+  expect(stripQuery({ key: "key_1", status: "failed" }, day)).toMatchObject({
+    key_id: "key_1",
+    status: "failed",
+    granularity: "hour",
+    // The minute that is under way counts.
+    to: "2026-11-23T14:04:00.000Z",
+  });
+  const bars = barsOf([{ start: day.starts[1]!, requests: 3, errors: 1 }], day);
+  expect(wordsOf(bars, "hour", 2, 0)).toBe("22 Nov 14:00 to 17:00 (UTC): 3 calls, 1 failed");
+  expect(spanBetween(day, 24, 24)).toEqual({
+    from: "2026-11-23T14:00:00.000Z",
+    to: "2026-11-23T14:04:00.000Z",
+  });
+  expect(shapeOf({ period: "90d" }, now)?.step).toBe("day");
+  const failed = shapeOf({ status: "failed,expired" }, now)!;
+  expect(stripQuery({ status: "failed,expired" }, failed).status).toBeUndefined();
+  expect(barsOf([{ start: failed.starts[0]!, requests: 9, errors: 2 }], failed)[0]!.calls).toBe(2);
+  for (const one of [
+    { q: "x" },
+    { cost: "1" },
+    { slower: "1" },
+    { tag: "a:b" },
+    { changed: "1" },
+    { http: "500" },
+    { status: "failed,canceled" },
+    { from: "2026-11-23T14:04:00Z" },
+  ])
+    expect(shapeOf(one, now)).toBeUndefined();
+});
+
+it("a response cache goes through its form unchanged, and is read in words", () => {
+  for (const cache of [null, { ttl_seconds: 5_400, charge_percent: 10 }])
+    expect(cacheOf(cacheFieldsOf(cache))).toEqual(cache);
+  expect(cacheOf({ seconds: 60, percent: "" })).toEqual({ ttl_seconds: 60, charge_percent: 0 });
+  expect(cacheOf({ seconds: "", percent: 10 })).toBeNull();
+  expect(readCache({ ttl_seconds: 93_784, charge_percent: 0 })).toBe(
+    "repeats from the cache for 1 d 2 h 3 min 4 s, free",
+  );
 });
 
 it("each outcome has its sentence", () => {

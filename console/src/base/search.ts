@@ -37,14 +37,18 @@ const isLike = (shape: Shape, text: string): boolean => {
   return typeof shape === "function" ? shape(text) : shape.includes(text);
 };
 
-/** The fields whose values are what they may be; those without a shape as they are. */
+/**
+ * The fields whose values are what they may be; those without a shape as they are. The others are there as undefined: where they were
+ * absent, the router would put back what the address says.
+ */
 export function fit<Fields extends Readonly<Record<string, string | undefined>>>(
   fields: Fields,
   shapes: { readonly [Name in keyof Fields]?: Shape },
 ): Fields {
-  const kept = Object.entries(fields).filter(([name, text]) => {
+  const kept = Object.entries(fields).map(([name, text]) => {
     const shape = shapes[name];
-    return shape === undefined || (text !== undefined && isLike(shape, text));
+    const isFit = shape === undefined || (text !== undefined && isLike(shape, text));
+    return [name, isFit ? text : undefined];
   });
   return Object.fromEntries(kept) as Fields;
 }

@@ -10,6 +10,16 @@ export function readTime(time: Date, now = new Date()): string {
   return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`;
 }
 
+const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** For a narrow column: "14:03:22.114", of another day "22 Nov 14:03:22", of another year "22 Nov 2025". */
+export function readInColumn(time: Date, now: Date): string {
+  if (dayOf(time) === dayOf(now)) return readTime(time, now);
+  const day = `${time.getDate()} ${months[time.getMonth()]}`;
+  const year = time.getFullYear();
+  return year === now.getFullYear() ? `${day} ${readClock(time)}` : `${day} ${year}`;
+}
+
 /** "14:03:22", for what is shown as of then. */
 export const readClock = (time: Date): string => `${readMinute(time)}:${two(time.getSeconds())}`;
 

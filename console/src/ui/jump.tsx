@@ -35,6 +35,7 @@ export function Jump({ pages, signOut }: JumpProps) {
       <Button
         size="xs"
         variant="default"
+        flex="none"
         aria-keyshortcuts="Control+K Meta+K"
         title="Ctrl K"
         onClick={() => setOpen("palette")}

@@ -5,7 +5,7 @@ export function SchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const other = useComputedColorScheme("light") === "light" ? "dark" : "light";
   return (
-    <Button size="xs" variant="default" onClick={() => setColorScheme(other)}>
+    <Button size="xs" variant="default" flex="none" onClick={() => setColorScheme(other)}>
       {other === "dark" ? "Dark" : "Light"}
     </Button>
   );

@@ -36,7 +36,9 @@ function Header({ name, pages }: HeaderProps) {
     <Group h="100%" justify="space-between" wrap="nowrap">
       <Group gap="sm" wrap="nowrap">
         <img src={icon} alt="" width={20} height={20} />
-        <Text fw={650}>Tollgate</Text>
+        <Text fw={650} visibleFrom="sm">
+          Tollgate
+        </Text>
       </Group>
       <Group gap="sm" wrap="nowrap" miw={0}>
         <Stale />
@@ -52,7 +54,7 @@ function Header({ name, pages }: HeaderProps) {
         </Anchor>
         <Jump pages={pages} signOut={() => void signOut()} />
         <SchemeSwitch />
-        <Button size="xs" variant="default" onClick={() => void signOut()}>
+        <Button size="xs" variant="default" flex="none" onClick={() => void signOut()}>
           Sign out
         </Button>
       </Group>

@@ -1,28 +1,23 @@
 /** Names what an address said that its page cannot read. The page shows what it shows without. */
 import { Text } from "@mantine/core";
-import { useMatches, useSearch } from "@tanstack/react-router";
+import { useMatches } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { parseSearch } from "../base/search.ts";
-
-/** As the window was opened: the address then becomes what the page made of it. */
-const opened = {
-  path: location.pathname,
-  given: parseSearch(location.search),
-  /** The reader has gone on. */
-  isOver: false,
-};
+import { opened } from "./opened.ts";
 
 const shownMax = 60;
 const short = (text: string): string =>
   text.length > shownMax ? `${text.slice(0, shownMax)}...` : text;
 
 export function Unread() {
-  const { routeId, pathname } = useMatches({ select: (matches) => matches.at(-1)! });
-  const known: object = useSearch({ from: routeId });
+  const { pathname, _strictSearch: known } = useMatches({
+    select: (matches) => matches.at(-1)!,
+  });
   const now = JSON.stringify(known);
   const [made] = useState(now);
   useEffect(() => () => void (opened.isOver = true), []);
-  const left = Object.entries(opened.given).filter(([name]) => !Object.hasOwn(known, name));
+  const left = Object.entries(opened.given).filter(
+    ([name]) => (known as Readonly<Record<string, unknown>>)[name] === undefined,
+  );
   const isAnother = opened.isOver || pathname !== opened.path || now !== made;
   if (isAnother || left.length === 0) return null;
   return (

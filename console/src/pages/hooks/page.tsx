@@ -52,12 +52,12 @@ function LastFailure({ failure }: { failure: Hook["last_failure"] }) {
 
 const Row = ({ hook }: { hook: Hook }) => (
   <Table.Tr>
-    <Table.Td style={wrapped}>{hook.name}</Table.Td>
+    <Table.Td style={{ ...wrapped, minWidth: 120 }}>{hook.name}</Table.Td>
     <Table.Td style={wrapped}>{hook.at === "before" ? "before a call" : "after it"}</Table.Td>
-    <Table.Td style={wrapped} className="mono">
+    <Table.Td style={{ ...wrapped, minWidth: 200 }} className="mono">
       {hook.url ?? hook.module}
     </Table.Td>
-    <Table.Td style={wrapped}>{aboutOf(hook)}</Table.Td>
+    <Table.Td style={{ ...wrapped, minWidth: 160 }}>{aboutOf(hook)}</Table.Td>
     <Table.Td style={wrapped} className="number">
       {readCount(hook.timeout_ms)} ms
     </Table.Td>
@@ -88,7 +88,7 @@ export function HooksPage() {
         <Text>No hook is configured: nobody else is asked about a call.</Text>
       )}
       {data !== undefined && data.data.length > 0 && (
-        <SmallTable label="Hooks" headers={headers} minWidth={1000}>
+        <SmallTable label="Hooks" headers={headers} minWidth={1100}>
           {data.data.map((hook) => (
             <Row key={hook.name} hook={hook} />
           ))}

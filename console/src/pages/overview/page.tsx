@@ -145,11 +145,15 @@ export function OverviewPage() {
   return (
     <Page title={others ? "Overview" : "Your use"} aside={aside}>
       <UnreadPeriod unread={shown.unread} label={shown.label} />
-      <SetFilters
-        names={["tag"]}
-        filters={search}
-        remove={() => set({ tag: undefined, by: undefined })}
-      />
+      {search.tag !== undefined && (
+        <Row mb="md">
+          <SetFilters
+            names={["tag"]}
+            filters={search}
+            remove={() => set({ tag: undefined, by: undefined })}
+          />
+        </Row>
+      )}
       {totals.error !== null && (
         <RegionError what="usage" error={totals.error} retry={totals.refetch} />
       )}

@@ -1,21 +1,24 @@
 /** Filters that are one press: whose calls, of which time, and only those that failed, took long, were dear or changed. */
 import { Button, Select } from "@mantine/core";
 import { api } from "../../api/client.ts";
+import { mayAll } from "../../base/rights.ts";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
 import { SetFilters } from "../../ui/set-filters.tsx";
 import type { Filters } from "./filters.ts";
 
-/** People to choose from, for who may see others' calls. */
+/** People to choose from, and whether the reader may see others' calls: that is known before the people are. */
 function useMembers(ws: string | undefined) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const workspace = ws ?? me?.memberships[0]?.workspace_id;
+  const seesOthers = me !== undefined && mayAll(me.rights, "member.read", workspace);
   const { data } = api.useQuery(
     "get",
     "/admin/v1/workspaces/{id}/members",
     { params: { path: { id: workspace ?? "" }, query: { limit: "100" } } },
-    { enabled: workspace !== undefined },
+    { enabled: seesOthers && workspace !== undefined },
   );
-  return (data?.data ?? []).map(({ user_id: value, email: label }) => ({ value, label }));
+  const members = (data?.data ?? []).map(({ user_id: value, email: label }) => ({ value, label }));
+  return { members, isShown: seesOthers && workspace !== undefined };
 }
 
 interface ChipsProps {
@@ -41,8 +44,8 @@ const Chip = ({ label, isOn, turn }: ChipProps) => (
 );
 
 function Member({ filters, set }: ChipsProps) {
-  const members = useMembers(filters.ws);
-  if (members.length <= 1 && filters.member === undefined) return null;
+  const { members, isShown } = useMembers(filters.ws);
+  if (!isShown && filters.member === undefined) return null;
   return (
     <Select
       aria-label="Member"

@@ -58,6 +58,12 @@ export const filtersOf = (
 ): Filters & { readonly live?: string; readonly open?: string } =>
   fit(pick(search, [...filterNames, "sort", "live", "open"]), shapes);
 
+/** The same of what the router hands out: until it has put the address right, that has what no page reads. */
+export const withinOf = (search: Filters & Record<string, unknown>) => ({
+  ...filtersOf(search),
+  ...(search.ws !== undefined && { ws: search.ws }),
+});
+
 /** The list by cost is of so many days at most: those before its end. Some minutes less, for what passes on the way. */
 const dearestMs = 31 * dayMs - 10 * minuteMs;
 

@@ -10,7 +10,7 @@ import { Page } from "../../ui/page.tsx";
 import { usePageKeys } from "../../ui/shortcuts.ts";
 import { columns } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { filterNames, inPeriod, type Filters } from "./filters.ts";
+import { filterNames, inPeriod, withinOf, type Filters } from "./filters.ts";
 import { useLive } from "./live.ts";
 import { LiveSwitch } from "./live-switch.tsx";
 import { useRows, type Page as Rows } from "./queries.ts";
@@ -48,7 +48,7 @@ function Dearest({ filters, last }: { filters: Filters; last: Rows | undefined }
 }
 
 export function RequestsPage() {
-  const { live, open, ...filters } = route.useSearch();
+  const { live, open, ...filters } = withinOf(route.useSearch());
   const navigate = useNavigate();
   const still = stillOf(filters);
   const isLive = live === "1" && still === undefined;

@@ -1,7 +1,7 @@
 /** The way from a row to its call: beside the list at first, and with the same press again its page. */
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState, type MouseEvent } from "react";
-import { readTime } from "../../base/time.ts";
+import { readInColumn } from "../../base/time.ts";
 import { useNarrow } from "../../ui/narrow.ts";
 import type { Row } from "./queries.ts";
 
@@ -36,7 +36,7 @@ export function RowLink({ row: { id, created_at: at } }: { row: Row }) {
       onClick={press}
       {...(isOpen && { "aria-current": true as const })}
     >
-      {readTime(new Date(at), now)}
+      {readInColumn(new Date(at), now)}
     </Link>
   );
 }

@@ -33,7 +33,8 @@ export function shapeOf(filters: Filters, now: Date): Shape | undefined {
     { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
     minute,
   );
-  const end = moments.to ?? minute;
+  // The calls of this minute count too.
+  const end = moments.to ?? new Date(minute.getTime() + minuteMs);
   const span = { from: moments.from ?? new Date(end.getTime() - dayMs), to: end };
   if (span.from >= span.to) return undefined;
   const step = stepOf(span);
@@ -85,9 +86,14 @@ export function spanBetween({ starts, step, from, to }: Shape, one: number, othe
 
 const dayOf = (start: string): string => readStart(start, "day");
 
-/** When a step is, in words: "22 Nov 14:00". */
-const stepName = (start: string, step: Step): string =>
-  step === "hour" ? `${dayOf(start)} ${readStart(start, step)}` : readStart(start, step);
+/** From a step up to another one, in words: "22 Nov 14:00 to 16:00", or "16 Nov to 22 Nov". */
+function whenOf(first: string, last: string, step: Step): string {
+  const begin = readStart(first, step);
+  if (step !== "hour") return first === last ? begin : `${begin} to ${readStart(last, step)}`;
+  const end = endOf(last, step).toISOString();
+  const endDay = dayOf(end) === dayOf(first) ? "" : `${dayOf(end)} `;
+  return `${dayOf(first)} ${begin} to ${endDay}${readStart(end, step)}`;
+}
 
 /** What some steps come to, in words. */
 export function wordsOf(bars: readonly Bar[], step: Step, one: number, other: number): string {
@@ -98,7 +104,6 @@ export function wordsOf(bars: readonly Bar[], step: Step, one: number, other: nu
   if (first === undefined || last === undefined) return "";
   const sum = (of: (bar: Bar) => number) => part.reduce((all, bar) => all + of(bar), 0);
   const calls = sum((bar) => bar.calls);
-  const name = stepName(first.start, step);
-  const when = first === last ? name : `${name} to ${stepName(last.start, step)}`;
+  const when = whenOf(first.start, last.start, step);
   return `${when} (UTC): ${calls} ${calls === 1 ? "call" : "calls"}, ${sum((bar) => bar.failed)} failed`;
 }

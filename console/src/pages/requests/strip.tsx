@@ -105,16 +105,18 @@ function useMarking(count: number, choose: (mark: Mark) => void) {
 interface BarsProps {
   readonly shape: Shape;
   readonly bars: readonly Bar[];
+  /** They are on their way. */
+  readonly isWaiting: boolean;
   readonly set: (change: Partial<Filters>) => void;
 }
 
-function Bars({ shape, bars, set }: BarsProps) {
+function Bars({ shape, bars, isWaiting, set }: BarsProps) {
   const { mark, on } = useMarking(bars.length, ({ one, other }) =>
     set({ period: undefined, ...spanBetween(shape, one, other) }),
   );
   const last = bars.length - 1;
   const shown = mark ?? { one: 0, other: last };
-  const words = wordsOf(bars, shape.step, shown.one, shown.other);
+  const words = isWaiting ? "" : wordsOf(bars, shape.step, shown.one, shown.other);
   return (
     <>
       <div
@@ -157,7 +159,12 @@ export function Strip({ filters, isLive, set }: StripProps) {
   return (
     <section className={classes["strip"]} aria-label="Calls over time">
       {error === null ? (
-        <Bars shape={shape} bars={barsOf(data?.data ?? [], shape)} set={set} />
+        <Bars
+          shape={shape}
+          bars={barsOf(data?.data ?? [], shape)}
+          isWaiting={data === undefined}
+          set={set}
+        />
       ) : (
         <div className={classes["words"]}>
           Calls over time are not shown: {asApiError(error).message}

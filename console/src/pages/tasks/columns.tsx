@@ -1,7 +1,7 @@
 /** The columns of the list of tasks. */
 import { Link } from "@tanstack/react-router";
 import { readDuration } from "../../base/numbers.ts";
-import { readTime } from "../../base/time.ts";
+import { readInColumn } from "../../base/time.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Money } from "../../ui/money.tsx";
 import { toneOf, type Task } from "./filters.ts";
@@ -18,7 +18,7 @@ export const columns: readonly Column<Task>[] = [
     phone: 2,
     cell: ({ id, created_at: at }) => (
       <Link to="/tasks/$id" params={{ id }} search={({ ws }) => ({ ws })} title={at}>
-        {readTime(new Date(at), new Date())}
+        {readInColumn(new Date(at), new Date())}
       </Link>
     ),
   },
