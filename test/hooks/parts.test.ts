@@ -161,6 +161,7 @@ describe("whose calls are meant", () => {
     hooks: [...all("before"), ...all("after")],
     log: silentLog,
     observe,
+    note: () => undefined,
   });
   const call = (more: Partial<AskedCall> = {}): AskedCall => ({
     id: "req_1",
@@ -242,7 +243,8 @@ it("the log has one line a second for each hook, with how many more there were",
   const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
   const lines: object[] = [];
   const log = { warn: (line: object) => lines.push(line) } as unknown as Log;
-  const failed = failureLog(log);
+  const noted: object[] = [];
+  const failed = failureLog(log, (failure) => void noted.push(failure));
   const hook = (name: string, at: "before" | "after") =>
     ({ name, at, onFailure: "allow" }) as OpenHook["settings"];
   for (let at = 0; at < 5; at += 1) failed(hook("a", "before"), new Error("down"), `c${at}`);
@@ -260,6 +262,12 @@ it("the log has one line a second for each hook, with how many more there were",
     more: 4,
     on_failure: "allow",
   });
+  // What is kept counts those that have no line of their own.
+  expect(noted).toMatchObject([
+    { hook: "a", call: "c0", why: "down", failures: 1 },
+    { hook: "b", failures: 1 },
+    { hook: "a", call: "c6", failures: 5 },
+  ]);
   nowMs += 1_000;
   failed(hook("a", "before"), new Error("down"), "c7");
   expect(lines[3]).toMatchObject({ more: 0 });
