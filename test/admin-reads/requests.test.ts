@@ -203,7 +203,7 @@ describe("the request log", () => {
 
   it("by cost the dearest is first, page after page, with the filters and the sight of its reader", async () => {
     const from = new Date(Date.now() - 86_400_000).toISOString();
-    const dear = (await world.video(keys.mel.key, { duration: 4 })) as string;
+    const dear = await world.video(keys.mel.key, { duration: 4 });
     await expect
       .poll(async () => (await world.root.call("GET", `/requests/${dear}`)).status)
       .toBe(200);
