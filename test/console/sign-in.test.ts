@@ -31,7 +31,9 @@ it("a new administrator chooses a password and sees the first page, the log, and
   expect(await seriousFindings(page)).toEqual([]);
   await page.getByRole("row").nth(1).click();
   await page.getByText(id).waitFor();
-  expect(new URL(page.url()).pathname).toBe(`/requests/${id}`);
+  expect(new URL(page.url()).searchParams.get("open")).toBe(id);
+  await page.getByRole("link", { name: "Open page" }).click();
+  await page.waitForURL(`**/requests/${id}`);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in to Tollgate" }).waitFor();
   expect(complaints).toEqual([]);
