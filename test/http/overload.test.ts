@@ -1,6 +1,7 @@
 /** More calls than the gateway takes in a round of its event loop: the rest is refused at once, in its protocol, for nothing. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { closeAll, openRaw, type RawClient } from "../attack/raw-clients.ts";
+import { eventually } from "../support/patience.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 let gateway: GatewayUnderTest;
@@ -88,4 +89,40 @@ describe("more calls than a round takes", () => {
       80,
     );
   });
+});
+
+/** Some rounds in which nobody calls: as many calls as a burst has may come then. */
+const quiet = async (): Promise<void> => {
+  const fromMs = performance.now();
+  await eventually(() => performance.now() - fromMs > 500, "quiet rounds");
+};
+
+it("strangers take no place of those with a key, in the same round", async () => {
+  const own = Array.from({ length: 43 }, () => openRaw(gateway.url, { path: "/healthz" }));
+  clients.push(...own);
+  await expect.poll(() => own.every((client) => client.status() === 200)).toBe(true);
+  await quiet();
+  const request = requestOf("/v1/chat/completions", { messages: [message] });
+  const strange = request.replace(gateway.key, "gw_live_nobody");
+  for (const [index, client] of own.entries()) client.socket.write(index < 40 ? strange : request);
+  await expect.poll(() => own.every((client) => secondAnswer(client) !== undefined)).toBe(true);
+  const statuses = own.map((client) => secondAnswer(client)!.status);
+  expect(new Set(statuses.slice(0, 40))).toEqual(new Set([401]));
+  expect(statuses.slice(40)).toEqual([200, 200, 200]);
+});
+
+it("while calls are refused, health, metrics and the management API answer", async () => {
+  const own = Array.from({ length: 60 }, () => openRaw(gateway.url, { path: "/healthz" }));
+  clients.push(...own);
+  await expect.poll(() => own.every((client) => client.status() === 200)).toBe(true);
+  const request = requestOf("/v1/chat/completions", { messages: [message] });
+  const get = (path: string): string =>
+    `GET ${path} HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${gateway.key}\r\n\r\n`;
+  const others = ["/healthz", "/readyz", "/metrics", "/v1/key", "/admin/v1/nothing"];
+  for (const [index, client] of own.entries())
+    client.socket.write(index < 50 ? request : get(others[index % others.length]!));
+  await expect.poll(() => own.every((client) => secondAnswer(client) !== undefined)).toBe(true);
+  const statuses = own.map((client) => secondAnswer(client)!.status);
+  expect(statuses.slice(0, 50).filter((status) => status === 503).length).toBeGreaterThan(20);
+  expect(statuses.slice(50)).not.toContain(503);
 });
