@@ -21,7 +21,7 @@ import { foldUsage } from "../../src/usage/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
-import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 
@@ -215,8 +215,7 @@ export function describeGateways(
       const up = await startRecorder(json({}));
       const dataDir = temporaryDirectory();
       const gateway = await startTestGateway({
-        environment: { TOLLGATE_DATA_DIR: dataDir },
-        databaseUrl: await (await sharedPostgres()).createMigrated(),
+        dataDir,
         config: options.config(up.url),
         ...(options.clock === undefined ? {} : { clock: options.clock }),
       });

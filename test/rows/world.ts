@@ -16,7 +16,7 @@ import {
 } from "../../src/tenancy/index.ts";
 import { forced, startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
-import { preparedDataDir, sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { protocols, upstreamModel, type Protocol } from "./protocols.ts";
 
@@ -140,13 +140,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const gateway = await startTestGateway({
     config: configuration(first.url, second.url, options),
     environment: {
-      TOLLGATE_DATA_DIR: dataDir,
+      ...(options.embedded ? { TOLLGATE_DATA_DIR: dataDir } : {}),
       ...(masterKey === undefined ? {} : { TOLLGATE_MASTER_KEY: masterKey }),
     },
     health: options.health ?? steadyHealthRules,
-    ...(options.embedded
-      ? {}
-      : { databaseUrl: databaseUrl ?? (await (await sharedPostgres()).createMigrated()) }),
+    ...(options.embedded ? {} : { dataDir }),
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
     ...(log === undefined ? {} : { log }),
   });

@@ -7,8 +7,10 @@ import { parseUsd } from "../../src/base/money.ts";
 import { startGateway, type Gateway, type GatewayOptions } from "../../src/cli/gateway.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
+import type { FirstStart } from "../../src/cli/first-start.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { openSecrets, type Secrets } from "../../src/tenancy/index.ts";
+import { startedDatabase } from "./first-start.ts";
 import { sharedPostgres } from "./postgres.ts";
 
 export interface GatewayUnderTest extends Gateway {
@@ -32,6 +34,8 @@ interface Options {
   /** A configuration file's text; without it the sandbox is what there is. */
   readonly config?: string;
   readonly databaseUrl?: string;
+  /** Where its files go, such as the master key; in its directory if absent. */
+  readonly dataDir?: string;
   readonly sandbox?: "on" | "off";
   readonly holdLeaseMs?: number;
   readonly keepAliveMs?: number;
@@ -76,18 +80,30 @@ const startsOwnDatabase = ({ databaseUrl, environment = {} }: Options): boolean 
 /** The databases of gateways by their directories: one that starts again in the same one finds its data. */
 const databases = new Map<string, string>();
 
+/** Given by these, the master key is not the one of the first start that is copied; a clock of its own is in what it writes. */
+const startsInItsOwnWay = ({ clock, environment = {} }: Options): boolean =>
+  clock !== undefined ||
+  Object.keys(environment).some((name) => /^TOLLGATE_MASTER_KEY_|^CREDENTIALS_/.test(name));
+
 /**
  * A test that does not say which database it means gets one on the worker's PostgreSQL server: it is there in a tenth of the
  * time that the embedded one takes. Suites that are about the database run on both kinds.
  */
-async function databaseOf(options: Options, directory: string): Promise<string | undefined> {
-  if (!startsOwnDatabase(options)) return options.databaseUrl;
+async function databaseOf(
+  options: Options,
+  directory: string,
+  variables: Readonly<Record<string, string>> & { readonly TOLLGATE_DATA_DIR: string },
+): Promise<{ readonly url?: string | undefined; readonly first?: FirstStart }> {
+  if (!startsOwnDatabase(options)) return { url: options.databaseUrl };
   const known = databases.get(directory);
-  if (known !== undefined) return known;
-  if (existsSync(join(directory, "data"))) return undefined;
-  const url = await (await sharedPostgres()).createMigrated();
-  databases.set(directory, url);
-  return url;
+  if (known !== undefined) return { url: known };
+  const dataDir = variables.TOLLGATE_DATA_DIR;
+  if (options.dataDir === undefined && existsSync(dataDir)) return {};
+  const made = startsInItsOwnWay(options)
+    ? { url: await (await sharedPostgres()).createMigrated() }
+    : await startedDatabase(variables, dataDir);
+  databases.set(directory, made.url);
+  return made;
 }
 
 /** Starts it on a free port. `close` also removes its directory. */
@@ -95,16 +111,19 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const config = join(directory, "tollgate.yaml");
   if (options.config !== undefined) writeFileSync(config, options.config);
-  const databaseUrl = await databaseOf(options, directory);
-  const environment = readEnvironment({
+  const variables = {
     PORT: "0",
-    TOLLGATE_DATA_DIR: join(directory, "data"),
+    TOLLGATE_DATA_DIR: options.dataDir ?? join(directory, "data"),
     TOLLGATE_SANDBOX: options.sandbox ?? (options.config === undefined ? "on" : "off"),
     ...(options.config === undefined ? {} : { TOLLGATE_CONFIG: config }),
     // Tests of configured gateways say what there is to spend.
     ...(options.config === undefined ? {} : { TOLLGATE_INITIAL_CREDIT: "0" }),
-    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     ...options.environment,
+  };
+  const { url, first } = await databaseOf(options, directory, variables);
+  const environment = readEnvironment({
+    ...(url === undefined ? {} : { DATABASE_URL: url }),
+    ...variables,
   });
   const gateway = await startGateway({
     environment,
@@ -127,13 +146,15 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       "health",
     ]),
   });
-  const key = gateway.first?.apiKey ?? "";
+  const made = gateway.first ?? first;
+  const key = made?.apiKey ?? "";
   const rows = await gateway.database.query<{ id: string }>(
     "select id from workspaces order by id limit 1",
   );
   const workspaceId = rows[0]!.id;
   return {
     ...gateway,
+    first: made,
     key,
     workspaceId,
     directory,

@@ -71,6 +71,8 @@ export interface TestPostgres {
   createDatabase(): Promise<string>;
   /** The same with our schema in it, copied from one that was migrated once. */
   createMigrated(): Promise<string>;
+  /** A copy of one that nobody has open, by its URL. */
+  createCopy(url: string): Promise<string>;
   /** Takes the server down (open connections are cut; "immediate" is a crash) and up again, on the same port. */
   restart(how?: "fast" | "immediate", downMs?: number): Promise<void>;
   /** Ends the server and removes its files. */
@@ -205,6 +207,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
     await ended;
   }
 
+  const nameOf = (database: string): string => database.slice(database.lastIndexOf("/") + 1);
   let databases = 0;
   let migrated: Promise<string> | undefined;
   /** A template can be copied by one at a time. */
@@ -231,10 +234,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
         const database = await openDatabase({ url: template, log: silentLog });
         await migrate(database);
         await database.close();
-        return template.slice(template.lastIndexOf("/") + 1);
+        return nameOf(template);
       });
       return create(await migrated);
     },
+    createCopy: (url) => create(nameOf(url)),
     async restart(how = "fast", downMs = 0) {
       await down(how === "fast" ? "SIGINT" : "SIGQUIT");
       await sleep(downMs);
