@@ -4,6 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect } from "vitest";
+import { createKey } from "../../src/tenancy/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { patienceMs } from "../support/patience.ts";
 import { startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
@@ -154,7 +155,7 @@ export interface Told {
 export interface World {
   readonly gateway: GatewayUnderTest;
   readonly upstream: Recorder;
-  /** Runs work that must cost nothing and reach nobody; then the next good call, of one protocol after another, must be answered. */
+  /** Runs work that must cost nothing and reach nobody; then the next good call, of one protocol after another and of another key, must be answered. */
   unharmed<T>(work: () => Promise<T>): Promise<T>;
   /** One socket: writes the parts one after another, resolves with all that came back when it closes or falls silent. */
   raw(parts: readonly (string | Buffer)[], options?: RawOptions): Promise<string>;
@@ -179,11 +180,15 @@ export function useWorld(settings: GatewaySettings = {}, more = ""): World {
   let gateway: GatewayUnderTest;
   let upstream: Recorder;
   let turn = 0;
+  let good: Awaited<ReturnType<typeof createKey>>;
   beforeAll(async () => {
     upstream = await startRecorder(answer);
     gateway = await startTestGateway({ ...settings, config: config(upstream.url) + more });
     await gateway.credit("100");
+    const { workspaceId } = gateway;
+    good = await createKey(await gateway.hand(), { workspaceId, name: "good", createdBy: null });
   });
+  const state = () => stateOf(gateway, upstream, good.record.id);
   afterAll(async () => {
     await gateway.close();
     await upstream.close();
@@ -198,12 +203,13 @@ export function useWorld(settings: GatewaySettings = {}, more = ""): World {
     raw: (parts, options = {}) => raw(gateway, parts, options),
     async unharmed(work) {
       // What a key has set aside for calls to come goes back a moment after its last one.
-      await expect.poll(() => state(gateway, upstream)).toMatchObject({ holds: 0n });
-      const before = await state(gateway, upstream);
+      await expect.poll(state).toMatchObject({ holds: 0n });
+      const before = await state();
       const result = await work();
-      await expect.poll(() => state(gateway, upstream)).toEqual(before);
+      await expect.poll(state).toEqual(before);
       const next = entries[(turn += 1) % entries.length]!;
-      const response = await gateway.post(next.path, next.good);
+      const authorization = `Bearer ${good.key}`;
+      const response = await gateway.post(next.path, next.good, { authorization });
       expect(`${response.status} ${await response.text()}`).toContain("200 {");
       return result;
     },
@@ -211,10 +217,17 @@ export function useWorld(settings: GatewaySettings = {}, more = ""): World {
   return world;
 }
 
-/** What a refused call must leave as it was. */
-async function state(gateway: GatewayUnderTest, upstream: Recorder): Promise<object> {
+/** What a refused call must leave as it was; what the key of the good calls sets aside does not count. */
+async function stateOf(
+  gateway: GatewayUnderTest,
+  upstream: Recorder,
+  goodKey: string,
+): Promise<object> {
   const [rows] = await gateway.database.query<{ entries: bigint; holds: bigint }>(
-    "select (select count(*) from ledger_entries) as entries, (select count(*) from ledger_holds) + (select count(*) from ledger_allowances where amount_nano > 0) as holds",
+    `select (select count(*) from ledger_entries) as entries,
+       (select count(*) from ledger_holds where key_id <> $1) +
+       (select count(*) from ledger_allowances where amount_nano > 0 and key_id <> $1) as holds`,
+    [goodKey],
   );
   return { ...rows, upstream: upstream.requests.length };
 }
