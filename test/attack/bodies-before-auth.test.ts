@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inForm } from "../support/long.ts";
 import {
   expectUnharmed,
-  listOf,
+  listOfSame,
   send,
   sendStart,
   startVictim,
@@ -12,7 +12,7 @@ import {
 
 describe("a stranger's large bodies", () => {
   let victim: Victim;
-  const body = Buffer.from(`{"a":${listOf(20_000_000, () => "{}")}}`);
+  const body = Buffer.from(`{"a":${listOfSame(20_000_000, "{}")}}`);
   beforeAll(async () => {
     victim = await startVictim();
   });

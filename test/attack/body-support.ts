@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "vitest";
+import { tollgateHere } from "../support/command.ts";
 import { sharedPostgres } from "../support/postgres.ts";
-import { spawnGateway, tollgate } from "../support/process.ts";
+import { spawnGateway } from "../support/process.ts";
 import { measure, stallMsMax, type Target } from "./support.ts";
 
 export interface Victim extends Target {
@@ -86,7 +87,7 @@ export async function startVictim(): Promise<Victim> {
     upstream.child.kill("SIGKILL");
     throw error;
   });
-  const credited = await tollgate(["credits", "add", "1000"], environment);
+  const credited = await tollgateHere(["credits", "add", "1000"], environment);
   if (credited.code !== 0) throw new Error(credited.stderr);
   return {
     url: gateway.url,
@@ -180,6 +181,10 @@ function tally(statuses: readonly number[]): Record<number, number> {
 /** A list of so many items, as text. */
 export const listOf = (count: number, item: (index: number) => string): string =>
   `[${Array.from({ length: count }, (_, index) => item(index)).join(",")}]`;
+
+/** The same of equal items, which costs seconds less where there are millions. */
+export const listOfSame = (count: number, item: string): string =>
+  `[${`${item},`.repeat(count - 1)}${item}]`;
 
 /** Works for 30 ms of processor time, over and over, and notes how long that took. */
 const busyProgram = `

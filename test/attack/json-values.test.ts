@@ -8,6 +8,7 @@ import { inForm } from "../support/long.ts";
 import {
   expectUnharmed,
   listOf,
+  listOfSame,
   send,
   startVictim,
   type Sent,
@@ -33,9 +34,7 @@ describe("bodies of tiny values", () => {
     });
 
   it("of 60 MB, many at once on one key, are refused", async () => {
-    const body = Buffer.from(
-      `{"model":"sandbox/chat","messages":${listOf(20_000_000, () => "{}")}}`,
-    );
+    const body = Buffer.from(`{"model":"sandbox/chat","messages":${listOfSame(20_000_000, "{}")}}`);
     const bodies = [
       { path: "/v1/chat/completions", body },
       { path: "/v1/responses", body, chunked: true },
@@ -50,7 +49,7 @@ describe("bodies of tiny values", () => {
   });
 
   it("of 31 MB, many at once on one key, are refused", async () => {
-    const text = `{"model":"sandbox/chat","messages":${listOf(10_000_000, () => "{}")}}`;
+    const text = `{"model":"sandbox/chat","messages":${listOfSame(10_000_000, "{}")}}`;
     const one = { path: "/v1/messages", body: Buffer.from(text) };
     await attack(
       "31 MB of {}",
@@ -94,18 +93,18 @@ describe("bodies of tiny values", () => {
       const bodies = [
         { path: "/v1/chat/completions", body: `{${hello},${names}}` },
         { path: "/v1/chat/completions", body: `{${hello},"metadata":{${names}}}` },
-        { path: "/v1/chat/completions", body: `{${hello},"x":${listOf(parts - 100, () => "{}")}}` },
+        { path: "/v1/chat/completions", body: `{${hello},"x":${listOfSame(parts - 100, "{}")}}` },
         {
           path: "/v1/responses",
-          body: `{"model":"sandbox/chat","input":${listOf(parts / 3 - 100, () => `{"type":"x"}`)}}`,
+          body: `{"model":"sandbox/chat","input":${listOfSame(parts / 3 - 100, `{"type":"x"}`)}}`,
         },
         {
           path: "/v1/embeddings",
-          body: `{"model":"sandbox/embedding","input":${listOf(values - 100, () => "1")}}`,
+          body: `{"model":"sandbox/embedding","input":${listOfSame(values - 100, "1")}}`,
         },
         {
           path: "/v1/images/generations",
-          body: `{"model":"sandbox/image-model-a","prompt":"a","x":${listOf(parts - 100, () => "{}")}}`,
+          body: `{"model":"sandbox/image-model-a","prompt":"a","x":${listOfSame(parts - 100, "{}")}}`,
         },
         { path: "/v1/tasks", body: `{"model":"sandbox/video-model-v1","prompt":"a",${names}}` },
       ].map(({ path, body }) => ({ path, body: Buffer.from(body) }));

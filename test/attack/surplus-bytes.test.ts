@@ -9,9 +9,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tollgateHere } from "../support/command.ts";
 import { inForm } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";
-import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { measure, stallMsMax, type Figures } from "./support.ts";
 
 /** Each is attacked once: after the first surplus of an origin there is nothing left to win there. */
@@ -75,8 +76,11 @@ describe("a vendor that sends bytes after its answer", () => {
       TOLLGATE_LOG_LEVEL: "error",
     };
     gateway = await spawnGateway(environment);
-    await tollgate(["credits", "add", "1000"], environment);
-    const made = await tollgate(["keys", "create", "--name", "attacker", "--json"], environment);
+    await tollgateHere(["credits", "add", "1000"], environment);
+    const made = await tollgateHere(
+      ["keys", "create", "--name", "attacker", "--json"],
+      environment,
+    );
     keys = {
       attacker: (JSON.parse(made.stdout) as { key: string }).key,
       innocent: /gw_live_\w+/.exec(gateway.banner)![0],

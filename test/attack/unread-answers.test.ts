@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tollgateHere } from "../support/command.ts";
 import { inForm } from "../support/long.ts";
-import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { bytesOf, closeAll, openRaw, type RawClient, type RawRequest } from "./raw-clients.ts";
 import { measureAgain, stallMsMax } from "./support.ts";
@@ -118,7 +119,7 @@ describe(`${connections} connections that never read`, () => {
       expect(figures).toMatchObject({ failed: 0 });
       expect(figures.stallMs).toBeLessThan(stallMsMax);
       expect(figures.memoryMax).toBeLessThan(1.5e9);
-      expect(await tollgate(["verify"], environment)).toMatchObject({ code: 0 });
+      expect(await tollgateHere(["verify"], environment)).toMatchObject({ code: 0 });
     },
     inForm(240_000, 900_000),
   );

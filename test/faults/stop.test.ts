@@ -6,8 +6,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
+import { tollgateHere } from "../support/command.ts";
 import { preparedDataDir, silentLog } from "../support/postgres.ts";
-import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { booksOf, eventually, sleep } from "../money/support.ts";
 import { drive, newLoad } from "./load.ts";
 
@@ -121,6 +122,6 @@ describe("SIGTERM under load", () => {
     expect(charges.map((row) => row.reference).toSorted()).toEqual(whole);
     // The request log is written out before the process ends.
     expect(whole.filter((id) => !logged.has(id))).toEqual([]);
-    expect(await tollgate(["verify"], environment)).toMatchObject({ code: 0 });
+    expect(await tollgateHere(["verify"], environment)).toMatchObject({ code: 0 });
   });
 });

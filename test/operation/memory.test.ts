@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { startUpstream, type Upstream } from "../../bench/upstream/index.ts";
+import { tollgateHere } from "../support/command.ts";
 import { inForm } from "../support/long.ts";
 import { memoryProbe, type MemoryProbe } from "../support/memory.ts";
 import { sharedPostgres } from "../support/postgres.ts";
-import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { mixedLoad } from "./mixed-load.ts";
 import { Readers, startTicking, type Ticking } from "./ticking.ts";
 
@@ -82,7 +83,7 @@ it(`idles below ${idleMbMax} MB`, async () => {
   };
   // What the start needed is given back a while later.
   await vi.waitFor(idles, { timeout: 20_000, interval: 1_000 });
-  const credited = await tollgate(["credits", "add", "100000"], environment);
+  const credited = await tollgateHere(["credits", "add", "100000"], environment);
   expect(credited).toMatchObject({ code: 0 });
 });
 

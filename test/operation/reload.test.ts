@@ -2,8 +2,8 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { tollgateHere } from "../support/command.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
-import { tollgate } from "../support/process.ts";
 import { chat, keyOf, start, useDirectory, type KeptProcess } from "./support.ts";
 
 const directory = useDirectory();
@@ -50,7 +50,7 @@ beforeAll(async () => {
   writeFileSync(file, config("acme/one"));
   gateway = await start(environment);
   key = keyOf(gateway);
-  await tollgate(["credits", "add", "10"], environment);
+  await tollgateHere(["credits", "add", "10"], environment);
 });
 afterAll(async () => {
   await gateway.stop();

@@ -5,8 +5,8 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tollgateHere } from "../support/command.ts";
 import { preparedDataDir } from "../support/postgres.ts";
-import { tollgate } from "../support/process.ts";
 import { chat, keyOf, start, useDirectory } from "./support.ts";
 
 function hasOpenssl(): boolean {
@@ -112,7 +112,7 @@ models:
     it("is refused without it, in an error that blames the provider", async () => {
       const gateway = await start(environment);
       key = keyOf(gateway);
-      await tollgate(["credits", "add", "5"], environment);
+      await tollgateHere(["credits", "add", "5"], environment);
       expect(await chat(gateway.url, key, "acme/talk")).toBe("502 upstream_error");
       await gateway.stop();
     });
