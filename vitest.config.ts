@@ -15,9 +15,6 @@ const alsoForced = [
   "usage",
 ].map((name) => `test/rows/${name}.test.ts`);
 
-/** Random histories against the ledger: a failure that does not come again is what they are for. */
-const searchForRaces = "test/ledger/model/**/*.test.ts";
-
 export default defineConfig({
   test: {
     // These end what hangs. What is merely slow must not meet them, on a machine of a third of the speed either.
@@ -33,14 +30,14 @@ export default defineConfig({
     isolate: false,
     setupFiles: ["test/support/fuzz-seed.ts"],
     // Of ten thousand tests one may meet a moment it was not written for, on a machine that stands still. It is tried
-    // once more and named at the end, and is a defect to mend. What looks for races in the ledger has no second try.
+    // once more and named at the end, and is a defect to mend. What looks for races in the ledger says itself that it has no
+    // second try (test/ledger/model).
     retry: isLong ? 0 : 1,
     projects: [
       {
         extends: true,
-        test: { name: "all", include: ["test/**/*.test.ts"], exclude: [searchForRaces] },
+        test: { name: "all", include: ["test/**/*.test.ts"] },
       },
-      { extends: true, test: { name: "model", include: [searchForRaces], retry: 0 } },
       {
         extends: true,
         test: { name: "forced", include: alsoForced, env: { TOLLGATE_TEST_FORCED: "1" } },

@@ -108,8 +108,11 @@ describeDatabase("a long log", (open) => {
     const { scan = 0, "usage of all by day and key": sums, ...lists } = times;
     console.log(`a long log: milliseconds ${JSON.stringify(times)}, ${grown.toFixed(0)} MB`);
     // A page reads a fraction of the rows; a scan that sorts whole rows takes several times as long, and hundreds of megabytes.
-    expect(Object.entries(lists).filter(([, tookMs]) => tookMs > Math.max(scan, 200))).toEqual([]);
-    expect(sums).toBeLessThan(Math.max(scan * 20, 2_000));
+    // Both are compared with a scan on the machine as busy as it is; in the short form it may be busier the next moment.
+    const listMsMax = Math.max(scan * inForm(3, 1), 200);
+    const sumsMsMax = Math.max(scan * inForm(60, 20), inForm(5_000, 2_000));
+    expect(Object.entries(lists).filter(([, tookMs]) => tookMs > listMsMax)).toEqual([]);
+    expect(sums).toBeLessThan(sumsMsMax);
     expect(grown).toBeLessThan(100);
   });
 });

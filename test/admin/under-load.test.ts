@@ -149,7 +149,7 @@ describe("two gateways under load", () => {
 
   it.each(Object.keys(changes))(
     "KEY-13 T70 T73: %s: no call that begins after the answer succeeds, on either",
-    { timeout: inForm(120_000, 1_800_000) },
+    { timeout: inForm(300_000, 1_800_000) },
     async (name) => {
       for (let round = 0; round < rounds; round += 1) {
         for (const one of seen) one.granted = 0;

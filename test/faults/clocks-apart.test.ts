@@ -85,7 +85,6 @@ const chargedByDay = (database: Database) =>
 describe("gateways whose clocks differ", () => {
   it.each(inForm([700], [100, 300, 700]))(
     "CAP-02 CAP-09: by %i ms: no day charges more than its hard cap at midnight",
-    { timeout: 120_000 },
     async (apartMs) => {
       const url = await (await sharedPostgres()).createMigrated();
       const database = await openDatabase({ url, log: silentLog });

@@ -7,12 +7,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
 import { booksOf, eventually, sleep } from "../money/support.ts";
+import { tollgateHere } from "../support/command.ts";
 import { killServer, serverProcesses } from "../support/embedded.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { inForm } from "../support/long.ts";
+import { patienceMs } from "../support/patience.ts";
 import { canMount, fillDisk, mountDisk, unmountDisk } from "../support/disk.ts";
 import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
-import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { drive, newLoad, type Load } from "./load.ts";
 
 const callsPerSecond = inForm(80, 200);
@@ -91,8 +93,8 @@ const keyOf: Record<string, string> = {};
 async function expectNothingLeft(dataDir: string): Promise<void> {
   if (process.platform !== "linux") return;
   const from = performance.now();
-  await expect.poll(() => serverProcesses(dataDir), { timeout: 20_000, interval: 20 }).toEqual([]);
-  expect(performance.now() - from).toBeLessThan(inForm(6_000, 2_000));
+  await expect.poll(() => serverProcesses(dataDir), { interval: 20 }).toEqual([]);
+  expect(performance.now() - from).toBeLessThan(inForm(patienceMs, 2_000));
 }
 
 /** One more life, a lease later by the database's clock: it sweeps what the dead left behind. */
@@ -116,7 +118,7 @@ async function expectExact({ dataDir, environment }: Place, load: Load): Promise
         chargedNano: costNano * BigInt(charges.length),
         heldNano: 0n,
       });
-    expect(await tollgate(["verify"], environment)).toMatchObject({
+    expect(await tollgateHere(["verify"], environment)).toMatchObject({
       code: 0,
       stdout: "no difference\n",
     });
@@ -133,7 +135,7 @@ const unexpected = (load: Load): string[] =>
 describe("kill -9 under load", () => {
   it(
     "BILL-01 T65 T67: of the gateway: every answer seen whole is charged exactly once, and no hold is left",
-    { timeout: inForm(180_000, 1_200_000) },
+    { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const place = await newPlace();
       const load = newLoad();
@@ -149,7 +151,7 @@ describe("kill -9 under load", () => {
 
   it(
     "BILL-01 T65 T67: of the database server, which is started again: calls wait or get 503, and go on",
-    { timeout: inForm(180_000, 1_200_000) },
+    { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const place = await newPlace();
       const load = newLoad();
@@ -165,7 +167,7 @@ describe("kill -9 under load", () => {
     },
   );
 
-  it("BILL-01 T65 T67: of both at once", { timeout: inForm(180_000, 1_200_000) }, async () => {
+  it("BILL-01 T65 T67: of both at once", { timeout: inForm(300_000, 1_200_000) }, async () => {
     const place = await newPlace();
     const load = newLoad();
     for (let round = 0; round < inForm(1, 20); round += 1) {
@@ -181,7 +183,7 @@ describe("kill -9 under load", () => {
 
   it.skipIf(process.platform !== "linux")(
     "BILL-01 T65 T67: a database server that stands still for a while, and goes on",
-    { timeout: inForm(180_000, 1_200_000) },
+    { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const place = await newPlace();
       const load = newLoad();
@@ -201,7 +203,7 @@ describe("kill -9 under load", () => {
 
   it.skipIf(!canMount)(
     "BILL-01 T65 T67: a disk that is full for a while: calls are refused, and go on once there is room",
-    { timeout: inForm(180_000, 1_200_000) },
+    { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const disk = temporaryDirectory();
       // Each round leaves a file of 16 MB in the log, or two, and the server needs room for one more.

@@ -108,7 +108,7 @@ describe("who answers", () => {
     expect(client.socket.writableLength).toBeGreaterThan(0);
     answerWhole(response);
     await client.until((text) => wholeAnswers(text) > 0);
-    await expect.poll(() => body, { timeout: 10_000 }).toMatchObject({ readableEnded: true });
+    await expect.poll(() => body).toMatchObject({ readableEnded: true });
     client.socket.write(fast);
     await expect.poll(() => taken.length).toBe(2);
     client.socket.destroy();

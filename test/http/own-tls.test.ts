@@ -235,7 +235,8 @@ it("a gateway with a silent connection stops at once", async () => {
   await once(silent, "connect");
   const startedMs = performance.now();
   await other.close();
-  expect(performance.now() - startedMs).toBeLessThan(8_000);
+  // Calls under way have 20 s.
+  expect(performance.now() - startedMs).toBeLessThan(18_000);
 });
 
 it.skipIf(!isLong)("workers speak it too, and each reads the files again", async () => {

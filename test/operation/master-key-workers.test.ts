@@ -14,7 +14,6 @@ afterEach(async () => {
 
 it.skipIf(process.platform !== "linux" || !isLong)(
   "with the key in the data directory: moved aside, SIGHUP, replaced; no call fails",
-  { timeout: 120_000 },
   async () => {
     const gateway = (workers = await startWorkers());
     const file = join(gateway.dataDir, "master-key");

@@ -1,7 +1,7 @@
 /** Downloading what a vendor made: signed addresses, and what a script lets go wrong on the way. */
 import { describe, expect, it } from "vitest";
 import { finish, videoVendors } from "./media.ts";
-import { scripted, useSandbox } from "./support.ts";
+import { leavingAfter, scripted, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const vendor = videoVendors[0]!;
@@ -14,12 +14,16 @@ async function videoUrl(artifact: object): Promise<string> {
 const download = async (artifact: object, init?: RequestInit) =>
   fetch(await videoUrl(artifact), init);
 
-/** The bytes that arrive until the end, the break, or `most`. */
-async function read(response: Response, most = Infinity): Promise<{ bytes: number; end: string }> {
+/** The bytes that arrive until the end, the break, or `most`; `heard` is called for each piece. */
+async function read(
+  response: Response,
+  { most = Infinity, heard = () => undefined }: { most?: number; heard?: () => void } = {},
+): Promise<{ bytes: number; end: string }> {
   let bytes = 0;
   try {
     for await (const piece of response.body!) {
       bytes += piece.length;
+      heard();
       if (bytes > most) return { bytes, end: "enough" };
     }
   } catch {
@@ -70,7 +74,7 @@ describe("artifacts", () => {
     const response = await download({ padded_bytes: 3_000_000_000 });
     expect(response.headers.get("content-length")).toBe("3000000000");
     const before = process.memoryUsage().rss;
-    expect(await read(response, 50_000_000)).toMatchObject({ end: "enough" });
+    expect(await read(response, { most: 50_000_000 })).toMatchObject({ end: "enough" });
     expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
     expect(await read(await download({ padded_bytes: 100_000 }))).toEqual({
       bytes: 100_000,
@@ -81,14 +85,15 @@ describe("artifacts", () => {
   it("flood: no length and no end", async () => {
     const response = await download({ flood: true });
     expect(response.headers.get("content-length")).toBeNull();
-    expect(await read(response, 10_000_000)).toMatchObject({ end: "enough" });
+    expect(await read(response, { most: 10_000_000 })).toMatchObject({ end: "enough" });
   });
 
   it("hang, hang_after_bytes: nothing more comes", async () => {
-    const signal = () => AbortSignal.timeout(150);
-    await expect(download({ hang: true }, { signal: signal() })).rejects.toThrow("timeout");
-    const stuck = await download({ hang_after_bytes: 10 }, { signal: AbortSignal.timeout(300) });
-    expect(await read(stuck)).toEqual({ bytes: 10, end: "broken" });
+    const signal = AbortSignal.timeout(150);
+    await expect(download({ hang: true }, { signal })).rejects.toThrow("timeout");
+    const client = leavingAfter(150);
+    const stuck = await download({ hang_after_bytes: 10 }, { signal: client.signal });
+    expect(await read(stuck, { heard: client.heard })).toEqual({ bytes: 10, end: "broken" });
   });
 
   it("content_type, redirect, url: another type, another place", async () => {

@@ -1,7 +1,7 @@
 /** The sandbox script: what each field does, the same at all four endpoints. */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { scripted, useSandbox } from "./support.ts";
+import { leavingAfter, scripted, useSandbox } from "./support.ts";
 import { endpoints, receive, send, textOf } from "./vendors.ts";
 
 const sandbox = useSandbox();
@@ -132,8 +132,9 @@ describe.each(endpoints)("script at $name", (endpoint) => {
   it("hang and hang_after_chunks: silence until the client leaves, noted as aborted", async () => {
     const silent = call({ hang: true }, false, AbortSignal.timeout(80));
     await expect(silent).rejects.toThrow("timeout");
-    const response = await call({ ...abc, hang_after_chunks: 2 }, true, AbortSignal.timeout(150));
-    const { events, broken } = await receive(response);
+    const client = leavingAfter(150);
+    const response = await call({ ...abc, hang_after_chunks: 2 }, true, client.signal);
+    const { events, broken } = await receive(response, client.heard);
     expect([broken, textOf(endpoint, events)]).toEqual([true, "ab"]);
     await expect
       .poll(() => sandbox.journal.list().map((entry) => [entry.aborted, entry.status]))

@@ -84,3 +84,16 @@ export function schemaOf(file: string, name: string): ((value: unknown) => unkno
   if (!validate) throw new Error(`no such schema: ${name}`);
   return (value) => (validate(value) ? [] : (validate.errors ?? ["invalid"]));
 }
+
+/** A client that leaves when nothing more has come for `ms` since the last piece: not before the first, however slow the machine. */
+export function leavingAfter(ms: number): { readonly signal: AbortSignal; heard(): void } {
+  const leaving = new AbortController();
+  let silence: NodeJS.Timeout | undefined;
+  return {
+    signal: leaving.signal,
+    heard() {
+      clearTimeout(silence);
+      silence = setTimeout(() => leaving.abort(), ms);
+    },
+  };
+}

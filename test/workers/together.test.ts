@@ -45,7 +45,7 @@ describe.skipIf(!linux)("two workers", () => {
     const workers = workersOf(gateway.child.pid!);
     const counts = () => workers.map((pid) => connectionsOf(pid, port));
     await expect
-      .poll(() => counts().reduce((sum, count) => sum + count, 0), { timeout: 20_000 })
+      .poll(() => counts().reduce((sum, count) => sum + count, 0))
       .toBeGreaterThanOrEqual(60);
     // By chance: fewer than ten of sixty on one side is one in ten millions.
     expect(Math.min(...counts())).toBeGreaterThan(10);
