@@ -86,7 +86,10 @@ export function schemaOf(file: string, name: string): ((value: unknown) => unkno
 }
 
 /** A client that leaves when nothing more has come for `ms` since the last piece: not before the first, however slow the machine. */
-export function leavingAfter(ms: number): { readonly signal: AbortSignal; heard(): void } {
+export function leavingAfter(ms: number): {
+  readonly signal: AbortSignal;
+  readonly heard: () => void;
+} {
   const leaving = new AbortController();
   let silence: NodeJS.Timeout | undefined;
   return {
