@@ -88,6 +88,9 @@ describeDatabase("a long log", (open) => {
     const [from, to] = [20_000, 20_050].map((at) => new Date(startMs + at * stepMs));
     const between = await timed("a minute long ago", () => list({ from, to }));
     expect(between.records).toHaveLength(50);
+    const month = { from: new Date(startMs), to: new Date(startMs + 31 * 24 * 3_600_000) };
+    const dear = await timed("the dearest", () => list({ ...month, sort: "cost" }));
+    expect(dear.records).toHaveLength(100);
     const deep = `req_${newId("x", startMs + 500 * stepMs).slice(2)}`;
     const last = await timed("the last pages", () => list({ cursor: deep }));
     expect(last.records).toHaveLength(100);

@@ -76,6 +76,8 @@ const narrowed = [
   `member=${seedId.user(3)}`,
   `provider=${seedId.provider(4)}`,
   `model=${seedId.model(250)}`,
+  "sort=cost",
+  "sort=cost&status=failed",
 ].map((filter) => `/requests?${filter}`);
 const others = [
   ...["24h", "7d", "30d", "90d"].map((period) => `/overview?period=${period}`),

@@ -319,6 +319,26 @@ it("on a phone the list comes first, its filters behind a button, and a row lead
   await page.close();
 });
 
+it("a new key has limits and a cache from the start, where its maker wants them", async () => {
+  const { page, settled, complaints } = root;
+  await page.goto(`/keys?ws=${world.home.id}&new=1`);
+  const dialog = page.getByRole("dialog", { name: "New key" });
+  await dialog.getByLabel("Name").fill("quick");
+  await dialog.getByRole("button", { name: "More settings" }).click();
+  await dialog.getByLabel("Requests a minute").fill("30");
+  await dialog.getByLabel("Answers are kept (seconds)").fill("60");
+  await settled();
+  expect(await seriousFindings(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("dialog", { name: "Your new key" }).waitFor();
+  const { json } = await world.ann.call("GET", "/keys?q=quick");
+  expect(json.data[0]).toMatchObject({
+    rate_limits: { requests_per_minute: 30, concurrency: null },
+    response_cache: { ttl_seconds: 60, charge_percent: 0 },
+  });
+  expect(complaints).toEqual([]);
+});
+
 it("a key's cache is set in its form and said on its page; its owner may switch it off, and no more", async () => {
   const { page, complaints } = root;
   const made = await world.mem.call("POST", "/keys", { workspace_id: world.home.id, name: "memo" });

@@ -11,6 +11,8 @@ import { useChange } from "../../ui/change.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { ModelPicker } from "../../ui/model-picker.tsx";
+import { More } from "./more-button.tsx";
+import { moreNames, moreOf, noMore } from "./more.ts";
 import { useMembers, useWorkspaces } from "./queries.ts";
 
 type Made = Schemas["KeyRecordWithKey"];
@@ -45,7 +47,14 @@ function Finished({ made, isOwn, close }: { made: Made; isOwn: boolean; close: (
   );
 }
 
-const formNames = ["name", "workspace_id", "user_id", "spend_caps", "model_allowlist"];
+const formNames = [
+  "name",
+  "workspace_id",
+  "user_id",
+  "spend_caps",
+  "model_allowlist",
+  ...moreNames,
+];
 
 /** Where a key is made, and for whom. */
 function usePlace(ws: string | undefined) {
@@ -57,7 +66,8 @@ function usePlace(ws: string | undefined) {
   const members = useMembers(maySeeOthers ? workspace : undefined);
   const others = members.filter(({ value }) => value !== me?.user_id);
   const [owner, setOwner] = useState<string | null>(null);
-  return { workspaces, workspace, setWorkspace, others, owner, setOwner };
+  const mayCache = me !== undefined && mayAll(me.rights, "key.loosen_limits", workspace);
+  return { workspaces, workspace, setWorkspace, others, owner, setOwner, mayCache };
 }
 
 interface PlaceProps {
@@ -104,6 +114,7 @@ function Fields({ ws, done }: { ws: string | undefined; done: (made: Made) => vo
   const [name, setName] = useState("");
   const [caps, setCaps] = useState(noCaps);
   const [models, setModels] = useState<string[]>([]);
+  const [more, setMore] = useState(noMore);
   const change = useChange({
     send: async () => {
       const body = {
@@ -111,6 +122,7 @@ function Fields({ ws, done }: { ws: string | undefined; done: (made: Made) => vo
         name,
         spend_caps: capsOf(caps),
         model_allowlist: models,
+        ...moreOf(more),
         ...(owner !== null && { user_id: owner }),
       };
       return (await client.POST("/admin/v1/keys", { body })).data!;
@@ -133,6 +145,7 @@ function Fields({ ws, done }: { ws: string | undefined; done: (made: Made) => vo
       <Place place={place} isFixed={ws !== undefined} at={at} />
       <CapsFields fields={caps} set={setCaps} at={at} shown={["daily", "monthly"]} />
       <ModelPicker value={models} set={setModels} error={at("model_allowlist")} />
+      <More fields={more} set={setMore} at={at} mayCache={place.mayCache} />
     </CreateForm>
   );
 }
