@@ -180,7 +180,8 @@ describeDatabase("retention", (open) => {
       await database.query("insert into requests (workspace_id, id) values ('w', $1)", [
         id("req", Date.now()),
       ]);
-      expect(performance.now() - began).toBeLessThan(5_000);
+      // The reader ends when this is over: whoever waited for it would wait for ever.
+      expect(performance.now() - began).toBeLessThan(30_000);
     });
     expect(await retentionStep(database, retention)).toBe(1);
   });

@@ -46,7 +46,8 @@ it("a collector that hangs delays no call, and the end of the gateway by two sec
   await eventually(() => collector.requests.length === before + 2, "two exports under way");
   const startedMs = performance.now();
   await gateway.close();
-  expect(performance.now() - startedMs).toBeLessThan(8_000);
+  // It would be waited for a minute.
+  expect(performance.now() - startedMs).toBeLessThan(30_000);
 });
 
 const options = (url: string, more: Partial<TracingOptions> = {}): TracingOptions => ({
