@@ -15,6 +15,7 @@ import { doIt, lookAt } from "./doing.ts";
 import { people, startWalkWorld, type WalkWorld, type Who } from "./people.ts";
 import { places, type PlaceName } from "./places.ts";
 import { readSources } from "./sources.ts";
+import { closedWays, menuFaults, wayFaults } from "./ways.ts";
 
 let world: WalkWorld;
 beforeAll(async () => {
@@ -85,6 +86,22 @@ const looks = people.flatMap((who) =>
 it.each(looks)("%s at %s sees and is offered what the table says", async (who, name) =>
   expect(await lookAt(world.walks[who], name)).toEqual([]),
 );
+
+describe("the ways to pages", () => {
+  it.each(people)("the menu of %s has the pages that they see", async (who) =>
+    expect(await menuFaults(world.walks[who])).toEqual([]),
+  );
+
+  it("neither a letter nor the palette leads a member to what the menu has not", async () => {
+    const { member } = world.walks;
+    expect(await menuFaults(member)).toEqual([]);
+    expect(await closedWays(member)).toEqual([]);
+  });
+
+  it.skipIf(!isLong).each(people)("menu, letters and palette lead %s to each", async (who) =>
+    expect(await wayFaults(world.walks[who])).toEqual([]),
+  );
+});
 
 describe("what is not offered", () => {
   const refused = people.flatMap((who) =>
