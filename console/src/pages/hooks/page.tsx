@@ -88,7 +88,7 @@ export function HooksPage() {
         <Text>No hook is configured: nobody else is asked about a call.</Text>
       )}
       {data !== undefined && data.data.length > 0 && (
-        <SmallTable label="Hooks" headers={headers} minWidth={1100}>
+        <SmallTable label="Hooks" headers={headers} minWidth={1000}>
           {data.data.map((hook) => (
             <Row key={hook.name} hook={hook} />
           ))}
