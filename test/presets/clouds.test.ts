@@ -264,7 +264,11 @@ describe("what of a cloud is set", () => {
       service: "bedrock-mantle",
     });
     const role = { AWS_WEB_IDENTITY_TOKEN_FILE: "/var/run/token" };
-    expect(authOf({ ...region, ...role })).toMatchObject({ accessKeyId: undefined });
+    expect(authOf({ ...region, ...role })).toEqual({
+      type: "aws",
+      region: "us-east-1",
+      service: "bedrock",
+    });
   });
 
   it("Vertex's global location has an address of its own, and a switch that is off is none", () => {

@@ -103,6 +103,7 @@ export const places = {
   organization: { path: "/settings/organization", at: settings("organization"), seen: root },
   callbacks: { path: "/settings/callbacks", at: settings("callbacks"), seen: admins },
   alerts: { path: "/settings/alerts", at: settings("alerts"), seen: admins },
+  hooks: { path: "/settings/hooks", at: settings("hooks"), seen: root },
   gateways: { path: "/settings/gateways", at: settings("gateways"), seen: root },
   audit: { path: "/settings/audit", at: settings("audit"), seen: admins },
   account: { path: "/account", at: () => "/account", seen: all },
