@@ -117,6 +117,20 @@ it.skipIf(!isLinux)("ends within two seconds of a killed gateway", async () => {
 });
 
 it.skipIf(!isLinux)(
+  "ends with a gateway that is killed at the moment when it has started the server",
+  async () => {
+    const dataDir = await preparedDataDir();
+    const program = new URL("./killed-at-spawn-child.ts", import.meta.url).pathname;
+    const child = spawn(process.execPath, [program, dataDir], { stdio: "inherit" });
+    expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+    // The server had begun: its file is there, or is still to come.
+    await expect.poll(() => existsSync(join(clusterOf(dataDir), "postmaster.pid"))).toBe(true);
+    await expect.poll(() => serverProcesses(dataDir), { interval: 20 }).toEqual([]);
+    await expectWorks(dataDir);
+  },
+);
+
+it.skipIf(!isLinux)(
   "an orphan that still runs is stopped before the next server starts",
   async () => {
     const dataDir = await preparedDataDir();

@@ -1,8 +1,10 @@
 /** Runs PostgreSQL's programs as the server's user, with the database's directory as an open file. */
 import { spawn, type ChildProcess } from "node:child_process";
+import type { Writable } from "node:stream";
 import type { Binaries } from "./binaries.ts";
 import type { OpenDirectory } from "./directory.ts";
 import type { Identity } from "./identity.ts";
+import { sayingItsNumber } from "./watch.ts";
 
 /** What the programs of one database have in common. */
 export interface Site {
@@ -14,6 +16,8 @@ export interface Site {
 
 /** The descriptor that a child finds the directory at. */
 const homeAt = 3;
+/** The one that it finds its watcher's pipe at. */
+const watchAt = 4;
 
 /** Nothing of our own environment (PGOPTIONS, PGDATA, a locale) reaches the server. */
 const environment = (): NodeJS.ProcessEnv => ({
@@ -28,15 +32,23 @@ const environment = (): NodeJS.ProcessEnv => ({
 export const seenByServer = ({ home }: Site, name: string): string =>
   `${home.childPath(homeAt)}/${name}`;
 
-/** Starts `name`; its errors come on `stderr`. A Ctrl-C in the terminal does not reach it. */
-export function startProgram(site: Site, name: string, args: readonly string[]): ChildProcess {
+/** Starts `name`; its errors come on `stderr`. A Ctrl-C in the terminal does not reach it. `watcher`: whom it says its number. */
+export function startProgram(
+  site: Site,
+  name: string,
+  args: readonly string[],
+  watcher?: Writable,
+): ChildProcess {
   const { binaries, identity, home } = site;
-  return spawn(`${binaries.directory}/${name}`, args, {
+  const program = `${binaries.directory}/${name}`;
+  const [file, given] =
+    watcher === undefined ? [program, args] : sayingItsNumber(program, args, watchAt);
+  return spawn(file, given, {
     cwd: "/",
     env: environment(),
     detached: true,
     windowsHide: true,
-    stdio: ["ignore", "ignore", "pipe", home.file ?? "ignore"],
+    stdio: ["ignore", "ignore", "pipe", home.file ?? "ignore", watcher ?? "ignore"],
     ...identity,
   });
 }

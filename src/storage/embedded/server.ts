@@ -85,11 +85,8 @@ async function untilReady(cluster: string, child: ChildProcess, said: ServerLog)
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { site, directory, cluster, log } = options;
   const watch = startWatch(site.identity);
-  const child = startProgram(site, "postgres", [
-    "-D",
-    seenByServer(site, cluster),
-    ...listenArguments(options),
-  ]);
+  const args = ["-D", seenByServer(site, cluster), ...listenArguments(options)];
+  const child = startProgram(site, "postgres", args, watch.pipe);
   const ended = new Promise<void>((resolve) => {
     child.once("error", (error) => {
       log.error({ err: error }, "the embedded database's program cannot be run");
@@ -101,7 +98,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await ended;
     throw new Error(`${site.binaries.directory}/postgres cannot be run`);
   }
-  watch.guard(child.pid);
   const said = keepServerLog(child.stderr!, join(directory, "server.log"), log);
   await untilReady(join(directory, cluster), child, said);
 
