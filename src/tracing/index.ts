@@ -57,7 +57,6 @@ export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tr
   };
   const queue = new SpanQueue(exporter, new SpanWriter(source), options.queue, log);
   const home: SpanHome = {
-    ...source,
     ended: (span) => queue.add(span),
     passesTo: propagation(options.propagate),
   };

@@ -8,7 +8,7 @@ import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { Resource } from "@opentelemetry/resources";
 import type { Attributes } from "../base/tracing.ts";
 import { ProtobufWriter, varintSize } from "./protobuf.ts";
-import type { SentSpan, SpanHome } from "./spans.ts";
+import type { SentSpan } from "./spans.ts";
 
 type Response = ReturnType<typeof ProtobufTraceSerializer.deserializeResponse>;
 type Value = string | number | boolean;
@@ -186,7 +186,7 @@ const resourceMessage = (resource: Resource): Uint8Array =>
     writer.byte(0);
   });
 
-const scopeMessage = ({ name, version }: SpanHome["scope"]): Uint8Array =>
+const scopeMessage = ({ name, version }: SpanSource["scope"]): Uint8Array =>
   messageOf(0x0a, (writer) => {
     writeText(writer, 0x0a, name);
     writeText(writer, 0x12, version);
@@ -194,6 +194,12 @@ const scopeMessage = ({ name, version }: SpanHome["scope"]): Uint8Array =>
 
 /** One buffer grows with the spans that wait, and is kept up to this size. */
 const keptBytesMax = 4 * 1024 * 1024;
+
+/** What all spans of a tracer are of, and who made them. */
+interface SpanSource {
+  readonly resource: Resource;
+  readonly scope: { readonly name: string; readonly version: string };
+}
 
 /** An `ExportTraceServiceRequest`, and how many spans it has. */
 export interface SpanBatch {
@@ -209,7 +215,7 @@ export class SpanWriter {
   /** Spans written since the last `take`. */
   count = 0;
 
-  constructor({ resource, scope }: Pick<SpanHome, "resource" | "scope">) {
+  constructor({ resource, scope }: SpanSource) {
     this.#resource = resourceMessage(resource);
     this.#scope = scopeMessage(scope);
   }

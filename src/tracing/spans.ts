@@ -1,18 +1,14 @@
 /**
- * A span as the exporter reads it. It is an object of ours with the members of OpenTelemetry's `ReadableSpan`, because one of
- * the SDK's costs a call several times as much: limits, processors and contexts that nothing here needs.
+ * A span, until it is written (serializer.ts). It is an object of ours, because one of the SDK's costs a call several times as
+ * much: limits, processors and contexts that nothing here needs.
  */
 import { SpanKind as Kind, SpanStatusCode } from "@opentelemetry/api";
 import type { HrTime, SpanContext, SpanStatus } from "@opentelemetry/api";
-import type { Resource } from "@opentelemetry/resources";
-import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Attributes, Span, SpanKind } from "../base/tracing.ts";
 import { newSpanId, newTraceId } from "./ids.ts";
 
 /** What all spans of a tracer share. */
 export interface SpanHome {
-  readonly resource: Resource;
-  readonly scope: { readonly name: string; readonly version: string };
   /** Takes a span that is over. */
   ended(span: SentSpan): void;
   /** Whether traces are passed on to this address. */
@@ -26,7 +22,6 @@ const kinds: Readonly<Record<SpanKind, Kind>> = {
 };
 const unset: SpanStatus = { code: SpanStatusCode.UNSET };
 const failed: SpanStatus = { code: SpanStatusCode.ERROR };
-const none: never[] = [];
 
 /** Where a span stands: its trace, and the parent it has there. */
 export interface Place {
@@ -78,7 +73,7 @@ export class CarriedSpan implements Span {
 }
 
 /** A span that is sent. */
-export class SentSpan implements Span, ReadableSpan {
+export class SentSpan implements Span {
   name: string;
   readonly kind: Kind;
   readonly traceId: string;
@@ -88,7 +83,6 @@ export class SentSpan implements Span, ReadableSpan {
   readonly parts: Attributes[] = [];
   status = unset;
   endTime: HrTime = [0, 0];
-  ended = false;
   readonly #home: SpanHome;
   readonly spanId = newSpanId();
   readonly #began: Began;
@@ -135,7 +129,6 @@ export class SentSpan implements Span, ReadableSpan {
     this.#open -= 1;
     if (this.#open !== 0) return;
     this.endTime = this.#timeAt(performance.now());
-    this.ended = true;
     this.#home.ended(this);
   }
 
@@ -152,53 +145,8 @@ export class SentSpan implements Span, ReadableSpan {
     return [Math.floor(wholeMs / 1000), Math.min((wholeMs % 1000) * 1e6 + nanos, 999_999_999)];
   }
 
-  /** Each name once, where it was last set. */
-  get attributes(): Record<string, string | number | boolean> {
-    const all: Record<string, string | number | boolean> = {};
-    for (const part of this.parts)
-      for (const [name, value] of Object.entries(part)) {
-        if (value === undefined) continue;
-        delete all[name];
-        all[name] = value;
-      }
-    return all;
-  }
-
   get startTime(): HrTime {
     return this.#timeAt(this.#startMs);
-  }
-
-  /** The exporter reads both ends instead. */
-  get duration(): HrTime {
-    return [0, 0];
-  }
-
-  get resource(): Resource {
-    return this.#home.resource;
-  }
-
-  get instrumentationScope(): SpanHome["scope"] {
-    return this.#home.scope;
-  }
-
-  get links(): never[] {
-    return none;
-  }
-
-  get events(): never[] {
-    return none;
-  }
-
-  get droppedAttributesCount(): number {
-    return 0;
-  }
-
-  get droppedEventsCount(): number {
-    return 0;
-  }
-
-  get droppedLinksCount(): number {
-    return 0;
   }
 }
 
