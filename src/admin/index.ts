@@ -72,12 +72,15 @@ export { rights, verdict, type Action, type Relation, type Role } from "./rights
 export { createToken, getToken, listTokens, renderToken, revokeToken } from "./tokens.ts";
 export {
   deliveryTrail,
+  type Entry,
   findVisible,
   getRequest,
   getRequestBody,
   listAlerts,
   listRequestHeadlines,
+  readEntries,
   readHeadlines,
+  readSpend,
   renderRequest,
   type RequestLogRow,
   requestConditions,

@@ -3,7 +3,7 @@
  * the last frame, the counts, the sums and the ledger's proof were right.
  */
 import { PassThrough, type Readable } from "node:stream";
-import { differencesIn } from "../ledger/index.ts";
+import { differencesIn } from "../verification/index.ts";
 import {
   applyMigrations,
   knownMigrations,

@@ -8,7 +8,7 @@ import {
 } from "../calls/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { HttpServices, Metrics, MetricsAccess } from "../http/index.ts";
-import type { Verifier } from "../ledger/index.ts";
+import type { Verifier } from "../verification/index.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openAdmin } from "./admin.ts";
 import type { Environment } from "./environment.ts";
@@ -42,13 +42,12 @@ interface DoorParts {
 /** Everything that the routes need. */
 export async function httpServices(parts: DoorParts): Promise<HttpServices> {
   const { options, ground, media, metrics, isOpen } = parts;
-  const { environment, log, accessLog, tracer, role, catalog, database, ledger, files } = ground;
+  const { environment, log, accessLog, tracer, role, catalog, database, files } = ground;
   const { limits, descriptors, secure } = ground;
   const { settings } = catalog;
   return {
     ...callServices(parts),
     database,
-    ledger,
     tasks: media.tasks,
     files,
     fileUrl: (name) => media.fileUrl(name),

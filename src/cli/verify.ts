@@ -1,5 +1,5 @@
 /** `tollgate verify`: the ledger's proof. Exit 0 and "no difference", or 1 and each difference. docs/cli.md. */
-import { verifyLedger } from "../ledger/index.ts";
+import { verifyLedger } from "../verification/index.ts";
 import { withDatabase } from "./open.ts";
 import { printJson } from "./print.ts";
 

@@ -8,7 +8,8 @@ import type { AccessLog, Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/index.ts";
 import type { Catalog, HookSettings, VendorState } from "../catalog/index.ts";
-import type { Ledger, Verifier } from "../ledger/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { Verifier } from "../verification/index.ts";
 import type { RateLimiter } from "../rates/index.ts";
 import type { Health, LastHour } from "../routing/index.ts";
 import type { Database, FileStore, KeyClients } from "../storage/index.ts";
@@ -79,7 +80,6 @@ export interface HttpServices {
   readonly text: TextServices;
   readonly images: ImageServices;
   readonly database: Database;
-  readonly ledger: Ledger;
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
   /** Refuses calls while there are more than this process can take. */

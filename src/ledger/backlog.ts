@@ -54,20 +54,12 @@ export class Backlog {
     }
   }
 
-  /** Gives everything away. */
-  release(): Parcel {
-    const released = { keys: [...this.keys], entries: this.entries };
-    this.keys.clear();
-    this.dirty.clear();
-    this.entries = [];
-    return released;
-  }
-
-  /** Gives away what is of some workspaces. */
-  releaseOf(workspaces: ReadonlySet<string>): Parcel {
-    const keys = [...this.keys].filter(({ workspaceId }) => workspaces.has(workspaceId));
-    const entries = this.entries.filter(({ key }) => workspaces.has(key.workspaceId));
-    this.entries = this.entries.filter(({ key }) => !workspaces.has(key.workspaceId));
+  /** Gives away what is of a workspace. */
+  release(workspaceId: string): Parcel {
+    const isOf = (key: KeyUse): boolean => key.workspaceId === workspaceId;
+    const keys = [...this.keys].filter(isOf);
+    const entries = this.entries.filter(({ key }) => isOf(key));
+    this.entries = this.entries.filter(({ key }) => !isOf(key));
     for (const key of keys) {
       this.keys.delete(key);
       this.dirty.delete(key);

@@ -1,12 +1,11 @@
 /** The batch of a lane: what `ledger_batch` takes and answers (storage/migrations/0023_ledger_refused.sql). */
 import type { Queryable } from "../storage/index.ts";
+import type { KeyUse } from "./key-use.ts";
 import type { KeyRefusal } from "./types.ts";
 
 /** One key in a batch. */
 export interface BatchKey {
-  readonly workspaceId: string;
-  readonly keyId: string;
-  readonly rotation: number;
+  readonly key: Pick<KeyUse, "workspaceId" | "keyId" | "rotation">;
   /** What its calls use and wait for; null: it has entries only, and nothing is asked. */
   readonly need: bigint | null;
   /** Of both need and keep, what running calls use or may be given meanwhile: it stays whatever is decided. */
@@ -82,9 +81,9 @@ function batchParams(batch: Batch): unknown[] {
     batch.leaseMs,
     batch.restore,
     batch.skipLocked,
-    texts(keys.map((key) => key.workspaceId)),
-    texts(keys.map((key) => key.keyId)),
-    numbers(keys.map((key) => key.rotation)),
+    texts(keys.map(({ key }) => key.workspaceId)),
+    texts(keys.map(({ key }) => key.keyId)),
+    numbers(keys.map(({ key }) => key.rotation)),
     asks ? numbers(keys.map((key) => key.need)) : null,
     asks ? numbers(keys.map((key) => key.use)) : null,
     asks ? numbers(keys.map((key) => key.keep)) : null,

@@ -90,29 +90,31 @@ function drawsOf(entries: readonly OpenEntry[]): Map<KeyUse, bigint> {
   return draws;
 }
 
-/** What a key is sent; `count` waiting calls are in it. */
-interface Reported extends Pick<BatchKey, "use" | "keep" | "headroom"> {
-  readonly need: bigint;
+/** What a key is sent, without a need where it has nothing to send; `count` waiting calls are in it. */
+interface Target extends Omit<BatchKey, "key"> {
   readonly count: number;
 }
 
-/** What a key's running calls use; undefined where there are none. */
-function used(key: KeyUse, behind: bigint, isEntered: boolean): Reported | undefined {
-  if (key.inUse + key.pending === 0n && !isEntered) return undefined;
-  const use = key.inUse + behind;
-  return { need: use, use, keep: 0n, headroom: 0n, count: 0 };
+const nothing: Target = { need: null, use: 0n, keep: 0n, headroom: 0n, count: 0 };
+
+/** What of a key is sent anyway: the draws of its entries that stay behind, and whether the batch has one of its entries. */
+interface Sent {
+  readonly behind: bigint;
+  readonly isEntered: boolean;
 }
 
-/** What a key needs and would like; undefined where it has nothing to send. */
-function wished(
-  key: KeyUse,
-  { max, nowMs }: { readonly max: number; readonly nowMs: number },
-  behind: bigint,
-  isEntered: boolean,
-): Reported | undefined {
+/** What a key's running calls use. */
+function used(key: KeyUse, { behind, isEntered }: Sent): Target {
+  if (key.inUse + key.pending === 0n && !isEntered) return nothing;
+  const use = key.inUse + behind;
+  return { ...nothing, need: use, use };
+}
+
+/** What a key needs and would like, `max` of its waiting calls at most. */
+function wished(key: KeyUse, max: number, nowMs: number, { behind, isEntered }: Sent): Target {
   const { count, sum } = ask(key, max, nowMs);
   const isDue = key.unsure || key.hasIdle(nowMs) || (isEntered && key.isStale(nowMs));
-  if (count === 0 && !isDue) return undefined;
+  if (count === 0 && !isDue) return nothing;
   const wanted = key.wanted(nowMs);
   const keep = key.keep(wanted);
   const use = key.inUse + behind;
@@ -121,63 +123,37 @@ function wished(
   return { need: use + sum, use: use + keep, keep, headroom, count };
 }
 
-/** The keys of a batch by their places, from 1. */
-function createItems() {
-  const items: Item[] = [];
-  const places = new Map<KeyUse, number>();
-  function place(key: KeyUse): number {
-    const known = places.get(key);
-    if (known !== undefined) return known;
-    const { workspaceId, keyId, rotation, epoch } = key;
-    items.push({
-      workspaceId,
-      keyId,
-      rotation,
-      key,
-      epoch,
-      need: null,
-      use: 0n,
-      keep: 0n,
-      headroom: 0n,
-    });
-    places.set(key, items.length);
-    return items.length;
-  }
-  function tell(key: KeyUse, { need, use, keep, headroom }: Reported): void {
-    const at = place(key) - 1;
-    items[at] = { ...items[at]!, need, use, keep, headroom };
-  }
-  return { items, places, place, tell };
-}
-
 /** Collects. What keys keep while the batch is on its way is lowered accordingly. */
 export function collect({ nowMs, keys, entries, restore, careful }: Collecting): Collected {
   const candidates = [...keys];
   const size = careful ? carefulSize(restore) : batchSize(candidates, entries.length);
   const open = entries.slice(0, size);
   const behind = drawsOf(entries.slice(size));
-  const { items, places, place, tell } = createItems();
+  const entered = new Set(open.map(({ key }) => key));
+  const later = new Set(behind.keys());
+  const items: Item[] = [];
+  const places = new Map<KeyUse, number>();
+  let left = careful && open.length > 0 ? 0 : size;
+  const askedMax = left;
+  for (const key of new Set([...entered, ...candidates])) {
+    const isEntered = entered.has(key);
+    if (careful && !restore && items.length > 0 && !isEntered) {
+      later.add(key);
+      continue;
+    }
+    const sent = { behind: behind.get(key) ?? 0n, isEntered };
+    const { count, ...target } = restore ? used(key, sent) : wished(key, left, nowMs, sent);
+    left -= count;
+    if (count < key.waiting.length) later.add(key);
+    if (target.need === null && !isEntered) continue;
+    items.push({ key, epoch: key.epoch, ...target });
+    places.set(key, items.length);
+  }
   const written = open.map(({ key, id, charge, bound }) => ({
-    place: place(key),
+    place: places.get(key)!,
     id,
     charge,
     bound,
   }));
-  const later = new Set(behind.keys());
-  const targetOf = (key: KeyUse, max: number): Reported | undefined => {
-    const draws = behind.get(key) ?? 0n;
-    const isEntered = places.has(key);
-    return restore ? used(key, draws, isEntered) : wished(key, { max, nowMs }, draws, isEntered);
-  };
-  let left = careful && open.length > 0 ? 0 : size;
-  const asked = left;
-  for (const key of restore ? candidates : new Set([...places.keys(), ...candidates])) {
-    const isForLater = careful && !restore && items.length > 0 && !places.has(key);
-    const target = isForLater ? undefined : targetOf(key, left);
-    const count = target?.count ?? 0;
-    left -= count;
-    if (isForLater || count < key.waiting.length) later.add(key);
-    if (target !== undefined) tell(key, target);
-  }
-  return { nowMs, items, entries: written, open, asked: asked - left, later };
+  return { nowMs, items, entries: written, open, asked: askedMax - left, later };
 }

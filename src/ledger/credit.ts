@@ -4,11 +4,14 @@ import { GatewayError } from "../base/errors.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
 import { checkAmount } from "./amounts.ts";
-import { entryId, readBalance } from "./read.ts";
-import type { CreditInput, CreditResult, Entry } from "./types.ts";
+import { entryId, readBalance } from "./balance.ts";
+import type { CreditInput, CreditResult } from "./types.ts";
 
-type CreditRow = SnakeCased<Omit<CreditResult, "outcome" | "entryId">> &
-  Pick<Entry, "kind"> & { readonly is_new: boolean; readonly entry: bigint };
+type CreditRow = SnakeCased<Omit<CreditResult, "outcome" | "entryId">> & {
+  readonly kind: string;
+  readonly is_new: boolean;
+  readonly entry: bigint;
+};
 
 /** Adds credit, or takes it back, within `tx`; once per reference. @throws GatewayError not_found, conflict */
 export async function creditIn(tx: Queryable, input: CreditInput): Promise<CreditResult> {
@@ -19,7 +22,7 @@ export async function creditIn(tx: Queryable, input: CreditInput): Promise<Credi
     input.reference,
     input.note ?? null,
   ]);
-  if (row === undefined) throw await whyNotCredited(tx, input);
+  if (row === undefined) throw await refusal(tx, input);
   if (row.kind !== "credit")
     throw new GatewayError("conflict", "The reference belongs to another ledger entry.");
   return {
@@ -31,11 +34,10 @@ export async function creditIn(tx: Queryable, input: CreditInput): Promise<Credi
   };
 }
 
-async function whyNotCredited(tx: Queryable, input: CreditInput): Promise<GatewayError> {
-  const balance = await readBalance(tx, input.workspaceId);
-  if (balance === undefined)
-    return new GatewayError("not_found", `No such workspace: ${input.workspaceId}.`);
-  const [asked, credits] = [formatUsd(-input.amountNano), formatUsd(balance.creditsNano)];
+/** Nothing was credited: there is no such workspace, or less was ever credited than is to be taken back. */
+async function refusal(tx: Queryable, input: CreditInput): Promise<GatewayError> {
+  const { creditsNano } = await readBalance(tx, input.workspaceId);
+  const [asked, credits] = [formatUsd(-input.amountNano), formatUsd(creditsNano)];
   return new GatewayError(
     "conflict",
     `$${asked} cannot be taken back: the workspace was credited $${credits} in all.`,

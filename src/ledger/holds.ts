@@ -5,12 +5,14 @@
 import type { Queryable } from "../storage/index.ts";
 import { checkAmount } from "./amounts.ts";
 import { fitsButForIdle, refusalOf, type Answer } from "./decide.ts";
-import type { CallName, HoldInput, HoldResult, QueueLimits, SettleResult } from "./types.ts";
-
-/** It would fit, if others returned what they have set aside and do not use, which takes them a moment at most. */
-export interface IdleElsewhere {
-  readonly mayFitSoon?: boolean;
-}
+import {
+  anyRotation,
+  type CallName,
+  type HoldInput,
+  type HoldResult,
+  type QueueLimits,
+  type SettleResult,
+} from "./types.ts";
 
 type HoldRow = Answer & { readonly item: number };
 
@@ -22,7 +24,7 @@ export async function reserveAllIn(
   tx: Queryable,
   inputs: readonly HoldInput[],
   queue: QueueLimits,
-): Promise<(HoldResult & IdleElsewhere)[]> {
+): Promise<HoldResult[]> {
   for (const { amountNano } of inputs) checkAmount(amountNano);
   // Accounts are locked in the order of their workspaces, everywhere.
   const inOrder = inputs.toSorted((one, other) =>
@@ -46,16 +48,13 @@ export async function reserveAllIn(
     ],
     { name: "ledger_hold" },
   );
-  const results = new Map<HoldInput, HoldResult & IdleElsewhere>();
+  const results = new Map<HoldInput, HoldResult>();
   for (const row of rows)
     results.set(inOrder[row.item - 1]!, resultOf(row, inOrder[row.item - 1]!));
   return inputs.map((input) => results.get(input) ?? { outcome: "reserved" });
 }
 
-/** Above every rotation: whether a value of the key still works is not asked. */
-const anyRotation = 2_147_483_647;
-
-function resultOf(row: HoldRow, { amountNano }: HoldInput): HoldResult & IdleElsewhere {
+function resultOf(row: HoldRow, { amountNano }: HoldInput): HoldResult {
   if (row.refusal === "queue_full") return { outcome: "queue_full" };
   const refusal = refusalOf(row, amountNano) ?? {
     outcome: "insufficient_balance" as const,
@@ -69,7 +68,7 @@ export async function reserveIn(
   tx: Queryable,
   input: HoldInput,
   queue: QueueLimits,
-): Promise<HoldResult & IdleElsewhere> {
+): Promise<HoldResult> {
   return (await reserveAllIn(tx, [input], queue))[0]!;
 }
 

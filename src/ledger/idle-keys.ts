@@ -28,10 +28,6 @@ export class IdleKeys {
     this.watched.delete(key);
   }
 
-  clear(): void {
-    this.watched.clear();
-  }
-
   private look(): void {
     this.isTimed = false;
     const nowMs = this.clock.now();

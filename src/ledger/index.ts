@@ -1,6 +1,7 @@
-/** The ledger: what may begin, what it cost, what is left; the proof that it adds up. docs/ledger.md. */
+/** The ledger: what may begin, what it cost, what is left. docs/ledger.md. */
 export { amountNanoMax } from "./amounts.ts";
 export type { BatchWatch } from "./batch.ts";
+export { entryId } from "./balance.ts";
 export { creditIn } from "./credit.ts";
 export { idleRetryMs, idleWaitMs } from "./decide.ts";
 export { reserveAllIn, reserveIn, settleIn } from "./holds.ts";
@@ -9,7 +10,6 @@ export { resetsAt, type Layer, type Window } from "./periods.ts";
 export { refusalError } from "./refusal.ts";
 export type {
   CreditResult,
-  Entry,
   HoldInput,
   HoldResult,
   QueueLimits,
@@ -17,5 +17,3 @@ export type {
   ReserveResult,
   SettleResult,
 } from "./types.ts";
-export { differencesIn, verifyLedger } from "./verify.ts";
-export { createVerifier, type Verification, type Verifier } from "./verifier.ts";

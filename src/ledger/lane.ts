@@ -21,8 +21,8 @@ export interface LaneOptions {
   readonly clock: LaneClock;
   /** Hears of each batch that has come back, or failed. */
   readonly watch?: BatchWatch | undefined;
-  /** Those keys' account is locked elsewhere: they are to go on in a lane of their own. Absent: they wait in this one. */
-  readonly onBusy?: ((parcel: Parcel) => void) | undefined;
+  /** The account of a workspace is locked elsewhere: it is to go on in a lane of its own. Absent: it waits in this one. */
+  readonly onBusy?: ((workspaceId: string, parcel: Parcel) => void) | undefined;
   /** There is nothing to send for now. */
   readonly onRest?: (() => void) | undefined;
 }
@@ -96,10 +96,11 @@ export class Lane {
     this.schedule();
   }
 
-  /** Gives everything away; only while nothing is under way. */
-  release(): Parcel {
-    this.idle.clear();
-    return this.backlog.release();
+  /** Gives away what is of a workspace, but for what is under way. */
+  release(workspaceId: string): Parcel {
+    const parcel = this.backlog.release(workspaceId);
+    for (const key of parcel.keys) this.idle.forget(key);
+    return parcel;
   }
 
   /** Keeps the lease, whether there is traffic or not; forgets keys that nobody uses. */
@@ -116,11 +117,8 @@ export class Lane {
     this.backlog.touchAll();
     if (leave && this.number > 0) this.beat = true;
     this.schedule();
-    if (!this.isResting()) await new Promise<void>((resume) => this.resting.push(resume));
-  }
-
-  isResting(): boolean {
-    return !this.flying && !this.scheduled;
+    if (this.flying || this.scheduled)
+      await new Promise<void>((resume) => this.resting.push(resume));
   }
 
   private touch(key: KeyUse): void {
@@ -244,8 +242,9 @@ export class Lane {
     for (const row of rows) {
       const item = collected.items[row.place - 1];
       if (item === undefined || busy.has(item.key)) continue;
-      this.take(item, row);
+      item.key.granted = row.allowance ?? 0n;
       item.key.unsure = false;
+      this.idle.watch(item.key);
       if (item.need !== null && decides) this.decide(item, row, collected.nowMs, settled);
       if (item.key.waiting.length > 0) this.backlog.touch(item.key);
     }
@@ -255,11 +254,6 @@ export class Lane {
     return () => {
       for (const settle of settled) settle();
     };
-  }
-
-  private take({ key }: Item, { allowance }: BatchRow): void {
-    key.granted = allowance ?? 0n;
-    this.idle.watch(key);
   }
 
   private decide(item: Item, row: BatchRow, sentAt: number, settled: (() => void)[]): void {
@@ -284,10 +278,11 @@ export class Lane {
 
   /** Their accounts are locked elsewhere: all keys of their workspaces leave, with the entries that were in the batch and the rest. */
   private giveAway(busy: ReadonlySet<KeyUse>, { open }: Collected): void {
-    const workspaces = new Set([...busy].map(({ workspaceId }) => workspaceId));
-    const { keys, entries } = this.backlog.releaseOf(workspaces);
-    for (const key of keys) this.idle.forget(key);
     const unwritten = open.filter(({ key }) => busy.has(key));
-    this.options.onBusy?.({ keys, entries: [...unwritten, ...entries] });
+    for (const id of new Set([...busy].map(({ workspaceId }) => workspaceId))) {
+      const { keys, entries } = this.release(id);
+      const first = unwritten.filter(({ key }) => key.workspaceId === id);
+      this.options.onBusy?.(id, { keys, entries: [...first, ...entries] });
+    }
   }
 }

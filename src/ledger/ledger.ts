@@ -1,25 +1,19 @@
 /** The ledger of one gateway: what may begin, what it cost, and what is left. docs/ledger.md. */
-import { GatewayError } from "../base/errors.ts";
 import { isTransient, persist, settleRetryMs, type Database } from "../storage/index.ts";
 import { checkAmount } from "./amounts.ts";
-
+import { readBalance } from "./balance.ts";
 import type { BatchWatch } from "./batch.ts";
 import { creditIn } from "./credit.ts";
 import { extendHolds, settleIn } from "./holds.ts";
-import type { Layer } from "./periods.ts";
-import { readBalance, readEntries, readSpend } from "./read.ts";
 import { openTextCalls } from "./text-calls.ts";
 import type {
   Balance,
   CallName,
   CreditInput,
   CreditResult,
-  EntriesPage,
-  EntryPage,
   ReserveInput,
   ReserveResult,
   SettleResult,
-  Spend,
 } from "./types.ts";
 
 export interface Ledger {
@@ -35,10 +29,6 @@ export interface Ledger {
   credit(input: CreditInput): Promise<CreditResult>;
   /** @throws GatewayError not_found */
   balance(workspaceId: string): Promise<Balance>;
-  /** What a workspace, or a member (user id) or key of it, has been charged by now. */
-  spend(workspaceId: string, scope?: { layer: Layer; id: string }): Promise<Spend>;
-  /** Entries newest first; `limit` is 50 when absent, at most 1000. */
-  entries(workspaceId: string, page?: EntriesPage): Promise<EntryPage>;
   /** Takes back what gateways that died had set aside, and ends holds past their lease; returns how many. Any number may sweep. */
   expire(): Promise<number>;
   /** Resolves when everything under way is settled; nothing may begin after it. */
@@ -80,16 +70,7 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
     },
     extend: (holds, holdLeaseMs) => extendHolds(database, holds, holdLeaseMs),
     credit: (input) => creditIn(database, input),
-    async balance(workspaceId) {
-      const balance = await readBalance(database, workspaceId);
-      if (balance === undefined)
-        throw new GatewayError("not_found", `No such workspace: ${workspaceId}.`);
-      return balance;
-    },
-    spend: (workspaceId, scope = { layer: "workspace", id: workspaceId }) =>
-      readSpend(database, workspaceId, scope),
-    entries: (workspaceId, page = {}) =>
-      readEntries(database, workspaceId, { ...page, limit: Math.min(page.limit ?? 50, 1000) }),
+    balance: (workspaceId) => readBalance(database, workspaceId),
     expire: async () => (await expireGateways(database)) + (await expireHolds(database)),
     async close() {
       if (opened === undefined) return;

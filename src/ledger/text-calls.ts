@@ -5,26 +5,18 @@
 import { newId } from "../base/ids.ts";
 import type { Database } from "../storage/index.ts";
 import type { Parcel } from "./backlog.ts";
-import { sendTo, type BatchWatch, type Send } from "./batch.ts";
+import { sendTo } from "./batch.ts";
 import { KeyUse } from "./key-use.ts";
-import { systemLaneClock, type LaneClock } from "./lane-clock.ts";
-import { Lane } from "./lane.ts";
-import type { CallName, ReserveInput, ReserveResult } from "./types.ts";
-
-/** Above every rotation: whether a value of the key still works is not asked. */
-const anyRotation = 2_147_483_647;
+import { systemLaneClock } from "./lane-clock.ts";
+import { Lane, type LaneOptions } from "./lane.ts";
+import { anyRotation, type CallName, type ReserveInput, type ReserveResult } from "./types.ts";
 
 interface OpenCall {
   readonly key: KeyUse;
   readonly bound: bigint;
 }
 
-export interface TextCallsOptions {
-  readonly leaseMs: number;
-  readonly send: Send;
-  readonly clock?: LaneClock | undefined;
-  readonly watch?: BatchWatch | undefined;
-}
+export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock" | "watch">;
 
 export class TextCalls {
   /** This gateway, among all that ever were. */
@@ -39,16 +31,7 @@ export class TextCalls {
 
   constructor(options: TextCallsOptions) {
     this.options = options;
-    this.main = this.openLane((parcel) => this.setApart(parcel));
-  }
-
-  /** How many calls are open. */
-  get open(): number {
-    return this.calls.size;
-  }
-
-  has({ workspaceId, id }: CallName): boolean {
-    return this.calls.get(id)?.key.workspaceId === workspaceId;
+    this.main = this.openLane({ onBusy: (id, parcel) => this.setApart(id, parcel) });
   }
 
   /** Lets a call in, or says why not. @throws GatewayError database_unavailable */
@@ -81,7 +64,7 @@ export class TextCalls {
   /** Keeps the leases. */
   heartbeat(): void {
     for (const lane of [this.main, ...this.apart.values()]) lane.heartbeat();
-    const nowMs = this.clock.now();
+    const nowMs = this.options.clock.now();
     for (const [name, key] of this.keys) if (key.isUnused(nowMs)) this.keys.delete(name);
   }
 
@@ -91,23 +74,9 @@ export class TextCalls {
     await this.main.rest(true);
   }
 
-  private get clock(): LaneClock {
-    return this.options.clock ?? systemLaneClock;
-  }
-
-  private openLane(onBusy: ((parcel: Parcel) => void) | undefined, onRest?: () => void): Lane {
-    const { leaseMs, send, watch } = this.options;
-    const lane = (this.lanes += 1);
-    return new Lane({
-      gateway: this.gateway,
-      lane,
-      leaseMs,
-      send,
-      clock: this.clock,
-      watch,
-      onBusy,
-      onRest,
-    });
+  private openLane(hears: Pick<LaneOptions, "onBusy" | "onRest">): Lane {
+    this.lanes += 1;
+    return new Lane({ ...this.options, ...hears, gateway: this.gateway, lane: this.lanes });
   }
 
   private laneOf({ workspaceId }: KeyUse): Lane {
@@ -125,22 +94,17 @@ export class TextCalls {
     return key;
   }
 
-  /** These keys' accounts are locked elsewhere: each workspace goes on in a lane of its own, and comes back when it has come through. */
-  private setApart({ keys, entries }: Parcel): void {
-    for (const workspaceId of new Set(keys.map((key) => key.workspaceId))) {
-      const lane = this.openLane(undefined, () => this.bringBack(workspaceId, lane));
-      this.apart.set(workspaceId, lane);
-      lane.adopt({
-        keys: keys.filter((key) => key.workspaceId === workspaceId),
-        entries: entries.filter(({ key }) => key.workspaceId === workspaceId),
-      });
-    }
+  /** The account is locked elsewhere: its workspace goes on in a lane of its own, and comes back when it has come through. */
+  private setApart(workspaceId: string, parcel: Parcel): void {
+    const lane = this.openLane({ onRest: () => this.bringBack(workspaceId, lane) });
+    this.apart.set(workspaceId, lane);
+    lane.adopt(parcel);
   }
 
   private bringBack(workspaceId: string, lane: Lane): void {
     if (this.apart.get(workspaceId) !== lane) return;
     this.apart.delete(workspaceId);
-    this.main.adopt(lane.release());
+    this.main.adopt(lane.release(workspaceId));
   }
 }
 
@@ -149,7 +113,7 @@ export function openTextCalls(
   database: Database,
   { leaseMs, watch }: Pick<TextCallsOptions, "leaseMs" | "watch">,
 ): { calls: TextCalls; close(): Promise<void> } {
-  const calls = new TextCalls({ leaseMs, watch, send: sendTo(database) });
+  const calls = new TextCalls({ leaseMs, watch, send: sendTo(database), clock: systemLaneClock });
   const { signals } = database;
   const endings = [
     signals.subscribe("keys", (id) => calls.distrust(({ keyId }) => keyId === id)),

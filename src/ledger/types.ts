@@ -7,10 +7,13 @@ export interface CallName {
   readonly workspaceId: string;
 }
 
+/** Above every rotation: whether a value of the key still works is not asked. */
+export const anyRotation = 2_147_483_647;
+
 /** A call that asks to be let in. */
 export interface ReserveInput extends CallName {
   readonly keyId: string;
-  /** Which of the key's values was used (tenancy, rotation). Absent: whether it still works is not asked. */
+  /** Which of the key's values was used (tenancy, rotation); `anyRotation` where absent. */
   readonly keyRotation?: number | undefined;
   /** Its bound: the most it is expected to cost. */
   readonly amountNano: bigint;
@@ -48,7 +51,10 @@ export type Refusal =
   | { readonly outcome: "insufficient_balance"; readonly availableNano: bigint };
 
 export type ReserveResult = { readonly outcome: "reserved" | "already_reserved" } | Refusal;
-export type HoldResult = ReserveResult | { readonly outcome: "queue_full" };
+export type HoldResult = (ReserveResult | { readonly outcome: "queue_full" }) & {
+  /** It would fit, if others returned what they have set aside and do not use, which takes them a moment at most. */
+  readonly mayFitSoon?: boolean;
+};
 
 /** How a call or hold ended; `unknown`: this gateway has no such call open, and there is no such hold. */
 export interface SettleResult {
@@ -85,46 +91,4 @@ export interface Balance {
   readonly creditLineNano: bigint | null;
   /** credits + credit line (0 where it is without limit) - charged - held; below zero where a call cost more than its bound. */
   readonly availableNano: bigint;
-}
-
-/** What one workspace, member or key has been charged, and what is set aside for it. */
-export interface Spend extends Readonly<Record<Window, bigint>> {
-  readonly heldNano: bigint;
-  readonly resetsAt: Readonly<Record<Window, Date | null>>;
-}
-
-export interface Entry {
-  readonly id: string;
-  readonly kind: "credit" | "charge" | "void" | "expire";
-  readonly amountNano: bigint;
-  readonly heldNano: bigint;
-  /** Credits minus charges after this entry. */
-  readonly balanceAfterNano: bigint;
-  readonly reference: string;
-  readonly keyId: string | null;
-  readonly memberId: string | null;
-  readonly note: string | null;
-  readonly createdAt: Date;
-}
-
-/** Which entries of a workspace; absent: any. */
-export interface EntriesPage {
-  /** The `nextCursor` of the page before. */
-  readonly cursor?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly kind?: Entry["kind"] | undefined;
-  readonly keyId?: string | undefined;
-  readonly memberId?: string | undefined;
-  readonly reference?: string | undefined;
-  /** Included. */
-  readonly from?: Date | undefined;
-  /** Not included. */
-  readonly to?: Date | undefined;
-}
-
-export interface EntryPage {
-  /** Newest first. */
-  readonly entries: Entry[];
-  /** For the next page; null on the last. */
-  readonly nextCursor: string | null;
 }

@@ -1,6 +1,6 @@
 /** Changes of objects: what they leave alone, lost updates, the audit log, and marks of what is out of scope. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { startWorld, type World } from "./people.ts";
 
 const statuses = (answers: readonly { status: number }[]): number[] =>

@@ -1,6 +1,6 @@
 /** Workspaces that are not prepaid: how far they may spend beyond their credits, who says so, and where it shows. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { startWorld, type World } from "./people.ts";
 import type { Answer } from "./support.ts";
 

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { startFarDatabase, type FarDatabase } from "../ledger/far-database.ts";
 import { inForm } from "../support/long.ts";

@@ -7,7 +7,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { adminToken, call } from "../admin/support.ts";
 import { inForm } from "../support/long.ts";

@@ -4,7 +4,7 @@
  * connections. docs/operate.md "Restarting behind a balancer".
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { startBalancer, type Balancer } from "../support/balancer.ts";
 import { inForm, isLong } from "../support/long.ts";

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { adminToken, call } from "../admin/support.ts";
 import { eventually } from "../money/support.ts";

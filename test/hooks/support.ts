@@ -1,5 +1,5 @@
 // A hook of the operator's behind an address, which answers as the test says, and a gateway that asks it.
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { eventually } from "../support/patience.ts";
 import {
   json,

@@ -1,6 +1,6 @@
 // What image calls cost: held while they run, charged as they were made, refused where there is not enough.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { json } from "../support/recorder.ts";
 import {
   modelA,

@@ -54,10 +54,10 @@ it("of few keys with news half of what waits goes along, however many keys are q
 it("what is of some workspaces goes to a lane of theirs, with its entries; the rest stays", () => {
   post(one, "a");
   post(other, "b");
-  const { keys, entries } = backlog.releaseOf(new Set(["w2"]));
+  const { keys, entries } = backlog.release("w2");
   expect([keys, entries.map(({ id }) => id)]).toEqual([[other], ["b"]]);
   expect(backlog.keys).toEqual(new Set([one]));
-  expect(backlog.release().entries.map(({ id }) => id)).toEqual(["a"]);
+  expect(backlog.release("w1").entries.map(({ id }) => id)).toEqual(["a"]);
 });
 
 it("calls and entries that came before a moment get the error, later ones go on waiting", () => {

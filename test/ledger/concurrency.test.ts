@@ -1,7 +1,8 @@
 /** Many callers at once, on several ledgers: nothing is admitted twice, nothing is left behind. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
-import { createLedger, verifyLedger, type Ledger } from "../../src/ledger/index.ts";
+import { createLedger, type Ledger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { sendTo } from "../../src/ledger/batch.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres.ts";
@@ -114,7 +115,7 @@ describeDatabase("concurrent callers", (open) => {
     const database = await open();
     await setUp(database, 1_000_000n);
     const lane = { gateway: "g", lane: 1, leaseMs: 60_000, skipLocked: false, entries: [] };
-    const key = { workspaceId: "w", keyId: "k", rotation: 0, need: 0n };
+    const key = { key: { workspaceId: "w", keyId: "k", rotation: 0 }, need: 0n };
     let number = 0;
     const send = async (restore: boolean, use: bigint, keep: bigint, headroom: bigint) => {
       number += 1;

@@ -1,6 +1,7 @@
 /** Workspaces that are not prepaid: how far below zero they may go, for text calls and for holds alike. */
 import { expect, it } from "vitest";
-import { createLedger, reserveIn, verifyLedger } from "../../src/ledger/index.ts";
+import { createLedger, reserveIn } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";

@@ -4,12 +4,8 @@
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import {
-  createLedger,
-  verifyLedger,
-  type Ledger,
-  type ReserveInput,
-} from "../../src/ledger/index.ts";
+import { createLedger, type Ledger, type ReserveInput } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";

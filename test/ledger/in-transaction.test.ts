@@ -1,12 +1,7 @@
 /** The ledger inside its caller's transactions: the same decisions, and the queue limits, whatever runs at once. */
 import { expect, it } from "vitest";
-import {
-  createLedger,
-  reserveIn,
-  settleIn,
-  verifyLedger,
-  type QueueLimits,
-} from "../../src/ledger/index.ts";
+import { createLedger, reserveIn, settleIn, type QueueLimits } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";

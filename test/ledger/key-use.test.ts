@@ -129,7 +129,11 @@ describe("a batch", () => {
     expect(one.asked).toBe(0);
     expect(one.later).toEqual(new Set([key, other]));
     const call = next([key, other], { careful: true });
-    expect(call).toMatchObject({ asked: 1, items: [{ keyId: "k", need: 1n }], entries: [] });
+    expect(call).toMatchObject({
+      asked: 1,
+      items: [{ key: { keyId: "k" }, need: 1n }],
+      entries: [],
+    });
     const restoring = next([key, other], { entries, careful: true, restore: true });
     expect(restoring.entries).toEqual([]);
   });

@@ -53,7 +53,7 @@ describe("a lane", () => {
   let key: KeyUse;
   beforeEach(() => {
     parcels.length = 0;
-    const onBusy = ({ keys }: { readonly keys: readonly KeyUse[] }) =>
+    const onBusy = (_workspace: string, { keys }: { readonly keys: readonly KeyUse[] }) =>
       void parcels.push(keys.map(({ keyId }) => keyId));
     lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock, onBusy });
     key = new KeyUse("w", "k", 0);
@@ -95,7 +95,7 @@ describe("a lane", () => {
     const other = new KeyUse("v", "l", 0);
     lane.add(other);
     await lane.admit(other, 5n);
-    expect(sent.at(-1)).toMatchObject({ skipLocked: false, keys: [{ keyId: "l" }] });
+    expect(sent.at(-1)).toMatchObject({ skipLocked: false, keys: [{ key: { keyId: "l" } }] });
   });
 
   it("asks for nothing more once an answer says what a batch without one came to", async () => {

@@ -1,5 +1,6 @@
 /** Small rules of the ledger: amounts, ends of periods, idle keys, what a gateway restores. docs/ledger.md. */
 import { beforeEach, describe, expect, it } from "vitest";
+import { readEntries } from "../../src/admin/index.ts";
 import { collect } from "../../src/ledger/collect.ts";
 import { creditIn } from "../../src/ledger/credit.ts";
 import { decide } from "../../src/ledger/decide.ts";
@@ -106,7 +107,7 @@ it("a batch after one that failed leaves other keys for later, whatever they hav
   for (const one of [key, other]) one.unsure = true;
   const batch = { nowMs: 0, keys: [key, other], entries: [], restore: false, careful: true };
   const { items, later } = collect(batch);
-  expect(items.map(({ keyId }) => keyId)).toEqual(["k"]);
+  expect(items.map((item) => item.key.keyId)).toEqual(["k"]);
   expect(later).toEqual(new Set([other]));
 });
 
@@ -149,12 +150,11 @@ describeDatabase("entries by their key", (open) => {
        overriding system value
        select 'w', n, 'r' || n, 'charge', 1, 1, 0, case when n = 1 then 'k' end, now() from generate_series(1, 50001) n`,
     );
-    const ledger = createLedger(database);
-    const first = await ledger.entries("w", { keyId: "k" });
+    const page = { keyId: "k", limit: 50 };
+    const first = await readEntries(database, "w", page);
     expect(first).toEqual({ entries: [], nextCursor: "2" });
-    const second = await ledger.entries("w", { keyId: "k", cursor: first.nextCursor! });
+    const second = await readEntries(database, "w", { ...page, cursor: first.nextCursor! });
     expect(second).toMatchObject({ entries: [{ reference: "r1", keyId: "k" }], nextCursor: null });
-    await ledger.close();
   });
 });
 
@@ -165,11 +165,11 @@ describe("a restoring batch", () => {
   it("names the keys whose calls run or whose entries are on their way, and no others", () => {
     expect(restored()).toEqual([]);
     key.begin(5n, 0);
-    expect(restored()).toMatchObject([{ keyId: "k", need: 5n, use: 5n, keep: 0n }]);
+    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n, use: 5n, keep: 0n }]);
     key.end(5n, 5n, 0);
-    expect(restored()).toMatchObject([{ keyId: "k", need: 0n, use: 0n }]);
+    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 0n, use: 0n }]);
     key.begin(5n, 0);
-    expect(restored()).toMatchObject([{ keyId: "k", need: 5n }]);
+    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n }]);
   });
 });
 

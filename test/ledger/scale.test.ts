@@ -6,7 +6,8 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { createLedger, verifyLedger } from "../../src/ledger/index.ts";
+import { createLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";

@@ -17,11 +17,11 @@ import {
   createLedger,
   reserveIn,
   settleIn,
-  verifyLedger,
   type HoldResult,
   type Ledger,
   type Layer,
 } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 
 const capTables: Record<Layer, { table: string; idColumn: string }> = {

@@ -1,5 +1,6 @@
 /** What the ledger answers, as tables (see support.ts). docs/ledger.md. */
 import { expect, it } from "vitest";
+import { readEntries, readSpend } from "../../src/admin/index.ts";
 import { createLedger } from "../../src/ledger/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { addKey, addWorkspace, runTable, setLedgerClock } from "./support.ts";
@@ -288,8 +289,8 @@ describeDatabase("ledger tables", (open) => {
     );
     await ledger.void({ id: "r4", workspaceId: "W" });
 
-    const first = await ledger.entries("W", { limit: 3 });
-    const second = await ledger.entries("W", { limit: 3, cursor: first.nextCursor! });
+    const first = await readEntries(database, "W", { limit: 3 });
+    const second = await readEntries(database, "W", { limit: 3, cursor: first.nextCursor! });
     const all = [...first.entries, ...second.entries];
     expect(second.nextCursor).toBeNull();
     expect(
@@ -309,15 +310,15 @@ describeDatabase("ledger tables", (open) => {
     });
     // What was set aside beyond need goes back.
     await expect
-      .poll(async () => (await ledger.spend("W", { layer: "key", id: "K" })).heldNano)
+      .poll(async () => (await readSpend(database, "W", { layer: "key", id: "K" })).heldNano)
       .toBe(0n);
-    expect(await ledger.spend("W", { layer: "key", id: "K" })).toMatchObject({
+    expect(await readSpend(database, "W", { layer: "key", id: "K" })).toMatchObject({
       total: 30n,
       daily: 30n,
       heldNano: 0n,
     });
     await setLedgerClock(database, "2026-11-05T12:00:00Z");
-    expect(await ledger.spend("W")).toMatchObject({
+    expect(await readSpend(database, "W", { layer: "workspace", id: "W" })).toMatchObject({
       total: 30n,
       monthly: 30n,
       daily: 0n,

@@ -4,6 +4,7 @@ process.env["TZ"] = "Pacific/Kiritimati";
 
 import { expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
+import { readSpend } from "../../src/admin/index.ts";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import type { SpendCapsPatch } from "../../src/tenancy/index.ts";
 import { json } from "../support/recorder.ts";
@@ -74,7 +75,7 @@ async function spentNano(bench: Bench, layer: Layer, window: Window): Promise<bi
     [bench.keyId],
   );
   const id = { workspace: bench.workspaceId, member: row!.created_by, key: bench.keyId }[layer];
-  return (await bench.ledger.spend(bench.workspaceId, { layer, id }))[window];
+  return (await readSpend(bench.database, bench.workspaceId, { layer, id }))[window];
 }
 
 const capOf = (window: Window, amountNano: bigint): SpendCapsPatch => ({

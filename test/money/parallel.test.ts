@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { revokeKey } from "../../src/tenancy/index.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import type { manualClock } from "../support/manual-clock.ts";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import {
   changeKey,
   changeMember,

@@ -5,7 +5,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { listRequestHeadlines, listRequests } from "../../src/admin/index.ts";
 import { idTime } from "../../src/base/ids.ts";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { retentionStep } from "../../src/retention/index.ts";
 import type { Database, Queryable } from "../../src/storage/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";

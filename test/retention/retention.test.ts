@@ -5,7 +5,8 @@
 import { expect, it } from "vitest";
 import { getRequest, listRequests } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
-import { createLedger, verifyLedger } from "../../src/ledger/index.ts";
+import { createLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { keepParts, retentionStep, type Retention } from "../../src/retention/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { seesEverything } from "../../src/tenancy/index.ts";

@@ -1,5 +1,6 @@
 /** Keys as their calls show them: what a record says, and that each change counts for the next call. KEY rows. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readSpend } from "../../src/admin/index.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import {
   changeKey,
@@ -182,7 +183,7 @@ describe("revoked", () => {
       await expect(enableKey(context(), { id: record.id })).rejects.toMatchObject({ status: 409 });
       expect((await world.call(protocol, { key, model })).status).toBe(401);
       expect((await world.charged()) - before).toBe(costAtFirstNano);
-      const spend = await world.gateway.ledger.spend(world.gateway.workspaceId, {
+      const spend = await readSpend(world.gateway.database, world.gateway.workspaceId, {
         layer: "key",
         id: record.id,
       });

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { createRequestLog, migrate, openDatabase } from "../../src/storage/index.ts";
 import { seesEverything } from "../../src/tenancy/index.ts";
 import { foldUsage, readUsage } from "../../src/usage/index.ts";

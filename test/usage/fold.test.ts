@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { granularities, usageGroups } from "../../src/base/management.ts";
 import { parseUsd } from "../../src/base/money.ts";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { createRequestLog, type Database } from "../../src/storage/index.ts";
 import { seesEverything } from "../../src/tenancy/index.ts";
 import { foldStep, foldUsage, readUsage, type UsageFilter } from "../../src/usage/index.ts";

@@ -1,7 +1,7 @@
 /** Usage by tags over the management API and the command line: what the operator's list allows, before and after it is summed. docs/tags.md. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
-import { verifyLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { foldUsage } from "../../src/usage/index.ts";
 import { chat } from "../rows/protocols.ts";
 import { answering, startWorld, type World } from "../rows/world.ts";

@@ -2,10 +2,10 @@
 import { errorCatalogue, GatewayError } from "../../base/errors.ts";
 import { idMs } from "../../base/ids.ts";
 import { formatUsd } from "../../base/money.ts";
-import type { Entry, Ledger } from "../../ledger/index.ts";
 import { readBodies, type Bodies, type Queryable, type Sealing } from "../../storage/index.ts";
 import { noSuch, type Visibility } from "../../tenancy/index.ts";
 import { changesOf } from "./changes.ts";
+import { readEntries, type Entry } from "./entries.ts";
 import { readRows, renderRequest, type RequestLogRow } from "./requests.ts";
 import { requestTrail } from "./trails.ts";
 import { findVisible } from "./visible-ids.ts";
@@ -20,11 +20,6 @@ interface ReadRequest {
     /** Nano-USD. */
     readonly costNano: bigint;
   };
-}
-
-interface Read {
-  readonly database: Queryable;
-  readonly ledger: Ledger;
 }
 
 /** Of an id from before the log begins: it says since when it is kept. Whether there was such a call is not said. */
@@ -42,7 +37,7 @@ async function droppedError(database: Queryable, id: string): Promise<GatewayErr
 
 /** One log row and its entry of the ledger. @throws GatewayError `not_found` */
 export async function getRequest(
-  { database, ledger }: Read,
+  { database }: { readonly database: Queryable },
   id: string,
   visibility: Visibility,
 ): Promise<ReadRequest> {
@@ -52,7 +47,7 @@ export async function getRequest(
     },
   );
   const [row] = await readRows(database, [name]);
-  const { entries } = await ledger.entries(name.workspaceId, { reference: id, limit: 1 });
+  const { entries } = await readEntries(database, name.workspaceId, { reference: id, limit: 1 });
   const { model, provider, usage, cost_nano: costNano } = row!;
   return {
     record: { ...renderRequest(row!, visibility.everything), ...renderDetail(row!, entries[0]) },

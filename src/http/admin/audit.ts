@@ -9,8 +9,8 @@ import {
   pageSchema,
   renderPage,
   strict,
-  timeBody,
-  timeOf,
+  periodOf,
+  periodQuery,
   words,
 } from "./schemas.ts";
 
@@ -48,8 +48,7 @@ const list = route({
     actor_id: Type.Optional(Type.String()),
     action: Type.Optional(Type.String()),
     subject_id: Type.Optional(Type.String()),
-    from: Type.Optional(timeBody),
-    to: Type.Optional(timeBody),
+    ...periodQuery,
     ...pageQuery,
   }),
   answer: { name: "AuditEntries", schema: pageSchema(entry) },
@@ -66,8 +65,7 @@ const list = route({
       actorId: query.actor_id,
       action: query.action,
       objectId: query.subject_id,
-      from: timeOf(query.from, "from"),
-      to: timeOf(query.to, "to"),
+      ...periodOf(query),
     });
     return { body: renderPage(page, page.records.map(renderAudit)) };
   },

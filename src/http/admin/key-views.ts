@@ -2,7 +2,7 @@
 import { Type } from "../../base/json-schema.ts";
 import type { KeyRecord } from "../../tenancy/index.ts";
 import { emailsOf, renderKey, renderKeySettings } from "../../tenancy/index.ts";
-import { etagOf } from "../../admin/index.ts";
+import { etagOf, readSpend } from "../../admin/index.ts";
 import { apiKeySchema } from "../shapes/key.ts";
 import { orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
@@ -42,7 +42,10 @@ export async function renderKeys(
   const catalog = services.catalog();
   return Promise.all(
     records.map(async (key) => ({
-      ...renderKey(key, await services.ledger.spend(key.workspaceId, { layer: "key", id: key.id })),
+      ...renderKey(
+        key,
+        await readSpend(services.database, key.workspaceId, { layer: "key", id: key.id }),
+      ),
       owner_email: emails.get(key.createdBy ?? "") ?? null,
       out_of_scope_models: outOfScopeModels(
         catalog,

@@ -1,6 +1,6 @@
 /** Members as the management API shows them: with the user they are, and what they have spent in the workspace. */
 import { Type } from "../../base/json-schema.ts";
-import { memberKind } from "../../admin/index.ts";
+import { memberKind, readSpend } from "../../admin/index.ts";
 import { getUser, renderSpend, type Member } from "../../tenancy/index.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
@@ -38,7 +38,7 @@ export function renderMembers(
       const { workspaceId, userId } = member;
       const [user, spend] = await Promise.all([
         getUser(services, userId),
-        services.ledger.spend(workspaceId, { layer: "member", id: userId }),
+        readSpend(services.database, workspaceId, { layer: "member", id: userId }),
       ]);
       return {
         object: "member",

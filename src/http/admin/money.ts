@@ -1,11 +1,18 @@
 /** The money of a workspace over the management API: credit, balance, ledger. docs/management.md. */
 import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
-import { permit, readObject, workspaceKind, writeAudit } from "../../admin/index.ts";
+import {
+  permit,
+  readEntries,
+  readObject,
+  workspaceKind,
+  writeAudit,
+  type Entry,
+} from "../../admin/index.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { formatUsd, parseUsd } from "../../base/money.ts";
-import { amountNanoMax, creditIn, type CreditResult, type Entry } from "../../ledger/index.ts";
+import { amountNanoMax, creditIn, type CreditResult } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
   changeRow,
@@ -24,8 +31,8 @@ import {
   pageQuery,
   pageSchema,
   strict,
-  timeBody,
-  timeOf,
+  periodOf,
+  periodQuery,
   words,
 } from "./schemas.ts";
 
@@ -206,8 +213,7 @@ const ledger = route({
     key_id: Type.Optional(Type.String({ maxLength: 300 })),
     member_id: Type.Optional(Type.String({ maxLength: 300 })),
     reference: Type.Optional(Type.String({ maxLength: 300 })),
-    from: Type.Optional(timeBody),
-    to: Type.Optional(timeBody),
+    ...periodQuery,
     ...pageQuery,
   }),
   answer: { name: "LedgerEntries", schema: pageSchema(entry) },
@@ -228,15 +234,14 @@ const ledger = route({
       getWorkspace(services, params["id"]!),
     );
     const { limit, cursor } = pageOfQuery(query);
-    const page = await services.ledger.entries(id, {
+    const page = await readEntries(services.database, id, {
       limit: pageLimit(limit),
       ...(cursor !== undefined && { cursor }),
       kind: query.kind,
       keyId: query.key_id,
       memberId: query.member_id,
       reference: query.reference,
-      from: timeOf(query.from, "from"),
-      to: timeOf(query.to, "to"),
+      ...periodOf(query),
     });
     const data = page.entries.map(renderEntry);
     return { body: { data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor } };

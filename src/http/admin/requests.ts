@@ -18,8 +18,8 @@ import {
   pageSchema,
   renderPage,
   strict,
-  timeBody,
-  timeOf,
+  periodOf,
+  periodQuery,
   words,
 } from "./schemas.ts";
 import { pairOf, tagFilters } from "./tag-filters.ts";
@@ -206,8 +206,7 @@ const list = route({
     status: Type.Optional(
       Type.String({ maxLength: 100, description: "One, or several by commas: `failed,expired`." }),
     ),
-    from: Type.Optional(timeBody),
-    to: Type.Optional(timeBody),
+    ...periodQuery,
     ...rareFilters,
     view: Type.Optional(words("list", "full")),
     sort: Type.Optional(
@@ -255,8 +254,7 @@ const list = route({
       ...pageOfQuery(query),
       visibility: visibilityOf(actor, "request.read"),
       workspaceId: query.workspace_id,
-      from: timeOf(query.from, "from"),
-      to: timeOf(query.to, "to"),
+      ...periodOf(query),
       equal: { key_id, model, provider, status },
       rare: rareOf(query),
       sort: query.sort,

@@ -135,6 +135,15 @@ export function timeOf<Absent extends null | undefined>(
   throw invalidValue(param, "must be a time such as 2027-01-31T00:00:00Z");
 }
 
+/** The query of a list by time. */
+export const periodQuery = { from: optional(timeBody), to: optional(timeBody) };
+
+/** The period a query asks for: `from` counts, `to` does not. @throws GatewayError `invalid_value` */
+export const periodOf = (query: {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}) => ({ from: timeOf(query.from, "from"), to: timeOf(query.to, "to") });
+
 /** The query of every list. */
 export const pageQuery = {
   limit: optional(

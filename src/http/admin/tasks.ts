@@ -9,8 +9,8 @@ import {
   pageSchema,
   renderPage,
   strict,
-  timeBody,
-  timeOf,
+  periodOf,
+  periodQuery,
   words,
 } from "./schemas.ts";
 import { tagConditions, tagFilters } from "./tag-filters.ts";
@@ -35,8 +35,7 @@ const list = route({
     kind: Type.Optional(words("image", "video")),
     provider: Type.Optional(Type.String()),
     status: Type.Optional(words(...states)),
-    from: Type.Optional(timeBody),
-    to: Type.Optional(timeBody),
+    ...periodQuery,
     ...tagFilters,
     ...pageQuery,
   }),
@@ -48,8 +47,7 @@ const list = route({
       ...pageOfQuery(query),
       visibility,
       workspaceId: query.workspace_id,
-      from: timeOf(query.from, "from"),
-      to: timeOf(query.to, "to"),
+      ...periodOf(query),
       equal: { key_id, member_id, kind, provider, model, status },
       rare: tagConditions(query),
     });

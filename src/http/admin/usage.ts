@@ -12,7 +12,7 @@ import {
 } from "../../usage/index.ts";
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
-import { strict, timeBody, timeOf, words } from "./schemas.ts";
+import { strict, periodOf, periodQuery, words } from "./schemas.ts";
 import { byDays, groupOf, tagFilterPattern, tagGroupPattern } from "./usage-tags.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -102,8 +102,7 @@ const usage = route({
   description: `Costs are the sums of the ledger's charges in each period, so they add up to the ledger to the last nano-dollar; a call counts when it was charged, and free calls count at their start time. The request log tells model, provider, tokens and times: where it lost a row, the cost is there with a null model. Sums are current, and are not affected by the age of the log. Without \`from\` the ${daysDefault} days before \`to\`; periods are in UTC. At most ${usageRowsMax} rows.`,
   action: "usage.read",
   query: strict({
-    from: Type.Optional(timeBody),
-    to: Type.Optional(timeBody),
+    ...periodQuery,
     granularity: Type.Optional(words(...granularities)),
     group_by: Type.Optional(
       Type.Unsafe<string>({
@@ -165,8 +164,9 @@ const usage = route({
     "cost",
   ],
   async handle({ services, actor, query }) {
-    const to = timeOf(query.to, "to") ?? new Date(services.clock.now() + 1);
-    const from = timeOf(query.from, "from") ?? new Date(to.getTime() - daysDefault * dayMs);
+    const period = periodOf(query);
+    const to = period.to ?? new Date(services.clock.now() + 1);
+    const from = period.from ?? new Date(to.getTime() - daysDefault * dayMs);
     if (from >= to) {
       throw invalidValue("from", "must be before `to`");
     }
@@ -184,8 +184,7 @@ const usage = route({
     checkFilter(asked);
     await services.logWritten();
     const data = await readUsage(services.database, asked);
-    const period = { from: asked.from.toISOString(), to: asked.to.toISOString() };
-    const head = { ...period, granularity };
+    const head = { from: asked.from.toISOString(), to: asked.to.toISOString(), granularity };
     return { body: { ...head, group_by: query.group_by ?? null, data } };
   },
 });

@@ -2,7 +2,7 @@
 import { permit, writeAudit } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { formatUsd } from "../../base/money.ts";
-import type { Verification } from "../../ledger/index.ts";
+import type { Verification } from "../../verification/index.ts";
 import { oneOf, orNull, timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route } from "./route.ts";

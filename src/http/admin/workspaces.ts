@@ -9,6 +9,7 @@ import {
   sameCaps,
   visibilityOf,
   workspaceKind,
+  readSpend,
 } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { parseSafeUrl } from "../../base/safe-url.ts";
@@ -120,7 +121,10 @@ async function render(services: AdminServices, record: Workspace): Promise<objec
     id: record.id,
     object: "workspace",
     ...workspaceKind.view(record),
-    ...renderSpend(record.spendCaps, await services.ledger.spend(record.id)),
+    ...renderSpend(
+      record.spendCaps,
+      await readSpend(services.database, record.id, { layer: "workspace", id: record.id }),
+    ),
     out_of_scope_models: outOfScopeModels(services.catalog(), record.modelAllowlist, above),
     created_at: record.createdAt.toISOString(),
     updated_at: record.updatedAt.toISOString(),

@@ -1,17 +1,18 @@
 /** `GET /v1/key`: the calling key's own limits, spend and remainder. docs/operate.md. */
 import type { FastifyInstance } from "fastify";
+import { readSpend } from "../../admin/index.ts";
 import { getKey, renderKey } from "../../tenancy/index.ts";
 import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
 
 /** Adds the key's view of itself. It asks the database, so what it says is true now. */
 export function registerKeyRoute(app: FastifyInstance, services: HttpServices): void {
-  const { database, ledger, text } = services;
+  const { database, text } = services;
   handle(app, "GET /v1/key", async ({ caller }) => {
     const { keyId, workspaceId } = caller!;
     const [record, spend] = await Promise.all([
       getKey({ database, clock: text.clock }, { id: keyId, workspaceId }),
-      ledger.spend(workspaceId, { layer: "key", id: keyId }),
+      readSpend(database, workspaceId, { layer: "key", id: keyId }),
     ]);
     return renderKey(record, spend);
   });

@@ -1,6 +1,6 @@
 /** The books of an installation after a fault: what callers saw beside what was charged, ended and called back. */
 import { expect } from "vitest";
-import { verifyLedger } from "../../../src/ledger/index.ts";
+import { verifyLedger } from "../../../src/verification/index.ts";
 import { eventually } from "../../support/patience.ts";
 import type { Database } from "../../../src/storage/index.ts";
 import { setLedgerClock } from "../../ledger/support.ts";

@@ -98,7 +98,7 @@ function createGateway(
         number,
         skipsLocked,
         sql: await sqlOf(batch),
-        keys: batch.keys.map(({ workspaceId: workspace, keyId: key, rotation }) => ({
+        keys: batch.keys.map(({ key: { workspaceId: workspace, keyId: key, rotation } }) => ({
           workspace,
           key,
           rotation,

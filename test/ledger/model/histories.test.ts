@@ -6,7 +6,7 @@
  */
 import { expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { verifyLedger } from "../../../src/ledger/index.ts";
+import { verifyLedger } from "../../../src/verification/index.ts";
 import * as gatewaySide from "../../../src/ledger/text-calls.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 import { inForm, isLong } from "../../support/long.ts";

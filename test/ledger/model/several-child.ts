@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts";
+import { systemLaneClock } from "../../../src/ledger/lane-clock.ts";
 import { TextCalls } from "../../../src/ledger/text-calls.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 import { silentLog } from "../../support/postgres.ts";
@@ -41,7 +42,7 @@ async function send(batch: Batch): Promise<readonly BatchRow[]> {
   return rows;
 }
 
-const calls = new TextCalls({ leaseMs: 60_000, send });
+const calls = new TextCalls({ leaseMs: 60_000, send, clock: systemLaneClock });
 tell({ gateway: calls.gateway });
 let made = 0;
 

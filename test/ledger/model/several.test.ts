@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { verifyLedger } from "../../../src/ledger/index.ts";
+import { verifyLedger } from "../../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../../src/storage/index.ts";
 import { inForm, isLong } from "../../support/long.ts";
 import { sharedPostgres } from "../../support/postgres.ts";

@@ -1,6 +1,6 @@
 /** The counting rule as `verify` knows it: what a workspace's entries come to, in total and by UTC period. CAP rows. */
 import { expect, it } from "vitest";
-import { Replay, type Counted, type EntryRow } from "../../src/ledger/replay.ts";
+import { Replay, type Counted, type EntryRow } from "../../src/verification/replay.ts";
 
 const charge = (at: string, amount: bigint): EntryRow => ({
   workspace_id: "w",

@@ -1,0 +1,98 @@
+/** The entries of a workspace's ledger, page by page. docs/management.md. */
+import { camelCased, type SnakeCased } from "../../base/casing.ts";
+import { entryId } from "../../ledger/index.ts";
+import type { Queryable } from "../../storage/index.ts";
+
+export interface Entry {
+  readonly id: string;
+  readonly kind: "credit" | "charge" | "void" | "expire";
+  readonly amountNano: bigint;
+  readonly heldNano: bigint;
+  /** Credits minus charges after this entry. */
+  readonly balanceAfterNano: bigint;
+  readonly reference: string;
+  readonly keyId: string | null;
+  readonly memberId: string | null;
+  readonly note: string | null;
+  readonly createdAt: Date;
+}
+
+/** Which entries of a workspace; absent: any. */
+interface EntriesPage {
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+  readonly kind?: Entry["kind"] | undefined;
+  readonly keyId?: string | undefined;
+  readonly memberId?: string | undefined;
+  readonly reference?: string | undefined;
+  /** Included. */
+  readonly from?: Date | undefined;
+  /** Not included. */
+  readonly to?: Date | undefined;
+}
+
+interface EntryPage {
+  /** Newest first. */
+  readonly entries: Entry[];
+  /** For the next page; null on the last. */
+  readonly nextCursor: string | null;
+}
+
+type EntryRow = SnakeCased<Omit<Entry, "id">> & { readonly entry: bigint };
+
+const toEntry = ({ entry, ...row }: EntryRow): Entry => ({
+  id: entryId(entry),
+  ...camelCased(row),
+});
+
+/** Entries that a page with rare filters looks at, at most. */
+const lookedAtMax = 50_000;
+const entryColumns =
+  "entry, kind, amount_nano, held_nano, balance_after_nano, reference, key_id, member_id, note, created_at";
+
+/** The statement of a piece of the ledger: newest first, before the cursor, of the period. */
+function pieceSql(
+  workspaceId: string,
+  page: EntriesPage,
+  bind: (value: unknown) => string,
+): string {
+  const where = [`workspace_id = ${bind(workspaceId)}`, "entry > 0"];
+  if (/^\d{1,18}$/.test(page.cursor ?? ""))
+    where.push(`entry < ${bind(BigInt(page.cursor!))}::bigint`);
+  if (page.from !== undefined) where.push(`created_at >= ${bind(page.from)}::timestamptz`);
+  if (page.to !== undefined) where.push(`created_at < ${bind(page.to)}::timestamptz`);
+  if (page.reference !== undefined) where.push(`reference = ${bind(page.reference)}`);
+  return `select ${entryColumns} from ledger_entries where ${where.join(" and ")} order by entry desc limit ${lookedAtMax}`;
+}
+
+/**
+ * A page of a workspace's entries, newest first. `cursor` is the `nextCursor` of the page before. Few entries may have what is asked
+ * for: a page then has fewer than `limit`, and a cursor from which others are looked for.
+ */
+export async function readEntries(
+  database: Queryable,
+  workspaceId: string,
+  page: EntriesPage,
+): Promise<EntryPage> {
+  const params: unknown[] = [];
+  const bind = (value: unknown): string => `$${params.push(value)}`;
+  const piece = pieceSql(workspaceId, page, bind);
+  const looked = [...params];
+  const where = Object.entries({ kind: page.kind, key_id: page.keyId, member_id: page.memberId })
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]) => `x.${column} = ${bind(value)}`);
+  const rows = await database.query<EntryRow>(
+    `select x.* from (${piece}) x where ${["true", ...where].join(" and ")} order by x.entry desc limit ${bind(page.limit + 1)}`,
+    params,
+  );
+  const entries = rows.slice(0, page.limit).map(toEntry);
+  if (rows.length > page.limit) return { entries, nextCursor: String(rows[page.limit - 1]!.entry) };
+  if (where.length === 0) return { entries, nextCursor: null };
+  const [end] = await database.query<{ n: bigint; last: bigint | null }>(
+    `select count(*) as n, min(x.entry) as last from (${piece}) x`,
+    looked,
+  );
+  const more = end !== undefined && end.n >= BigInt(lookedAtMax);
+  return { entries, nextCursor: more ? String(end.last) : null };
+}
