@@ -47,16 +47,13 @@ const checks = Object.fromEntries(
   Object.entries(authBodies).map(([name, schema]) => [name, checker(schema)]),
 ) as Record<AuthBody, ReturnType<typeof checker>>;
 
-/** @throws GatewayError naming the field */
-export const checkAuthBody = (name: AuthBody, body: unknown): void => checks[name](body);
-
-/** The body of a request that a page of ours sends. @throws GatewayError */
+/** The body of a request that a page of ours sends. @throws GatewayError naming the field */
 export async function readAuthBody<Name extends AuthBody>(
   name: Name,
   request: FastifyRequest,
 ): Promise<Static<(typeof authBodies)[Name]>> {
   checkSameOrigin(request.method, request.headers);
   const body = await readBody(request);
-  checkAuthBody(name, body);
+  checks[name](body);
   return body as Static<(typeof authBodies)[Name]>;
 }

@@ -6,7 +6,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { HttpServices } from "../services.ts";
 import { readAuthBody } from "./auth-bodies.ts";
 import { registerPasswords } from "./auth-passwords.ts";
-import { registerInvitationPage } from "./invitation-page.ts";
 import { registerInvitations } from "./invitation-routes.ts";
 import { registerPasswordResets } from "./password-resets.ts";
 import { checkSameOrigin } from "./same-origin.ts";
@@ -16,7 +15,6 @@ import { passAnswer, sessionHeaders, sessionOf } from "./session-answer.ts";
 export function registerAuth(app: FastifyInstance, services: HttpServices): void {
   registerPasswords(app, services);
   registerInvitations(app, services);
-  registerInvitationPage(app, services);
   registerPasswordResets(app, services);
   app.get("/auth/options", (request, reply) => {
     const { provider } = services.admin.sessions;

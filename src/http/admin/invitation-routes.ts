@@ -1,47 +1,37 @@
-/** `/auth/invitations`: what an invitation leads to, and accepting it. docs/management.md. */
+/** `/auth/invitations`: what an invitation leads to, and accepting it; its link. docs/management.md. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { acceptInvitation, type Actor } from "../../admin/index.ts";
+import { acceptInvitation } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { openInvitation } from "../../tenancy/index.ts";
 import type { HttpServices } from "../services.ts";
-import { checkAuthBody, readAuthBody } from "./auth-bodies.ts";
+import { readAuthBody } from "./auth-bodies.ts";
 import { openSession, passCookies, sessionOf } from "./session-answer.ts";
 
-/** What is sent to accept an invitation: a choice of password, or nothing of somebody who is signed in. */
-export interface AcceptanceBody {
+interface Acceptance {
   readonly token: string;
   readonly password?: string | undefined;
   readonly name?: string | undefined;
-}
-
-/** Whoever is signed in; undefined without a session. @throws GatewayError 403 `password_change_required` */
-export async function signedInActor(
-  { admin }: HttpServices,
-  request: FastifyRequest,
-): Promise<Actor | undefined> {
-  const session = await sessionOf(admin, request);
-  return session && admin.actors.ofSession(session);
 }
 
 /**
  * Accepts an invitation for whoever asks, and opens a session for those who chose a password.
  * @throws GatewayError as `acceptInvitation`; `missing_required_parameter` without a password and a session
  */
-export async function accept(
+async function accept(
   services: HttpServices,
   request: FastifyRequest,
-  sent: AcceptanceBody,
+  { token, password, name }: Acceptance,
 ) {
-  checkAuthBody("AcceptInvitationRequest", sent);
-  const { token, password, name } = sent;
+  const { admin } = services;
   const requestId = request.id;
   if (password !== undefined) {
     const by = { password, name };
-    const member = await acceptInvitation(services.admin, { token, by, requestId });
+    const member = await acceptInvitation(admin, { token, by, requestId });
     const opened = { userId: member.userId, passwordChangeRequired: false };
     return { member, session: await openSession(services, request, opened) };
   }
-  const actor = await signedInActor(services, request);
+  const session = await sessionOf(admin, request);
+  const actor = session && (await admin.actors.ofSession(session));
   if (actor?.userId == null) {
     throw new GatewayError(
       "missing_required_parameter",
@@ -50,12 +40,23 @@ export async function accept(
     );
   }
   const by = { userId: actor.userId, email: actor.name };
-  const member = await acceptInvitation(services.admin, { token, by, requestId });
+  const member = await acceptInvitation(admin, { token, by, requestId });
   return { member, session: undefined };
 }
 
 /** Adds the paths. */
 export function registerInvitations(app: FastifyInstance, services: HttpServices): void {
+  // The console's page has the token behind the `#`, which no browser sends.
+  app.get<{ Params: { token: string } }>("/invitations/:token", (request, reply) =>
+    reply
+      .headers({
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",
+        "x-robots-tag": "noindex",
+        "x-request-id": request.id,
+      })
+      .redirect(`/join#${encodeURIComponent(request.params.token)}`),
+  );
   // A body and no path: what keeps paths, such as an access log, must not get the token.
   app.post("/auth/invitations/read", async (request, reply) => {
     const { token } = await readAuthBody("ReadInvitationRequest", request);

@@ -104,25 +104,12 @@ const useReset = operation({
   },
 });
 
-const page = (description: string): Node => ({
-  description,
-  content: { "text/html": { schema: Type.String() } },
-});
-
-const invitationPage = operation({
+const invitationLink = operation({
   operationId: "showInvitation",
-  summary: "The page that an invitation's link opens",
-  description: "A form that accepts the invitation.",
+  summary: "What an invitation's link opens",
+  description: "Goes on to the console's page, where the invitation is accepted.",
   parameters: [tokenInPath],
-  responses: { 200: page("The form."), 404: page("There is no such invitation.") },
-});
-
-const invitationForm = operation({
-  operationId: "submitInvitation",
-  summary: "The form of that page",
-  description: "As `POST /auth/invitations/accept`, answered with a page.",
-  parameters: [tokenInPath],
-  responses: { 200: page("You are a member."), 404: page("There is no such invitation.") },
+  responses: { 302: { description: "To `/join#` and the token." } },
 });
 
 /** By path. */
@@ -131,5 +118,5 @@ export const authLinks: Part["paths"] = {
   "/auth/invitations/accept": { post: acceptInvitation },
   "/auth/password-resets/read": { post: readReset },
   "/auth/password-resets/use": { post: useReset },
-  "/invitations/{token}": { get: invitationPage, post: invitationForm },
+  "/invitations/{token}": { get: invitationLink },
 };
