@@ -1,8 +1,12 @@
 /** What the configuration file says beside providers and models, with its defaults. docs/configuration.md. */
-import { camelCased } from "../base/casing.ts";
+import { camelCased, type CamelCased } from "../base/casing.ts";
 import { hooksOf, type HookSettings } from "./hooks.ts";
 import type { ConfigFile } from "./schema.ts";
 import { serverTlsOf, type ServerTls, type TlsFiles } from "./tls-files.ts";
+
+/** A part of the file, by the program's own names; settings-schema.ts says what its fields mean. */
+type Part<Name extends keyof ConfigFile> = Readonly<CamelCased<NonNullable<ConfigFile[Name]>>>;
+type Oidc = NonNullable<NonNullable<ConfigFile["console"]>["oidc"]>;
 
 export interface Settings {
   readonly limits: {
@@ -23,17 +27,8 @@ export interface Settings {
     /** All bodies held at once, in bytes; divided among workers. */
     readonly bodiesUnderWayBytes: number;
   };
-  readonly storage: {
-    readonly kind: "local" | "s3";
-    readonly bucket?: string | undefined;
-    readonly endpoint?: string | undefined;
-    readonly region?: string | undefined;
-    readonly accessKeyId?: string | undefined;
-    readonly secretAccessKey?: string | undefined;
-    /** How long result files are kept; fractions allowed. */
-    readonly retentionDays: number;
-  };
-  readonly console: { readonly oidc?: OidcSettings | undefined };
+  readonly storage: Part<"storage"> & { readonly retentionDays: number };
+  readonly console: { readonly oidc?: Readonly<CamelCased<Oidc>> | undefined };
   /** Pages that may call from a browser: exact origins, or `*`. */
   readonly cors: { readonly origins: readonly string[] };
   /** `tls` is the one setting that takes effect while the gateway runs. */
@@ -42,46 +37,18 @@ export interface Settings {
     /** The share of requests that get a line, from 0 to 1. */
     readonly sample: number;
   };
-  /** How many days are kept; for ever if absent. */
-  readonly retention: {
-    readonly requestLogDays?: number | undefined;
-    readonly tasksDays?: number | undefined;
-    readonly deliveriesDays?: number | undefined;
-  };
-  readonly telemetry: TelemetrySettings;
+  readonly retention: Part<"retention">;
+  /** What is absent is as the environment says. The headers are secrets: the collector's key is among them. */
+  readonly telemetry: Part<"telemetry"> & { readonly propagate: "none" | "local" | "all" };
   /** Absent: nothing is exported. */
   readonly exports?:
-    | {
-        readonly to: string;
-        readonly what: readonly ("requests" | "ledger")[];
-        readonly endpoint?: string | undefined;
-        readonly region?: string | undefined;
-        readonly accessKeyId?: string | undefined;
-        readonly secretAccessKey?: string | undefined;
-      }
+    | (Part<"exports"> & { readonly what: readonly ("requests" | "ledger")[] })
     | undefined;
   /** Names of tags that calls are counted by in metrics, and that usage is summed by. */
   readonly tags: { readonly metrics: readonly string[]; readonly usage: readonly string[] };
   /** The operator's own checks of calls, in the order in which they are asked. */
   readonly hooks: readonly HookSettings[];
   readonly webhooks: { readonly timeoutMs: number };
-}
-
-/** Where traces go; what is absent is as the environment says. */
-export interface TelemetrySettings {
-  readonly otlpEndpoint?: string | undefined;
-  /** Secrets: the collector's key is among them. */
-  readonly otlpHeaders?: Readonly<Record<string, string>> | undefined;
-  /** The share of requests that get a trace, from 0 to 1. */
-  readonly sample?: number | undefined;
-  /** Which providers get a `traceparent`; `local`: those at private addresses. */
-  readonly propagate: "none" | "local" | "all";
-}
-
-export interface OidcSettings {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
 }
 
 const bytesPerMegabyte = 1024 * 1024;
@@ -150,7 +117,7 @@ function limitsOf(row: ConfigFile["limits"]): Settings["limits"] {
 const storageOf = (row: ConfigFile["storage"]): Settings["storage"] =>
   row === undefined ? defaultSettings.storage : { ...defaultSettings.storage, ...camelCased(row) };
 
-const telemetryOf = (row: ConfigFile["telemetry"]): TelemetrySettings => ({
+const telemetryOf = (row: ConfigFile["telemetry"]): Settings["telemetry"] => ({
   ...defaultSettings.telemetry,
   ...camelCased(row ?? {}),
 });

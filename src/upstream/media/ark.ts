@@ -2,21 +2,21 @@
  * Ark's videos (Seedance): `POST`, `GET` and `DELETE /contents/generations/tasks`. Prompt and material are one `content`
  * list, each picture with its role. Only a queued task can be deleted; `cancelled` has two l's.
  */
+import type { WireObject } from "../../base/json.ts";
 import { reportedAmount } from "../../base/usage.ts";
 import type { Material, VideoRequest } from "../../media/index.ts";
 import { emptyJob, failedJob } from "./refusal.ts";
 import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
-import type { MediaDialect, MediaRefusal, MediaState } from "./types.ts";
+import type { MediaDialect, MediaState } from "./types.ts";
 import {
   bearerAsk,
   droppedFields,
   isSuccess,
   objectIn,
-  readObject,
-  readRefusal,
+  readAccepted,
+  readJob,
   sent,
   textIn,
-  unreadable,
 } from "./wire.ts";
 
 const tasksPath = "/contents/generations/tasks";
@@ -56,11 +56,7 @@ function bodyParts(request: VideoRequest, model: string) {
   );
 }
 
-function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
-  if (status === 404) return { state: "missing" };
-  if (!isSuccess(status)) return readRefusal(status, body);
-  const wire = readObject(body);
-  if (!wire) return unreadable(status, body);
+function stateOf(wire: WireObject): MediaState {
   const error = objectIn(wire["error"]);
   switch (wire["status"]) {
     case "succeeded": {
@@ -96,15 +92,11 @@ export const arkVideo: MediaDialect = {
       path: tasksPath,
       body: streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     }),
-  readSubmit(status, body) {
-    if (!isSuccess(status)) return readRefusal(status, body);
-    const id = textIn(readObject(body)?.["id"]);
-    return id === undefined ? unreadable(status, body) : { state: "pending", id };
-  },
+  readSubmit: (status, body) => readAccepted(status, body, "id"),
   lost: (request) => droppedFields(request, ["moderation", "negativePrompt", "promptExtend"]),
   poll: (provider, apiKey, id) =>
     bearerAsk(provider, apiKey, { method: "GET", path: taskPath(id) }),
-  readPoll,
+  readPoll: (status, body) => readJob(status, body, stateOf),
   cancel: (provider, apiKey, id) =>
     bearerAsk(provider, apiKey, { method: "DELETE", path: taskPath(id) }),
   readCancel: (status) => (isSuccess(status) ? "canceled" : "refused"),

@@ -11,6 +11,7 @@ import {
   bearerAsk,
   isSuccess,
   objectIn,
+  readJob,
   readObject,
   readRefusal,
   textIn,
@@ -42,24 +43,22 @@ export function readTask(
   body: Buffer,
   succeeded: (output: WireObject, usage: WireObject) => MediaState,
 ): MediaState | MediaRefusal {
-  if (status === 404) return { state: "missing" };
-  if (!isSuccess(status)) return readRefusal(status, body);
-  const wire = readObject(body);
-  if (!wire) return unreadable(status, body);
-  const output = objectIn(wire["output"]);
-  switch (output["task_status"]) {
-    case "SUCCEEDED":
-      return succeeded(output, objectIn(wire["usage"]));
-    case "FAILED":
-      return failedJob(textIn(output["code"]), textIn(output["message"]));
-    case "CANCELED":
-      return { state: "canceled" };
-    // Never seen, or older than 24 hours.
-    case "UNKNOWN":
-      return { state: "missing" };
-    default:
-      return { state: "pending" };
-  }
+  return readJob(status, body, (wire) => {
+    const output = objectIn(wire["output"]);
+    switch (output["task_status"]) {
+      case "SUCCEEDED":
+        return succeeded(output, objectIn(wire["usage"]));
+      case "FAILED":
+        return failedJob(textIn(output["code"]), textIn(output["message"]));
+      case "CANCELED":
+        return { state: "canceled" };
+      // Never seen, or older than 24 hours.
+      case "UNKNOWN":
+        return { state: "missing" };
+      default:
+        return { state: "pending" };
+    }
+  });
 }
 
 type Shared = "readSubmit" | "poll" | "cancel" | "readCancel";

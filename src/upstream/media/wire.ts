@@ -4,7 +4,7 @@ import type { Note } from "../../base/notes.ts";
 import { shortText, storableText } from "../../base/text.ts";
 import type { Provider } from "../../catalog/index.ts";
 import type { ImageRequest, VideoRequest } from "../../media/index.ts";
-import type { MediaAsk, MediaBody, MediaRefusal } from "./types.ts";
+import type { MediaAsk, MediaBody, MediaRefusal, MediaState } from "./types.ts";
 
 /** A body that is one JSON object, or undefined. */
 export function readObject(body: Buffer): WireObject | undefined {
@@ -67,6 +67,29 @@ export function unreadable(status: number, body: Buffer): MediaRefusal {
 }
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** Reads where a job stands; `read` gets the object of a success. */
+export function readJob(
+  status: number,
+  body: Buffer,
+  read: (wire: WireObject) => MediaState | MediaRefusal,
+): MediaState | MediaRefusal {
+  if (status === 404) return { state: "missing" };
+  if (!isSuccess(status)) return readRefusal(status, body);
+  const wire = readObject(body);
+  return wire ? read(wire) : unreadable(status, body);
+}
+
+/** Reads whether a job was accepted: its id is the member `name`. */
+export function readAccepted(
+  status: number,
+  body: Buffer,
+  name: string,
+): MediaState | MediaRefusal {
+  if (!isSuccess(status)) return readRefusal(status, body);
+  const id = textIn(readObject(body)?.[name]);
+  return id === undefined ? unreadable(status, body) : { state: "pending", id };
+}
 
 /** A request at a bearer vendor. `path` goes below the base URL's own path, `apiKey` is empty where none is taken. */
 export function bearerAsk(

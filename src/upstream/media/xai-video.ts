@@ -3,22 +3,13 @@
  * Wire: 202 while it works, with an empty body or a progress; `status` may be absent beside a `video.url`;
  * `respect_moderation: false` is a blocked result; the address may stand in `video.file_output.public_url`.
  */
+import type { WireObject } from "../../base/json.ts";
 import { reportedAmount } from "../../base/usage.ts";
 import type { Material, VideoRequest } from "../../media/index.ts";
 import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
 import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
-import type { MediaDialect, MediaRefusal, MediaState } from "./types.ts";
-import {
-  bearerAsk,
-  droppedFields,
-  isSuccess,
-  objectIn,
-  readObject,
-  readRefusal,
-  sent,
-  textIn,
-  unreadable,
-} from "./wire.ts";
+import type { MediaDialect, MediaState } from "./types.ts";
+import { bearerAsk, droppedFields, objectIn, readAccepted, readJob, sent, textIn } from "./wire.ts";
 
 const place = (material: Material | undefined) =>
   material === undefined ? undefined : { url: materialUrl(material) };
@@ -41,12 +32,7 @@ function bodyParts(request: VideoRequest, model: string) {
   );
 }
 
-function readPoll(status: number, body: Buffer): MediaState | MediaRefusal {
-  if (status === 202) return { state: "pending" };
-  if (status === 404) return { state: "missing" };
-  if (!isSuccess(status)) return readRefusal(status, body);
-  const wire = readObject(body);
-  if (!wire) return unreadable(status, body);
+function stateOf(wire: WireObject): MediaState {
   const video = objectIn(wire["video"]);
   const url = textIn(video["url"]) ?? textIn(objectIn(video["file_output"])["public_url"]);
   const state = textIn(wire["status"]) ?? (url === undefined ? "pending" : "done");
@@ -79,11 +65,7 @@ export const xaiVideo: MediaDialect = {
       path: "/videos/generations",
       body: streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     }),
-  readSubmit(status, body) {
-    if (!isSuccess(status)) return readRefusal(status, body);
-    const id = textIn(readObject(body)?.["request_id"]);
-    return id === undefined ? unreadable(status, body) : { state: "pending", id };
-  },
+  readSubmit: (status, body) => readAccepted(status, body, "request_id"),
   // `moderation` is in no published list of xAI's parameters; `auto` is what it does anyway.
   lost: (request) =>
     droppedFields(request, [
@@ -92,5 +74,6 @@ export const xaiVideo: MediaDialect = {
     ]),
   poll: (provider, apiKey, id) =>
     bearerAsk(provider, apiKey, { method: "GET", path: `/videos/${encodeURIComponent(id)}` }),
-  readPoll,
+  readPoll: (status, body) =>
+    status === 202 ? { state: "pending" } : readJob(status, body, stateOf),
 };
