@@ -25,13 +25,12 @@ What you may count on, whatever breaks:
 - An answer that its caller saw whole is charged exactly once, at the exact price. A call that failed costs at most what
   was delivered of it.
 - A task that was accepted ends exactly once. It is charged exactly if it has a result.
-- Each end of a task calls back, with one event id however often it is sent.
+- Each end of a task calls back. Retries of a callback have the same event id.
 - The ledger adds up afterwards: \`tollgate verify\` finds no difference, and no money stays set aside.
 
 The table shows this for a whole installation. Three gateways stand behind a balancer. Their PostgreSQL server has a
 standby that commits with it, files are on S3, and the vendors are [simulated](sandbox.md). 24 calls a second come in:
-texts, whole and streamed, pictures, and videos as tasks that call back. One fault after the other is done to it, each
-for 2 to 30 seconds. After each, every answer, task and callback that callers saw is compared with the books.
+texts, whole and streamed, pictures, and videos as tasks that call back. It meets one fault after another, each for 2 to 30 seconds. After each, every answer, task and callback that callers saw is compared with the books.
 
 \`npm run test:long -- test/faults/whole\` runs all of it in about fifteen minutes and writes this table. A short form
 with two faults is in \`npm test\`.
@@ -47,14 +46,14 @@ with two faults is in \`npm test\`.
 
 const outro = `## What a fault costs
 
-- A gateway that is killed takes the calls with it that it serves. What they had set aside is free again after 60 seconds.
-- A task that its gateway had just sent to the vendor when it was killed, without an answer yet, ends as
-  \`submission_uncertain\`. It costs nothing, and is never sent twice.
+- A gateway that is killed takes the calls with it that it serves. The money that was set aside for them is free again after 60 seconds.
+- If a gateway is killed while it waits for a vendor to accept a task, the task ends as \`submission_uncertain\`. It costs
+  nothing, and is never sent twice.
 - The request log is written in batches, a moment after the answer. Rows of a gateway that is killed may be missing.
   The ledger's entry is there all the same.
 - While the database is away, calls wait for seconds and are then refused with 503 and \`Retry-After\`. Streams under way
   go on, and are charged when it is back.
-- With a synchronous standby, a standby that is gone stops commits. That is PostgreSQL's promise: it is yours to choose.
+- If the only synchronous standby is gone, PostgreSQL stops commits. Whether the standby is synchronous is your choice.
 
 ## Other tests of faults
 
