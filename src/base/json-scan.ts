@@ -108,7 +108,7 @@ export class JsonScan {
 class Counts {
   readonly #bounds: JsonBounds;
   /** Members of each object that is open, by its depth; a list's never count. */
-  readonly #members: Float64Array;
+  readonly #members: number[] = [0];
   readonly #separators: number[] = [];
   #depth = 0;
   #parts = 0;
@@ -119,7 +119,6 @@ class Counts {
 
   constructor(bounds: JsonBounds) {
     this.#bounds = bounds;
-    this.#members = new Float64Array(bounds.depth + 1);
   }
 
   string(): void {
@@ -147,7 +146,8 @@ class Counts {
 
   close(at: number): void {
     if (this.#depth === 1) this.#separators.push(at);
-    this.#depth -= 1;
+    // One too many is no JSON, which the parser says.
+    if (this.#depth > 0) this.#depth -= 1;
   }
 
   shape(): JsonShape {

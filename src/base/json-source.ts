@@ -4,27 +4,34 @@
  */
 import { parseJson, type JsonText, type WireObject } from "./json.ts";
 import type { JsonShape } from "./json-scan.ts";
-import { jsonSlices, writeParts, type JsonPart } from "./json-write.ts";
+import { jsonSlices, writeParts, type JsonPart, type JsonPieces } from "./json-write.ts";
 
-/** A JSON text to be sent: whole, or as pieces of UTF-8 in their order. */
-export type JsonPieces = string | readonly Uint8Array[];
+/** Where members stand that are kept. */
+interface Run {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Up to so many bytes of ASCII are kept as text too: text is put together and sent for less than bytes are. */
+const textMax = 16 * 1024;
 
 export class JsonSource {
   readonly value: WireObject;
-  readonly #bytes: Uint8Array;
+  /** What was read; not to be changed. */
+  readonly bytes: Uint8Array;
+  /** The same with the same positions, as what it is sent. */
+  readonly #sent: Uint8Array | string;
   readonly #shape: JsonShape;
   #plain: boolean | undefined;
 
   /** @throws GatewayError as `parseJson` */
   constructor(json: JsonText) {
+    const { bytes, text, shape } = json;
     this.value = parseJson(json);
-    this.#bytes = json.bytes;
-    this.#shape = json.shape;
-  }
-
-  /** What was read; not to be changed. */
-  get bytes(): Uint8Array {
-    return this.#bytes;
+    this.bytes = bytes;
+    // Of as many characters as bytes, all are ASCII.
+    this.#sent = bytes.length <= textMax && text.length === bytes.length ? text : bytes;
+    this.#shape = shape;
   }
 
   /**
@@ -32,42 +39,50 @@ export class JsonSource {
    * changed in place. A text that could be read in two ways (a member named twice) is written anew: the upstream reads what was checked.
    */
   write(changed: WireObject): JsonPieces {
-    return this.#isPlain ? writeParts(this.#patched(changed)) : JSON.stringify(changed);
+    return this.keepsBytes ? writeParts(this.#patched(changed)) : JSON.stringify(changed);
   }
 
   /** The same in parts, each of which is made within milliseconds. */
   parts(changed: WireObject): Iterable<JsonPart> {
-    return this.#isPlain ? this.#patched(changed) : jsonSlices(changed);
+    return this.keepsBytes ? this.#patched(changed) : jsonSlices(changed);
   }
 
-  get #isPlain(): boolean {
+  /** Whether `write` keeps bytes: not of a text that could be read in two ways. */
+  get keepsBytes(): boolean {
     return (this.#plain ??= isPlain(this.value, this.#shape));
   }
 
   *#patched(changed: WireObject): Generator<JsonPart> {
     let before = "{";
-    for (const kept of this.#keptRuns(changed)) {
-      if (kept instanceof Uint8Array) {
-        yield before;
-        yield kept;
+    for (const run of this.#runs(changed)) {
+      if (typeof run === "string") {
+        yield `${before}${JSON.stringify(run)}:`;
+        yield* jsonSlices(changed[run]);
       } else {
-        yield `${before}${JSON.stringify(kept)}:`;
-        yield* jsonSlices(changed[kept]);
+        yield before;
+        yield this.#part(run);
       }
       before = ",";
     }
     yield before === "{" ? "{}" : "}";
   }
 
-  /** What `changed` consists of: bytes of members that stand side by side and are kept, and the names of members that are written. */
-  *#keptRuns(changed: WireObject): Generator<Uint8Array | string> {
+  #part({ from, to }: Run): JsonPart {
+    return typeof this.#sent === "string"
+      ? this.#sent.slice(from, to)
+      : this.#sent.subarray(from, to);
+  }
+
+  /** What `changed` consists of: members that stand side by side and are kept, and the names of members that are written. */
+  #runs(changed: WireObject): (Run | string)[] {
+    const runs: (Run | string)[] = [];
     const { separators } = this.#shape;
     let from = 0;
     let to = 0;
     let index = 0;
     for (const name in this.value) {
-      const [start, end] = [separators[index]! + 1, separators[index + 1]!];
-      index += 1;
+      const start = separators[index]! + 1;
+      const end = separators[++index]!;
       if (!Object.hasOwn(changed, name)) continue;
       const isKept = changed[name] === this.value[name];
       // Behind the last one, with only the comma between them.
@@ -75,13 +90,15 @@ export class JsonSource {
         to = end;
         continue;
       }
-      if (to > 0) yield this.#bytes.subarray(from, to);
-      [from, to] = isKept ? [start, end] : [0, 0];
-      if (!isKept && changed[name] !== undefined) yield name;
+      if (to > 0) runs.push({ from, to });
+      from = start;
+      to = isKept ? end : 0;
+      if (!isKept && changed[name] !== undefined) runs.push(name);
     }
-    if (to > 0) yield this.#bytes.subarray(from, to);
+    if (to > 0) runs.push({ from, to });
     for (const name in changed)
-      if (!Object.hasOwn(this.value, name) && changed[name] !== undefined) yield name;
+      if (!Object.hasOwn(this.value, name) && changed[name] !== undefined) runs.push(name);
+    return runs;
   }
 }
 

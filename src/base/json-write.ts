@@ -6,6 +6,9 @@
 /** What is written next: text, or UTF-8 that is there already. */
 export type JsonPart = string | Uint8Array;
 
+/** A JSON text to be sent: whole, or as pieces of UTF-8 in their order. */
+export type JsonPieces = string | readonly Uint8Array[];
+
 /** Characters that are escaped at once: about 10 ms where each of them needs it. */
 const sliceLength = 1 << 20;
 /** How long is written before others have their turn. */
@@ -81,8 +84,8 @@ function lengthLeft(value: unknown, length: number): number {
   return left;
 }
 
-/** Parts as pieces of UTF-8, written at once. */
-export function writeParts(parts: Iterable<JsonPart>): readonly Uint8Array[] {
+/** Parts as what is sent, written at once. */
+export function writeParts(parts: Iterable<JsonPart>): JsonPieces {
   const pieces = new Pieces();
   for (const part of parts) pieces.add(part);
   return pieces.end();
@@ -92,7 +95,7 @@ export function writeParts(parts: Iterable<JsonPart>): readonly Uint8Array[] {
 export async function writePartsInTurns(
   parts: Iterable<JsonPart>,
   turn: () => Promise<void> | undefined,
-): Promise<readonly Uint8Array[]> {
+): Promise<JsonPieces> {
   const pieces = new Pieces();
   let begunMs = performance.now();
   for (const part of parts) {
@@ -104,7 +107,7 @@ export async function writePartsInTurns(
   return pieces.end();
 }
 
-/** Texts side by side become one piece, up to a length. */
+/** Texts side by side become one piece, up to a length. Text alone stays text. */
 class Pieces {
   readonly #pieces: Uint8Array[] = [];
   #text = "";
@@ -119,7 +122,8 @@ class Pieces {
     this.#pieces.push(part);
   }
 
-  end(): readonly Uint8Array[] {
+  end(): JsonPieces {
+    if (this.#pieces.length === 0) return this.#text;
     this.#endText();
     return this.#pieces;
   }

@@ -78,6 +78,8 @@ export interface AccessLogOptions {
 
 /** Lines of several processes go to one pipe: what is written at once stays whole up to this. */
 const pipeBytes = 4_096;
+/** Hardly a line is longer; a longer one begins the next write. */
+const lineBytes = 400;
 /** What may wait where nobody takes it; beyond it lines are lost, and calls are not. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const flushMs = 250;
@@ -88,7 +90,8 @@ function openDestination() {
   const destination = pino.destination({
     dest: 2,
     sync: false,
-    minLength: pipeBytes / 2,
+    // A write costs far more than a line: about all that one may take, less a line.
+    minLength: pipeBytes - lineBytes,
     maxWrite: pipeBytes,
     maxLength: waitingBytesMax,
     periodicFlush: flushMs,

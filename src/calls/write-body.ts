@@ -1,7 +1,7 @@
 /** A call's body on its way to the upstream: a large one is written in turns, so that nobody waits until all of it is. */
 import type { ByteLease } from "../base/byte-budget.ts";
-import type { JsonPieces, JsonSource } from "../base/json-source.ts";
-import { jsonSlices, writePartsInTurns } from "../base/json-write.ts";
+import type { JsonSource } from "../base/json-source.ts";
+import { jsonSlices, writePartsInTurns, type JsonPieces } from "../base/json-write.ts";
 import type { JsonObject } from "../protocols/index.ts";
 
 /** A call that holds no more than this is written at once, within some 40 ms whatever it says. */

@@ -1,5 +1,5 @@
 /** One request for text at one vendor: its target, its body and its authorization, as the vendor's row says. */
-import type { JsonPieces } from "../base/json-source.ts";
+import type { JsonPieces } from "../base/json-write.ts";
 import type { Timeouts } from "../catalog/index.ts";
 import type { JsonObject } from "../protocols/index.ts";
 import { withFields } from "./access.ts";

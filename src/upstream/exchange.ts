@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { answerBytesMax, BodyDecoder, codingOf } from "./decoding.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
-import type { JsonPieces } from "../base/json-source.ts";
+import type { JsonPieces } from "../base/json-write.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import type { Carrier, Job } from "./http1/job.ts";
 import type { HttpPool } from "./http1/pool.ts";

@@ -6,18 +6,18 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isObject, readJson, type WireObject } from "../../src/base/json.ts";
 import { JsonSource } from "../../src/base/json-source.ts";
-import { writeParts } from "../../src/base/json-write.ts";
+import { writeParts, type JsonPieces } from "../../src/base/json-write.ts";
 
 const sourceOf = (text: string): JsonSource => new JsonSource(readJson(Buffer.from(text)));
 
+const textOf = (written: JsonPieces): string =>
+  typeof written === "string" ? written : Buffer.concat(written).toString("utf8");
+
 /** What is sent, and whether it was written anew. In parts it is the same. */
 function sent(source: JsonSource, changed: WireObject): { text: string; isAnew: boolean } {
-  const pieces = source.write(changed);
-  const parts = Buffer.concat(writeParts(source.parts(changed)));
-  expect(parts).toEqual(typeof pieces === "string" ? Buffer.from(pieces) : Buffer.concat(pieces));
-  return typeof pieces === "string"
-    ? { text: pieces, isAnew: true }
-    : { text: Buffer.concat(pieces).toString("utf8"), isAnew: false };
+  const text = textOf(source.write(changed));
+  expect(textOf(writeParts(source.parts(changed)))).toBe(text);
+  return { text, isAnew: !source.keepsBytes };
 }
 
 const blank = fc.constantFrom("", "", "", " ", "\n", "\t \r\n");
@@ -176,5 +176,16 @@ describe("a body that goes on changed", () => {
     ["one left", "", { a: "x" }, '{"a":"x"}'],
   ])("may have %s", (_name, mark, changed, text) => {
     expect(sent(sourceOf(`${mark} {"a":"x" ,"b":1} `), changed).text.replace(" ", "")).toBe(text);
+  });
+
+  it.each([
+    ["short and ASCII", "x", "string"],
+    ["short and of other characters", "é", "object"],
+    ["long", "x".repeat(16 * 1024), "object"],
+  ])("is put together as text or as bytes, and says the same: %s", (_name, text, kind) => {
+    const source = sourceOf(`{"model":"mine", "text" : "${text}","n":1.0}`);
+    const changed = { ...source.value, model: "theirs" };
+    expect(typeof source.write(changed)).toBe(kind);
+    expect(sent(source, changed).text).toBe(`{"model":"theirs", "text" : "${text}","n":1.0}`);
   });
 });

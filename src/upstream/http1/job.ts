@@ -1,6 +1,6 @@
 /** What passes between an exchange and the connection that carries it. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { JsonPieces } from "../../base/json-source.ts";
+import type { JsonPieces } from "../../base/json-write.ts";
 import type { ExchangeError } from "../exchange-error.ts";
 import type { HeadText } from "./request.ts";
 

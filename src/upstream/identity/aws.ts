@@ -1,7 +1,7 @@
 /** Requests signed for AWS (Signature Version 4), by the vendor's own library, with given keys or the machine's own. */
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 import type { SignatureV4 } from "@smithy/signature-v4";
-import type { JsonPieces } from "../../base/json-source.ts";
+import type { JsonPieces } from "../../base/json-write.ts";
 import type { AwsAuth } from "../../catalog/index.ts";
 import type { Target } from "../vendors/types.ts";
 import { agentsTo } from "../dial/agents.ts";

@@ -1,5 +1,5 @@
 /** Who authorizes a provider's requests where no key of the file does: one identity of a cloud, kept once per process. */
-import type { JsonPieces } from "../../base/json-source.ts";
+import type { JsonPieces } from "../../base/json-write.ts";
 import type { Auth, Provider } from "../../catalog/index.ts";
 import { ExchangeError } from "../exchange-error.ts";
 import type { WaysTo } from "../dial/way.ts";

@@ -1,5 +1,5 @@
 /** What of a vendor differs from its protocol's own way: data, or small functions. docs/extending.md. */
-import type { JsonPieces } from "../../base/json-source.ts";
+import type { JsonPieces } from "../../base/json-write.ts";
 import type { DialectRow, Provider } from "../../catalog/index.ts";
 import type { AskedProtocol, JsonObject } from "../../protocols/index.ts";
 import type { Exchange } from "../exchange.ts";
