@@ -5,6 +5,7 @@
 import { newId } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
+  addressText,
   changeTogether,
   openInvitationsOf,
   useInvitation,
@@ -19,14 +20,31 @@ export const oidcProvider = "oidc";
 
 /** What the provider vouches for. */
 export interface Vouched {
-  /** Its own id of the person. */
+  /** Its own id of the person, with its own name ({@link subjectAt}). */
   readonly subject: string;
   readonly email: string;
 }
 
+/**
+ * A person's id at an identity provider. Two providers may give the same one to different people (`1`, a user name), so the
+ * issuer is part of it; `` where the provider gave none. OpenID Connect Core 5.7.
+ */
+export const subjectAt = (issuer: string, sub: unknown): string =>
+  typeof sub === "string" && sub !== "" ? `${issuer} ${sub}` : "";
+
+/** Ids that were kept without their issuer are of the one in force; an id has no space. */
+export async function adoptSubjects(database: Queryable, issuer: string): Promise<void> {
+  await database.query(
+    `update auth_accounts a set account_id = $2::text || ' ' || a.account_id
+     where a.provider_id = $1 and strpos(a.account_id, ' ') = 0 and not exists (
+       select 1 from auth_accounts o where o.provider_id = $1 and o.account_id = $2::text || ' ' || a.account_id)`,
+    [oidcProvider, issuer],
+  );
+}
+
 /** Links the person with their user, where there is one, and accepts what they are invited to. */
 export async function meetPerson(context: ChangeContext, vouched: Vouched): Promise<void> {
-  const email = vouched.email.trim().toLowerCase();
+  const email = addressText(vouched.email);
   await changeTogether(context.database, async (database) => {
     const within = { ...context, database };
     // Locked in the order in which an invitation that is accepted locks.

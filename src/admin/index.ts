@@ -65,7 +65,7 @@ export {
   dropProvider,
   pauseProvider,
 } from "./providers.ts";
-export { createThrottle, type Throttle } from "./throttle.ts";
+export { createThrottle, sweepSignIns, type Throttle } from "./throttle.ts";
 export { loosensCaps, sameCaps } from "./spend-caps.ts";
 export { rightsOf } from "./rights-of.ts";
 export { rights, verdict, type Action, type Relation, type Role } from "./rights.ts";

@@ -9,7 +9,7 @@ import type { Settings } from "../catalog/index.ts";
 import type { Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import type { SignedIn } from "./accounts.ts";
-import { meetPerson, oidcProvider } from "./identity.ts";
+import { adoptSubjects, meetPerson, oidcProvider, subjectAt } from "./identity.ts";
 import type { SessionOpening } from "./open-session.ts";
 
 export interface SessionsOptions {
@@ -104,6 +104,8 @@ function baseOptions(options: SessionsOptions) {
       fields: accountFields,
       // An address proves nothing by itself: identity.ts links before the library looks for an account.
       accountLinking: { enabled: false },
+      // Whoever begins to sign in is a stranger: they keep what it takes themselves, sealed.
+      storeStateStrategy: "cookie" as const,
     },
     // Passwords are checked by ours (accounts.ts): several users may have one address.
     emailAndPassword: { enabled: false },
@@ -147,11 +149,16 @@ interface Profile {
 }
 
 /** A provider that says an address is not verified vouches for nobody by it; one that says nothing is taken to. */
-async function meet(options: SessionsOptions, profile: Profile): Promise<Record<string, never>> {
-  const { sub, email, email_verified: verified } = profile;
+async function meet(
+  options: SessionsOptions,
+  issuer: string,
+  profile: Profile,
+): Promise<Record<string, never>> {
+  const { email, email_verified: verified } = profile;
+  const subject = subjectAt(issuer, profile.sub);
   const isVerified = verified === undefined || verified === true || verified === "true";
-  if (typeof sub === "string" && typeof email === "string" && isVerified) {
-    await meetPerson(options, { subject: sub, email });
+  if (subject !== "" && typeof email === "string" && isVerified) {
+    await meetPerson(options, { subject, email });
   }
   return {};
 }
@@ -165,6 +172,8 @@ async function load(options: SessionsOptions): Promise<{ auth: Auth; whole: bool
     return { auth: auth as unknown as Auth, whole: true };
   }
   const { genericOAuth } = await import("better-auth/plugins/generic-oauth");
+  const issuer = oidc.issuer.replace(/\/+$/, "");
+  await adoptSubjects(options.database, issuer);
   const auth = betterAuth({
     ...baseOptions(options),
     plugins: [
@@ -175,12 +184,13 @@ async function load(options: SessionsOptions): Promise<{ auth: Auth; whole: bool
             providerId: oidcProvider,
             clientId: oidc.clientId,
             clientSecret: oidc.clientSecret,
-            discoveryUrl: `${oidc.issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`,
+            discoveryUrl: `${issuer}/.well-known/openid-configuration`,
             scopes: ["openid", "email", "profile"],
             requireIdTokenVerification: true,
             disableSignUp: true,
+            accountSubject: ({ profile }) => subjectAt(issuer, (profile as Profile).sub),
             // Called with a profile whose token was verified.
-            mapProfileToUser: (profile) => meet(options, profile as Profile),
+            mapProfileToUser: (profile) => meet(options, issuer, profile as Profile),
           },
         ],
       }),

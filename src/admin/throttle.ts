@@ -6,6 +6,7 @@
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
+import { addressText } from "../tenancy/index.ts";
 
 export interface Throttle {
   /** Counts an attempt. @throws GatewayError 429 `too_many_attempts` */
@@ -34,9 +35,8 @@ const countOne = `
     started_at = case when a.started_at <= $3 then $2 else a.started_at end
   returning count, started_at`;
 
-/** Names may be long, and are anybody's text. */
-const nameOf = (kind: string, text: string): string =>
-  `${kind}:${text.slice(0, 300).toLowerCase()}`;
+/** Names may be long, and are anybody's text: one account has one, however its address is typed. */
+const nameOf = (kind: string, text: string): string => `${kind}:${addressText(text).slice(0, 300)}`;
 
 export function createThrottle(database: Queryable, clock: Clock): Throttle {
   async function count(kind: "account" | "address", text: string): Promise<void> {
@@ -60,9 +60,6 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
       await count("account", email);
     },
     async succeeded({ address, email }) {
-      await database.query("delete from auth_attempts where started_at <= $1", [
-        new Date(clock.now() - windowMs),
-      ]);
       const names = [nameOf("account", email)];
       if (address !== undefined) names.push(nameOf("address", address));
       await database.query(
@@ -71,4 +68,25 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
       );
     },
   };
+}
+
+/** How many rows of a table one step takes away. */
+const stepMax = 1_000;
+
+/**
+ * Takes away what signing in leaves behind: counts whose window is over, also where nobody ever signs in, and sessions that have
+ * ended by themselves. One step. @returns how many rows went
+ */
+export async function sweepSignIns(database: Queryable, nowMs: number): Promise<number> {
+  const attempts = await database.query(
+    `delete from auth_attempts where name in (select name from auth_attempts where started_at <= $1 limit ${stepMax})
+       and started_at <= $1 returning 1`,
+    [new Date(nowMs - windowMs)],
+  );
+  const sessions = await database.query(
+    `delete from auth_sessions where id in (select id from auth_sessions where expires_at <= $1 limit ${stepMax})
+       and expires_at <= $1 returning 1`,
+    [new Date(nowMs)],
+  );
+  return attempts.length + sessions.length;
 }

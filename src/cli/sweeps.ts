@@ -4,6 +4,7 @@
  * work at a time where it must. docs/operate.md; rows STORE-02, STORE-05.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { sweepSignIns } from "../admin/index.ts";
 import { exportNext, openExportPlace } from "../exports/index.ts";
 import { sweepRates } from "../rates/index.ts";
 import { keepParts, retentionStep } from "../retention/index.ts";
@@ -147,6 +148,7 @@ export function startSweeps(
     rates(ground),
     deleted("bodies", () => sweepBodies(database, clock.now())),
     deleted("answers", () => sweepAnswers(database)),
+    deleted("sign-ins", () => sweepSignIns(database, clock.now())),
     usage(ground, usageEveryMs),
     retention(ground, retentionEveryMs),
     ...exports(ground, retentionEveryMs),

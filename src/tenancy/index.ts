@@ -65,6 +65,7 @@ export {
   changeMember,
   getMember,
   listMembers,
+  lockMembership,
   removeMember,
   type Member,
   type MemberReference,
@@ -110,7 +111,7 @@ export {
 } from "./signing-secret.ts";
 export { parseCreditLine, renderCreditLine, unlimited } from "./credit-line.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
-export { changeUser, createUser, emailsOf, getUser } from "./users.ts";
+export { addressText, changeUser, createUser, emailsOf, getUser } from "./users.ts";
 export { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 export {
   changeWorkspace,

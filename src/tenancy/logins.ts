@@ -7,6 +7,7 @@ import type { Queryable } from "../storage/index.ts";
 import { newId } from "../base/ids.ts";
 import type { RowContext } from "./context.ts";
 import { hashPassword, matchPasswords } from "./passwords.ts";
+import { addressText } from "./users.ts";
 
 /** A user whom an address and a password open. */
 export interface Login {
@@ -55,7 +56,7 @@ export async function findLogins(
          select 1 from members m where m.user_id = u.id and m.status = 'invited' and m.invitation_expires_at > $2)) as open
      from users u join auth_accounts a on a.user_id = u.id
      where u.email = $1 and a.provider_id = 'credential' and a.password is not null order by u.id desc`,
-    [email.trim().toLowerCase(), new Date(clock.now())],
+    [addressText(email), new Date(clock.now())],
   );
   const matches = await matchPasswords(
     password,

@@ -124,6 +124,21 @@ export async function getMember(
   return memberOfRow(onlyRow(rows, "member"));
 }
 
+/**
+ * Sees to it, within a transaction, that somebody stays the active member they are until its end: a removal waits for it, and
+ * after one there is nobody. @throws GatewayError `not_found` (workspace), as for whoever may not see it
+ */
+export async function lockMembership(
+  { database }: Pick<RowContext, "database">,
+  { workspaceId, userId }: MemberReference,
+): Promise<void> {
+  const rows = await database.query(
+    "select 1 from members where workspace_id = $1 and user_id = $2 and status = 'active' for key share",
+    [workspaceId, userId],
+  );
+  onlyRow(rows, "workspace");
+}
+
 const visibleMembers = whereVisible(4, { workspace: "workspace_id", owner: "user_id" });
 
 /** The members of a workspace, the newest users first. */

@@ -46,9 +46,12 @@ const columns = "id, email, name, role, created_at, updated_at";
 /** Addresses that can be signed in with: with a domain of at least two names. */
 const emailShape = /^[\w.!#$%&'*+/=?^`{|}~-]+@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]{2,}$/;
 
-/** Lower case: an address is the same however it is typed. @throws GatewayError `invalid_value` */
+/** An address however it is typed: what users have, and what sign-ins are looked up and counted by. */
+export const addressText = (email: string): string => email.trim().toLowerCase();
+
+/** @throws GatewayError `invalid_value` */
 export function checkEmail(email: string): string {
-  const normal = email.trim().toLowerCase();
+  const normal = addressText(email);
   if (normal.length <= 254 && emailShape.test(normal)) return normal;
   throw invalidValue("email", "must be an e-mail address");
 }

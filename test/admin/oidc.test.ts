@@ -1,4 +1,5 @@
 /** Signing in with the operator's identity provider. docs/architecture.md. */
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startIdentityProvider, type Claims } from "./identity-provider.ts";
 import { newMember, password, signIn as passwordSignIn } from "./people.ts";
@@ -8,19 +9,19 @@ const client = { id: "tollgate", secret: "the client's secret" };
 let provider: Awaited<ReturnType<typeof startIdentityProvider>>;
 let gateway: AdminGateway;
 
-beforeAll(async () => {
-  provider = await startIdentityProvider(client);
-  gateway = await startAdminGateway({
-    config: `
+const configOf = ({ issuer }: { issuer: string }): string => `
 providers: []
 models: []
 console:
   oidc:
-    issuer: ${provider.issuer}
+    issuer: ${issuer}
     client_id: ${client.id}
     client_secret: "${client.secret}"
-`,
-  });
+`;
+
+beforeAll(async () => {
+  provider = await startIdentityProvider(client);
+  gateway = await startAdminGateway({ config: configOf(provider) });
   const body = { email: "ann@example.com", role: "member" };
   await gateway.admin("POST", `/workspaces/${gateway.workspaceId}/members`, body);
 });
@@ -36,9 +37,13 @@ const cookies = (response: Response): string =>
     .join("; ");
 
 /** Everything a browser does, until it is back in the console. */
-async function signIn(who: Claims, options: { forged?: boolean; state?: string } = {}) {
-  provider.signsIn(who, options);
-  const begun = await fetch(`${gateway.url}/auth/sign-in/social`, {
+async function signIn(
+  who: Claims,
+  options: { forged?: boolean; state?: string; at?: { url: string }; with?: typeof provider } = {},
+) {
+  const { url: base } = options.at ?? gateway;
+  (options.with ?? provider).signsIn(who, options);
+  const begun = await fetch(`${base}/auth/sign-in/social`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ provider: "oidc" }),
@@ -47,7 +52,7 @@ async function signIn(who: Claims, options: { forged?: boolean; state?: string }
   const { url } = (await begun.json()) as { url: string };
   const authorized = await fetch(url, { redirect: "manual" });
   const back = new URL(authorized.headers.get("location")!);
-  expect(back.href).toContain(`${gateway.url}/auth/callback/oidc?`);
+  expect(back.href).toContain(`${base}/auth/callback/oidc?`);
   const cookie = options.state ?? cookies(begun);
   const done = await fetch(back, { redirect: "manual", headers: { cookie } });
   const location = done.headers.get("location") ?? "";
@@ -147,4 +152,40 @@ it("a token that the provider did not sign, and a callback of somebody else's si
   const stolen = await signIn(ann, { state: "none" });
   expect(stolen.location).toContain("error");
   expect((await me(stolen.cookie)).status).toBe(401);
+});
+
+it("whoever only begins to sign in writes nothing", async () => {
+  await signIn(ann, { state: "none" });
+  expect(await gateway.database.query("select 1 from auth_verifications")).toEqual([]);
+});
+
+it("the same id at another identity provider is another person, and those of before stay who they are", async () => {
+  const known = (await me((await signIn(ann)).cookie)).json;
+  // As it was kept before issuers were.
+  await gateway.database.query(
+    "update auth_accounts set account_id = $1 where provider_id = 'oidc' and user_id = $2",
+    [ann.sub, known.user_id],
+  );
+  const other = await startIdentityProvider(client);
+  const { connectionString } = gateway.database.pool.options;
+  const shared = { databaseUrl: connectionString!, dataDir: join(gateway.directory, "data") };
+  const same = await startAdminGateway({ config: configOf(provider), ...shared });
+  const moved = await startAdminGateway({ config: configOf(other), ...shared });
+  try {
+    const again = await signIn(ann, { at: same });
+    expect((await me(again.cookie)).json.user_id).toBe(known.user_id);
+    for (const email_verified of [true, false]) {
+      const mallory = { ...ann, email: "mallory@example.com", name: "Mallory", email_verified };
+      const taken = await signIn(mallory, { at: moved, with: other });
+      expect(taken.location).toContain("error=");
+      expect((await me(taken.cookie)).status).toBe(401);
+    }
+    // Whoever the new one vouches for by the address is who they were.
+    const home = await signIn({ ...ann, sub: "idp-1-new" }, { at: moved, with: other });
+    expect((await me(home.cookie)).json.user_id).toBe(known.user_id);
+  } finally {
+    await moved.close();
+    await same.close();
+    await other.close();
+  }
 });

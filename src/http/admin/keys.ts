@@ -22,6 +22,7 @@ import {
   getWorkspace,
   keySorts,
   listKeys,
+  lockMembership,
   type KeyRecord,
   type KeySettings,
 } from "../../tenancy/index.ts";
@@ -94,9 +95,16 @@ async function ownerOf(
   body: { readonly workspace_id: string; readonly user_id?: string | undefined },
 ): Promise<string> {
   const { workspace_id: workspaceId, user_id: userId } = body;
-  if (userId === undefined || userId === actor.userId) return creatorOf(actor);
+  if (userId === undefined || userId === actor.userId) {
+    // A key outlives whoever may make it: one who is being removed makes none meanwhile.
+    if (actor.userId !== null && !actor.organizationAdmin)
+      await lockMembership(context, { workspaceId, userId: actor.userId });
+    return creatorOf(actor);
+  }
   permit(actor, "key.create_for_member", { workspaceId }, "workspace");
-  const member = await getMember(context, { workspaceId, userId }).catch(() => undefined);
+  const member = await getMember(context, { workspaceId, userId }, { forUpdate: true }).catch(
+    () => undefined,
+  );
   if (member?.status === "active") return member.userId;
   throw invalidValue(
     "user_id",

@@ -44,6 +44,8 @@ function register(app: FastifyInstance, around: Surroundings, route: AdminRoute)
       checkQuery?.(query);
       const body = await bodyOf(request, route);
       checkBody?.(body);
+      // A body takes as long as its sender likes, and what they were when it began may be over.
+      if (route.method !== "GET") request.actor = await actorOf(services.admin, request);
       const asked = requestOf(around, request, { body, query });
       if (route.csv !== undefined && wantsCsv(request.headers.accept)) {
         const lines = await csvAnswer(route, route.csv, asked);

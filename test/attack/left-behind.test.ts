@@ -1,0 +1,155 @@
+/**
+ * Attacks by somebody whose rights just ended: with a request that was begun before, and with many at the same moment. And by
+ * strangers at the door: guesses under many spellings, and rows that nobody takes away.
+ */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { sweepSignIns } from "../../src/admin/index.ts";
+import { newMember, password, signIn, startWorld, type World } from "../admin/people.ts";
+import { call } from "../admin/support.ts";
+import { eventually } from "../support/patience.ts";
+import { closeAll, openRaw, type RawClient } from "./raw-clients.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(async () => world?.gateway.close());
+
+const clients: RawClient[] = [];
+afterAll(() => closeAll(clients));
+
+/**
+ * Sends a request whose body stops before its last byte, and waits until its sender was looked up. What it returns sends that
+ * byte and gives the status of the answer.
+ */
+async function lateBody(path: string, credential: Record<string, string>, body: object) {
+  const { database, url } = world.gateway;
+  const text = JSON.stringify(body);
+  const real = database.query;
+  let isKnown = false;
+  database.query = ((...statement: Parameters<typeof real>) => {
+    const found = real(...statement);
+    if (statement[0].includes("u.role, w.id as workspace_id"))
+      void found.then(() => (isKnown = true)).catch(() => undefined);
+    return found;
+  }) as typeof real;
+  const headers = { ...credential, "content-length": `${text.length}` };
+  const client = openRaw(url, { path: `/admin/v1${path}`, headers, body: text.slice(0, -1) });
+  clients.push(client);
+  await eventually(() => isKnown, "the sender is looked up");
+  database.query = real;
+  return async (): Promise<number> => {
+    client.socket.write(text.slice(-1));
+    return eventually(() => client.status(), "an answer");
+  };
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const activeKeys = async (userId: string): Promise<number> => {
+  const [row] = await world.gateway.database.query<{ n: number }>(
+    "select count(*)::integer as n from api_keys where created_by = $1 and status = 'active'",
+    [userId],
+  );
+  return row!.n;
+};
+
+it("a member who is removed while the body of their request is on its way makes no key and enables none", async () => {
+  const { gateway, home, ann } = world;
+  const leaver = await newMember(gateway, home.id, { email: "leaver@example.com", role: "member" });
+  const body = { workspace_id: home.id, name: "kept for later" };
+  const own = await leaver.call("POST", "/keys", body);
+  expect(own.status).toBe(201);
+  const making = await lateBody("/keys", bearer(leaver.token), body);
+  const enabling = await lateBody(`/keys/${own.json.id}/enable`, bearer(leaver.token), {});
+  const gone = await ann.call("DELETE", `/workspaces/${home.id}/members/${leaver.userId}`);
+  expect(gone.status).toBe(200);
+  expect(await making()).toBe(404);
+  expect(await enabling()).toBe(404);
+  expect(await activeKeys(leaver.userId)).toBe(0);
+});
+
+it("an admin who is made a member while the body of their request is on its way adds nobody", async () => {
+  const { gateway, home, ann } = world;
+  const sunk = await newMember(gateway, home.id, { email: "sunk@example.com", role: "admin" });
+  const path = `/workspaces/${home.id}/members`;
+  const body = { email: "friend@example.com", role: "admin" };
+  const adding = await lateBody(path, bearer(sunk.token), body);
+  const changed = await ann.call("PATCH", `${path}/${sunk.userId}`, { role: "member" });
+  expect(changed.status).toBe(200);
+  expect(await adding()).toBe(403);
+});
+
+it("a session that a new password ended makes no personal token with what it had begun", async () => {
+  const { gateway, home } = world;
+  const owner = await newMember(gateway, home.id, { email: "owner@example.com", role: "member" });
+  const stolen = { cookie: owner.cookie };
+  const making = await lateBody("/tokens", stolen, { name: "a thief's" });
+  const changed = await call(gateway.url, "POST", "/auth/change-password", {
+    headers: stolen,
+    body: { currentPassword: password, newPassword: `${password}!` },
+  });
+  expect(changed.status).toBe(200);
+  expect(await making()).toBe(401);
+  const rows = await gateway.database.query(
+    "select 1 from admin_tokens where user_id = $1 and revoked_at is null",
+    [owner.userId],
+  );
+  expect(rows).toEqual([]);
+});
+
+it("of keys made in the moment of a removal none is left active", async () => {
+  const { gateway, home, ann } = world;
+  const hasty = await newMember(gateway, home.id, { email: "hasty@example.com", role: "member" });
+  let over = false;
+  const statuses = new Set<number>();
+  const loops = Array.from({ length: 6 }, async () => {
+    while (!over) {
+      const body = { workspace_id: home.id, name: "one more" };
+      statuses.add((await hasty.call("POST", "/keys", body)).status);
+    }
+  });
+  await eventually(async () => (await activeKeys(hasty.userId)) > 5, "some keys are made");
+  const gone = await ann.call("DELETE", `/workspaces/${home.id}/members/${hasty.userId}`);
+  expect(gone.status).toBe(200);
+  await eventually(() => statuses.has(404), "one who is gone is refused");
+  over = true;
+  await Promise.all(loops);
+  expect([...statuses].toSorted()).toEqual([201, 404]);
+  expect(await activeKeys(hasty.userId)).toBe(0);
+});
+
+it("an account has one count of wrong passwords, however its address is typed", async () => {
+  const { gateway, mel } = world;
+  const spellings = Array.from({ length: 10 }, (_, at) => {
+    const typed = at % 2 === 0 ? mel.email : mel.email.toUpperCase();
+    return `${" ".repeat(at % 4)}${typed}${"\t\u00a0\ufeff".slice(0, at % 3)}${" ".repeat(at)}`;
+  });
+  for (const email of spellings)
+    expect((await signIn(gateway, email, "not the password")).status).toBe(401);
+  expect((await signIn(gateway, ` ${mel.email}`, password)).status).toBe(429);
+});
+
+it("what strangers leave behind at the door goes when its time is over, without a good sign-in", async () => {
+  const { database } = world.gateway;
+  const nowMs = Date.now();
+  await database.query(
+    `insert into auth_attempts (name, count, started_at)
+     select 'account:' || n, 1, $1 from generate_series(1, 2500) n`,
+    [new Date(nowMs - 6 * 60_000)],
+  );
+  const count = async (table: string) =>
+    (await database.query<{ n: number }>(`select count(*)::integer as n from ${table}`))[0]!.n;
+  const sessions = await count("auth_sessions");
+  await database.query(
+    `insert into auth_sessions (id, user_id, token, expires_at)
+     values ('session_old', $1, 'old', $2)`,
+    [world.mel.userId, new Date(nowMs - 1)],
+  );
+  let steps = 0;
+  while ((await sweepSignIns(database, nowMs)) > 0) steps += 1;
+  expect(steps).toBe(3);
+  expect(await count("auth_sessions")).toBe(sessions);
+  // A window that is open goes on counting.
+  expect(await count("auth_attempts")).toBeGreaterThan(0);
+});
