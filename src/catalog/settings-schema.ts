@@ -1,4 +1,5 @@
 /** What the configuration file sets beside its lists. A part of the file's schema (schema.ts). */
+import { exportPlacePattern } from "../base/export-place.ts";
 import { Type, type Static } from "../base/json-schema.ts";
 import { hooksSchema } from "./hooks-schema.ts";
 import { closed, count, seconds, text } from "./schema-kit.ts";
@@ -177,7 +178,10 @@ export const settings = {
   exports: Type.Optional(
     closed(
       {
-        to: text("a folder, or s3://bucket/prefix"),
+        to: Type.String({
+          pattern: exportPlacePattern,
+          description: "a folder, or s3://bucket/prefix",
+        }),
         what: Type.Optional(
           Type.Array(Type.Enum(["requests", "ledger"]), {
             minItems: 1,

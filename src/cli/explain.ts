@@ -22,6 +22,8 @@ const expectedNames = new Map<string, 1 | 2>([
   ["SchemaError", 1],
   ["RotationRefusedError", 1],
   ["BackupError", 1],
+  ["DayGoneError", 2],
+  ["ExportPlaceError", 2],
   ["NoEmbeddedDatabaseError", 1],
 ]);
 

@@ -1,5 +1,5 @@
 /** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
-import { exportDay, exportKinds, openExportPlace } from "../exports/index.ts";
+import { exportByHand, exportKinds, openExportPlace } from "../exports/index.ts";
 import { agentsThrough } from "../upstream/index.ts";
 import { settingsForCommands } from "./catalog.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
@@ -45,11 +45,7 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
     await withDatabase(async ({ database }) => {
       for (let ms = first; ms <= last; ms += dayMs) {
         const day = new Date(ms).toISOString().slice(0, 10);
-        const done = await database.transaction((tx) => exportDay(tx, place, kind, day), {
-          isolation: "repeatable read",
-          readOnly: true,
-          msMax: dayMs,
-        });
+        const done = await exportByHand(database, place, kind, day);
         if (options.json) printJson({ day, ...done });
         else console.log(`${done.file}: ${done.rows} rows, ${done.bytes} bytes`);
       }

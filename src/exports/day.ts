@@ -11,6 +11,11 @@ export type ExportKind = keyof typeof lines;
 export const exportKinds = Object.keys(lines) as ExportKind[];
 
 const fetchRows = 500;
+/**
+ * How long the place may take for what is read of a day at once: a part of 8 MB, tried three times. The process may also have been
+ * stopped, or be gone: it must not hold its lock and its snapshot for ever.
+ */
+const waitMax = "15min";
 
 export interface DayFile {
   readonly file: string;
@@ -29,7 +34,7 @@ async function* linesOf(
   const { rows, line } = lines[kind];
   const { sql, params } = rows(startMs);
   await tx.query(
-    "set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0",
+    `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = '${waitMax}'`,
   );
   await tx.query(`declare export_rows no scroll cursor for ${sql}`, params);
   for (;;) {

@@ -1,5 +1,6 @@
 /** Where exports go: a folder, or a bucket with a prefix. A file is there whole or not at all, as in every store of files. */
 import { isAbsolute, resolve } from "node:path";
+import { exportPlacePattern } from "../base/export-place.ts";
 import { openFileStore, type FileStore, type FileStoreOptions } from "../storage/index.ts";
 
 type Agents = FileStoreOptions["agents"];
@@ -15,11 +16,21 @@ export interface ExportPlace {
   readonly secretAccessKey?: string | undefined;
 }
 
+/** `to` is no place. */
+class ExportPlaceError extends Error {
+  override name = "ExportPlaceError";
+}
+
+const placeShape = new RegExp(exportPlacePattern);
 const bucketShape = /^s3:\/\/([^/]+)(?:\/(.*))?$/;
 
 /** How the store of files is opened there. */
 function storeOptions(place: ExportPlace): FileStoreOptions {
   const { to, endpoint, region, accessKeyId, secretAccessKey } = place;
+  if (!placeShape.test(to))
+    throw new ExportPlaceError(
+      `"${to}" is no place for exports: name a folder, or s3://bucket/prefix`,
+    );
   const [, bucket, path = ""] = bucketShape.exec(to) ?? [];
   if (bucket === undefined) return { kind: "local", directory: isAbsolute(to) ? to : resolve(to) };
   const folders = path.split("/").filter((name) => name !== "");
@@ -27,8 +38,11 @@ function storeOptions(place: ExportPlace): FileStoreOptions {
   return { kind: "s3", bucket, prefix, endpoint, region, accessKeyId, secretAccessKey };
 }
 
-/** Opens the place. `agents` gives those for a bucket; the client's own if absent. @throws Error where a folder cannot be made */
-export function openExportPlace(place: ExportPlace, agents?: () => Agents): Promise<FileStore> {
+/** Opens the place. `agents` gives those for a bucket; the client's own if absent. @throws ExportPlaceError; Error where a folder cannot be made */
+export async function openExportPlace(
+  place: ExportPlace,
+  agents?: () => Agents,
+): Promise<FileStore> {
   const options = storeOptions(place);
   return openFileStore(options.kind === "s3" ? { ...options, agents: agents?.() } : options, "");
 }

@@ -11,6 +11,8 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { parseUsd } from "../../src/base/money.ts";
+import { exportPlacePattern } from "../../src/base/export-place.ts";
+import { exportDay } from "../../src/exports/day.ts";
 import { exportNext, openExportPlace, type ExportKind } from "../../src/exports/index.ts";
 import type { Database, FileStore } from "../../src/storage/index.ts";
 import { startS3, type S3Server } from "../files/s3-server.ts";
@@ -207,6 +209,61 @@ describeDatabase("exports", (open) => {
       code: 2,
       stderr: expect.stringContaining("it takes requests, ledger") as string,
     });
+  });
+
+  it("a day whose calls retention has removed is not written by hand over the file there is", async () => {
+    const { connectionString } = database.pool.options;
+    const into = mkdtempSync(join(tmpdir(), "tollgate-exports-"));
+    const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
+    const run = (...words: string[]) =>
+      tollgateHere(["export", ...words, "--into", into], environment);
+    const [gone, kept] = [dayName(today - 2 * dayMs), dayName(today - dayMs)];
+    const file = join(into, `requests-${gone}.jsonl.gz`);
+    expect(await run("requests", "--from", gone)).toMatchObject({ code: 0 });
+    const before = readFileSync(file);
+    await database.query("insert into request_log_start (id_time) values ($1)", [
+      newId("req", today - dayMs).slice(4, 14),
+    ]);
+    expect(await run("requests", "--from", gone, "--to", kept)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`retention has removed calls of ${gone}`) as string,
+    });
+    expect(readFileSync(file)).toEqual(before);
+    expect(await run("requests", "--from", kept)).toMatchObject({ code: 0 });
+    expect(await run("ledger", "--from", gone)).toMatchObject({ code: 0 });
+    await database.query("delete from request_log_start");
+  });
+
+  it("a place with a scheme that is a slip of the pen is no folder of that name", async () => {
+    for (const to of [
+      "s3:/audit/log",
+      "S3://audit",
+      "s3://",
+      "s3:audit",
+      "gs://audit",
+      "https://a/b",
+    ]) {
+      await expect(openExportPlace({ to })).rejects.toThrow("is no place for exports");
+      expect(
+        await tollgateHere(["export", "ledger", "--from", "2026-01-01", "--into", to], {}),
+      ).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("is no place for exports") as string,
+      });
+    }
+    const folders = ["C:\\exports", "./a:b", "exports"].map((to) =>
+      new RegExp(exportPlacePattern).test(to),
+    );
+    expect(folders).toEqual([true, true, true]);
+  });
+
+  it("whoever is stopped in the middle of a day holds it for minutes, and not for ever", async () => {
+    const place = await openExportPlace({ to: mkdtempSync(join(tmpdir(), "tollgate-exports-")) });
+    const wait = await database.transaction(async (tx) => {
+      await exportDay(tx, place, "ledger", dayName(today - dayMs));
+      return tx.query("show idle_in_transaction_session_timeout");
+    });
+    expect(wait).toEqual([{ idle_in_transaction_session_timeout: "15min" }]);
   });
 
   it("a call that may still change its day's file keeps the day open", async () => {

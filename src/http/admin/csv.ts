@@ -26,14 +26,19 @@ export const wantsCsv = (accept: string | undefined): boolean =>
   accept.split(",").some((one) => one.split(";")[0]!.trim().toLowerCase() === csvType);
 
 const number = /^-?\d+(\.\d+)?$/;
-/** What a spreadsheet may take for a formula begins so. */
-const formula = /^[=+\-@\t\r\n]/;
+/**
+ * What a spreadsheet may take for a formula: text that begins so, in full width too, and what stands so behind a sign that some
+ * countries' spreadsheets part cells by, whatever is quoted.
+ */
+const formulas = /^[\t\r\n]\s*|(?:^\s*|[;\t\r\n|] *)(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
-/** One cell: text that could be a formula gets a leading apostrophe; numbers stay numbers. */
+/** One cell: text that could be a formula gets an apostrophe before it; numbers stay numbers. OWASP "CSV Injection". */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  const safe = formula.test(text) && !number.test(text) ? `'${text}` : text;
+  const safe = number.test(text)
+    ? text
+    : text.replace(formulas, (found, at) => (at === 0 ? `'${found}` : `${found}'`));
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -1,0 +1,38 @@
+/** A day as a file whenever somebody asks for it; nothing is noted. docs/operate.md "Exports". */
+import { idTime } from "../base/ids.ts";
+import type { Database, FileStore, Queryable } from "../storage/index.ts";
+import { exportDay, type DayFile, type ExportKind } from "./day.ts";
+
+const dayMs = 24 * 3_600_000;
+
+/** Rows of the day are gone, so that its file would not be what it was. */
+class DayGoneError extends Error {
+  override name = "DayGoneError";
+}
+
+async function refuseGone(tx: Queryable, kind: ExportKind, day: string): Promise<void> {
+  if (kind !== "requests") return;
+  const rows = await tx.query("select 1 from request_log_start where id_time > $1", [
+    idTime(Date.parse(`${day}T00:00:00Z`)),
+  ]);
+  if (rows.length === 0) return;
+  throw new DayGoneError(
+    `retention has removed calls of ${day}, so that its file would be empty, or written over by less: choose a later day`,
+  );
+}
+
+/** Writes the file of a day that is over, `YYYY-MM-DD` in UTC, again or elsewhere. @throws DayGoneError, and as {@link exportDay} */
+export function exportByHand(
+  database: Database,
+  place: FileStore,
+  kind: ExportKind,
+  day: string,
+): Promise<DayFile> {
+  return database.transaction(
+    async (tx) => {
+      await refuseGone(tx, kind, day);
+      return exportDay(tx, place, kind, day);
+    },
+    { isolation: "repeatable read", readOnly: true, msMax: dayMs },
+  );
+}
