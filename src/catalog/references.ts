@@ -133,14 +133,16 @@ function checkLimits({ path, row }: Row): Finding[] {
   return [{ path: [...path, "reserve_output_tokens"], message, fix: `at most ${maximum}` }];
 }
 
-function checkSecondPrices({ path, row }: Row): Finding[] {
-  return rowsAt(row, "offers", path).flatMap((offer): Finding[] => {
-    const { price } = offer.row;
-    const rates = isObject(price) ? price["output_second"] : undefined;
-    if (!isObject(rates) || Object.keys(rates).length > 0) return [];
-    const at = [...offer.path, "price", "output_second"];
-    return [{ path: at, message: "no resolution has a price", fix: 'write 480p: "0.05"' }];
-  });
+const checkOfferPrices = ({ path, row }: Row): Finding[] =>
+  rowsAt(row, "offers", path).flatMap((offer) =>
+    checkSecondPrice(offer.row["price"], [...offer.path, "price"]),
+  );
+
+function checkSecondPrice(price: unknown, path: Row["path"]): Finding[] {
+  const rates = isObject(price) ? price["output_second"] : undefined;
+  if (!isObject(rates) || Object.keys(rates).length > 0) return [];
+  const at = [...path, "output_second"];
+  return [{ path: at, message: "no resolution has a price", fix: 'write 480p: "0.05"' }];
 }
 
 function checkStorage(file: WireObject): Finding[] {
@@ -189,20 +191,16 @@ function checkFallbacks(models: readonly Row[], known: readonly string[]): Findi
   });
 }
 
-/** A price of a model that has one in the file. */
-const checkPrices = (file: WireObject, models: readonly Row[]): Finding[] =>
-  Object.keys(isObject(file["prices"]) ? file["prices"] : {}).flatMap((id): Finding[] =>
-    models.some(({ row }) => row["id"] === id)
-      ? [
-          {
-            path: ["prices", id],
-            atKey: true,
-            message: "is a model of this file",
-            fix: "its offers have its price",
-          },
-        ]
-      : [],
-  );
+/** A price of a model that has one in the file, or one that says nothing. */
+function checkPrices(file: WireObject, models: readonly Row[]): Finding[] {
+  const prices = isObject(file["prices"]) ? file["prices"] : {};
+  return Object.entries(prices).flatMap(([id, price]): Finding[] => {
+    const path = ["prices", id];
+    if (!models.some(({ row }) => row["id"] === id)) return checkSecondPrice(price, path);
+    const fix = "its offers have its price";
+    return [{ path, atKey: true, message: "is a model of this file", fix }];
+  });
+}
 
 /** A default that no model of the file is. `known`: models defined elsewhere. */
 function checkDefault(
@@ -251,7 +249,7 @@ export function checkReferences(
       ...checkRecords(model),
       ...checkTextPrices(model),
       ...checkLimits(model),
-      ...checkSecondPrices(model),
+      ...checkOfferPrices(model),
     ]),
     ...checkAliases(models),
     ...checkFallbacks(models, knownModels),

@@ -21,13 +21,16 @@ export const acceptEncoding = "gzip, br, zstd";
 
 const chunkSize = 64 * 1024;
 
+/** A window of 8 MB, the largest for zstd as a content encoding (RFC 9659): a server that lies is given no more. */
+const zstdOptions = { chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+
 /** Flushed at each write: an event must not wait for the bytes of the next one. */
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip({ chunkSize, flush: constants.Z_SYNC_FLUSH }),
   "x-gzip": () => createGunzip({ chunkSize, flush: constants.Z_SYNC_FLUSH }),
   deflate: () => createInflate({ chunkSize, flush: constants.Z_SYNC_FLUSH }),
   br: () => createBrotliDecompress({ chunkSize, flush: constants.BROTLI_OPERATION_FLUSH }),
-  zstd: () => createZstdDecompress({ chunkSize }),
+  zstd: () => createZstdDecompress(zstdOptions),
 };
 
 const codingMax = 40;

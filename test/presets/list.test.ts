@@ -154,6 +154,14 @@ describe("the public list", () => {
       `9:41 ${at}.output 10001 USD for a million tokens is absurd`,
     ],
     [`{ "input": 1e30, "output": 1 }`, `9:28 ${at}.input 1e30 USD for a million tokens is absurd`],
+    [
+      `{ "input": 2.5e-6, "output": 0.00001 }`,
+      `9:28 ${at}.input 2.5e-6 USD for a million tokens is absurd (the least is 0.0001, or 0)`,
+    ],
+    [
+      `{ "input": 1e-30, "output": 1 }`,
+      `9:28 ${at}.input 1e-30 USD for a million tokens is absurd`,
+    ],
     [`"free"`, `9:17 ${at} must be an object of prices`],
     [
       `{ "input": 1, "output": 1, "tiers": [{ "input": 1 }] }`,

@@ -110,6 +110,10 @@ describe("mistakes in prices", () => {
     ['  openai/gpt-4o: { input: "5", output: "-1" }', /^2 .*output "-1" does not fit/],
     ['  openai/gpt-4o: { input: "5", output: 1 }', /^2 .*output must be text, not 1/],
     ['  xai/grok-imagine-video: { output_image: "1" }', /^2 .*output_second missing/],
+    [
+      '  xai/grok-imagine-video: { output_second: {}, input_image: "0" }',
+      /^2 .*output_second no resolution has a price/,
+    ],
     ["  openai/gpt-4o: free", /^2 /],
   ])("%s: refused by line", (line, said) => {
     const [first] = mistakesOf(`prices:\n${line}\n`);

@@ -69,8 +69,18 @@ const coded: readonly [string, Buffer][] = [
   ["deflate", deflateSync(text)],
   ["br", brotliCompressSync(text)],
   ["zstd", zstdCompressSync(text)],
+  ["zstd", withWindow(23)],
   ["identity", Buffer.from(text)],
 ];
+
+/** A zstd frame with the text in one block as it is, which announces a window of 2^`log` bytes. RFC 8878 section 3.1.1. */
+function withWindow(log: number): Buffer {
+  const body = Buffer.from(text);
+  const block = Buffer.alloc(4);
+  block.writeUInt32LE(body.length * 8 + 1);
+  const head = [0x28, 0xb5, 0x2f, 0xfd, 0x00, (log - 10) * 8];
+  return Buffer.concat([Buffer.from(head), block.subarray(0, 3), body]);
+}
 
 const whole =
   (coding: string, body: Buffer): Answer =>
@@ -117,6 +127,7 @@ describe("a whole answer", () => {
     ["gzip", Buffer.from(text), /no valid gzip/],
     ["br", Buffer.from(text), /no valid br/],
     ["zstd", Buffer.from(text), /no valid zstd/],
+    ["zstd", withWindow(27), /no valid zstd/],
     ["gzip", gzipSync(text).subarray(0, 100), /no valid gzip/],
     ["br", brotliCompressSync(text).subarray(0, 40), /no valid br/],
   ])("in %s that cannot be undone fails and says so", async (coding, body, said) => {

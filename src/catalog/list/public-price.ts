@@ -26,6 +26,8 @@ interface PriceRead {
 
 /** More than this for a million tokens is a mistake of the list: the dearest model there ever was took 600. */
 const usdMax = parseUsd("10000");
+/** Less, but for nothing at all, is a price of one token: the cheapest model there ever was took a hundred times as much. */
+const usdMin = parseUsd("0.0001");
 
 /** Each rate by the names that lists have for it. */
 const names: Readonly<Record<keyof ListedRates, readonly string[]>> = {
@@ -94,8 +96,12 @@ function faultOf(value: unknown, text: string | undefined): string | undefined {
   if (value.text.startsWith("-")) return `must not be negative (${value.text})`;
   if (text === undefined || text.length > 20 || parseUsd(text) > usdMax)
     return `${value.text} USD for a million tokens is absurd (the most is 10000)`;
+  if (parseUsd(text) < usdMin && !isZero(value.text))
+    return `${value.text} USD for a million tokens is absurd (the least is 0.0001, or 0): is it for one token?`;
   return undefined;
 }
+
+const isZero = (text: string): boolean => /^[0.]+(?:[eE].*)?$/.test(text);
 
 type Tier = ListedRates & { readonly tokens: number };
 
