@@ -2,7 +2,7 @@
  * Attacks by somebody whose rights just ended: with a request that was begun before, and with many at the same moment. And by
  * strangers at the door: guesses under many spellings, and rows that nobody takes away.
  */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { sweepSignIns } from "../../src/admin/index.ts";
 import { newMember, password, signIn, startWorld, type World } from "../admin/people.ts";
 import { call } from "../admin/support.ts";
@@ -26,19 +26,16 @@ afterAll(() => closeAll(clients));
 async function lateBody(path: string, credential: Record<string, string>, body: object) {
   const { database, url } = world.gateway;
   const text = JSON.stringify(body);
-  const real = database.query;
-  let isKnown = false;
-  database.query = ((...statement: Parameters<typeof real>) => {
-    const found = real(...statement);
-    if (statement[0].includes("u.role, w.id as workspace_id"))
-      void found.then(() => (isKnown = true)).catch(() => undefined);
-    return found;
-  }) as typeof real;
+  const query = vi.spyOn(database, "query");
+  const isKnown = (): boolean => {
+    const at = query.mock.calls.findIndex(([sql]) => sql.includes("u.role, w.id as workspace_id"));
+    return query.mock.settledResults[at]?.type === "fulfilled";
+  };
   const headers = { ...credential, "content-length": `${text.length}` };
   const client = openRaw(url, { path: `/admin/v1${path}`, headers, body: text.slice(0, -1) });
   clients.push(client);
-  await eventually(() => isKnown, "the sender is looked up");
-  database.query = real;
+  await eventually(isKnown, "the sender is looked up");
+  query.mockRestore();
   return async (): Promise<number> => {
     client.socket.write(text.slice(-1));
     return eventually(() => client.status(), "an answer");
@@ -101,10 +98,10 @@ it("a session that a new password ended makes no personal token with what it had
 it("of keys made in the moment of a removal none is left active", async () => {
   const { gateway, home, ann } = world;
   const hasty = await newMember(gateway, home.id, { email: "hasty@example.com", role: "member" });
-  let over = false;
+  const over = new AbortController();
   const statuses = new Set<number>();
   const loops = Array.from({ length: 6 }, async () => {
-    while (!over) {
+    while (!over.signal.aborted) {
       const body = { workspace_id: home.id, name: "one more" };
       statuses.add((await hasty.call("POST", "/keys", body)).status);
     }
@@ -113,9 +110,9 @@ it("of keys made in the moment of a removal none is left active", async () => {
   const gone = await ann.call("DELETE", `/workspaces/${home.id}/members/${hasty.userId}`);
   expect(gone.status).toBe(200);
   await eventually(() => statuses.has(404), "one who is gone is refused");
-  over = true;
+  over.abort();
   await Promise.all(loops);
-  expect([...statuses].toSorted()).toEqual([201, 404]);
+  expect(statuses).toEqual(new Set([201, 404]));
   expect(await activeKeys(hasty.userId)).toBe(0);
 });
 
