@@ -62,6 +62,7 @@ function writeDist(folder, { name, version, type }) {
   mkdirSync(dist, { recursive: true });
   strip(dist);
   const copy = (from, to = from) => cpSync(join(root, from), join(dist, to), { recursive: true });
+  copy("src/storage/baseline");
   copy("src/storage/migrations");
   copy("catalog");
   copy("scripts/package/tollgate.mjs", "bin/tollgate.mjs");

@@ -1,11 +1,15 @@
 /** Everything from one database into an empty one, as a backup and its restore do it, without a file in between. */
 import { PassThrough } from "node:stream";
-import type { Database } from "../storage/index.ts";
+import { schemaState, type Database } from "../storage/index.ts";
 import { restoreBackup } from "./restore.ts";
 import { writeBackup } from "./write.ts";
 
-/** Carries all rows over. @throws BackupError where what arrived is not what left */
+/**
+ * Carries all rows over.
+ * @throws SchemaError where this version cannot run on the schema; BackupError where what arrived is not what left
+ */
 export async function carryOver(from: Database, to: Database): Promise<void> {
+  await schemaState(from);
   const through = new PassThrough();
   const nothing = (): void => undefined;
   await Promise.all([

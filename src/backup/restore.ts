@@ -6,7 +6,9 @@ import { PassThrough, type Readable } from "node:stream";
 import { differencesIn } from "../verification/index.ts";
 import {
   applyMigrations,
+  baselineState,
   knownMigrations,
+  olderSchema,
   prepareMigrations,
   type Database,
   type FileStore,
@@ -51,7 +53,7 @@ interface Reading extends RestoreOptions {
 
 /**
  * Restores; resolves with what was in the backup.
- * @throws BackupError for a file that is no whole backup, for one of a newer version, and for a database that holds data
+ * @throws BackupError for a file that is no whole backup, for one of a newer version or of too old a schema, and for a database that holds data
  */
 export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd> {
   const before = new Set<string>();
@@ -82,10 +84,17 @@ async function readHeader(frames: Frames): Promise<BackupHeader> {
   const header = JSON.parse(first.value.payload.toString()) as BackupHeader;
   const known = new Map(knownMigrations().map(({ name, checksum }) => [name, checksum]));
   const unknown = header.migrations.find(({ name, checksum }) => known.get(name) !== checksum);
-  if (unknown === undefined) return header;
+  if (unknown !== undefined)
+    throw new BackupError(
+      `the backup is of Tollgate ${header.version}, whose schema this version does not know (${unknown.name}): ` +
+        "restore it with that version",
+    );
+  const recorded = new Set(header.migrations.map(({ name }) => name));
+  if (baselineState(recorded) !== "part") return header;
+  const { lacks, commit } = olderSchema(recorded);
   throw new BackupError(
-    `the backup is of Tollgate ${header.version}, whose schema this version does not know (${unknown.name}): ` +
-      "restore it with that version",
+    `the backup's schema is too old for this version: it lacks ${lacks}. ` +
+      `Restore it with Tollgate at commit ${commit}, and write a backup with that`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** The batch of a lane: what `ledger_batch` takes and answers (storage/migrations/0023_ledger_refused.sql). */
+/** The batch of a lane: what `ledger_batch` takes and answers (storage/baseline/07_ledger_batches.sql). */
 import type { Queryable } from "../storage/index.ts";
 import type { KeyUse } from "./key-use.ts";
 import type { KeyRefusal } from "./types.ts";

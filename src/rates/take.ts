@@ -1,4 +1,4 @@
-/** What `rate_take` takes and answers (storage/migrations/0029_rate_limits.sql). */
+/** What `rate_take` takes and answers (storage/baseline/15_rate_limits.sql). */
 import { persist, reserveRetryMs, type Database } from "../storage/index.ts";
 
 export type RateScope = "workspace" | "member" | "key";

@@ -1,4 +1,4 @@
-/** The parts of the request log, made ahead (migration request_days). */
+/** The parts of the request log, made ahead (storage/baseline/10_request_parts.sql). */
 import type { Database, Queryable } from "../storage/index.ts";
 
 /** One process of all works on the parts, and on what goes, at a time. Any number that nothing else in the database locks. */
@@ -61,7 +61,7 @@ export interface PartsOptions {
 }
 
 /**
- * Makes the parts of the days to come, and ends what a migration of a large log has begun.
+ * Makes the parts of the days to come, and brings a large log that was one table to its place.
  * @returns how many parts were made
  */
 export async function keepParts(

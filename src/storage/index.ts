@@ -58,6 +58,7 @@ export { listHookFailures, noteHookFailure, type HookFailures } from "./hook-fai
 export { exchangeHealth, takeProbe } from "./health-states.ts";
 export { addProviderMinutes, readProviderHour } from "./provider-minutes.ts";
 export { listKeyClients, openKeyClients, type KeyClients } from "./key-clients.ts";
+export { baselineState, olderSchema } from "./baseline.ts";
 export {
   applyMigrations,
   knownMigrations,

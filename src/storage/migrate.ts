@@ -1,10 +1,21 @@
 /**
- * Brings the schema up to date: the numbered files of ./migrations, each applied once, in order.
+ * Brings the schema up to date: the baseline for a database that has none, then the numbered files of ./migrations, each
+ * applied once, in order. All in one transaction: a start that is broken off leaves nothing.
  * Safe when several processes start together. A schema that a newer version has changed is refused only where a migration
  * there says that it left this version behind: `-- contracts after: NAME` (CONTRIBUTING.md "Migrations").
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import {
+  baselineName,
+  baselineState,
+  olderSchema,
+  readBaseline,
+  readSql,
+  replaced,
+  type BaselineState,
+  type Recorded,
+} from "./baseline.ts";
 import type { Database } from "./database.ts";
 import type { Queryable } from "./queryable.ts";
 
@@ -12,10 +23,8 @@ const directory = new URL("./migrations/", import.meta.url);
 /** Any number that nothing else in the database locks. */
 const lockKey = 7_409_318_200_417n;
 
-interface Migration {
-  readonly name: string;
+interface Migration extends Recorded {
   readonly sql: string;
-  readonly checksum: string;
   /** The last migration that a version must know to run on the schema after this one; null: any version does. */
   readonly compatibleFrom: string | null;
 }
@@ -27,8 +36,7 @@ export const compatibleFromOf = (sql: string): string | null =>
 function readMigrations(): Migration[] {
   const names = readdirSync(directory).filter((name) => /^\d{4}_[a-z0-9_-]+\.sql$/.test(name));
   return names.sort().map((name) => {
-    // A checkout may have changed the line ends; the statements are the same.
-    const sql = readFileSync(new URL(name, directory), "utf8").replaceAll("\r\n", "\n");
+    const sql = readSql(new URL(name, directory));
     return {
       name,
       sql,
@@ -41,17 +49,49 @@ function readMigrations(): Migration[] {
 /** The schema in the database is not one this version can run on. */
 export class SchemaError extends Error {
   override name = "SchemaError";
+  readonly problem: string;
+  /** What to do. */
+  readonly fix: string;
+
+  constructor(problem: string, fix: string) {
+    super(`${problem} ${fix}`);
+    this.problem = problem;
+    this.fix = fix;
+  }
 }
 
 /** A migration as the database has it recorded. */
-interface Done {
-  readonly name: string;
-  readonly checksum: string;
+interface Done extends Recorded {
   readonly compatible_from: string | null;
 }
 
 /** Refuses what this version cannot run on; returns the migrations of newer versions that it can. */
-function check(done: ReadonlyMap<string, Done>, known: readonly Migration[]): string[] {
+function check(done: ReadonlyMap<string, Done>, migrations: readonly Migration[]): string[] {
+  const known: readonly Recorded[] = [...replaced, ...migrations];
+  const newer = checkNewer(done, known);
+  for (const { name, checksum } of known) {
+    const recorded = done.get(name);
+    if (recorded !== undefined && recorded.checksum !== checksum) {
+      throw new SchemaError(
+        `The migration ${name} is not the one that was applied to this database.`,
+        "An applied migration must not be edited; add a new one instead.",
+      );
+    }
+  }
+  if (baselineOf(done) === "part") {
+    const { lacks, commit } = olderSchema(new Set(done.keys()));
+    throw new SchemaError(
+      `The database's schema is too old for this version: it lacks ${lacks}. Nothing was changed.`,
+      `Start Tollgate at commit ${commit} on it once (or run its "tollgate migrate"), then this version.`,
+    );
+  }
+  return newer;
+}
+
+const baselineOf = (done: ReadonlyMap<string, Done>): BaselineState =>
+  baselineState(new Set(done.keys()));
+
+function checkNewer(done: ReadonlyMap<string, Done>, known: readonly Recorded[]): string[] {
   const names = new Set(known.map((migration) => migration.name));
   const last = known.at(-1)?.name ?? "";
   const newer = [...done.values()].filter(({ name }) => !names.has(name));
@@ -64,18 +104,9 @@ function check(done: ReadonlyMap<string, Done>, known: readonly Migration[]): st
       from === null ? name : `${name}, which needs a version that knows ${from}`,
     );
     throw new SchemaError(
-      `The database was changed by a newer version of Tollgate (${words.join("; ")}); this one knows migrations up to ${last}. ` +
-        "Run that version, or restore a backup from before it.",
+      `The database was changed by a newer version of Tollgate (${words.join("; ")}); this one knows migrations up to ${last}.`,
+      "Run that version, or restore a backup from before it.",
     );
-  }
-  for (const { name, checksum } of known) {
-    const recorded = done.get(name);
-    if (recorded !== undefined && recorded.checksum !== checksum) {
-      throw new SchemaError(
-        `The migration ${name} is not the one that was applied to this database. ` +
-          "An applied migration must not be edited; add a new one instead.",
-      );
-    }
   }
   return newer.map(({ name }) => name);
 }
@@ -112,12 +143,22 @@ async function readDone(database: Queryable): Promise<Map<string, Done>> {
   return new Map(rows.map((row) => [row.name, row]));
 }
 
-/** All migrations of this version, in order. */
-export const knownMigrations = (): readonly Migration[] => readMigrations();
+/** All migrations of this version, in order; first those that the baseline stands for. */
+export const knownMigrations = (): readonly Recorded[] => [...replaced, ...readMigrations()];
+
+/** Makes the schema of the baseline, and records what it stands for. */
+async function applyBaseline(tx: Queryable): Promise<void> {
+  for (const sql of readBaseline()) await tx.query(sql);
+  await tx.query(
+    "insert into schema_migrations (name, checksum) select * from unnest($1::text[], $2::text[])",
+    [replaced.map(({ name }) => name), replaced.map(({ checksum }) => checksum)],
+  );
+}
 
 /**
- * Applies what is missing, as far as `wanted` names it (absent: all); returns the names.
- * @throws SchemaError when a newer version left this one behind, or an applied file was edited
+ * Applies what is missing, as far as `wanted` names it (absent: all); returns the names. The baseline is wanted where all
+ * that it stands for is.
+ * @throws SchemaError when a newer version left this one behind, an applied file was edited, or the schema is too old
  */
 export async function applyMigrations(
   tx: Queryable,
@@ -126,6 +167,9 @@ export async function applyMigrations(
   const known = readMigrations();
   const done = await readDone(tx);
   check(done, known);
+  const isNew =
+    baselineOf(done) === "none" && (wanted === undefined || baselineState(wanted) === "whole");
+  if (isNew) await applyBaseline(tx);
   const missing = known.filter(({ name }) => !done.has(name) && wanted?.has(name) !== false);
   for (const { name, sql, checksum, compatibleFrom } of missing) {
     await tx.query(sql);
@@ -134,12 +178,12 @@ export async function applyMigrations(
       [name, checksum, compatibleFrom],
     );
   }
-  return missing.map(({ name }) => name);
+  return [...(isNew ? [baselineName] : []), ...missing.map(({ name }) => name)];
 }
 
 /**
  * Applies what is missing, all in one transaction; returns the names of what it applied.
- * @throws SchemaError when a newer version left this one behind, or an applied file was edited
+ * @throws SchemaError when a newer version left this one behind, an applied file was edited, or the schema is too old
  */
 export function migrate(database: Database): Promise<{ applied: string[] }> {
   return database.transaction(async (tx) => {
@@ -162,5 +206,7 @@ export async function schemaState(database: Queryable): Promise<{
   const done = table?.is_there ? await readDone(database) : new Map<string, Done>();
   const newer = check(done, known);
   const names = known.map(({ name }) => name);
-  return { last: names.at(-1) ?? "", missing: names.filter((name) => !done.has(name)), newer };
+  const missing = names.filter((name) => !done.has(name));
+  if (baselineOf(done) === "none") missing.unshift(baselineName);
+  return { last: names.at(-1) ?? "", missing, newer };
 }

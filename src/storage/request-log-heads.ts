@@ -1,5 +1,5 @@
 /**
- * Heads of the request log: what many rows have in common, stored once (migration 0015). A row has a head when its like was
+ * Heads of the request log: what many rows have in common, stored once (baseline/09_request_log.sql). A row has a head when its like was
  * met before: what occurs only once (a name the caller made up, a plan priced for one video) makes no head of its own, and
  * its row is whole. Whether the database has a head is not known here (request-log-insert.ts).
  */

@@ -43,7 +43,7 @@ interface Variant {
 // JSON and ids have no line ends of their own, so lists of them need no escaping between them.
 // The log may lose its last moments in a crash of the server; waiting for the disk each time would slow the ledger beside it.
 // Lists are taken apart in the select list: in the from clause each would be stored once more.
-// What cost nothing is found by no charge: it is noted for the sums (migration usage_rollups).
+// What cost nothing is found by no charge: it is noted for the sums (baseline/11_usage.sql).
 const insertSql = ({ own, again }: Variant): string => `
   with written as (insert into requests (workspace_id, head, id, created_at, cost_nano, duration_ms, first_token_ms, usage_counts,
     attempt_started_ms, attempt_duration_ms${own ? `, ${ownNames}` : ""})

@@ -1,6 +1,6 @@
 /**
  * What is fixed and what is particular in a usage and in a call's only attempt: the fixed part is the same in row after row
- * and belongs to their head. The view `request_log` puts both together again (migration 0015).
+ * and belongs to their head. The view `request_log` puts both together again (baseline/09_request_log.sql).
  */
 
 /** Numbers apart from what they count. */

@@ -24,7 +24,7 @@ const lockKey = 7_409_318_200_433n;
 /** After so long a log row does not come any more. */
 const lateMax = "interval '1 day'";
 
-/** Not while rows of before cannot be read (migration request_days): calls would count as of no model, or not at all. */
+/** Not while rows of before cannot be read (storage/baseline/10_request_parts.sql): calls would count as of no model, or not at all. */
 const lockSql = `select pg_try_advisory_xact_lock($1)
   and not exists (select from pg_class where oid = to_regclass('requests_before') and not relispartition) as mine`;
 

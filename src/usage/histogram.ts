@@ -1,5 +1,5 @@
 /**
- * Histograms of times as the database sums them: one number of 64 counters, 12 decimal digits each (migration usage_rollups).
+ * Histograms of times as the database sums them: one number of 64 counters, 12 decimal digits each (storage/baseline/11_usage.sql).
  * Counter n counts what took from 1.25^n ms up to 1.25^(n + 1) ms.
  */
 

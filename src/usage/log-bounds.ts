@@ -1,5 +1,5 @@
 /**
- * Which ids of the log a question can be about. The log is kept in parts by the time of ids (migration request_days). A plan has
+ * Which ids of the log a question can be about. The log is kept in parts by the time of ids (storage/baseline/10_request_parts.sql). A plan has
  * only the parts that its parameters allow, so a question that says so costs the same however many there are.
  */
 import { idMs } from "../base/ids.ts";

@@ -1,4 +1,4 @@
-/** What is summed of calls, by column of the sums (migration `usage_rollups`), and how a call's part of it is read from the log. */
+/** What is summed of calls, by column of the sums (storage/baseline/11_usage.sql), and how a call's part of it is read from the log. */
 
 import type { LogIds } from "./log-bounds.ts";
 
@@ -55,7 +55,7 @@ const textMax = 256;
 const short = (text: string): string => `left(coalesce(${text}, ''), ${textMax})`;
 
 /**
- * A row of the log `r` and its head `h`, as the view `request_log` joins them (migration 0015). The view itself under an outer
+ * A row of the log `r` and its head `h`, as the view `request_log` joins them (storage/baseline/09_request_log.sql). The view itself under an outer
  * join would have to be made first: all of it, for one hour's calls.
  */
 const logKey = "coalesce(r.key_id, h.key_id)";

@@ -184,9 +184,31 @@ describe("on an empty database", () => {
       TOLLGATE_DATA_DIR: join(directory, "none"),
     };
     const { applied } = (await run("migrate --json", environment)) as { applied: string[] };
-    expect(applied[0]).toMatch(/^0001_/);
+    expect(applied.slice(0, 2)).toEqual(["baseline", "0042_master_keys.sql"]);
     expect(await run("migrate", environment)).toBe("the schema is up to date\n");
     expect(await run("keys list --json", environment)).toEqual([]);
+  });
+
+  it("a schema from before the baseline is refused in one line, and doctor says what upgrades it", async () => {
+    const url = await postgres.createMigrated();
+    const database = await openDatabase({ url, log: silentLog });
+    await database.query("delete from schema_migrations where name like '0041%'");
+    await database.close();
+    const environment = { DATABASE_URL: url, TOLLGATE_DATA_DIR: join(directory, "older") };
+    const problem =
+      "The database's schema is too old for this version: it lacks 0041_request_tags.sql. Nothing was changed.";
+    const fix = /^Start Tollgate at commit \w{7} on it once \(or run its "tollgate migrate"\)/;
+    for (const words of ["migrate", "keys list"]) {
+      const refused = await tollgateHere(words.split(" "), environment);
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr).toMatch(/^[^\n]+\n$/);
+      expect(refused.stderr).toContain(`tollgate: ${problem} Start Tollgate at commit`);
+    }
+    const { stdout } = await tollgateHere(["doctor", "--json"], environment);
+    const { findings } = JSON.parse(stdout) as { findings: { check: string }[] };
+    const schema = findings.find(({ check }) => check === "schema");
+    expect(schema).toMatchObject({ status: "failed", message: problem });
+    expect(schema).toMatchObject({ fix: expect.stringMatching(fix) as string });
   });
 });
 

@@ -325,4 +325,17 @@ describeDatabase("ledger tables", (open) => {
       resetsAt: { daily: new Date("2026-11-06T00:00:00Z") },
     });
   });
+
+  it("an account's held and an entry cannot be made wrong by a statement", async () => {
+    const database = await open();
+    await addWorkspace(database, "w");
+    await createLedger(database).credit({ workspaceId: "w", amountNano: 5n, reference: "r" });
+    await expect(database.query("update ledger_accounts set held_nano = -1")).rejects.toThrow(
+      /held_nano/,
+    );
+    await expect(database.query("update ledger_entries set amount_nano = 6")).rejects.toThrow(
+      /never changed/,
+    );
+    await expect(database.query("delete from ledger_entries")).rejects.toThrow(/never changed/);
+  });
 });

@@ -284,11 +284,13 @@ function copyFolder(from: string, to: string): void {
   }
 }
 
-/** The schema's version: what the names and the text of all migrations come to. */
+/** The schema's version: what the text of the baseline and of all migrations comes to. */
 function schemaMark(): string {
-  const folder = new URL("../../src/storage/migrations/", import.meta.url);
   const hash = createHash("sha256");
-  for (const name of readdirSync(folder).sort()) hash.update(readFileSync(new URL(name, folder)));
+  for (const place of ["baseline", "migrations"]) {
+    const folder = new URL(`../../src/storage/${place}/`, import.meta.url);
+    for (const name of readdirSync(folder).sort()) hash.update(readFileSync(new URL(name, folder)));
+  }
   return hash.digest("hex").slice(0, 12);
 }
 

@@ -1,26 +1,34 @@
 /** Expand, then contract: a migration takes nothing away from the version before it, unless it says when that is over. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { replaced } from "../../src/storage/baseline.ts";
 import { compatibleFromOf } from "../../src/storage/migrate.ts";
 import { takenAway } from "./migrations.ts";
 
-const folder = new URL("../../src/storage/migrations/", import.meta.url);
-const migrations = readdirSync(folder)
-  .filter((name) => name.endsWith(".sql"))
-  .sort()
-  .map((name) => ({ name, sql: readFileSync(new URL(name, folder), "utf8") }));
+function textsOf(place: string) {
+  const folder = new URL(`../../src/storage/${place}/`, import.meta.url);
+  const names = readdirSync(folder).filter((name) => name.endsWith(".sql"));
+  return names.sort().map((name) => ({ name, sql: readFileSync(new URL(name, folder), "utf8") }));
+}
+const baseline = textsOf("baseline");
+const migrations = textsOf("migrations");
 
-/** The last one from before the rule. */
-const before = "0041_request_tags.sql";
-
-it("every migration since the rule takes nothing away, or says after which one versions no longer need it", () => {
-  const since = migrations.filter(({ name }) => name > before);
-  expect(since.length).toBeGreaterThan(0);
-  const found = since.flatMap((one) => {
-    const words = takenAway(one, migrations.slice(0, migrations.indexOf(one)));
+it("every migration takes nothing away, or says after which one versions no longer need it", () => {
+  expect(migrations.length).toBeGreaterThan(0);
+  const found = migrations.flatMap((one, at) => {
+    const words = takenAway(one, [...baseline, ...migrations.slice(0, at)]);
     return words.map((word) => `${one.name} ${word}`);
   });
   expect(found).toEqual([]);
+});
+
+it("a migration comes after all that the baseline stands for, and has a name that is applied", () => {
+  const last = replaced.at(-1)!.name;
+  for (const { name } of migrations) {
+    expect(name > last).toBe(true);
+    expect(name).toMatch(/^\d{4}_[a-z0-9_-]+\.sql$/);
+  }
+  for (const { name } of baseline) expect(name).toMatch(/^\d{2}_[a-z0-9_]+\.sql$/);
 });
 
 it("what a migration contracts after is there, and is before it", () => {
@@ -28,7 +36,7 @@ it("what a migration contracts after is there, and is before it", () => {
     const after = compatibleFromOf(sql);
     if (after === null) continue;
     expect(after < name).toBe(true);
-    expect(migrations.map((one) => one.name)).toContain(after);
+    expect([...replaced, ...migrations].map((one) => one.name)).toContain(after);
   }
 });
 

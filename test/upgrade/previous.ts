@@ -31,14 +31,20 @@ export function isInHistory(commit: string): boolean {
   }
 }
 
-/** Unpacks a commit; returns the file that starts its command line. */
-export function unpack(commit: string): string {
+/** Unpacks a commit, or what it has at these paths; returns the folder. */
+export function unpackTree(commit: string, ...paths: string[]): string {
   const tree = temporaryDirectory();
-  const archive = execFileSync("git", ["archive", commit], {
+  const archive = execFileSync("git", ["archive", commit, ...paths], {
     cwd: root,
     maxBuffer: 2 ** 30,
   });
   execFileSync("tar", ["-x", "-C", tree], { input: archive });
+  return tree;
+}
+
+/** Unpacks a commit; returns the file that starts its command line. */
+export function unpack(commit: string): string {
+  const tree = unpackTree(commit);
   symlinkSync(join(root, "node_modules"), join(tree, "node_modules"));
   return join(tree, "src/cli/main.ts");
 }

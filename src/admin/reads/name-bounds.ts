@@ -1,4 +1,4 @@
-/** Between which ids the rows of a page are: with it a plan has only the parts of the log that they are in (migration request_days). */
+/** Between which ids the rows of a page are: with it a plan has only the parts of the log that they are in (storage/baseline/10_request_parts.sql). */
 import { requestTrail } from "./trails.ts";
 import { nameParams, type RowName } from "./visible-ids.ts";
 

@@ -1,6 +1,6 @@
 /** Checks of the database: reached, of this version's schema, its clock, and whether the master key is its own. */
 import { createLog } from "../../base/log.ts";
-import { schemaState, type Database } from "../../storage/index.ts";
+import { SchemaError, schemaState, type Database } from "../../storage/index.ts";
 import { masterKeyProgress, openSecrets } from "../../tenancy/index.ts";
 import { openDatabaseOf } from "../database.ts";
 import type { Environment } from "../environment.ts";
@@ -60,7 +60,8 @@ async function checkSchema(database: Database): Promise<Finding> {
     const fix = "start the gateway, or run tollgate migrate";
     return warning("schema", `${missing.length} migrations are missing`, fix);
   } catch (error) {
-    return failed("schema", (error as Error).message, "run the version that changed it");
+    if (error instanceof SchemaError) return failed("schema", error.problem, error.fix);
+    return failed("schema", (error as Error).message, "check that this user may read the schema");
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The table of kept files: whose each is, what it holds, and until when. The sweep removes what is past its time, in small
- * batches, whatever the number (T86). Rows STORE; migration 0008.
+ * batches, whatever the number (T86). Rows STORE; the table is in ../baseline/12_tasks.sql.
  */
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import type { Database } from "../database.ts";

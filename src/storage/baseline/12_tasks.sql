@@ -1,3 +1,5 @@
+-- Image and video tasks, what makes them safe to send again, and the files that they produce. docs/tasks.md.
+
 -- Tasks: one row each, from submission to its end and ever after. The row is also its own job: `due_at` says when the next
 -- step is to be taken, and a lease with a token says who takes it, so that a job and its task can never disagree.
 create table tasks (
@@ -32,7 +34,7 @@ create table tasks (
   -- Polls in a row in which the vendor did not know the job, and since when.
   misses integer not null default 0,
   missing_since timestamptz,
-  -- When the next step is due; null once the task has ended.
+  -- When the next step is due; null once the task has ended, which the check at the end holds.
   due_at timestamptz,
   lease_token text,
   lease_until timestamptz,
@@ -40,64 +42,39 @@ create table tasks (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   finished_at timestamptz,
+  -- The transaction that wrote it last (written_since).
+  written bigint default pg_current_xact_id()::text::bigint,
   primary key (workspace_id, id),
   check ((due_at is null) = (status in ('succeeded', 'failed', 'expired', 'canceled')))
 );
 create index tasks_due on tasks (due_at) where due_at is not null;
 create index tasks_by_status on tasks (workspace_id, status, id desc);
+create index tasks_by_written on tasks using brin (written)
+  with (pages_per_range = 32, autosummarize = on);
 
--- One row per idempotency key of a workspace, made in the transaction that makes the task; kept for 24 hours.
+-- One row per idempotency key of a workspace, made in the transaction that makes the task or the hold; kept for 24 hours.
+-- It stands for a task (task_id), or for an image call (call_id) whose answer is kept as a file. While neither task nor answer is
+-- there the call is under way, as long as its hold is open: it ends in the transaction that writes the answer.
 create table idempotency_keys (
   workspace_id text not null,
   key text not null,
   fingerprint text not null,
-  -- The task it made, or the answer of a call that is no task.
   task_id text,
   created_at timestamptz not null,
+  call_id text,
+  answer text,
   primary key (workspace_id, key)
 );
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 
--- The outbox of callbacks: written in the transaction that ends a task, delivered at least once. Its id is the event's.
-create table webhook_deliveries (
-  workspace_id text not null,
-  id text not null,
-  task_id text,
-  type text not null,
-  url text not null,
-  -- The body of a test event; that of a task is rendered from the task, which does not change any more.
-  body jsonb,
-  status text not null default 'pending' check (status in ('pending', 'delivered', 'failed')),
-  attempts integer not null default 0,
-  due_at timestamptz,
-  lease_token text,
-  lease_until timestamptz,
-  created_at timestamptz not null,
-  updated_at timestamptz not null,
-  primary key (workspace_id, id),
-  check ((due_at is null) = (status <> 'pending'))
-);
-create index webhook_deliveries_due on webhook_deliveries (due_at) where due_at is not null;
-create index webhook_deliveries_by_task on webhook_deliveries (workspace_id, task_id);
-
-create table webhook_attempts (
-  workspace_id text not null,
-  delivery_id text not null,
-  attempt integer not null,
-  started_at timestamptz not null,
-  duration_ms integer not null,
-  -- The receiver's status, or null where it could not be reached; then `error` says why.
-  http_status integer,
-  error text,
-  primary key (workspace_id, delivery_id, attempt)
-);
-
 -- What is kept in the file store. The name is the whole secret of a result's address: 128 random bits.
+-- Purposes: inputs and results of tasks; the kept answer of an image call, which is not served under /files and is bound to no task;
+-- small copies of results, made when somebody looks, which end with their picture.
 create table files (
   workspace_id text not null,
   name text not null,
   task_id text,
-  purpose text not null check (purpose in ('input', 'result')),
+  purpose text not null check (purpose in ('input', 'result', 'answer', 'thumbnail')),
   media_type text not null,
   bytes bigint not null,
   created_at timestamptz not null,
@@ -106,3 +83,5 @@ create table files (
 );
 create unique index files_by_name on files (name);
 create index files_by_expiry on files (expires_at);
+-- Files are found by their task when it goes.
+create index files_by_task on files (workspace_id, task_id) where task_id is not null;

@@ -1,13 +1,88 @@
--- What a key that is refused has set aside goes back with the refusal. It stayed until the next batch of the key, and as long as refused
--- calls kept coming, while others were told that there was nothing left. Rules 3 and 4 take the place of those in 0022_ledger_rules.sql.
+-- The ledger's rules 2 to 4: counting, allowances, and the batches that gateways send. docs/ledger.md.
 
-drop function ledger_batch(text, integer, bigint, integer, boolean, boolean, text[], text[], integer[], bigint[], bigint[], bigint[],
-  integer[], text[], bigint[], bigint[]);
-drop function ledger_set_allowances(text, timestamptz, boolean, text[], text[], integer[], bigint[], bigint[], bigint[], integer[]);
+-- Rule 2, counting: entries of what is over, what they draw, and the counters. The accounts are locked. What was written before is
+-- left out. A charge counts in the period of p_now, or in a later one in which something was charged before the clock went back.
+--   p_gateway  whose allowances are drawn on, or null; p_void: what an entry without a charge is, void or expire
+--   k_*        the keys; k_members: the owner of the key, looked up where null
+--   e_place    an entry's key in k_*; e_charge: null for a void; e_bound: what its call or task had set aside
+create function ledger_write(
+  p_gateway text, p_now timestamptz, p_void text,
+  k_workspaces text[], k_keys text[], k_rotations integer[], k_members text[],
+  e_places integer[], e_ids text[], e_charges bigint[], e_bounds bigint[]
+) returns void language plpgsql as $$
+declare
+  v_day constant date := (p_now at time zone 'utc')::date;
+  v_week constant date := date_trunc('week', p_now at time zone 'utc')::date;
+  v_month constant date := date_trunc('month', p_now at time zone 'utc')::date;
+begin
+  with e as materialized (
+    select i.ord, i.place, k.workspace_id, k.key_id, i.id, i.charge, i.bound
+    from unnest(e_places, e_ids, e_charges, e_bounds) with ordinality as i (place, id, charge, bound, ord)
+    join unnest(k_workspaces, k_keys) with ordinality as k (workspace_id, key_id, place) on k.place = i.place
+    -- offset 0: one look by the key for each, never all entries at once because they were few when this was planned
+    where not exists (select 1 from ledger_entries x where x.workspace_id = k.workspace_id and x.reference = i.id offset 0)
+  ),
+  by_key as materialized (
+    select b.place, k.workspace_id, k.key_id, a.at_row, b.charge, least(b.draw, coalesce(a.amount_nano, 0)) as drawn,
+      least(b.bound, coalesce(a.amount_nano, 0)) - least(b.draw, coalesce(a.amount_nano, 0)) as freed,
+      coalesce(k.member_id, a.member_id,
+        (select x.created_by from api_keys x where x.workspace_id = k.workspace_id and x.id = k.key_id)) as member_id
+    from (
+      select e.place, coalesce(sum(e.charge), 0)::bigint as charge, sum(e.bound)::bigint as bound,
+        sum(case when e.charge is null then 0 else least(e.charge, e.bound) end)::bigint as draw
+      from e group by 1
+    ) b
+    join unnest(k_workspaces, k_keys, k_rotations, k_members) with ordinality as k (workspace_id, key_id, rotation, member_id, place)
+      on k.place = b.place
+    left join lateral (
+      select y.*, y.ctid as at_row from ledger_allowances y
+      where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
+    ) a on true
+  ),
+  account as materialized (
+    select b.workspace_id, b.charge, b.drawn, a.credits_nano, a.charged_nano, a.at_row
+    from (select x.workspace_id, sum(x.charge)::bigint as charge, sum(x.drawn)::bigint as drawn from by_key x group by 1) b
+    cross join lateral (select y.*, y.ctid as at_row from ledger_accounts y where y.workspace_id = b.workspace_id offset 0) a
+  ),
+  written as (
+    insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, member_id, created_at)
+    select e.workspace_id, e.id, case when e.charge is null then p_void else 'charge' end, coalesce(e.charge, 0), e.bound,
+      a.credits_nano - a.charged_nano - coalesce(sum(e.charge) over (partition by e.workspace_id order by e.ord), 0),
+      e.key_id, b.member_id, p_now
+    from e join by_key b on b.place = e.place join account a on a.workspace_id = e.workspace_id
+    order by e.ord
+  ),
+  drawn as (
+    update ledger_allowances a set amount_nano = a.amount_nano - b.drawn,
+      idle_nano = least(a.idle_nano + b.freed, a.amount_nano - b.drawn)
+    from by_key b
+    where b.drawn + b.freed > 0 and a.ctid = b.at_row
+  ),
+  counted as (
+    update ledger_accounts a set charged_nano = a.charged_nano + b.charge, held_nano = a.held_nano - b.drawn,
+      month_nano = b.charge + case when a.last_day >= v_month then a.month_nano else 0 end,
+      week_nano = b.charge + case when a.last_day >= v_week then a.week_nano else 0 end,
+      day_nano = b.charge + case when a.last_day >= v_day then a.day_nano else 0 end,
+      last_day = greatest(a.last_day, v_day)
+    from account b
+    where b.charge > 0 and a.ctid = b.at_row
+  )
+  insert into ledger_spend as s (workspace_id, scope, scope_id, total_nano, month_nano, week_nano, day_nano, last_day)
+  select b.workspace_id, x.scope, x.scope_id, sum(b.charge)::bigint, sum(b.charge)::bigint, sum(b.charge)::bigint, sum(b.charge)::bigint, v_day
+  from by_key b cross join lateral (values ('member', b.member_id), ('key', b.key_id)) x (scope, scope_id)
+  where x.scope_id is not null and b.charge > 0
+  group by 1, 2, 3
+  on conflict (workspace_id, scope, scope_id) do update set
+    total_nano = s.total_nano + excluded.total_nano,
+    month_nano = excluded.month_nano + case when s.last_day >= v_month then s.month_nano else 0 end,
+    week_nano = excluded.week_nano + case when s.last_day >= v_week then s.week_nano else 0 end,
+    day_nano = excluded.day_nano + case when s.last_day >= v_day then s.day_nano else 0 end,
+    last_day = greatest(s.last_day, excluded.last_day);
+end $$;
 
--- Rule 3, allowances: brings what a gateway has set aside for each key to need + keep, and to headroom beyond it while 32 times that
--- is left. A key that is refused, or whose target does not fit, keeps what its running calls use, and nothing for those that wait:
--- others may have it at once. The accounts are locked.
+-- Rule 3, allowances: brings what a gateway has set aside for each key to need + keep, and to headroom beyond it while 32 times keep
+-- and headroom are left. A key that is refused, or whose target does not fit, keeps what its running calls use, and nothing for those
+-- that wait: others may have it at once. The accounts are locked.
 -- Answers with the places of those that were not let in. p_restore asks nobody: the calls run.
 --   k_needs  what calls use and wait for; null: nothing is set
 --   k_uses   of the need and the keep, what stays in use whatever is decided
@@ -21,7 +96,7 @@ declare
 begin
   with t as materialized (
     select x.*, sum(x.delta) over w as w_delta, sum(x.delta) over m as m_delta, sum(x.delta) over q as k_delta,
-      sum(x.headroom) over w as w_headroom
+      sum(x.keep + x.headroom) over w as w_headroom
     from (
       select k.place, k.workspace_id, k.key_id, k.rotation, k.use, k.keep, k.need + k.keep as target, k.headroom,
         r.member_id, r.refusal, r.w_room, r.m_room, r.k_room, r.left_soft,
@@ -68,6 +143,11 @@ begin
   select array_agg(n.place order by n.place) filter (where not n.fits) into v_unfit from n;
   return coalesce(v_unfit, '{}');
 end $$;
+
+-- What is set aside in a workspace and not in use.
+create function ledger_idle(p_workspace text) returns bigint language sql stable as $$
+  select coalesce(sum(a.idle_nano), 0)::bigint from ledger_allowances a where a.workspace_id = p_workspace
+$$;
 
 -- Rule 4, the batch of a lane. Answers with a row for each key: its allowance, and where its calls were not let in also why: `refusal`,
 -- or (null) what `available` and `rooms` say, with the `caps`, what others have set aside and do not use (`idle`), and the time.

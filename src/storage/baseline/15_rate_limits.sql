@@ -150,6 +150,3 @@ create function rate_sweep() returns void language sql as $$
   delete from rate_windows w where w.step < extract(epoch from ledger_now()) - 120
     and not exists (select 1 from rate_calls c where c.workspace_id = w.workspace_id and c.scope = w.scope and c.scope_id = w.scope_id);
 $$;
-
-alter table workspaces add column rate_limits jsonb;
-alter table members add column rate_limits jsonb;

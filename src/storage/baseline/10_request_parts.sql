@@ -1,10 +1,6 @@
--- The request log in parts: what is old goes by dropping a table, and a question about a day reads that day. Parts are ranges of ids,
--- because an id begins with its time: the key stays (workspace_id, id), and a look by id meets one part. There are two kinds of ids,
--- req_ and task_, with parts of their own. docs/architecture.md.
---
--- The table of before becomes the part of everything older than this moment, as it is: nothing is copied, no index is made. Only
--- its rows of tasks move, because their ids lie behind those of all calls. What no part takes (a clock that is wrong by more than
--- a week, an id of another kind) goes to the default part: no row is ever refused.
+-- The parts of the request log: what is old goes by dropping a table, and a question about a day reads that day. src/retention.
+-- There are two kinds of ids, req_ and task_, with parts of their own. What no part takes (a clock that is wrong by more than a week,
+-- an id of another kind) goes to the default part: no row is ever refused.
 
 -- The part of an id that tells its time (src/base/ids.ts): of those made earlier it is smaller.
 create function id_time(p_at timestamptz) returns text language sql immutable strict parallel safe as $$
@@ -12,13 +8,6 @@ create function id_time(p_at timestamptz) returns text language sql immutable st
   from (select greatest(0, floor(extract(epoch from p_at) * 1000))::bigint as ms) t, generate_series(0, 9) place
 $$;
 
-alter table requests rename to requests_before;
-alter index requests_pkey rename to requests_before_pkey;
-alter index requests_by_written rename to requests_before_by_written;
-
-create table requests (like requests_before including defaults) partition by range (id);
-alter table requests add primary key (workspace_id, id);
-create index requests_by_written on requests using brin (written) with (pages_per_range = 32, autosummarize = on);
 create table requests_default partition of requests default;
 
 -- The parts. Their names tell their days in UTC: from low up to high, which is not included. Those of before have neither. Every id
@@ -61,8 +50,9 @@ begin
 end
 $$;
 
--- The table of before takes its place: the rest of what does not belong there moves out, what came late moves in. False where
--- that is done, or where there is more to move than p_limit; then it is to be called again.
+-- A log that was one large table, requests_before, takes its place as the first part: the rest of what does not belong there moves
+-- out, what came late moves in. False where that is done, or there is no such table; true where there is more to move than p_limit,
+-- or a step left: then it is to be called again.
 create function request_parts_attach(p_limit integer) returns boolean language plpgsql as $$
 declare
   v_end text;
@@ -105,6 +95,12 @@ begin
 end
 $$;
 
+-- The part of what is older than this moment. A table by itself first, as a log is that was one table.
+create table requests_before (like requests including defaults);
+alter table requests_before add primary key (workspace_id, id);
+create index requests_before_by_written on requests_before using brin (written) with (pages_per_range = 32, autosummarize = on);
+
+-- The first parts: that one and its like for tasks, and this day and the next ones.
 do $$
 declare
   v_now constant timestamptz := now();
@@ -113,7 +109,7 @@ declare
   v_kind text;
   v_end date;
 begin
-  execute format('alter table requests_before add constraint requests_before_end check (id < %L) not valid', 'req_' || v_time);
+  execute format('alter table requests attach partition requests_before for values from (minvalue) to (%L)', 'req_' || v_time);
   execute format('create table requests_task_before partition of requests for values from (%L) to (%L)', 'task_', 'task_' || v_time);
   foreach v_kind in array array['req', 'task'] loop
     v_end := case v_kind when 'req' then v_day + 1 else (date_trunc('month', v_day::timestamp) + interval '1 month')::date end;
@@ -122,66 +118,5 @@ begin
       v_kind || '_' || v_time, v_kind || '_' || id_time(v_end::timestamp at time zone 'UTC'));
   end loop;
   perform request_parts_ahead(v_day, 2, false);
-  -- Seconds for a gigabyte, in which nobody can read. What is larger takes its place while gateways run (src/retention).
-  if pg_relation_size('requests_before') < 500000000 then
-    while request_parts_attach(1000000) loop
-    end loop;
-  end if;
 end
 $$;
-
-create or replace view request_log as
-  select r.workspace_id, r.id, r.created_at,
-    coalesce(r.key_id, h.key_id) as key_id,
-    coalesce(r.model, h.model) as model,
-    coalesce(r.provider, h.provider) as provider,
-    coalesce(r.protocol, h.protocol) as protocol,
-    coalesce(r.upstream_protocol, h.upstream_protocol) as upstream_protocol,
-    coalesce(r.status, h.status) as status,
-    coalesce(r.http_status, h.http_status) as http_status,
-    case when r.usage_counts is null then r.usage
-      else format(h.usage_format, variadic string_to_array(r.usage_counts, ','))::json end as usage,
-    coalesce(r.usage_source, h.usage_source) as usage_source,
-    r.cost_nano, r.duration_ms, r.first_token_ms, r.dropped, r.notes,
-    case when r.attempt_started_ms is null then r.attempts
-      else json_build_array(json_build_object(
-        'provider', h.attempt -> 'provider',
-        'credential', h.attempt -> 'credential',
-        'upstream_model', h.attempt -> 'upstream_model',
-        'started_ms', r.attempt_started_ms,
-        'duration_ms', r.attempt_duration_ms,
-        'status', h.attempt -> 'status',
-        'outcome', h.attempt -> 'outcome')) end as attempts,
-    coalesce(r.explanation, h.explanation) as explanation,
-    coalesce(r.stream, h.stream) as stream,
-    r.error_message
-  from requests r
-  left join request_heads h on h.workspace_id = r.workspace_id and h.id = r.head;
-
--- As before, but of the log only the parts of the last days are asked: a row is written when its call ends.
-create or replace function written_since(p_mark bigint, p_topics text[], p_limit integer)
-returns table (topic text, workspace_id text, id text, written bigint)
-language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_custom_plan as $$
-declare
-  v_low constant text := id_time(now() - interval '4 days');
-begin
-  if 'requests' = any(p_topics) then
-    return query select 'requests', r.workspace_id, r.id, r.written from requests r
-      where r.written >= p_mark and (r.id >= 'req_' || v_low and r.id < 'task_' or r.id >= 'task_' || v_low)
-      limit p_limit;
-  end if;
-  if 'tasks' = any(p_topics) then
-    return query select 'tasks', t.workspace_id, t.id, t.written from tasks t where t.written >= p_mark limit p_limit;
-  end if;
-  if 'deliveries' = any(p_topics) then
-    return query select 'deliveries', d.workspace_id, d.id, d.written from webhook_deliveries d
-      where d.written >= p_mark limit p_limit;
-  end if;
-end
-$$;
-
--- A head is of one month, so that heads can go with the rows that refer to them. Those of before are of none, and stay.
-alter table request_heads add column month date;
-
--- Files are found by their task when it goes.
-create index files_by_task on files (workspace_id, task_id) where task_id is not null;

@@ -1,7 +1,6 @@
 -- Usage is read from sums by hour and by day, not from the log. A worker adds to them what the ledger and the log have beyond what
 -- was added before, and moves the mark of how far it came in the same transaction. Readers add the rest themselves, in one
 -- snapshot, so that an answer is always the ledger's to the last nano-dollar. docs/architecture.md.
---
 -- Texts are '' where there is nothing, so that they can be in keys.
 
 -- How far each workspace's entries are in the sums. Entries of a workspace are written under the lock of its account: in their order,
@@ -17,7 +16,6 @@ create table usage_pending (
   id text not null,
   primary key (workspace_id, id)
 );
-insert into usage_pending (workspace_id, id) select workspace_id, id from requests where cost_nano = 0;
 
 -- Charges in the sums whose log row was not there. When it comes, they move to its model; after a day nothing comes any more.
 create table usage_unattributed (
@@ -32,6 +30,7 @@ create table usage_unattributed (
   primary key (workspace_id, entry)
 );
 
+-- The sums by hour, by everything that is asked for. A row counts calls: those that failed, those whose caller left.
 create table usage_hours (
   workspace_id text not null,
   hour timestamptz not null check (extract(epoch from hour)::bigint % 3600 = 0),

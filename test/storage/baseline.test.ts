@@ -1,0 +1,184 @@
+/**
+ * The baseline is the schema that the migrations made that it stands for, object by object. A database that has them all goes
+ * on as it is, one that lacks some is refused untouched, and a start that dies in the middle leaves nothing.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { baselineName, olderSchema, replaced } from "../../src/storage/baseline.ts";
+import type * as migrations from "../../src/storage/migrate.ts";
+import {
+  applyMigrations,
+  knownMigrations,
+  migrate,
+  openDatabase,
+  prepareMigrations,
+  schemaState,
+  type Database,
+} from "../../src/storage/index.ts";
+import { eventually } from "../support/patience.ts";
+import { sharedPostgres, silentLog } from "../support/postgres.ts";
+import { isInHistory, unpackTree } from "../upgrade/previous.ts";
+import { catalogueOf, digestsOf, type Catalogue } from "./catalogue.ts";
+
+const opened: Database[] = [];
+afterAll(() => Promise.all(opened.map((database) => database.close())));
+
+/** An empty database. */
+async function openEmpty(url?: string): Promise<Database> {
+  const place = url ?? (await (await sharedPostgres()).createDatabase());
+  const database = await openDatabase({ url: place, log: silentLog });
+  opened.push(database);
+  return database;
+}
+
+type Migrate = Pick<typeof migrations, "applyMigrations" | "migrate" | "prepareMigrations">;
+
+/** A database that a version brought to the migration of this name. */
+async function openAt(last: string, { prepareMigrations, applyMigrations }: Migrate) {
+  const database = await openEmpty();
+  const wanted = new Set(replaced.map(({ name }) => name).filter((name) => name <= last));
+  await database.transaction(async (tx) => {
+    await prepareMigrations(tx);
+    await applyMigrations(tx, wanted);
+  });
+  return database;
+}
+
+const recordedIn = (database: Database): Promise<object[]> =>
+  database.query("select name, checksum, compatible_from from schema_migrations order by name");
+
+/** The schema without the table of migrations, which is older than the baseline. */
+async function schemaOf(database: Database): Promise<Catalogue> {
+  const { schema_migrations: _table, ...rest } = await catalogueOf(database);
+  return rest;
+}
+
+const last = replaced.at(-1)!.name;
+const now: Migrate = { applyMigrations, migrate, prepareMigrations };
+const after = knownMigrations()
+  .map(({ name }) => name)
+  .filter((name) => name > last);
+
+it("what the baseline makes is what was recorded of the migrations that it stands for", async () => {
+  const url = new URL("baseline.json", import.meta.url);
+  const recorded = JSON.parse(readFileSync(url, "utf8")) as Record<string, string>;
+  const database = await openAt(last, now);
+  expect(digestsOf(await schemaOf(database))).toEqual(recorded);
+  expect(await recordedIn(database)).toEqual(
+    replaced.map((one) => ({ ...one, compatible_from: null })),
+  );
+  expect(await migrate(database)).toEqual({ applied: after });
+});
+
+it("a database that lacks any of them is refused, whichever", async () => {
+  const database = await openEmpty(await (await sharedPostgres()).createMigrated());
+  for (const { name, checksum } of replaced) {
+    await database.query("delete from schema_migrations where name = $1", [name]);
+    const words = `it lacks ${name}. Nothing was changed. Start Tollgate at commit ${olderSchema(new Set()).commit}`;
+    await expect(migrate(database)).rejects.toThrow(words);
+    await expect(schemaState(database)).rejects.toThrow(words);
+    await database.query("insert into schema_migrations (name, checksum) values ($1, $2)", [
+      name,
+      checksum,
+    ]);
+  }
+  expect(await migrate(database)).toEqual({ applied: [] });
+});
+
+it("a database without a schema has it before it, and is not changed by being asked", async () => {
+  const database = await openEmpty();
+  expect(await schemaState(database)).toMatchObject({ missing: [baselineName, ...after] });
+  expect(await schemaOf(database)).toEqual(await schemaOf(await openEmpty()));
+});
+
+it("a process that is killed in the middle of the baseline leaves nothing, and the next one makes it whole", async () => {
+  const url = await (await sharedPostgres()).createDatabase();
+  const database = await openEmpty(url);
+  const before = await catalogueOf(database);
+  const server = await database.transaction(async (tx) => {
+    // The name is taken, as far as others can tell: whoever makes that table waits.
+    await tx.query("create table usage_folds (workspace_id text)");
+    const program = new URL("./holder-child.ts", import.meta.url).pathname;
+    const started = spawn(process.execPath, [program, "server", url], { stdio: "ignore" });
+    const waiting = await eventually(async () => {
+      const [row] = await database.query<{ pid: number }>(
+        `select pid from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%create table usage_folds%'`,
+      );
+      return row?.pid;
+    }, "a process in the middle of the baseline");
+    started.kill("SIGKILL");
+    await once(started, "exit");
+    await tx.query("drop table usage_folds");
+    return waiting;
+  });
+  await eventually(async () => {
+    const rows = await database.query("select from pg_stat_activity where pid = $1", [server]);
+    return rows.length === 0;
+  }, "the end of its transaction");
+  expect(await catalogueOf(database)).toEqual(before);
+  expect(await migrate(database)).toEqual({ applied: [baselineName, ...after] });
+});
+
+const { commit } = olderSchema(new Set());
+
+describe.skipIf(!isInHistory(commit))("beside the files of before", () => {
+  /** The version whose name the refusal gives. */
+  let older: Migrate;
+  beforeAll(async () => {
+    const file = join(unpackTree(commit, "src/storage"), "src/storage/migrate.ts");
+    older = (await import(/* @vite-ignore */ file)) as Migrate;
+  });
+
+  it("the baseline is the schema that they make, and so is what comes after it", async () => {
+    const [theirs, ours] = [await openAt(last, older), await openAt(last, now)];
+    expect(await catalogueOf(ours)).toEqual(await catalogueOf(theirs));
+    expect(await recordedIn(ours)).toEqual(await recordedIn(theirs));
+    expect(await migrate(theirs)).toEqual({ applied: after });
+    expect(await migrate(ours)).toEqual({ applied: after });
+    expect(await catalogueOf(ours)).toEqual(await catalogueOf(theirs));
+  });
+
+  it("a database at 0040 is refused untouched; the version that is named brings it here", async () => {
+    const database = await openAt("0040_thumbnails.sql", older);
+    await database.query("alter table schema_migrations drop column compatible_from");
+    const before = [
+      await catalogueOf(database),
+      await database.query("select * from schema_migrations order by name"),
+    ];
+    const words =
+      /too old for this version: it lacks 0041_request_tags\.sql\. Nothing was changed\. Start Tollgate at commit \w{7} on it once/;
+    await expect(migrate(database)).rejects.toThrow(words);
+    await expect(schemaState(database)).rejects.toThrow(words);
+    expect([
+      await catalogueOf(database),
+      await database.query("select * from schema_migrations order by name"),
+    ]).toEqual(before);
+    await older.migrate(database);
+    await migrate(database);
+    expect(await schemaState(database)).toMatchObject({ missing: [] });
+  });
+
+  it("a database at 0041 with a changed checksum is refused untouched", async () => {
+    const database = await openAt(last, older);
+    await database.query("update schema_migrations set checksum = 'x' where name = $1", [last]);
+    const before = await catalogueOf(database);
+    await expect(migrate(database)).rejects.toThrow(/0041_request_tags\.sql is not the one/);
+    expect(await catalogueOf(database)).toEqual(before);
+  });
+
+  it("an earlier version and this one start on an empty database at once, and either starts on what the other made", async () => {
+    const url = await (await sharedPostgres()).createDatabase();
+    const places = [await openEmpty(url), await openEmpty(url)] as const;
+    const done = await Promise.all([migrate(places[0]), older.migrate(places[1])]);
+    expect(done.filter(({ applied }) => applied.includes(after[0]!))).toHaveLength(1);
+    const fresh = await openEmpty();
+    await migrate(fresh);
+    expect(await older.migrate(fresh)).toEqual({ applied: [] });
+    expect(await catalogueOf(fresh)).toEqual(await catalogueOf(places[0]));
+    expect(await recordedIn(fresh)).toEqual(await recordedIn(places[0]));
+  });
+});
