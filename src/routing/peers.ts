@@ -148,6 +148,7 @@ export class HealthPeers implements Peers {
       this.#isWanted = false;
       try {
         await this.#exchange();
+        this.#first.resolve();
         retryMs = retryMsMin;
         await pause(gapMs);
       } catch (error) {
@@ -157,8 +158,6 @@ export class HealthPeers implements Peers {
         this.#isWanted = true;
         await pause(retryMs);
         retryMs = Math.min(retryMs * 2, retryMsMax);
-      } finally {
-        this.#first.resolve();
       }
     }
   }

@@ -1,4 +1,5 @@
 /** How much gateways exchange, and what becomes of calls where the others cannot be asked. docs/routing.md. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { defaultTimeouts, type Provider } from "../../src/catalog/index.ts";
@@ -80,6 +81,17 @@ it("a flood of changes is a few exchanges a second, of 200 changes each, and the
   const tookMs = performance.now() - begunMs;
   expect(said.length).toBeLessThanOrEqual(2 + tookMs / 200);
   expect(Math.max(...said.map(({ length }) => length))).toBeLessThanOrEqual(200);
+  await gateway.peers.close();
+});
+
+it("a start waits for what holds, and not for the pause before the next exchange", async () => {
+  const gateway = gatewayWith({});
+  let isStarted = false;
+  const started = gateway.peers.start().then(() => (isStarted = true));
+  // No timer can have fired by then.
+  await nextTurn();
+  expect(isStarted).toBe(true);
+  await started;
   await gateway.peers.close();
 });
 
