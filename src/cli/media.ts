@@ -31,6 +31,8 @@ export interface TaskTestOptions {
   readonly videoBytesMax?: number;
   /** How often spend caps are looked at. */
   readonly alertEveryMs?: number;
+  /** How often callbacks that are due are looked for unasked. */
+  readonly callbackEveryMs?: number;
   /** How long the claim of a process that died keeps others from its callbacks. */
   readonly callbackLeaseMs?: number;
 }
@@ -113,6 +115,7 @@ export function openMedia(options: MediaOptions): Media {
     render: (task) => renderUnified(task, fileUrl),
     send: createSender({ allowPrivate: environment.allowPrivateAddresses, ways: options.pools }),
     at: testing?.at,
+    pollMs: testing?.callbackEveryMs,
     leaseMs: testing?.callbackLeaseMs,
   });
   const alerts = startSpendAlerts({

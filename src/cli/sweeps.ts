@@ -39,8 +39,8 @@ const holds = ({ ledger, log }: Ground): Sweep => ({
   },
 });
 
-const files = ({ database, files: store, clock, log }: Ground): Sweep => ({
-  everyMs: 5_000,
+const files = ({ database, files: store, clock, log }: Ground, everyMs = 5_000): Sweep => ({
+  everyMs,
   atOnce: true,
   failure: "the sweep of files failed",
   async round() {
@@ -139,12 +139,12 @@ function exports({ database, log, catalog, proxies }: Ground, everyMs = minuteMs
 /** Starts all of them; the returned function ends them, each after the step under way. */
 export function startSweeps(
   ground: Ground,
-  { usageEveryMs, retentionEveryMs }: GatewayOptions,
+  { filesEveryMs, usageEveryMs, retentionEveryMs }: GatewayOptions,
 ): () => Promise<void> {
   const { database, clock, log, role } = ground;
   const all = [
     holds(ground),
-    files(ground),
+    files(ground, filesEveryMs),
     rates(ground),
     deleted("bodies", () => sweepBodies(database, clock.now())),
     deleted("answers", () => sweepAnswers(database)),

@@ -68,6 +68,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     server = kind === "s3" ? await startS3() : undefined;
     gateway = await startTestGateway({
       clock,
+      filesEveryMs: 50,
       ...(server && { config: s3Config(server), sandbox: "on" }),
     });
     store = await openFileStore(

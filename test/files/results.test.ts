@@ -26,7 +26,12 @@ it.each(["local", "s3"])(
     const sandbox = await startSandbox({ host: "127.0.0.1", port: 0 });
     const storage = server ? s3Config(server) : "";
     const config = clipConfiguration(`${sandbox.url}/xai/v1`, storage);
-    const gateway = await startTestGateway({ config, clock });
+    const gateway = await startTestGateway({
+      config,
+      clock,
+      filesEveryMs: 50,
+      tasks: { timing: { firstPollMs: 40 } },
+    });
     await gateway.credit("10");
     const body = { model: "acme/clip", prompt: "a lighthouse", duration: 1, resolution: "480p" };
     const answer = await gateway.post("/v1/tasks", body, { prefer: "wait=60" });

@@ -105,7 +105,10 @@ it("in a bucket too: pictures go in and out whole, and what is refused or over l
   const vendor = await startVendor();
   const bucket = await startS3();
   closers.push(() => bucket.close());
-  const gateway = await startTestGateway({ config: configuration(vendor.url, s3Config(bucket)) });
+  const gateway = await startTestGateway({
+    config: configuration(vendor.url, s3Config(bucket)),
+    filesEveryMs: 50,
+  });
   closers.push(() => gateway.close());
   await gateway.credit("10");
   const send = (pictures: readonly Buffer[], more = {}) =>

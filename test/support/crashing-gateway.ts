@@ -14,6 +14,7 @@ const leaseMs = Number(process.env["TEST_LEASE_MS"] ?? "1200");
 const gateway = await startGateway({
   environment: readEnvironment(process.env),
   log: createLog("error"),
+  filesEveryMs: 200,
   tasks: {
     callbackLeaseMs: leaseMs,
     timing: { leaseMs, firstPollMs: 30, sweepMs: 100 },

@@ -45,6 +45,8 @@ interface Options {
   readonly tasks?: GatewayOptions["tasks"];
   /** How often usage is summed; never if absent, so that a test can do what nobody may: change what was written. */
   readonly usageEveryMs?: number;
+  /** How often files that are over their time are looked for. */
+  readonly filesEveryMs?: number;
   readonly presenceEveryMs?: number;
   readonly health?: GatewayOptions["health"];
   readonly log?: Log;
@@ -136,6 +138,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       "receive",
       "holdLeaseMs",
       "keepAliveMs",
+      "filesEveryMs",
       "presenceEveryMs",
       "forceConversion",
       "clock",

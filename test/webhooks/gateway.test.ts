@@ -23,7 +23,7 @@ interface TaskJson {
   readonly cost: string;
 }
 
-const tasks = { timing: { firstPollMs: 20, sweepMs: 50 } };
+const tasks = { timing: { firstPollMs: 20, sweepMs: 50 }, callbackEveryMs: 20 };
 const environment = { TOLLGATE_MASTER_KEY: masterKey.toString("base64") };
 
 describe("callbacks of a gateway", () => {
