@@ -116,8 +116,12 @@ describe("PostgreSQL under load", () => {
     );
     await eventually(() => (ends.length === 2 ? true : undefined), "two calls under way");
 
-    const restarted = postgres.restart("immediate", 8_000);
-    await sleep(300);
+    const away = Promise.withResolvers<void>();
+    const restarted = postgres.restart("immediate", away.promise);
+    await eventually(
+      async () => ((await bench.get("/readyz")).status === 503 ? true : undefined),
+      "the outage",
+    );
     // Their answers are complete now, but cannot be charged yet: the callers wait.
     for (const end of ends) end();
     const heard = up.requests.length;
@@ -135,6 +139,7 @@ describe("PostgreSQL under load", () => {
     expect((await bench.get("/readyz")).status).toBe(503);
     expect((await bench.get("/healthz")).status).toBe(200);
     expect(up.requests).toHaveLength(heard);
+    away.resolve();
     await restarted;
     for (const call of underWay) {
       const response = await call;

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { generateKey } from "../../src/tenancy/key-format.ts";
+import { tollgateHere } from "../support/command.ts";
 import { preparedDataDir } from "../support/postgres.ts";
-import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { sleep } from "./support.ts";
 
@@ -74,7 +75,7 @@ beforeAll(async () => {
   printed = gateway.banner;
   for (const stream of [gateway.child.stdout!, gateway.child.stderr!])
     stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
-  await tollgate(["credits", "add", "5"], environment);
+  await tollgateHere(["credits", "add", "5"], environment);
 });
 afterAll(async () => {
   await gateway?.stop();
@@ -89,8 +90,8 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
 
-const chat = (model: string, more: object = {}) =>
-  post("/v1/chat/completions", { model, messages: [{ role: "user", content: "Hi" }], ...more });
+const chat = (model: string, more: object = {}, content = "Hi") =>
+  post("/v1/chat/completions", { model, messages: [{ role: "user", content }], ...more });
 
 /** What an upstream may do wrong; each answer quotes the credential it was sent. */
 const rudeness: ((request: { headers: object }) => [status: number, body: string])[] = [
@@ -133,20 +134,26 @@ it("neither keys nor upstream credentials are ever printed, and no answer carrie
   const keep = async (response: Response): Promise<void> =>
     void answers.push(`${response.status} ${await response.text()}`);
 
-  for (const rude of rudeness) {
-    upstream.answer((request, response) => {
-      const [status, body] = rude(request);
-      response.writeHead(status, { "content-type": "application/json", location: "/x" }).end(body);
-    });
-    await keep(await chat("acme/rude"));
-    await keep(await chat("acme/rude", { stream: true }));
-    const google = `/v1beta/models/acme/google:generateContent?key=${key}`;
-    await keep(await post(google, { contents: [{ parts: [{ text: "Hi" }] }] }));
-    await keep(await post("/v1beta/models/acme/google:countTokens", { contents: [] }));
-    await keep(await post("/v1/embeddings", { model: "acme/vector", input: "Hi" }));
-    await keep(await post("/v1/images/generations", { model: "acme/draw", prompt: "Hi" }));
-    await keep(await runTask({ model: "acme/pictures", prompt: "Hi" }));
-  }
+  // Each call says which rudeness it wants, so that none waits for another.
+  upstream.answer((request, response) => {
+    const [status, body] = rudeness[Number(/No\. (\d+)/.exec(request.text)![1])]!(request);
+    response.writeHead(status, { "content-type": "application/json", location: "/x" }).end(body);
+  });
+  const google = "/v1beta/models/acme/google";
+  const asked = rudeness.flatMap((_rude, index) => {
+    const text = `No. ${index}`;
+    const contents = [{ parts: [{ text }] }];
+    return [
+      chat("acme/rude", {}, text),
+      chat("acme/rude", { stream: true }, text),
+      post(`${google}:generateContent?key=${key}`, { contents }),
+      post(`${google}:countTokens`, { contents }),
+      post("/v1/embeddings", { model: "acme/vector", input: text }),
+      post("/v1/images/generations", { model: "acme/draw", prompt: text }),
+      runTask({ model: "acme/pictures", prompt: text }),
+    ];
+  });
+  for (const answer of await Promise.all(asked)) await keep(answer);
   const log = await fetch(`${gateway.url}/admin/v1/requests?limit=100`, {
     headers: { authorization: `Bearer ${adminToken}` },
   });
@@ -169,7 +176,7 @@ it("neither keys nor upstream credentials are ever printed, and no answer carrie
   await keep(await post(`/v1beta/models/%zz:generateContent?key=${key}`, {}));
   await keep(await fetch(`${gateway.url}/v1/key`, { headers: { authorization: `Bearer ${key}` } }));
   await keep(await fetch(`${gateway.url}/metrics`));
-  await tollgate(["keys", "disable", (await firstKeyId())!], environment);
+  await tollgateHere(["keys", "disable", (await firstKeyId())!], environment);
   await keep(await chat("acme/rude"));
   appendFileSync(environment["TOLLGATE_CONFIG"]!, "\nproviders: broken\n");
   await sleep(1_500);
@@ -208,6 +215,6 @@ async function runTask(body: object): Promise<Response> {
 }
 
 async function firstKeyId(): Promise<string | undefined> {
-  const { stdout } = await tollgate(["keys", "list", "--json"], environment);
+  const { stdout } = await tollgateHere(["keys", "list", "--json"], environment);
   return (JSON.parse(stdout) as { id: string }[])[0]?.id;
 }

@@ -2,6 +2,7 @@
 import { networkInterfaces } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { silentLog, type Log } from "../../src/base/log.ts";
 import { planDescriptors } from "../../src/cli/descriptors.ts";
 import { createPools, openExchange } from "../../src/upstream/index.ts";
 import { Slots } from "../../src/base/slots.ts";
@@ -123,12 +124,15 @@ describe.each([
     ["whole", {}],
     ["streamed", { stream: true }],
   ])("is cut off when nothing of it was taken for so long: %s", async (_form, extra) => {
-    await start("unread_s: 0.6", { fastPath });
+    let late = 0;
+    const warn = (fields: { readonly late?: number }): void => void (late += fields.late ?? 0);
+    const log = { ...silentLog, warn } as Log;
+    await start("unread_s: 0.6", { fastPath, log });
     const stuck = ask(long(extra), false);
     // A whole answer is charged before it is sent, a stream when its client is gone: by what arrived.
     await expect.poll(charges).toHaveLength(1);
     expect((await charges())[0]).toBeGreaterThan(0n);
-    await sleep(3_000);
+    await expect.poll(() => late).toBe(1);
     // What the system holds for it can still be read; then it ends in the middle.
     stuck.socket.resume();
     await expect.poll(() => stuck.closed()).toBe(true);

@@ -99,7 +99,8 @@ it("/readyz is 503 while the database takes no writes, and asks it at most once 
 });
 
 it("/readyz is 503 while the database is away, /healthz is not, and both come back by themselves", async () => {
-  const restarted = postgres.restart("fast", 4_000);
+  const away = Promise.withResolvers<void>();
+  const restarted = postgres.restart("fast", away.promise);
   await expect
     .poll(() => read("/readyz"))
     .toEqual({ status: 503, text: '{"status":"not_ready","database":"down"}' });
@@ -110,6 +111,7 @@ it("/readyz is 503 while the database is away, /healthz is not, and both come ba
     "database_unavailable",
   );
   expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+  away.resolve();
   await restarted;
   await expect.poll(async () => (await read("/readyz")).status).toBe(200);
   await expect.poll(async () => (await call("sandbox/chat")).status).toBe(200);

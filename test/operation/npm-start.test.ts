@@ -60,9 +60,9 @@ async function start(terminal: boolean, dataDir: string): Promise<Started> {
   };
 }
 
-/** A stream of some 3 seconds; resolves when its first event is there. */
-async function stream({ url, key }: Started) {
-  const script = { reply: "one two three four five six", chunk_chars: 4, chunk_delay_ms: 450 };
+/** A stream of seven pieces, so long apart; resolves when its first event is there. */
+async function stream({ url, key }: Started, pauseMs: number) {
+  const script = { reply: "one two three four five six", chunk_chars: 4, chunk_delay_ms: pauseMs };
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
@@ -94,7 +94,7 @@ describe.each([
     "a running stream ends whole, and so does the gateway",
     async () => {
       const started = await start(terminal, join(directory, `${name}-once`));
-      const { whole } = await stream(started);
+      const { whole } = await stream(started, 150);
       started.interrupt();
       expect(await whole).toMatch(/data: \[DONE\]\s*$/);
       await started.gone;
@@ -104,7 +104,7 @@ describe.each([
 
   it.skipIf(terminal && !hasTerminal)("a second one stops at once", async () => {
     const started = await start(terminal, join(directory, `${name}-twice`));
-    const { whole } = await stream(started);
+    const { whole } = await stream(started, 30_000);
     started.interrupt();
     // A person's second press; sooner it is the first one, passed on.
     await new Promise((resolve) => setTimeout(resolve, 900));

@@ -5,7 +5,7 @@ import { json, type Answer } from "../support/recorder.ts";
 import { answerText, eachProtocol, generateContent, parsed } from "./protocols.ts";
 import { costAtFirstNano, readEvents, startWorld, stream, type World } from "./world.ts";
 
-const intervalMs = 60;
+const intervalMs = 20;
 
 let world: World;
 beforeAll(async () => {

@@ -73,8 +73,11 @@ export interface TestPostgres {
   createMigrated(): Promise<string>;
   /** A copy of one that nobody has open, by its URL. */
   createCopy(url: string): Promise<string>;
-  /** Takes the server down (open connections are cut; "immediate" is a crash) and up again, on the same port. */
-  restart(how?: "fast" | "immediate", downMs?: number): Promise<void>;
+  /**
+   * Takes the server down (open connections are cut; "immediate" is a crash) and up again, on the same port: after so many
+   * milliseconds, or when a promise is kept.
+   */
+  restart(how?: "fast" | "immediate", away?: number | Promise<unknown>): Promise<void>;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
 }
@@ -239,9 +242,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
       return create(await migrated);
     },
     createCopy: (url) => create(nameOf(url)),
-    async restart(how = "fast", downMs = 0) {
+    async restart(how = "fast", away = 0) {
       await down(how === "fast" ? "SIGINT" : "SIGQUIT");
-      await sleep(downMs);
+      await (typeof away === "number" ? sleep(away) : away);
       ({ child, output } = await begin(bin, dataDir, settings, identity));
       await ready(url, child, output);
     },

@@ -59,7 +59,7 @@ describe.each(clients)("the client for %s", (_name, call) => {
   it.each(surpluses)(
     "takes %s for nobody's answer, and uses no connection again",
     async (_, more, ms) => {
-      for (const text of [ok(), chunked()]) {
+      const isNobodys = async (text: string): Promise<void> => {
         const upstream = await startRaw((socket) => {
           if (ms === undefined) return void socket.write(more(text), "latin1");
           socket.write(text);
@@ -80,7 +80,8 @@ describe.each(clients)("the client for %s", (_name, call) => {
         expect(new Set(connectionsOf(upstream).slice(before)).size).toBe(3);
         expect(warnings).toEqual([{ origin: upstream.url, seconds: 600 }]);
         await until(() => upstream.sockets.every((socket) => socket.destroyed));
-      }
+      };
+      await Promise.all([ok(), chunked()].map(isNobodys));
     },
   );
 
