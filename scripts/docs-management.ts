@@ -176,9 +176,11 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   sealed with the master key. Headers are never among them, and keys within the texts are masked. Changed days count for what is
   kept already. A process that cannot write fast enough keeps fewer calls, and says so in its log.
 - \`/requests?view=list\` has small rows without plans, attempts and notes, with \`key_name\`, \`error\` (the code),
-  \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`protocol\`, \`http_status\`,
+  \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`attempted_provider\`, \`protocol\`, \`http_status\`,
   \`error_code\`, \`min_cost\`, \`min_duration_ms\`, \`q\` (text in the error) and \`changed\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
   \`status\` takes several by commas.
+- \`/requests/{id}/neighbours\` has the ids of the calls before and after one: \`previous\` and \`next\` in the list with the same
+  filters and order.
 - \`/keys/{id}/clients\` shows where a key was used from within 30 days: \`ip\`, \`user_agent\` (the last one, 200
   characters of it), \`first_seen_at\`, \`last_seen_at\` and \`requests\`. The hundred addresses used last are kept. Behind a
   proxy set \`TOLLGATE_TRUSTED_PROXIES\`, or every address is the proxy's.

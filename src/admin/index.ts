@@ -73,6 +73,7 @@ export { createToken, getToken, listTokens, renderToken, revokeToken } from "./t
 export {
   deliveryTrail,
   type Entry,
+  findNeighbours,
   findVisible,
   getRequest,
   getRequestBody,

@@ -139,13 +139,17 @@ export async function lockMembership(
   onlyRow(rows, "workspace");
 }
 
-const visibleMembers = whereVisible(4, { workspace: "workspace_id", owner: "user_id" });
+const visibleMembers = whereVisible(5, { workspace: "workspace_id", owner: "user_id" });
+const named = `exists (select from users u where u.id = members.user_id
+  and (position(lower($4) in lower(u.email)) > 0 or position(lower($4) in lower(u.name)) > 0))`;
 
 /** The members of a workspace, the newest users first. */
 export async function listMembers(
   context: RowContext,
   filter: PageRequest & {
     readonly workspaceId: string;
+    /** Part of the name or the e-mail, upper and lower case alike. */
+    readonly q?: string | undefined;
     /** Whose list it is; everything without. */
     readonly visibility?: Visibility | undefined;
   },
@@ -153,12 +157,13 @@ export async function listMembers(
   const limit = pageLimit(filter.limit);
   const rows = await context.database.query<MemberRow>(
     `select ${memberColumns} from members
-     where workspace_id = $1 and ($2::text is null or user_id < $2) and ${visibleMembers}
+     where workspace_id = $1 and ($2::text is null or user_id < $2) and ($4::text is null or ${named}) and ${visibleMembers}
      order by user_id desc limit $3`,
     [
       filter.workspaceId,
       filter.cursor ?? null,
       limit + 1,
+      filter.q ?? null,
       ...visibilityParams(filter.visibility ?? seesEverything),
     ],
   );

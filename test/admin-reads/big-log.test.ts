@@ -1,6 +1,6 @@
 /** A log of 100,000 rows, 40,000 in the short form, over both kinds of database: a page of it takes milliseconds, and memory for one page (T86). */
 import { expect, it } from "vitest";
-import { listRequests, requestConditions } from "../../src/admin/index.ts";
+import { findNeighbours, listRequests, requestConditions } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
 import { createRequestLog } from "../../src/storage/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
@@ -85,6 +85,17 @@ describeDatabase("a long log", (open) => {
       page = await list({ ...rare, cursor: page.nextCursor });
     expect(page.scannedTo).toBeNull();
     expect(found).toEqual((await list({ equal: { status: "failed" } })).records);
+    // So it goes from call to call, up and down.
+    const filter = { visibility: seesEverything, ...rare };
+    const names = (found as { id: string }[]).map(({ id }) => id);
+    const middle = Math.floor(names.length / 2);
+    const beside = await timed("beside a rare cost", () =>
+      findNeighbours(database, names[middle]!, filter),
+    );
+    expect(beside).toEqual({ previous: names[middle - 1], next: names[middle + 1] });
+    await timed("beside any", () =>
+      findNeighbours(database, names[middle]!, { visibility: seesEverything }),
+    );
     const [from, to] = [20_000, 20_050].map((at) => new Date(startMs + at * stepMs));
     const between = await timed("a minute long ago", () => list({ from, to }));
     expect(between.records).toHaveLength(50);

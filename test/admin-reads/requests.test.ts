@@ -239,6 +239,59 @@ describe("the request log", () => {
     expect(csv.status).toBe(400);
   });
 
+  it("the neighbours of a call are those of the list it stands in, with its filters, order and sight", async () => {
+    const from = `from=${new Date(Date.now() - 86_400_000).toISOString()}`;
+    const lists = [
+      ["root", ""],
+      ["ann", "status=failed,succeeded&model=sandbox/chat"],
+      ["mel", "min_duration_ms=0"],
+      ["mem", from],
+      ["root", `sort=cost&${from}`],
+      ["mel", `sort=cost&${from}&status=succeeded`],
+      ["bob", ""],
+    ] as const;
+    for (const [who, query] of lists) {
+      const list = ids(await world[who].call("GET", `/requests?view=list&limit=100&${query}`));
+      expect(list.length).toBeGreaterThan(0);
+      for (const [at, id] of list.entries()) {
+        const { json } = await world[who].call("GET", `/requests/${id}/neighbours?${query}`);
+        const expected = { previous: list[at - 1] ?? null, next: list[at + 1] ?? null };
+        expect({ who, query, id, ...json }).toEqual({ who, query, id, ...expected });
+      }
+    }
+    // A call that its filters do not list has neighbours all the same; one that is not seen is as if it were not there.
+    const beside = await world.mel.call("GET", `/requests/${rows.mel}/neighbours?status=failed`);
+    expect(beside.json).toEqual({ previous: rows.failed, next: null });
+    const foreign = await world.mem.call("GET", `/requests/${rows.mel}/neighbours`);
+    expect([foreign.status, foreign.json.error.code]).toEqual([404, "not_found"]);
+    for (const wrong of ["limit=1", "cursor=req_1", "sort=cost", "from=yesterday"])
+      expect(
+        (await world.mel.call("GET", `/requests/${rows.mel}/neighbours?${wrong}`)).status,
+      ).toBe(400);
+  });
+
+  it("calls are found by a provider that was asked, whoever answered", async () => {
+    const list = async (query: string, who = world.root) =>
+      ids(await who.call("GET", `/requests?view=list&limit=100&${query}`));
+    // Of one attempt the head of the row knows, of several the row.
+    const again = await world.chat(keys.mel.key, { status: 503 });
+    const tries = async (id: string) =>
+      world.must(await world.root.call("GET", `/requests/${id}`)).attempts as {
+        provider: string;
+      }[];
+    const [one, several] = [await tries(rows.failed), await tries(again)];
+    expect([one.length, several.length > 1]).toEqual([1, true]);
+    for (const [id, attempts] of [
+      [rows.failed, one],
+      [again, several],
+    ] as const) {
+      const asked = `attempted_provider=${attempts[0]!.provider}`;
+      expect(await list(`${asked}&status=failed`)).toContain(id);
+      expect(await list(asked, world.mem)).not.toContain(id);
+    }
+    expect(await list("attempted_provider=nobody")).toEqual([]);
+  });
+
   it.each([
     ["http_status=9", "http_status"],
     ["min_cost=much", "min_cost"],

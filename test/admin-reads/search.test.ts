@@ -62,4 +62,23 @@ describe("search", () => {
       expect({ q, status }).toEqual({ q, status: 400 });
     }
   });
+
+  it("the members of a workspace are searched by name and e-mail, within what their reader sees", async () => {
+    const { ann, mem, bob, home } = world;
+    const members = async (person: Person, q: string) => {
+      const path = `/workspaces/${home.id}/members?q=${encodeURIComponent(q)}`;
+      const { data } = world.must(await person.call("GET", path));
+      return data.map(({ email }: { email: string }) => email).sort();
+    };
+    expect(await members(ann, "MEM@exam")).toEqual(["mem@example.com"]);
+    expect(await members(ann, "me")).toEqual(["mel@example.com", "mem@example.com"]);
+    expect(await members(ann, "")).toContain("ann@example.com");
+    expect(await members(mem, "me")).toEqual(["mem@example.com"]);
+    for (const text of ["%", "_el", "' or true --", "bob@example.com"])
+      expect(await members(ann, text)).toEqual([]);
+    const path = `/workspaces/${home.id}/members`;
+    expect((await bob.call("GET", `${path}?q=ann`)).status).toBe(404);
+    for (const q of ["%00", "a".repeat(101)])
+      expect((await ann.call("GET", `${path}?q=${q}`)).status).toBe(400);
+  });
 });

@@ -37,6 +37,18 @@ function checkPeriod({ from, to = new Date() }: TrailFilter): void {
   );
 }
 
+const cheapestFirst = {
+  inside: "x.cost_nano, x.id",
+  outside: "n.cost_nano, split_part(n.id, '_', 2)",
+  column: "x.cost_nano",
+};
+
+/** Rows of less cost than a row, or with `>` of more; of equal cost, the older and the newer ones. */
+const beside =
+  (than: "<" | ">", { costNano, part }: { readonly costNano: bigint; readonly part: string }) =>
+  (bind: Bind): string =>
+    `(x.cost_nano, split_part(x.id, '_', 2)) ${than} (${bind(costNano)}::bigint, ${bind(part)}::text)`;
+
 /** Rows behind the last one of the page before. @throws GatewayError `invalid_value` for a cursor that is none */
 function behind(cursor: string): (bind: Bind) => string {
   const [, cost, id] = cursorShape.exec(cursor) ?? [];
@@ -46,8 +58,7 @@ function behind(cursor: string): (bind: Bind) => string {
     });
   }
   const part = id.slice(id.indexOf("_") + 1);
-  return (bind) =>
-    `(x.cost_nano, split_part(x.id, '_', 2)) < (${bind(BigInt(cost))}::bigint, ${bind(part)}::text)`;
+  return beside("<", { costNano: BigInt(cost), part });
 }
 
 /** A page of the calls somebody sees, the dearest first. @throws GatewayError `invalid_value` (limit, cursor, from) */
@@ -74,4 +85,27 @@ export async function listDearest(
     nextCursor: hasMore ? `${last.cost_nano}.${last.id}` : null,
     scannedTo: end?.at ?? null,
   };
+}
+
+/**
+ * The calls before and after one in the list by cost, within the same rows as the list; null: none.
+ * @throws GatewayError `invalid_value` (from)
+ */
+export async function besideByCost(
+  database: Queryable,
+  { cursor: _cursor, ...filter }: TrailFilter,
+  of: { readonly costNano: bigint; readonly part: string },
+): Promise<{ readonly previous: string | null; readonly next: string | null }> {
+  checkPeriod(filter);
+  const end = await scanEnd(database, requestTrail, filter);
+  const { low, high } = idBounds(filter);
+  const nearest = async (than: "<" | ">"): Promise<string | null> => {
+    const rare = [...(filter.rare ?? []), beside(than, of)];
+    const order = than === "<" ? dearestFirst : cheapestFirst;
+    const bounds = { low: end?.part ?? low, high, most: 1, order };
+    const [row] = await readNames(database, requestTrail, { ...filter, rare }, bounds);
+    return row?.id ?? null;
+  };
+  const [previous, next] = await Promise.all([nearest(">"), nearest("<")]);
+  return { previous, next };
 }

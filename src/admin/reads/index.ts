@@ -2,6 +2,7 @@
 export { listAlerts } from "./alerts.ts";
 export { readEntries, type Entry } from "./entries.ts";
 export { getRequest, getRequestBody } from "./request-detail.ts";
+export { findNeighbours } from "./neighbours.ts";
 export { listRequests, renderAttempts, renderRequest, type RequestLogRow } from "./requests.ts";
 export { listRequestHeadlines, readHeadlines } from "./request-list.ts";
 export { search } from "./search.ts";

@@ -63,6 +63,12 @@ export type Condition = (bind: Bind) => string;
 export const requestConditions = {
   member_id: (value: string) => (bind: Bind) => ofUser(bind(value)),
   protocol: (value: string) => (bind: Bind) => requestTrail.equal("protocol", bind(value)),
+  /** Asked it in one of the attempts, whoever answered. A single attempt stands in the head. */
+  attempted_provider: (value: string) => (bind: Bind) => {
+    const provider = bind(value);
+    return `(exists (select from json_array_elements(x.attempts) a where a ->> 'provider' = ${provider})
+      or x.head in (select h.id from request_heads h where h.attempt ->> 'provider' = ${provider}))`;
+  },
   http_status: (value: number) => (bind: Bind) =>
     requestTrail.equal("http_status", `${bind(value)}::integer`),
   error_code: (value: string) => (bind: Bind) =>

@@ -51,6 +51,9 @@ const randomCharacters = 16;
 const newest = "z".repeat(10 + randomCharacters);
 const shape = /^[a-z]{1,10}_([0-9a-z]{26})$/;
 
+/** An id without its prefix; undefined for what is no id. */
+export const partOf = (id: string): string | undefined => shape.exec(id)?.[1];
+
 export interface NameRow {
   readonly workspace_id: string;
   readonly id: string;
@@ -81,7 +84,7 @@ export function idBounds({ cursor, from, to }: TrailFilter): Bounds {
   const low = from === undefined ? "" : idTime(from.getTime() - clockSlackMs);
   const high = to === undefined ? newest : idTime(to.getTime() + clockSlackMs);
   if (cursor === undefined) return { low, high };
-  const before = shape.exec(cursor)?.[1];
+  const before = partOf(cursor);
   if (before === undefined) {
     throw invalidValue("cursor", "is the `next_cursor` of a page");
   }
@@ -94,13 +97,19 @@ interface ScanEnd {
   readonly at: Date;
 }
 
+interface Scan extends Bounds {
+  /** `up`: from the oldest row on, `down` from the newest. */
+  readonly way: "up" | "down";
+}
+
 /** Where a page with rare conditions ends at the latest; undefined where all rows are few enough. */
 export async function scanEnd(
   database: Queryable,
   trail: Trail,
   filter: TrailFilter,
+  { low, high, way }: Scan = { ...idBounds(filter), way: "down" },
 ): Promise<ScanEnd | undefined> {
-  const { low, high } = idBounds(filter);
+  const order = way === "up" ? "" : "desc";
   const params = scopeParams(filter.visibility);
   const bind: Bind = (value) => `$${params.push(value)}`;
   const only =
@@ -114,11 +123,11 @@ export async function scanEnd(
        select x.id, x.created_at from ${trail.table} x
        where x.workspace_id = w.workspace_id and x.id >= ${bind(prefix + low)} and x.id < ${bind(prefix + high)}
          and ($1::text is null or true)
-       order by x.id desc
+       order by x.id ${order}
        offset (select greatest(${lookedAtMin}, ${lookedAtMax} / count(*)) - 1 from seen) limit 1)`,
        )
        .join(" union all ")}
-     ) n order by 1 desc limit 1`,
+     ) n order by 1 ${order} limit 1`,
     params,
   );
   return end;
@@ -179,7 +188,7 @@ export function readNames(
 }
 
 /** A page is looked for in so many days first, and in all of them where they have too few. */
-const nearMs = 8 * 24 * 3_600_000;
+export const nearMs = 8 * 24 * 3_600_000;
 
 /** Where the near days before `high` begin, if not before `low`. */
 function nearLow({ low, high }: { readonly low: string; readonly high: string }): string {

@@ -142,7 +142,15 @@ const list = route({
   summary: "List the members of a workspace",
   description: "Members who are no admins see themselves.",
   action: "member.read",
-  query: strict(pageQuery),
+  query: strict({
+    q: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: "Part of the name or the e-mail, upper and lower case alike.",
+      }),
+    ),
+    ...pageQuery,
+  }),
   answer: { name: "Members", schema: pageSchema(memberSchema.schema) },
   errors: ["not_found"],
   async handle({ services, actor, params, query }) {
@@ -152,6 +160,7 @@ const list = route({
     const page = await listMembers(services, {
       ...pageOfQuery(query),
       workspaceId: workspace.id,
+      q: query.q,
       visibility: visibilityOf(actor, "member.read"),
     });
     return { body: renderPage(page, await renderMembers(services, page.records)) };

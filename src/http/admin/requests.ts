@@ -1,28 +1,18 @@
 /** The request log over the management API. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
-import { parseUsd } from "../../base/money.ts";
 import {
+  findNeighbours,
   getRequest,
   listRequestHeadlines,
   listRequests,
-  requestConditions,
   visibilityOf,
 } from "../../admin/index.ts";
 import { chargeLines } from "../../calls/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import { requestBody } from "./request-body.ts";
+import { filterOf, requestFilters } from "./request-filters.ts";
 import { route } from "./route.ts";
-import {
-  pageOfQuery,
-  pageQuery,
-  pageSchema,
-  renderPage,
-  strict,
-  periodOf,
-  periodQuery,
-  words,
-} from "./schemas.ts";
-import { pairOf, tagFilters } from "./tag-filters.ts";
+import { pageOfQuery, pageQuery, pageSchema, renderPage, strict, words } from "./schemas.ts";
 
 const anything = (description: string) => Type.Unsafe<object>({ type: "object", description });
 
@@ -149,73 +139,17 @@ const listed = Type.Object({
   dropped_count: Type.Optional(Type.Integer({ description: "With `view=list`." })),
 });
 
-/** Filters that few rows may have. */
-const rareFilters = {
-  member_id: Type.Optional(Type.String({ maxLength: 100 })),
-  protocol: Type.Optional(Type.String({ maxLength: 100 })),
-  http_status: Type.Optional(Type.String({ pattern: String.raw`^[1-5]\d\d$` })),
-  error_code: Type.Optional(Type.String({ maxLength: 100 })),
-  ...tagFilters,
-  min_cost: Type.Optional(
-    Type.String({ pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`, description: "In USD." }),
-  ),
-  min_duration_ms: Type.Optional(Type.String({ pattern: String.raw`^\d{1,9}$` })),
-  q: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: "Text in the error's code or message, in small or capital letters.",
-    }),
-  ),
-  changed: Type.Optional(words("true", "false")),
-};
-
-type RareQuery = { readonly [Name in keyof typeof rareFilters]?: string | undefined };
-
-/** What becomes of the text of each filter. */
-const rareConditions: {
-  readonly [Name in keyof RareQuery]-?: (text: string) => ReturnType<typeof requestConditions.q>;
-} = {
-  ...requestConditions,
-  http_status: (text) => requestConditions.http_status(Number(text)),
-  min_cost: (text) => requestConditions.min_cost(parseUsd(text)),
-  min_duration_ms: (text) => requestConditions.min_duration_ms(Number(text)),
-  changed: (text) => requestConditions.changed(text === "true"),
-  tag: (text) => requestConditions.tag(...pairOf(text)),
-};
-
-const rareOf = (query: RareQuery) =>
-  (Object.keys(rareFilters) as (keyof RareQuery)[]).flatMap((name) => {
-    const text = query[name];
-    return text === undefined ? [] : [rareConditions[name](text)];
-  });
-
 const list = route({
   method: "GET",
   path: "/requests",
   operationId: "listRequests",
   summary: "The request log, newest first",
   description:
-    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes. `sort=cost` has the dearest first, of at most 31 days and of the newest 50,000 rows or so of them; `scanned_to` says if there were more.",
+    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `attempted_provider`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes. `sort=cost` has the dearest first, of at most 31 days and of the newest 50,000 rows or so of them; `scanned_to` says if there were more.",
   action: "request.read",
   query: strict({
-    workspace_id: Type.Optional(Type.String()),
-    key_id: Type.Optional(Type.String()),
-    model: Type.Optional(Type.String()),
-    provider: Type.Optional(Type.String()),
-    status: Type.Optional(
-      Type.String({ maxLength: 100, description: "One, or several by commas: `failed,expired`." }),
-    ),
-    ...periodQuery,
-    ...rareFilters,
+    ...requestFilters,
     view: Type.Optional(words("list", "full")),
-    sort: Type.Optional(
-      Type.Unsafe<"cost">({
-        type: "string",
-        enum: ["cost"],
-        description: "The dearest first, of at most 31 days (`from`); newest first without it.",
-      }),
-    ),
     ...pageQuery,
   }),
   answer: {
@@ -247,17 +181,12 @@ const list = route({
     "notes",
   ],
   async handle({ services, actor, query }) {
-    const { key_id, model, provider, status } = query;
     await services.logWritten();
     const read = query.view === "list" ? listRequestHeadlines : listRequests;
     const page = await read(services.database, {
       ...pageOfQuery(query),
       visibility: visibilityOf(actor, "request.read"),
-      workspaceId: query.workspace_id,
-      ...periodOf(query),
-      equal: { key_id, model, provider, status },
-      rare: rareOf(query),
-      sort: query.sort,
+      ...filterOf(query),
     });
     const scannedTo = page.scannedTo?.toISOString() ?? null;
     return { body: { ...renderPage(page, page.records), scanned_to: scannedTo } };
@@ -282,4 +211,28 @@ const read = route({
   },
 });
 
-export const requestRoutes = [list, read, requestBody];
+const neighbours = route({
+  method: "GET",
+  path: "/requests/{id}/neighbours",
+  operationId: "getRequestNeighbours",
+  summary: "The calls before and after one in the list",
+  action: "request.read",
+  description:
+    "With the filters and the order of `GET /requests`: `previous` stands above the call in that list, `next` below it. With the filters that bound a page there, as many rows are looked at each way.",
+  query: strict(requestFilters),
+  answer: {
+    name: "RequestNeighbours",
+    schema: Type.Object({
+      previous: orNull(Type.String({ description: "null: the call is the first." })),
+      next: orNull(Type.String({ description: "null: the call is the last." })),
+    }),
+  },
+  errors: ["not_found"],
+  async handle({ services, actor, params, query }) {
+    await services.logWritten();
+    const filter = { visibility: visibilityOf(actor, "request.read"), ...filterOf(query) };
+    return { body: await findNeighbours(services.database, params["id"]!, filter) };
+  },
+});
+
+export const requestRoutes = [list, read, neighbours, requestBody];

@@ -1,0 +1,83 @@
+/** Which calls stand before and after one in a list of the log, with the list's filters. docs/management.md. */
+import { idMs, idTime } from "../../base/ids.ts";
+import type { Queryable } from "../../storage/index.ts";
+import { boundedNames } from "./name-bounds.ts";
+import { besideByCost } from "./dearest.ts";
+import type { RequestFilter } from "./requests.ts";
+import { requestTrail } from "./trails.ts";
+import {
+  findVisible,
+  idBounds,
+  listVisible,
+  nearMs,
+  partOf,
+  readNames,
+  scanEnd,
+  type RowName,
+  type TrailFilter,
+} from "./visible-ids.ts";
+
+/** Ids of calls; null: there is none. */
+interface Neighbours {
+  /** The one above it in the list. */
+  readonly previous: string | null;
+  /** The one below it. */
+  readonly next: string | null;
+}
+
+const oldestFirst = { inside: "x.id", outside: "split_part(n.id, '_', 2)" };
+
+/** The first part of an id behind the one with this part: ids have one length. */
+const behind = (part: string): string => `${part}0`;
+
+/** The call after one in time: of the next days first, as a page is looked for; null: none. */
+async function newerThan(
+  database: Queryable,
+  filter: TrailFilter,
+  part: string,
+): Promise<string | null> {
+  const { low: begin, high: end } = idBounds(filter);
+  const low = behind(part) > begin ? behind(part) : begin;
+  const scan =
+    (filter.rare ?? []).length === 0
+      ? undefined
+      : await scanEnd(database, requestTrail, filter, { low, high: end, way: "up" });
+  const high = scan === undefined ? end : behind(scan.part);
+  const near = idTime((idMs(low) ?? 0) + nearMs);
+  for (const bound of near < high ? [near, high] : [high]) {
+    const wanted = { low, high: bound, most: 1, order: oldestFirst };
+    const [row] = await readNames(database, requestTrail, filter, wanted);
+    if (row !== undefined) return row.id;
+  }
+  return null;
+}
+
+async function costOf(database: Queryable, name: RowName): Promise<bigint> {
+  const { params, bounds } = boundedNames([name]);
+  const [row] = await database.query<{ cost_nano: bigint }>(
+    `select x.cost_nano from requests x where x.workspace_id = ($1::text[])[1] and x.id = ($2::text[])[1] and ${bounds}`,
+    params,
+  );
+  return row?.cost_nano ?? 0n;
+}
+
+/**
+ * The calls beside one in the list with such a filter, which need not list the call itself. With rare filters as many rows are
+ * looked at each way as for a page. @throws GatewayError `not_found` for a call that is not seen, `invalid_value` (from)
+ */
+export async function findNeighbours(
+  database: Queryable,
+  id: string,
+  { sort, ...given }: RequestFilter,
+): Promise<Neighbours> {
+  const name = await findVisible(database, requestTrail, id, given.visibility);
+  const filter = { ...given, cursor: undefined, limit: 1 };
+  const part = partOf(id) ?? "";
+  if (sort === "cost")
+    return besideByCost(database, filter, { costNano: await costOf(database, name), part });
+  const [previous, older] = await Promise.all([
+    newerThan(database, filter, part),
+    listVisible(database, requestTrail, { ...filter, cursor: id }),
+  ]);
+  return { previous, next: older.names[0]?.id ?? null };
+}

@@ -1,0 +1,88 @@
+/** The filters and the order of the request log over the management API. docs/management.md. */
+import { Type } from "../../base/json-schema.ts";
+import { parseUsd } from "../../base/money.ts";
+import { requestConditions } from "../../admin/index.ts";
+import { periodOf, periodQuery, words } from "./schemas.ts";
+import { pairOf, tagFilters } from "./tag-filters.ts";
+
+/** Filters that few rows may have. */
+const rareFilters = {
+  member_id: Type.Optional(Type.String({ maxLength: 100 })),
+  attempted_provider: Type.Optional(
+    Type.String({ maxLength: 100, description: "Was asked, whoever answered in the end." }),
+  ),
+  protocol: Type.Optional(Type.String({ maxLength: 100 })),
+  http_status: Type.Optional(Type.String({ pattern: String.raw`^[1-5]\d\d$` })),
+  error_code: Type.Optional(Type.String({ maxLength: 100 })),
+  ...tagFilters,
+  min_cost: Type.Optional(
+    Type.String({ pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`, description: "In USD." }),
+  ),
+  min_duration_ms: Type.Optional(Type.String({ pattern: String.raw`^\d{1,9}$` })),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "Text in the error's code or message, in small or capital letters.",
+    }),
+  ),
+  changed: Type.Optional(words("true", "false")),
+};
+
+type RareQuery = { readonly [Name in keyof typeof rareFilters]?: string | undefined };
+
+/** What becomes of the text of each filter. */
+const rareConditions: {
+  readonly [Name in keyof RareQuery]-?: (text: string) => ReturnType<typeof requestConditions.q>;
+} = {
+  ...requestConditions,
+  http_status: (text) => requestConditions.http_status(Number(text)),
+  min_cost: (text) => requestConditions.min_cost(parseUsd(text)),
+  min_duration_ms: (text) => requestConditions.min_duration_ms(Number(text)),
+  changed: (text) => requestConditions.changed(text === "true"),
+  tag: (text) => requestConditions.tag(...pairOf(text)),
+};
+
+const rareOf = (query: RareQuery) =>
+  (Object.keys(rareFilters) as (keyof RareQuery)[]).flatMap((name) => {
+    const text = query[name];
+    return text === undefined ? [] : [rareConditions[name](text)];
+  });
+
+/** The parameters of a query, without those of a page. */
+export const requestFilters = {
+  workspace_id: Type.Optional(Type.String()),
+  key_id: Type.Optional(Type.String()),
+  model: Type.Optional(Type.String()),
+  provider: Type.Optional(Type.String()),
+  status: Type.Optional(
+    Type.String({ maxLength: 100, description: "One, or several by commas: `failed,expired`." }),
+  ),
+  ...periodQuery,
+  ...rareFilters,
+  sort: Type.Optional(
+    Type.Unsafe<"cost">({
+      type: "string",
+      enum: ["cost"],
+      description: "The dearest first, of at most 31 days (`from`); newest first without it.",
+    }),
+  ),
+};
+
+type Query = RareQuery & {
+  readonly [Name in "workspace_id" | "key_id" | "model" | "provider" | "status" | "from" | "to"]?:
+    | string
+    | undefined;
+} & { readonly sort?: "cost" | undefined };
+
+/** What is asked for. @throws GatewayError `invalid_value` (from, to) */
+export function filterOf(query: Query) {
+  const { workspace_id: workspaceId, key_id, model, provider, status, sort } = query;
+  return {
+    workspaceId,
+    ...periodOf(query),
+    equal: { key_id, model, provider, status },
+    rare: rareOf(query),
+    sort,
+  };
+}
