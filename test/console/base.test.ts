@@ -5,7 +5,8 @@ import { differencesOf, formerOf, readValue, saidOf } from "../../console/src/ba
 import { exactUsd, parseUsd, readUsd, shareOf } from "../../console/src/base/money.ts";
 import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
-import { readAgo, readInColumn, readUntil } from "../../console/src/base/time.ts";
+import { paceOf, reaches, spentBy } from "../../console/src/base/pace.ts";
+import { readAgo, readIn, readInColumn, readTime, readUntil } from "../../console/src/base/time.ts";
 import { merged, renewed, type Pages } from "../../console/src/base/merge.ts";
 import { comparisonOf } from "../../console/src/pages/requests/one/comparison.ts";
 import {
@@ -139,6 +140,42 @@ it("an address is read back as it was written, and hostile ones break nothing", 
   expect(pick(parseSearch("?__proto__=1&model=a&model=b&other=c"), ["model"])).toEqual({
     model: "b",
   });
+});
+
+it("a spend goes on at its pace: to the end of its time, to its cap, and not at all on its first day", () => {
+  const [begin, end] = [new Date("2026-11-01T00:00:00Z"), new Date("2026-12-01T00:00:00Z")];
+  const on = (now: string, spent: bigint) => ({ spent, begin, now: new Date(now) });
+  const third = on("2026-11-11T00:00:00Z", 10_000_000_001n);
+  expect(spentBy(end, third)).toBe(30_000_000_003n);
+  expect(spentBy(end, on("2026-11-01T23:59:00Z", 5n))).toBeUndefined();
+  expect(spentBy(end, on("2026-12-01T00:00:00Z", 5n))).toBeUndefined();
+  expect(reaches(20_000_000_002n, third)?.toISOString()).toBe("2026-11-21T00:00:00.000Z");
+  for (const [limit, spent] of [
+    [10n, 10n],
+    [10n, 0n],
+    [10n ** 30n, 1n],
+  ] as const)
+    expect(reaches(limit, on("2026-11-11T00:00:00Z", spent))).toBeUndefined();
+  const words = (cap: bigint, window: string, resetsAt?: string) =>
+    paceOf({ window, resetsAt }, { spent: third.spent, cap }, third.now);
+  const month = end.toISOString();
+  expect(words(20_000_000_002n, "monthly", month)).toBe("at this pace reached on 21 Nov (UTC)");
+  // Not before it begins anew, of no such time, or in a week that began two days ago.
+  expect(words(31_000_000_000n, "monthly", month)).toBeUndefined();
+  expect(words(20_000_000_002n, "daily", "2026-11-12T00:00:00Z")).toBeUndefined();
+  expect(words(20_000_000_002n, "total")).toBeUndefined();
+  expect(words(20_000_000_002n, "weekly", "2026-11-16T00:00:00Z")).toBe(
+    "at this pace reached on 13 Nov (UTC)",
+  );
+});
+
+it("times are read in the zone that was chosen", () => {
+  const time = new Date("2026-11-23T23:30:05.007Z");
+  readIn("utc");
+  expect(readTime(time, new Date("2026-11-23T00:00:00Z"))).toBe("23:30:05.007");
+  expect(readTime(time, new Date("2026-11-24T00:00:00Z"))).toBe("2026-11-23 23:30:05.007");
+  expect(readInColumn(time, new Date("2026-11-24T00:00:00Z"))).toBe("23 Nov 23:30:05");
+  readIn("local");
 });
 
 it("a time in a column is short, and says as much of the day as it needs", () => {

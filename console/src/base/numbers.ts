@@ -2,12 +2,13 @@
 
 const groupedFrom = 100_000;
 
-/** 1204 as "1,204", 128400 as "128.4k", 3210000 as "3.21M". */
+/** 1204 as "1,204", 128400 as "128.4k", 400000 as "400k", 3210000 as "3.21M". */
 export function readCount(count: number): string {
   if (count < groupedFrom) return count.toLocaleString("en-US");
   const [unit, size] = count < 1_000_000 ? ["k", 1000] : ["M", 1_000_000];
   const digits = unit === "k" ? 1 : 2;
-  return `${(Math.floor((count / size) * 10 ** digits) / 10 ** digits).toFixed(digits)}${unit}`;
+  const text = (Math.floor((count / size) * 10 ** digits) / 10 ** digits).toFixed(digits);
+  return `${text.replace(/\.0+$/, "")}${unit}`;
 }
 
 /** 380 as "380 ms", 1420 as "1.42 s", 125000 as "2 m 05 s". */

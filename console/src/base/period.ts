@@ -35,6 +35,13 @@ const justBefore = (one: Span): Span =>
 /** The first of a month, `by` months from the one of `time`. */
 const monthOf = (time: Date, by = 0): number =>
   Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + by, 1);
+
+/** The first of the month before the one of `time`. */
+export const monthBefore = (time: Date): Date => new Date(monthOf(time, -1));
+
+/** The first of the month after it. */
+export const monthAfter = (time: Date): Date => new Date(monthOf(time, 1));
+
 const mondayOf = (time: Date): number => {
   const day = Math.floor(time.getTime() / dayMs);
   return (day - ((time.getUTCDay() + 6) % 7)) * dayMs;

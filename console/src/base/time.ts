@@ -1,12 +1,49 @@
-/** Times for reading, in the reader's zone; what is copied or hovered is RFC 3339 in UTC. */
+/** Times for reading, in UTC or in the reader's zone; what is copied or hovered is RFC 3339 in UTC. */
+
+export type Zone = "utc" | "local";
+
+let zone: Zone = "local";
+
+/** From now on times are read in this zone. */
+export function readIn(chosen: Zone): void {
+  zone = chosen;
+}
+
+interface Parts {
+  readonly year: number;
+  /** From 0. */
+  readonly month: number;
+  readonly date: number;
+  readonly hours: number;
+  readonly minutes: number;
+}
+
+const partsOf = (time: Date): Parts =>
+  zone === "utc"
+    ? {
+        year: time.getUTCFullYear(),
+        month: time.getUTCMonth(),
+        date: time.getUTCDate(),
+        hours: time.getUTCHours(),
+        minutes: time.getUTCMinutes(),
+      }
+    : {
+        year: time.getFullYear(),
+        month: time.getMonth(),
+        date: time.getDate(),
+        hours: time.getHours(),
+        minutes: time.getMinutes(),
+      };
 
 const two = (value: number, width = 2): string => String(value).padStart(width, "0");
-const dayOf = (time: Date): string =>
-  `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+function dayOf(time: Date): string {
+  const { year, month, date } = partsOf(time);
+  return `${year}-${two(month + 1)}-${two(date)}`;
+}
 
 /** "14:03:22.114", with the date in front where it is not the day of `now`. */
 export function readTime(time: Date, now = new Date()): string {
-  const clock = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${two(time.getMilliseconds(), 3)}`;
+  const clock = `${readClock(time)}.${two(time.getMilliseconds(), 3)}`;
   return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`;
 }
 
@@ -15,17 +52,19 @@ const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 /** For a narrow column: "14:03:22.114", of another day "22 Nov 14:03:22", of another year "22 Nov 2025". */
 export function readInColumn(time: Date, now: Date): string {
   if (dayOf(time) === dayOf(now)) return readTime(time, now);
-  const day = `${time.getDate()} ${months[time.getMonth()]}`;
-  const year = time.getFullYear();
-  return year === now.getFullYear() ? `${day} ${readClock(time)}` : `${day} ${year}`;
+  const { date, month, year } = partsOf(time);
+  const day = `${date} ${months[month]}`;
+  return year === partsOf(now).year ? `${day} ${readClock(time)}` : `${day} ${year}`;
 }
 
 /** "14:03:22", for what is shown as of then. */
 export const readClock = (time: Date): string => `${readMinute(time)}:${two(time.getSeconds())}`;
 
 /** "14:03", for what is about to happen. */
-export const readMinute = (time: Date): string =>
-  `${two(time.getHours())}:${two(time.getMinutes())}`;
+export function readMinute(time: Date): string {
+  const { hours, minutes } = partsOf(time);
+  return `${two(hours)}:${two(minutes)}`;
+}
 
 const minuteMs = 60_000;
 

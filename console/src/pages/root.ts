@@ -1,10 +1,11 @@
 /** The root of all routes, and the one of all pages inside: those wait until it is known who reads. */
-import { createRootRoute, createRoute, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute, redirect, retainSearchParams } from "@tanstack/react-router";
 import { api, queryClient } from "../api/client.ts";
 import { asApiError } from "../api/errors.ts";
-import { pick } from "../base/search.ts";
+import { fit, pick } from "../base/search.ts";
 import { NotFound, RouteError } from "../ui/boundaries.tsx";
 import { Shell } from "../ui/shell.tsx";
+import { settleZone, zones } from "../ui/zone.ts";
 
 export const rootRoute = createRootRoute({
   errorComponent: RouteError,
@@ -26,7 +27,13 @@ export async function admit(href: string): Promise<void> {
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "shell",
-  validateSearch: (search: Record<string, unknown>) => pick(search, ["ws"]),
-  beforeLoad: ({ location }) => admit(location.href),
+  validateSearch: (search: Record<string, unknown>) =>
+    fit(pick(search, ["ws", "tz"]), { tz: zones }),
+  // A zone in the address stays while its reader goes from page to page.
+  search: { middlewares: [retainSearchParams(["tz"])] },
+  beforeLoad: ({ location, search, preload }) => {
+    if (!preload) settleZone(search.tz);
+    return admit(location.href);
+  },
   component: Shell,
 });

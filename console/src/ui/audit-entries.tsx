@@ -34,7 +34,11 @@ export function AuditEntries({ entries, subject }: AuditEntriesProps) {
   if (entries.length === 0) return <Text className="muted">Nothing was changed yet.</Text>;
   return (
     <ScrollBox label="Audit log">
-      <Table aria-label="Audit log, newest first" verticalSpacing="xs">
+      <Table
+        aria-label="Audit log, newest first"
+        verticalSpacing="xs"
+        miw={subject === undefined ? 640 : 840}
+      >
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={170}>Time</Table.Th>

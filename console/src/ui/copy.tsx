@@ -10,8 +10,15 @@ const words: Readonly<Record<State, string>> = {
 };
 const shownMs = 2_000;
 
-/** `text` may have to be fetched first. */
-export function Copy(props: { text: () => string | Promise<string>; label: string }) {
+interface CopyProps {
+  /** It may have to be fetched first. */
+  readonly text: () => string | Promise<string>;
+  readonly label: string;
+  /** The button says what it copies: beside nothing that does. */
+  readonly isNamed?: boolean;
+}
+
+export function Copy(props: CopyProps) {
   const [state, setState] = useState<State>("ready");
   const copy = async () => {
     try {
@@ -29,7 +36,7 @@ export function Copy(props: { text: () => string | Promise<string>; label: strin
       onClick={() => void copy()}
       aria-label={state === "ready" ? `Copy ${props.label}` : words[state]}
     >
-      {words[state]}
+      {state === "ready" && props.isNamed === true ? `Copy ${props.label}` : words[state]}
     </Button>
   );
 }

@@ -9,6 +9,8 @@ interface CsvButtonProps {
   readonly query: () => Readonly<Record<string, string | undefined>>;
   /** The file's name, without its ending. */
   readonly name: string;
+  /** As the buttons beside it are. */
+  readonly size?: "xs" | "sm";
 }
 
 async function download({ path, query, name }: CsvButtonProps): Promise<void> {
@@ -43,7 +45,7 @@ export function CsvButton(props: CsvButtonProps) {
   return (
     <>
       <Button
-        size="xs"
+        size={props.size ?? "xs"}
         variant="default"
         loading={busy}
         onClick={() => void run()}

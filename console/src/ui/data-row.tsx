@@ -17,6 +17,8 @@ export interface Column<Row> {
    * the last one stand in the first line, the others in the second.
    */
   readonly phone?: 1 | 2;
+  /** What stands before it there, where it says nothing by itself. */
+  readonly phoneName?: string;
   cell(row: Row): ReactNode;
 }
 
@@ -60,6 +62,7 @@ export const NarrowRow = <Row,>({ columns, row }: RowProps<Row>) => (
         <div key={line} className={classes["line"]}>
           {lineOf(columns, line).map((column) => (
             <span key={column.header} className="cut">
+              {column.phoneName !== undefined && `${column.phoneName} `}
               {column.cell(row)}
             </span>
           ))}

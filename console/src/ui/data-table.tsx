@@ -32,6 +32,8 @@ interface DataTableProps<Row> {
   readonly moreUnderWay: boolean;
   /** Why the next rows are not asked for by themselves; undefined: they are. */
   readonly pause?: string | undefined;
+  /** In pixels; where the window has less room, the page scrolls sideways. */
+  readonly minWidth?: number | undefined;
 }
 
 const waitingRows = 8;
@@ -66,6 +68,9 @@ const Space = ({ height, columns }: { height: number; columns: number }) =>
     </tr>
   );
 
+const widthOf = ({ minWidth }: { readonly minWidth?: number | undefined }, isNarrow: boolean) =>
+  !isNarrow && minWidth !== undefined && { miw: minWidth };
+
 // oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { columns, rows, keyOf, more, moreUnderWay, pause } = props;
@@ -94,7 +99,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const after = last === undefined ? 0 : virtual.getTotalSize() - (last.end - margin);
   return (
     <>
-      <Table className={classes["table"]} aria-label={props.label} aria-rowcount={-1}>
+      <Table
+        className={classes["table"]}
+        aria-label={props.label}
+        aria-rowcount={-1}
+        {...widthOf(props, isNarrow)}
+      >
         {!isNarrow && <Head columns={columns} />}
         <Table.Tbody ref={body}>
           <Space height={before} columns={across} />

@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { letterOf } from "./menu.ts";
 import { useShortcuts } from "./shortcuts.ts";
+import { useZone } from "./zone.ts";
 
 const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
 const Help = lazy(async () => ({ default: (await import("./help.tsx")).Help }));
@@ -17,6 +18,7 @@ export function Jump({ pages, signOut }: JumpProps) {
   const [open, setOpen] = useState<"palette" | "help">();
   const navigate = useNavigate();
   const { setColorScheme } = useMantineColorScheme();
+  const [, setZone] = useZone();
   const close = () => setOpen(undefined);
   const go = (letter: string): boolean => {
     const page = pages.find(({ to }) => letterOf(to) === letter);
@@ -27,6 +29,8 @@ export function Jump({ pages, signOut }: JumpProps) {
   const actions = [
     { label: "Dark", act: () => setColorScheme("dark") },
     { label: "Light", act: () => setColorScheme("light") },
+    { label: "Times in UTC", act: () => setZone("utc") },
+    { label: "Times in my zone", act: () => setZone("local") },
     { label: "Keys of this page", act: () => setOpen("help") },
     { label: "Sign out", act: signOut },
   ];

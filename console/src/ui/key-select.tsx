@@ -1,9 +1,8 @@
 /** Chooses a key of those the reader sees. Of many only some are listed: what is typed is looked for in all of them. */
 import { Select } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData } from "@tanstack/react-query";
-import { useState } from "react";
 import { api } from "../api/client.ts";
+import { listedMax, useSearched, withChosen } from "./use-searched.ts";
 
 interface KeySelectProps {
   readonly ws: string | undefined;
@@ -11,9 +10,6 @@ interface KeySelectProps {
   readonly set: (id: string | undefined) => void;
   readonly placeholder?: string;
 }
-
-const lookAfterMs = 200;
-const listed = "50";
 
 const choiceOf = ({
   id,
@@ -30,7 +26,8 @@ const choiceOf = ({
 
 /** Keys that were used last, or that fit a text; the chosen one is among them. */
 function useChoices({ ws, value }: KeySelectProps, text: string) {
-  const query = { limit: listed, sort: "used" as const, workspace_id: ws, q: text || undefined };
+  const limit = String(listedMax);
+  const query = { limit, sort: "used" as const, workspace_id: ws, q: text || undefined };
   const { data } = api.useQuery(
     "get",
     "/admin/v1/keys",
@@ -45,37 +42,21 @@ function useChoices({ ws, value }: KeySelectProps, text: string) {
     { params: { path: { id: value ?? "" } } },
     { enabled: isMissing && data !== undefined, staleTime: 30_000 },
   );
-  if (!isMissing) return found;
-  // Until it is read, and where the reader may not see it, its id stands for it.
-  const own = chosen?.id === value && chosen !== undefined ? choiceOf(chosen) : undefined;
-  return [own ?? { value, label: value }, ...found];
+  return withChosen(found, value, chosen && choiceOf(chosen));
 }
 
 export function KeySelect(props: KeySelectProps) {
   const { value, set, placeholder = "Any key" } = props;
-  const [text, setText] = useState("");
-  // The field shows what is chosen: that is no search.
-  const [isTyped, setIsTyped] = useState(false);
-  const [wanted] = useDebouncedValue(isTyped ? text.trim().slice(0, 100) : "", lookAfterMs);
+  const { wanted, field } = useSearched(set);
   return (
     <Select
       aria-label="Key"
       placeholder={placeholder}
       w={200}
-      searchable
-      clearable
-      limit={Number(listed)}
       data={useChoices(props, wanted)}
       value={value ?? null}
-      searchValue={text}
-      onSearchChange={setText}
-      onKeyDown={() => setIsTyped(true)}
-      onDropdownClose={() => setIsTyped(false)}
-      onChange={(id) => {
-        setIsTyped(false);
-        set(id ?? undefined);
-      }}
       nothingFoundMessage="No such key"
+      {...field}
     />
   );
 }

@@ -23,10 +23,11 @@ interface LongListProps<Row> {
   readonly empty: ReactNode;
   /** Why the next page is not asked for by itself; undefined: it is. */
   readonly pause?: string | undefined;
+  readonly minWidth?: number | undefined;
 }
 
 export function LongList<Row>(props: LongListProps<Row>) {
-  const { query, what, label, columns, keyOf, empty, pause } = props;
+  const { query, what, label, columns, keyOf, empty, pause, minWidth } = props;
   const rows = query.data?.pages.flatMap(({ data }) => data);
   return (
     <>
@@ -44,6 +45,7 @@ export function LongList<Row>(props: LongListProps<Row>) {
           more={query.hasNextPage ? () => void query.fetchNextPage() : undefined}
           moreUnderWay={query.isFetchingNextPage}
           pause={pause}
+          minWidth={minWidth}
         />
       )}
     </>

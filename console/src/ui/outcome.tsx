@@ -19,7 +19,9 @@ export function Outcome({ row }: { row: Ended }) {
   if (status !== "failed") return <span className="muted">{words[status] ?? status}</span>;
   return (
     <span className="bad">
-      {row.http_status} {row.error ?? "failed"}
+      {/* Of a task that was taken and failed later the status says nothing. */}
+      {row.http_status !== null && row.http_status >= 400 && `${row.http_status} `}
+      {row.error ?? "failed"}
     </span>
   );
 }

@@ -15,6 +15,8 @@ import { Stale } from "./stale.tsx";
 import classes from "./shell.module.css";
 import icon from "../theme/icon.svg";
 import { WorkspaceSwitch } from "./workspace-switch.tsx";
+import { useZone } from "./zone.ts";
+import { ZoneSwitch } from "./zone-switch.tsx";
 
 const SignInDialog = lazy(async () => ({
   default: (await import("./sign-in-dialog.tsx")).SignInDialog,
@@ -53,6 +55,7 @@ function Header({ name, pages }: HeaderProps) {
           {name}
         </Anchor>
         <Jump pages={pages} signOut={() => void signOut()} />
+        <ZoneSwitch />
         <SchemeSwitch />
         <Button size="xs" variant="default" flex="none" onClick={() => void signOut()}>
           Sign out
@@ -66,6 +69,7 @@ export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const [zone] = useZone();
   const mustSignIn = useSyncExternalStore(watchSignIn, isSignInNeeded);
   const shown = entries.filter(
     (entry) => me !== undefined && ("all" in entry ? mayAll : mayOwn)(me.rights, entry.action),
@@ -96,7 +100,7 @@ export function Shell() {
         ))}
       </AppShell.Navbar>
       <AppShell.Main>
-        <Outlet />
+        <Outlet key={zone} />
       </AppShell.Main>
       <BottomBar shown={shown} isOpen={isOpen} toggle={toggle} close={close} />
       {mustSignIn && me !== undefined && (

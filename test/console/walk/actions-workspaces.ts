@@ -181,6 +181,8 @@ const organizations: readonly Action[] = [
       await button(page, "New organization").click();
       await dialog(page).getByLabel("Name").fill(name);
       await press(page, "Create");
+      // The field of the dialog has the name before anything is sent.
+      await dialog(page).waitFor({ state: "detached" });
       await expect
         .poll(() => page.getByLabel("Name", { exact: true }).last().inputValue())
         .toBe(name);

@@ -3,6 +3,7 @@ import { Button, SegmentedControl, Stack, Text, Title, useMantineColorScheme } f
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { Page } from "../../ui/page.tsx";
+import { useZone, zoneOf, zones } from "../../ui/zone.ts";
 import { Sessions } from "./sessions.tsx";
 import { Tokens } from "./tokens.tsx";
 
@@ -22,6 +23,20 @@ function Scheme() {
       onChange={(value) =>
         setColorScheme(schemes.find((one) => one.value === value)?.value ?? "auto")
       }
+    />
+  );
+}
+
+const zoneNames = { local: "In my zone", utc: "In UTC" } as const;
+
+function Times() {
+  const [zone, choose] = useZone();
+  return (
+    <SegmentedControl
+      aria-label="Times"
+      data={zones.map((value) => ({ value, label: zoneNames[value] }))}
+      value={zone}
+      onChange={(value) => choose(zoneOf(value))}
     />
   );
 }
@@ -52,6 +67,15 @@ export function AccountPage() {
             Colours
           </Title>
           <Scheme />
+        </Stack>
+        <Stack gap="sm" align="flex-start">
+          <Title order={2} size="h4">
+            Times
+          </Title>
+          <Times />
+          <Text size="sm" className="muted">
+            Days, periods and caps are those of UTC either way.
+          </Text>
         </Stack>
         <Sessions />
         <Tokens />

@@ -3,13 +3,14 @@ import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { fieldsOf } from "../../ui/form.ts";
+import { MemberSelect, useMembers } from "../../ui/member-select.tsx";
 import { filtersOf, sortChoices, statusChoices, type Filters } from "./filters.ts";
-import { useMembers } from "./queries.ts";
 
 export function FilterBar({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const members = useMembers(filters.ws ?? me?.memberships[0]?.workspace_id);
+  const workspace = filters.ws ?? me?.memberships[0]?.workspace_id;
+  const members = useMembers(workspace) ?? [];
   const set = (change: Partial<Record<keyof Filters, string | undefined>>) =>
     void navigate({ to: "/keys", search: filtersOf({ ...filters, ...change }) });
   return (
@@ -31,16 +32,15 @@ export function FilterBar({ filters }: { filters: Filters }) {
           value={filters.status ?? null}
           onChange={(status) => set({ status: status ?? undefined })}
         />
-        {(members.length > 1 || filters.owner !== undefined) && (
-          <Select
+        {workspace !== undefined && (members.length > 1 || filters.owner !== undefined) && (
+          <MemberSelect
             aria-label="Owner"
             placeholder="Anybody's"
             w={200}
-            searchable
-            clearable
-            data={members}
-            value={filters.owner ?? null}
-            onChange={(owner) => set({ owner: owner ?? undefined })}
+            ws={workspace}
+            isActive
+            value={filters.owner}
+            set={(owner) => set({ owner })}
           />
         )}
         <Select

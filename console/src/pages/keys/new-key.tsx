@@ -10,10 +10,11 @@ import { CapsFields } from "../../ui/caps-fields.tsx";
 import { useChange } from "../../ui/change.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
+import { MemberSelect, useMembers } from "../../ui/member-select.tsx";
 import { ModelPicker } from "../../ui/model-picker.tsx";
 import { More } from "./more-button.tsx";
 import { moreNames, moreOf, noMore } from "./more.ts";
-import { useMembers, useWorkspaces } from "./queries.ts";
+import { useWorkspaces } from "./queries.ts";
 
 type Made = Schemas["KeyRecordWithKey"];
 
@@ -63,11 +64,14 @@ function usePlace(ws: string | undefined) {
   const [chosen, setWorkspace] = useState<string | null>(null);
   const workspace = chosen ?? ws ?? me?.memberships[0]?.workspace_id ?? workspaces[0]?.value;
   const maySeeOthers = me !== undefined && mayAll(me.rights, "key.create_for_member", workspace);
-  const members = useMembers(maySeeOthers ? workspace : undefined);
-  const others = members.filter(({ value }) => value !== me?.user_id);
-  const [owner, setOwner] = useState<string | null>(null);
+  const members = useMembers(maySeeOthers ? workspace : undefined) ?? [];
+  const hasOthers = members.some(
+    ({ user_id: id, status }) => status === "active" && id !== me?.user_id,
+  );
+  const [owner, setOwner] = useState<string>();
   const mayCache = me !== undefined && mayAll(me.rights, "key.loosen_limits", workspace);
-  return { workspaces, workspace, setWorkspace, others, owner, setOwner, mayCache };
+  const own = me?.user_id;
+  return { workspaces, workspace, setWorkspace, own, hasOthers, owner, setOwner, mayCache };
 }
 
 interface PlaceProps {
@@ -78,7 +82,7 @@ interface PlaceProps {
 
 /** In which workspace, where there is a choice, and for whom, for who may. */
 function Place({ place, isFixed, at }: PlaceProps) {
-  const { workspaces, workspace, setWorkspace, others, owner, setOwner } = place;
+  const { workspaces, workspace, setWorkspace, own, hasOthers, owner, setOwner } = place;
   return (
     <>
       {!isFixed && workspaces.length > 1 && (
@@ -92,16 +96,16 @@ function Place({ place, isFixed, at }: PlaceProps) {
           onChange={setWorkspace}
         />
       )}
-      {others.length > 0 && (
-        <Select
+      {hasOthers && workspace !== undefined && (
+        <MemberSelect
           label="For"
           placeholder="me"
-          searchable
-          clearable
-          data={others}
+          ws={workspace}
+          isActive
+          without={own}
           value={owner}
           error={at("user_id")}
-          onChange={setOwner}
+          set={setOwner}
         />
       )}
     </>
@@ -123,7 +127,7 @@ function Fields({ ws, done }: { ws: string | undefined; done: (made: Made) => vo
         spend_caps: capsOf(caps),
         model_allowlist: models,
         ...moreOf(more),
-        ...(owner !== null && { user_id: owner }),
+        ...(owner !== undefined && { user_id: owner }),
       };
       return (await client.POST("/admin/v1/keys", { body })).data!;
     },

@@ -39,16 +39,3 @@ export function useWorkspaces() {
   );
   return workspaces.map(({ id: value, name: label }) => ({ value, label }));
 }
-
-/** People of a workspace who can have keys; only the reader, for whoever sees nobody else. */
-export function useMembers(workspaceId: string | undefined) {
-  const { data } = api.useQuery(
-    "get",
-    "/admin/v1/workspaces/{id}/members",
-    { params: { path: { id: workspaceId ?? "" }, query: { limit: "100" } } },
-    { enabled: workspaceId !== undefined },
-  );
-  return (data?.data ?? [])
-    .filter(({ status }) => status === "active")
-    .map(({ user_id: value, email: label }) => ({ value, label }));
-}

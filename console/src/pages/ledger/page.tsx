@@ -55,6 +55,7 @@ function FilterBar({ id, filters }: FilterBarProps) {
         path={`/admin/v1/workspaces/${encodeURIComponent(id)}/ledger`}
         query={() => csvOf(filters, Date.now())}
         name="ledger"
+        size="sm"
       />
     </Group>
   );

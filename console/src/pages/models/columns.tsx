@@ -64,6 +64,7 @@ function Price({ model, which }: { model: Model; which: "input" | "output" }) {
 
 const id = (isForKey: boolean): Column<Model> => ({
   header: "Model",
+  phone: 1,
   cell: (model) => (
     <>
       <ModelLink id={model.id} title={model.name} />
@@ -110,12 +111,16 @@ export const columnsOf = (isForKey: boolean, chosen: Chosen): readonly Column<Mo
     width: 100,
     align: "right",
     wide: true,
+    phone: 2,
+    phoneName: "in",
     cell: (model) => <Price model={model} which="input" />,
   },
   {
     header: "Out (USD/M)",
     width: 150,
     align: "right",
+    phone: 2,
+    phoneName: "out",
     cell: (model) => <Price model={model} which="output" />,
   },
   { header: "Providers", width: 220, wide: true, cell: (model) => <Providers {...model} /> },

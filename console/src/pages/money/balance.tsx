@@ -4,9 +4,10 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { exactUsd, parseUsd } from "../../base/money.ts";
+import { reaches } from "../../base/pace.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./money.module.css";
-import { useBalance } from "./queries.ts";
+import { useBalance, useWeek } from "./queries.ts";
 
 type Balance = Schemas["Balance"];
 
@@ -36,16 +37,36 @@ function Tile(props: {
   );
 }
 
+const dayMs = 24 * 3_600_000;
+/** Beyond this a guess says nothing. */
+const daysMax = 365;
+
+/** How long what is available lasts at the pace of the last week, in words; of readers who see all that is spent. */
+function useLasting(id: string, available: string, mayRead: boolean): string | undefined {
+  const { spent, begin, now } = useWeek(id, mayRead && available !== "unlimited");
+  if (spent === undefined || spent === 0n) return undefined;
+  const end = reaches(spent + parseUsd(available), { spent, begin, now });
+  const days = end === undefined ? Infinity : (end.getTime() - now.getTime()) / dayMs;
+  if (days > daysMax) return undefined;
+  const read = days < 2 ? `${Math.floor(days * 24)} hours` : `${Math.floor(days)} days`;
+  return `lasts about ${read} at the pace of the last 7 days`;
+}
+
 function Tiles({ balance, id, mayRead }: { balance: Balance; id: string; mayRead: boolean }) {
   const entries = (kind: string) => (mayRead ? { ws: id, kind } : undefined);
   const { available, credits, charged, held, credit_line: line } = balance;
+  const lasting = useLasting(id, available, mayRead);
   const isSpent = available !== "unlimited" && parseUsd(available) <= 0n;
   return (
     <div className={classes["tiles"]}>
       <Tile
         title="Available (USD)"
         amount={available}
-        note={isSpent ? "calls are refused" : "credits and credit line, less charged and held"}
+        note={
+          isSpent
+            ? "calls are refused"
+            : (lasting ?? "credits and credit line, less charged and held")
+        }
       />
       <Tile title="Credits (USD)" amount={credits} entries={entries("credit")} />
       <Tile title="Charged (USD)" amount={charged} entries={entries("charge")} />

@@ -1,6 +1,9 @@
 /** The tree of caps: workspace, members, keys, each cap as a bar. */
 import { Skeleton, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { parseUsd } from "../../base/money.ts";
+import { paceOf } from "../../base/pace.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./money.module.css";
@@ -30,6 +33,14 @@ function Name({ node, ws }: { node: Node; ws: string }) {
   return <strong>{node.name}</strong>;
 }
 
+/** When a cap would be reached before it begins anew. */
+function Pace({ line }: { line: CapLine }) {
+  const [now] = useState(() => new Date());
+  const amounts = { spent: parseUsd(line.spent), cap: parseUsd(line.cap) };
+  const words = paceOf(line, amounts, now);
+  return words !== undefined && <span className={`warn ${classes["pace"]}`}>{words}</span>;
+}
+
 function Branch({ node, ws }: { node: Node; ws: string }) {
   return (
     <li>
@@ -39,15 +50,19 @@ function Branch({ node, ws }: { node: Node; ws: string }) {
         </span>
         <div className={classes["bars"]}>
           {node.lines.length === 0 && <span className="muted">no cap of its own</span>}
-          {node.lines.map(({ window, hard, ...cap }) => (
-            <div key={window} className={classes["line"]}>
-              <span className="muted">
-                {windowWords[window]}
-                {hard && ", hard"}
-              </span>
-              <CapBar label={`${node.name}, ${windowWords[window]}`} {...cap} />
-            </div>
-          ))}
+          {node.lines.map((line) => {
+            const { window, hard, ...cap } = line;
+            return (
+              <div key={window} className={classes["line"]}>
+                <span className="muted">
+                  {windowWords[window]}
+                  {hard && ", hard"}
+                </span>
+                <CapBar label={`${node.name}, ${windowWords[window]}`} {...cap} />
+                <Pace line={line} />
+              </div>
+            );
+          })}
         </div>
       </div>
       {(node.below.length > 0 || node.free > 0) && (
@@ -94,7 +109,7 @@ export function Caps({ id }: { id: string }) {
           There are more members or keys; those nearest to their caps are shown.
         </Text>
       )}
-      <Text size="sm" className="muted">
+      <Text size="sm" mt="md" className="muted">
         Days, weeks and months are those of UTC. A hard cap counts what is reserved too.
       </Text>
     </section>

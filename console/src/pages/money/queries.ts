@@ -1,7 +1,8 @@
 /** What the page of money asks for. */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { api, client } from "../../api/client.ts";
+import { parseUsd } from "../../base/money.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 
 /** The balance, read again as calls are charged. */
@@ -11,6 +12,23 @@ export function useBalance(id: string) {
   });
   useRenewal({ topics: ["usage"], renew: read.refetch });
   return read;
+}
+
+const weekMs = 7 * 24 * 3_600_000;
+
+/** What the workspace spent in the seven days before now, to the minute; undefined while it is on its way. */
+export function useWeek(id: string, enabled: boolean) {
+  const [now] = useState(() => new Date(Math.floor(Date.now() / 60_000) * 60_000));
+  const from = new Date(now.getTime() - weekMs);
+  const query = {
+    workspace_id: id,
+    from: from.toISOString(),
+    to: now.toISOString(),
+    granularity: "total" as const,
+  };
+  const { data } = api.useQuery("get", "/admin/v1/usage", { params: { query } }, { enabled });
+  const spent = data && parseUsd(data.data[0]?.cost ?? "0");
+  return { spent, begin: from, now };
 }
 
 export const useWorkspace = (id: string) =>

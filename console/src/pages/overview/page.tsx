@@ -1,8 +1,9 @@
 /** What was spent in a period, on what and by whom; errors and times. A member sees what the own keys did. */
 import { Button, Group as Row, Switch, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { parseUsd } from "../../base/money.ts";
-import { shownOf, type Shown } from "../../base/period.ts";
+import { parseUsd, readUsd } from "../../base/money.ts";
+import { spentBy } from "../../base/pace.ts";
+import { monthAfter, shownOf, type Shown } from "../../base/period.ts";
 import { readTime } from "../../base/time.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -86,6 +87,19 @@ function Aside({ search, shown, busy, renew, set }: AsideProps) {
   );
 }
 
+/** What this month comes to at its pace so far. */
+function Forecast({ shown, cost }: { shown: Shown; cost: bigint | undefined }) {
+  if (shown.word !== "month" || cost === undefined || cost === 0n) return null;
+  const { from: begin, to: now } = shown;
+  const all = spentBy(monthAfter(begin), { spent: cost, begin, now });
+  if (all === undefined) return null;
+  return (
+    <Text mb="lg" className="muted">
+      At the pace of this month so far it comes to {readUsd(all)} USD by its end.
+    </Text>
+  );
+}
+
 /** What stands below the tiles. */
 function Parts(props: {
   search: OverviewSearch;
@@ -163,6 +177,7 @@ export function OverviewPage() {
         beforeLabel={shown.beforeLabel}
         search={rows}
       />
+      <Forecast shown={shown} cost={cost} />
       {total?.requests === 0 && cost === 0n ? (
         <Nothing ws={ws} shown={shown} now={now} />
       ) : (

@@ -15,6 +15,8 @@ interface Tile {
   /** Exactly, where `value` is shortened. */
   readonly exact?: string;
   readonly change?: string;
+  /** The share before: how many times as large a share is would read as points. */
+  readonly was?: string;
   /** What stands below, where nothing is compared. */
   readonly more?: string;
   readonly status?: string;
@@ -49,7 +51,9 @@ function tilesOf(now: Total, before: Total | undefined): Tile[] {
       title: "Errors",
       value: readShare(big(now.errors), big(now.requests)),
       exact: `${now.errors} of ${now.requests}`,
-      ...change((of) => big(of.errors)),
+      ...(before !== undefined && {
+        was: readShare(big(before.errors), big(before.requests)),
+      }),
       status: "failed,expired",
     },
     { title: "Duration p50", ...took(now.duration) },
@@ -58,6 +62,9 @@ function tilesOf(now: Total, before: Total | undefined): Tile[] {
       title: "From the cache",
       value: readShare(big(now.cache_read_tokens), big(now.input_tokens)),
       exact: `${now.cache_read_tokens} of ${now.input_tokens} input tokens`,
+      ...(before !== undefined && {
+        was: readShare(big(before.cache_read_tokens), big(before.input_tokens)),
+      }),
     },
   ];
 }
@@ -88,7 +95,11 @@ const Frame = ({ children }: { children: ReactNode }) => (
 const tileCount = 6;
 
 /** "+12 % against the 7 days before"; its place is kept where nothing is compared. */
-function compared(change: string | undefined, beforeLabel: string): string {
+function compared(
+  { change, was }: { readonly change: string | undefined; readonly was: string | undefined },
+  beforeLabel: string,
+): string {
+  if (was !== undefined && was !== "-") return `${was} in ${beforeLabel}`;
   if (change === undefined || change === "") return "\u00A0";
   return change === "new" ? `nothing in ${beforeLabel}` : `${change} against ${beforeLabel}`;
 }
@@ -110,7 +121,7 @@ export function Tiles(props: {
   }
   return (
     <Frame>
-      {tilesOf(now, before).map(({ title, value, exact, change, more, status }) => (
+      {tilesOf(now, before).map(({ title, value, exact, change, was, more, status }) => (
         <Link
           key={title}
           className={classes["tile"]}
@@ -120,7 +131,7 @@ export function Tiles(props: {
         >
           <span className="muted">{title}</span>
           <span className={classes["value"]}>{value}</span>
-          <span className="muted">{more ?? compared(change, beforeLabel)}</span>
+          <span className="muted">{more ?? compared({ change, was }, beforeLabel)}</span>
         </Link>
       ))}
     </Frame>

@@ -40,7 +40,7 @@ const unnamed: Readonly<Record<string, string>> = {
   model: "no model",
   key: "no key",
   member: "admin token",
-  provider: "nobody",
+  provider: "nobody answered",
   workspace: "no workspace",
 };
 

@@ -72,6 +72,7 @@ export const insideColumns: readonly Column<Provider>[] = [
     header: "Failed",
     width: 80,
     align: "right",
+    phoneName: "failed",
     cell: (one) => {
       const calls = one.calls_last_hour ?? 0;
       return calls === 0 ? nothing : readShare(BigInt(failuresOf(one)), BigInt(calls));

@@ -10,15 +10,21 @@ export function Errors({ provider }: { provider: Provider }) {
   return (
     <Part title="The last hour">
       <Text mb={errors.length > 0 ? "sm" : 0}>
-        {readCount(calls)} attempts, {readCount(failuresOf(provider))} without an answer
+        {readCount(calls)} {calls === 1 ? "attempt" : "attempts"}, {readCount(failuresOf(provider))}{" "}
+        without an answer
         {calls > 0 && ` (${readShare(BigInt(failuresOf(provider)), BigInt(calls))})`}, as the
         process that answered has seen them.{" "}
         <Link
           to="/requests"
-          search={({ ws }) => ({ ws, provider: provider.id, status: "failed", period: "24h" })}
+          search={({ ws }) => ({ ws, asked: provider.id, status: "failed", period: "24h" })}
         >
-          Failed calls of the last 24 hours
+          Failed calls that asked it
         </Link>
+        {" and "}
+        <Link to="/requests" search={({ ws }) => ({ ws, asked: provider.id, period: "24h" })}>
+          all that did
+        </Link>
+        , of the last 24 hours.
       </Text>
       {errors.length > 0 && (
         <Table aria-label="Errors of the last hour">

@@ -2,24 +2,10 @@
 import { Button, Select } from "@mantine/core";
 import { api } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
+import { MemberSelect } from "../../ui/member-select.tsx";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
 import { SetFilters } from "../../ui/set-filters.tsx";
 import type { Filters } from "./filters.ts";
-
-/** People to choose from, and whether the reader may see others' calls: that is known before the people are. */
-function useMembers(ws: string | undefined) {
-  const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const workspace = ws ?? me?.memberships[0]?.workspace_id;
-  const seesOthers = me !== undefined && mayAll(me.rights, "member.read", workspace);
-  const { data } = api.useQuery(
-    "get",
-    "/admin/v1/workspaces/{id}/members",
-    { params: { path: { id: workspace ?? "" }, query: { limit: "100" } } },
-    { enabled: seesOthers && workspace !== undefined },
-  );
-  const members = (data?.data ?? []).map(({ user_id: value, email: label }) => ({ value, label }));
-  return { members, isShown: seesOthers && workspace !== undefined };
-}
 
 interface ChipsProps {
   readonly filters: Filters;
@@ -43,19 +29,20 @@ const Chip = ({ label, isOn, turn }: ChipProps) => (
   </Button>
 );
 
+/** Whose calls, where the reader may see others': that is known before the people are. */
 function Member({ filters, set }: ChipsProps) {
-  const { members, isShown } = useMembers(filters.ws);
-  if (!isShown && filters.member === undefined) return null;
+  const { data: me } = api.useQuery("get", "/admin/v1/me");
+  const workspace = filters.ws ?? me?.memberships[0]?.workspace_id;
+  const seesOthers = me !== undefined && mayAll(me.rights, "member.read", workspace);
+  if (workspace === undefined || (!seesOthers && filters.member === undefined)) return null;
   return (
-    <Select
+    <MemberSelect
       aria-label="Member"
       placeholder="Anybody"
       w={200}
-      searchable
-      clearable
-      data={members}
-      value={filters.member ?? null}
-      onChange={(value) => set({ member: value ?? undefined })}
+      ws={workspace}
+      value={filters.member}
+      set={(member) => set({ member })}
     />
   );
 }
@@ -102,7 +89,7 @@ export function Chips({ filters, set }: ChipsProps) {
         turn={(isOn) => set({ changed: isOn ? "1" : undefined })}
       />
       <SetFilters
-        names={["protocol", "code", "http", "user"]}
+        names={["asked", "protocol", "code", "http", "user"]}
         filters={filters}
         remove={(name) => set({ [name]: undefined })}
       />

@@ -44,7 +44,21 @@ function Ended({ row }: { row: Row }) {
   );
 }
 
-export const columns: readonly Column<Row>[] = [
+interface LogColumn extends Column<Row> {
+  /** Not shown until it is chosen. */
+  readonly extra?: true;
+}
+
+const tagsOf = (row: Row): string =>
+  Object.entries(row.tags ?? {})
+    .map(([name, value]) => `${name}:${value}`)
+    .join(", ");
+const text = (value: string | number | null | undefined) =>
+  value == null || value === "" ? nothing : <span title={String(value)}>{value}</span>;
+const number = { align: "right", wide: true } as const;
+
+/** All that there are, in their order. The model takes the room that is left. */
+const known: readonly LogColumn[] = [
   {
     header: "Time",
     width: 120,
@@ -54,20 +68,18 @@ export const columns: readonly Column<Row>[] = [
   { header: "Key", width: 100, wide: true, cell: (row) => row.key_name ?? nothing },
   { header: "Model", phone: 1, cell: (row) => row.model ?? nothing },
   { header: "Provider", width: 120, wide: true, cell: (row) => row.provider ?? nothing },
+  { header: "Protocol", width: 100, wide: true, extra: true, cell: (row) => text(row.protocol) },
+  { header: "Tags", width: 140, wide: true, extra: true, cell: (row) => text(tagsOf(row)) },
+  { header: "End user", width: 120, wide: true, extra: true, cell: (row) => text(row.end_user) },
+  { header: "In", width: 64, ...number, cell: (row) => counted(row, "input_tokens") },
   {
-    header: "In",
-    width: 64,
-    align: "right",
-    wide: true,
-    cell: (row) => counted(row, "input_tokens"),
+    header: "Cached",
+    width: 72,
+    ...number,
+    extra: true,
+    cell: (row) => counted(row, "cache_read_tokens"),
   },
-  {
-    header: "Out",
-    width: 64,
-    align: "right",
-    wide: true,
-    cell: (row) => counted(row, "output_tokens"),
-  },
+  { header: "Out", width: 64, ...number, cell: (row) => counted(row, "output_tokens") },
   {
     header: "Cost (USD)",
     width: 104,
@@ -75,21 +87,41 @@ export const columns: readonly Column<Row>[] = [
     phone: 2,
     cell: (row) => <Money amount={row.cost} />,
   },
-  {
-    header: "Took",
-    width: 80,
-    align: "right",
-    wide: true,
-    phone: 2,
-    cell: (row) => lasted(row.duration_ms),
-  },
+  { header: "Took", width: 80, ...number, phone: 2, cell: (row) => lasted(row.duration_ms) },
   {
     header: "First token",
     width: 88,
-    align: "right",
-    wide: true,
+    ...number,
     roomy: true,
     cell: (row) => lasted(row.first_token_ms),
   },
+  { header: "HTTP", width: 64, ...number, extra: true, cell: (row) => text(row.http_status) },
   { header: "Outcome", width: 200, phone: 1, cell: (row) => <Ended row={row} /> },
 ];
+
+/** What leads to a call, what takes the room that is left, and how it ended, are always shown. */
+const fixed: ReadonlySet<string> = new Set(["Time", "Model", "Outcome"]);
+
+/** The columns that can be chosen, by their headers, and those that are without a choice. */
+export const choosable: readonly string[] = known
+  .map(({ header }) => header)
+  .filter((header) => !fixed.has(header));
+export const usual: readonly string[] = known
+  .filter(({ header, extra }) => !fixed.has(header) && extra !== true)
+  .map(({ header }) => header);
+
+/** The columns that are shown where these are chosen; a chosen one is shown however little room there is. */
+export const columnsOf = (chosen: readonly string[]): readonly Column<Row>[] =>
+  known
+    .filter(({ header }) => fixed.has(header) || chosen.includes(header))
+    .map(({ roomy, extra: _extra, ...column }) =>
+      roomy === true && chosen === usual ? { ...column, roomy } : column,
+    );
+
+const modelMin = 160;
+
+/** How much room chosen columns need, in pixels; the usual ones fit themselves to the window. */
+export const widthOf = (chosen: readonly string[]): number | undefined =>
+  chosen === usual
+    ? undefined
+    : columnsOf(chosen).reduce((sum, { width = modelMin }) => sum + width, 0);

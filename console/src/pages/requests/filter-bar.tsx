@@ -42,7 +42,7 @@ function Buttons({ filters }: { filters: Filters }) {
       >
         Clear
       </Button>
-      <CsvButton path="/admin/v1/requests" query={() => csvOf(filters)} name="requests" />
+      <CsvButton path="/admin/v1/requests" query={() => csvOf(filters)} name="requests" size="sm" />
     </>
   );
 }

@@ -10,6 +10,7 @@ export const filterNames = [
   "member",
   "model",
   "provider",
+  "asked",
   "protocol",
   "status",
   "code",
@@ -42,6 +43,7 @@ const shapes = {
   http: /^[1-5]\d\d$/,
   cost: /^\d{1,9}(\.\d{1,9})?$/,
   code: /^.{1,100}$/,
+  asked: /^.{1,100}$/,
   protocol: /^.{1,100}$/,
   // Milliseconds.
   slower: /^\d{1,9}$/,
@@ -57,6 +59,10 @@ export const filtersOf = (
   search: Record<string, unknown>,
 ): Filters & { readonly live?: string; readonly open?: string } =>
   fit(pick(search, [...filterNames, "sort", "live", "open"]), shapes);
+
+/** What the page of a call keeps of its list: the filters and the order. */
+export const listOf = (search: Record<string, unknown>): Filters =>
+  fit(pick(search, [...filterNames, "sort"]), shapes);
 
 /** The same of what the router hands out: until it has put the address right, that has what no page reads. */
 export const withinOf = (search: Filters & Record<string, unknown>) => ({
@@ -91,30 +97,27 @@ export function inPeriod({ period, from, to, ...others }: Filters): Filters {
 
 const pageSize = "100";
 
-/** The query of a page; what is undefined is not sent. */
-export const queryOf = (
-  {
-    ws,
-    key,
-    member,
-    code,
-    http,
-    cost,
-    slower,
-    changed,
-    user,
-    sort,
-    period: _word,
-    ...same
-  }: Filters,
-  cursor: string | undefined,
-) => ({
+/** What the API is asked for by them; what is undefined is not sent. */
+export const conditionsOf = ({
+  ws,
+  key,
+  member,
+  asked,
+  code,
+  http,
+  cost,
+  slower,
+  changed,
+  user,
+  sort,
+  period: _word,
+  ...same
+}: Filters) => ({
   ...same,
-  view: "list" as const,
-  limit: pageSize,
   workspace_id: ws,
   key_id: key,
   member_id: member,
+  attempted_provider: asked,
   error_code: code,
   http_status: http,
   min_cost: cost,
@@ -122,6 +125,13 @@ export const queryOf = (
   end_user: user,
   changed: changed === undefined ? undefined : ("true" as const),
   sort: sort === undefined ? undefined : ("cost" as const),
+});
+
+/** The query of a page. */
+export const queryOf = (filters: Filters, cursor: string | undefined) => ({
+  ...conditionsOf(filters),
+  view: "list" as const,
+  limit: pageSize,
   cursor,
 });
 

@@ -18,14 +18,17 @@ const filterOf = ({ ws, key, member, model, provider, status, protocol, http, co
 });
 
 /** Whether a row has what the stream was not asked for. */
-function fits(row: Row, { cost, slower, changed, q, tag, user }: Filters): boolean | undefined {
+function fits(
+  row: Row,
+  { cost, slower, changed, q, tag, user, asked }: Filters,
+): boolean | undefined {
   const isFitting =
     (cost === undefined || parseUsd(row.cost) >= parseUsd(cost)) &&
     (slower === undefined || (row.duration_ms ?? 0) >= Number(slower)) &&
     (changed === undefined || (row.dropped_count ?? 0) > 0);
   if (!isFitting || (q !== undefined && row.error === null)) return false;
-  // Rows say the code of their error and not its message, and no tags: the list alone knows.
-  return q === undefined && tag === undefined && user === undefined ? true : undefined;
+  // Rows say the code of their error and not its message, no tags and no attempts: the list alone knows.
+  return [q, tag, user, asked].every((one) => one === undefined) ? true : undefined;
 }
 
 export const useLive = (filters: Filters, enabled: boolean): Live =>

@@ -1,5 +1,5 @@
 /** The log: who called what, when, how it ended and what it cost. */
-import { Text } from "@mantine/core";
+import { Group, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { readTime } from "../../base/time.ts";
@@ -8,7 +8,8 @@ import { LiveBar } from "../../ui/live-bar.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { Page } from "../../ui/page.tsx";
 import { usePageKeys } from "../../ui/shortcuts.ts";
-import { columns } from "./columns.tsx";
+import { ColumnChoice, useChosen } from "./column-choice.tsx";
+import { columnsOf, widthOf } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { filterNames, inPeriod, withinOf, type Filters } from "./filters.ts";
 import { useLive } from "./live.ts";
@@ -53,6 +54,7 @@ export function RequestsPage() {
   const still = stillOf(filters);
   const isLive = live === "1" && still === undefined;
   const isFiltered = filterNames.some((name) => filters[name] !== undefined);
+  const chosen = useChosen();
   const query = useRows(filters, isLive);
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
   const change = (to: Record<string, string | undefined>, replace = false) =>
@@ -65,7 +67,15 @@ export function RequestsPage() {
   const turnLive = () => change({ live: isLive ? undefined : "1" });
   usePageKeys([{ key: "l", what: "Live, and not", act: () => still === undefined && turnLive() }]);
   return (
-    <Page title="Requests" aside={<LiveSwitch isLive={isLive} still={still} turn={turnLive} />}>
+    <Page
+      title="Requests"
+      aside={
+        <Group gap="sm">
+          <ColumnChoice />
+          <LiveSwitch isLive={isLive} still={still} turn={turnLive} />
+        </Group>
+      }
+    >
       <FilterBar filters={filters} />
       <Strip filters={filters} isLive={isLive} set={(chosen) => change({ live, ...chosen })} />
       <Dearest filters={filters} last={query.data?.pages.at(-1)} />
@@ -75,7 +85,8 @@ export function RequestsPage() {
         pause={searchedTo(query.data?.pages.at(-1))}
         what="requests"
         label={filters.sort === undefined ? "Requests, newest first" : "Requests, dearest first"}
-        columns={columns}
+        columns={columnsOf(chosen)}
+        minWidth={widthOf(chosen)}
         keyOf={({ id }) => id}
         empty={<NoRows what="call" to="/requests" isFiltered={isFiltered} />}
       />

@@ -31,7 +31,7 @@ export function RowLink({ row: { id, created_at: at } }: { row: Row }) {
     <Link
       to="/requests/$id"
       params={{ id }}
-      search={({ ws }) => ({ ws })}
+      search={({ live: _live, open: _open, ...list }) => list}
       title={at}
       onClick={press}
       {...(isOpen && { "aria-current": true as const })}

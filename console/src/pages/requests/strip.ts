@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 const failed = "failed,expired";
 
 /** Sums know nothing of these: with one of them set there is no strip. */
-const unknown = ["q", "cost", "slower", "changed", "tag", "user", "http", "code"] as const;
+const unknown = ["asked", "q", "cost", "slower", "changed", "tag", "user", "http", "code"] as const;
 
 export interface Shape extends Span {
   readonly step: Step;

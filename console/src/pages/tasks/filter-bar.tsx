@@ -1,6 +1,7 @@
 /** The filters of the gallery. Each change is a new address. */
 import { Button, Group, SegmentedControl, Select } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import { Filters as FilterPlace } from "../../ui/filters.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
 import { kindChoices, stateChoices, type Filters } from "./filters.ts";
 import { useModelChoices } from "./queries.ts";
@@ -10,7 +11,7 @@ interface FilterBarProps {
   readonly ws: string | undefined;
 }
 
-export function FilterBar({ filters, ws }: FilterBarProps) {
+function Fields({ filters, ws }: FilterBarProps) {
   const navigate = useNavigate();
   const models = useModelChoices();
   const set = (change: Partial<Filters>) =>
@@ -23,15 +24,6 @@ export function FilterBar({ filters, ws }: FilterBarProps) {
   });
   return (
     <Group gap="sm" mb="lg">
-      <SegmentedControl
-        aria-label="Shown as"
-        value={filters.view === "table" ? "table" : "grid"}
-        data={[
-          { value: "grid", label: "Gallery" },
-          { value: "table", label: "Table" },
-        ]}
-        onChange={(view) => set({ view: view === "table" ? view : undefined })}
-      />
       <Select
         aria-label="State"
         placeholder="Any state"
@@ -64,6 +56,31 @@ export function FilterBar({ filters, ws }: FilterBarProps) {
       >
         Clear
       </Button>
+    </Group>
+  );
+}
+
+const names = ["status", "kind", "model", "key"] as const;
+
+export function FilterBar(props: FilterBarProps) {
+  const { filters } = props;
+  const navigate = useNavigate();
+  const show = (view: string | undefined) =>
+    void navigate({ to: "/tasks", search: (before) => ({ ...before, view }) });
+  return (
+    <Group gap="sm" align="flex-start">
+      <SegmentedControl
+        aria-label="Shown as"
+        value={filters.view === "table" ? "table" : "grid"}
+        data={[
+          { value: "grid", label: "Gallery" },
+          { value: "table", label: "Table" },
+        ]}
+        onChange={(view) => show(view === "table" ? view : undefined)}
+      />
+      <FilterPlace count={names.filter((name) => filters[name] !== undefined).length}>
+        <Fields {...props} />
+      </FilterPlace>
     </Group>
   );
 }

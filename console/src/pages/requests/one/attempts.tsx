@@ -15,10 +15,10 @@ export function Attempts({ attempts, durationMs }: AttemptsProps) {
     <Table aria-label="Attempts" style={{ tableLayout: "fixed" }}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th w={180}>Provider</Table.Th>
-          <Table.Th w={180}>Outcome</Table.Th>
-          <Table.Th w={100}>Began</Table.Th>
-          <Table.Th w={100}>Took</Table.Th>
+          <Table.Th w="20%">Provider</Table.Th>
+          <Table.Th w="26%">Outcome</Table.Th>
+          <Table.Th w="13%">Began</Table.Th>
+          <Table.Th w="13%">Took</Table.Th>
           <Table.Th visibleFrom="sm">0 to {readDuration(whole)}</Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -26,7 +26,11 @@ export function Attempts({ attempts, durationMs }: AttemptsProps) {
         {attempts.map((one) => (
           <Table.Tr key={`${one.provider} ${one.started_ms}`}>
             <Table.Td className="cut">{one.provider}</Table.Td>
-            <Table.Td title={one.message} className={one.outcome === "ok" ? "ok" : "bad"}>
+            <Table.Td
+              title={one.message}
+              className={one.outcome === "ok" ? "ok" : "bad"}
+              style={{ overflowWrap: "anywhere" }}
+            >
               {one.status} {one.outcome}
             </Table.Td>
             <Table.Td className="number">{readDuration(one.started_ms)}</Table.Td>

@@ -1,64 +1,23 @@
 /** What became of one call, in its parts: how it ended, what it cost, and why. */
-import { Button, Group, Text } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { api, type Schemas } from "../../../api/client.ts";
 import { asApiError } from "../../../api/errors.ts";
-import { readDuration } from "../../../base/numbers.ts";
 import { Part } from "../../../ui/part.tsx";
 import { RegionError } from "../../../ui/region-error.tsx";
 import { useRenewal } from "../../../ui/use-renewal.ts";
 import { Attempts } from "./attempts.tsx";
 import { Bodies } from "./bodies.tsx";
 import { Changes } from "./changes.tsx";
-import { HooksTable, type Hooked } from "./hooks.tsx";
+import { explainedOf, Facts } from "./facts.tsx";
+import { HooksTable } from "./hooks.tsx";
 import { Places } from "./places.tsx";
-import { PlanTable, type Plan } from "./plan.tsx";
+import { PlanTable } from "./plan.tsx";
 import { Price } from "./price.tsx";
 import { sentencesOf, type Attempted } from "./sentence.ts";
 import { Tags } from "./tags.tsx";
 
 type Row = Schemas["RequestRow"];
-
-/** What the log keeps beside the columns: the plan, what hooks made of the call, and whether its key's cache answered it. */
-interface Explained {
-  readonly plan?: Plan | null;
-  readonly hooks?: readonly Hooked[];
-  readonly cache?: string;
-}
-
-const explainedOf = ({ explanation }: Row): Explained => explanation ?? {};
-
-const cacheWords: Readonly<Record<string, string>> = {
-  hit: "from the cache",
-  miss: "not in the cache",
-  bypass: "cache left aside",
-};
-
-function Facts({ row }: { row: Row }) {
-  const { protocol, upstream_protocol: upstream } = row;
-  const spoken =
-    upstream === null || upstream === protocol ? protocol : `${protocol} as ${upstream}`;
-  const took = row.duration_ms === null ? undefined : `took ${readDuration(row.duration_ms)}`;
-  const first =
-    row.first_token_ms === null
-      ? undefined
-      : `first token after ${readDuration(row.first_token_ms)}`;
-  const reserved = row.reserved === null ? undefined : `reserved ${row.reserved} USD`;
-  const streamed = row.stream === true ? "streamed" : undefined;
-  const cached = cacheWords[explainedOf(row).cache ?? ""];
-  const facts = [row.model, spoken, streamed, cached, row.created_at, took, first, reserved];
-  return (
-    <Group gap="lg" mt="sm" className="muted">
-      {facts
-        .filter((fact) => fact != null)
-        .map((fact) => (
-          <span key={fact} style={{ overflowWrap: "anywhere" }}>
-            {fact}
-          </span>
-        ))}
-    </Group>
-  );
-}
 
 /** The error: what the caller was answered, and what the code means and asks for. */
 function Failure({ error }: { error: NonNullable<Row["error"]> }) {

@@ -5,12 +5,16 @@ import { Copy } from "../../../ui/copy.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import { Page } from "../../../ui/page.tsx";
 import { usePageKeys } from "../../../ui/shortcuts.ts";
+import { listOf } from "../filters.ts";
+import { Beside } from "./beside.tsx";
 import { CallRead, SendAgain, useCall } from "./call.tsx";
 
 const route = getRouteApi("/shell/requests/$id");
 
 export function RequestPage() {
   const { id } = route.useParams();
+  const { ws, ...search } = route.useSearch();
+  const list = { ...listOf(search), ...(ws !== undefined && { ws }) };
   const read = useCall(id);
   usePageKeys([{ key: "c", what: "Copy the id", act: () => copyText(id) }]);
   return (
@@ -18,8 +22,9 @@ export function RequestPage() {
       title="Request"
       aside={
         <Group gap="sm">
+          <Beside id={id} list={list} isKnown={read.data !== undefined} />
           {read.data?.model != null && <SendAgain id={id} />}
-          <Copy label="the id" text={() => id} />
+          <Copy isNamed label="the id" text={() => id} />
         </Group>
       }
     >

@@ -30,7 +30,7 @@ function Head({ id, first, previous, next, close, children }: HeadProps) {
             <Link
               to="/requests/$id"
               params={{ id }}
-              search={({ ws }) => ({ ws })}
+              search={({ live: _live, open: _open, ...list }) => list}
               {...props}
               ref={first}
             />
@@ -45,7 +45,7 @@ function Head({ id, first, previous, next, close, children }: HeadProps) {
           Next
         </Button>
         {children}
-        <Copy label="the id" text={() => id} />
+        <Copy isNamed label="the id" text={() => id} />
       </Group>
       <CloseButton aria-label="Close the call" onClick={close} />
     </Group>

@@ -1,13 +1,23 @@
 /** Where a call belongs, each leading there: its key, its entry in the ledger, its task. */
 import { Group } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { api, type Schemas } from "../../../api/client.ts";
 import { mayAll } from "../../../base/rights.ts";
 import { Copy } from "../../../ui/copy.tsx";
 
+const aroundMs = 5 * 60_000;
+
+/** The calls of the minutes around one. */
+function around(at: string): { readonly from: string; readonly to: string } {
+  const ms = Date.parse(at);
+  const [from, to] = [ms - aroundMs, ms + aroundMs].map((one) => new Date(one).toISOString());
+  return { from: from!, to: to! };
+}
+
 export function Places({ row }: { row: Schemas["RequestRow"] }) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const { id, key_id: key, workspace_id: workspace, ledger_entry_id: entry } = row;
+  const { ws } = useSearch({ from: "/shell" });
   const maySeeLedger = me !== undefined && mayAll(me.rights, "ledger.read", workspace);
   return (
     <Group gap="lg" mt="sm">
@@ -16,6 +26,14 @@ export function Places({ row }: { row: Schemas["RequestRow"] }) {
           Its key
         </Link>
       )}
+      {row.error !== null && (
+        <Link to="/requests" search={{ ws, code: row.error.code, period: "7d" }}>
+          Others with this error
+        </Link>
+      )}
+      <Link to="/requests" search={{ ws, ...around(row.created_at) }}>
+        Calls around it
+      </Link>
       {id.startsWith("task_") && (
         <Link to="/tasks/$id" params={{ id }} search={({ ws }) => ({ ws })}>
           Its task
@@ -26,7 +44,7 @@ export function Places({ row }: { row: Schemas["RequestRow"] }) {
           Its entry in the ledger
         </Link>
       )}
-      {entry !== null && <Copy label="the entry's id" text={() => entry} />}
+      {entry !== null && <Copy isNamed label="the entry's id" text={() => entry} />}
     </Group>
   );
 }

@@ -15,14 +15,20 @@ const right = { textAlign: "right" } as const;
 
 function LineRow({ name, quantity, unit_price: price, per, amount }: Line) {
   const isRounding = name === "rounding";
+  const priced = isRounding ? "" : `${price} ${units[per]}`;
   return (
     <Table.Tr>
-      <Table.Td className="cut">{name.replaceAll("_", " ")}</Table.Td>
+      <Table.Td className="cut">
+        {name.replaceAll("_", " ")}
+        <Text size="xs" className="muted" hiddenFrom="sm">
+          {priced}
+        </Text>
+      </Table.Td>
       <Table.Td className="number" style={right}>
         {isRounding ? "" : quantity}
       </Table.Td>
-      <Table.Td className="number" style={right}>
-        {isRounding ? "" : `${price} ${units[per]}`}
+      <Table.Td className="number" style={right} visibleFrom="sm">
+        {priced}
       </Table.Td>
       <Table.Td className="number" style={right}>
         {amount}
@@ -46,7 +52,9 @@ export function Price({ lines, cost }: { lines: readonly Line[] | null; cost: st
         <Table.Tr>
           <Table.Th>What</Table.Th>
           <Table.Th style={right}>Quantity</Table.Th>
-          <Table.Th style={right}>USD for</Table.Th>
+          <Table.Th style={right} visibleFrom="sm">
+            USD for
+          </Table.Th>
           <Table.Th style={right}>USD</Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -57,7 +65,9 @@ export function Price({ lines, cost }: { lines: readonly Line[] | null; cost: st
       </Table.Tbody>
       <Table.Tfoot>
         <Table.Tr>
-          <Table.Th colSpan={3}>Charged</Table.Th>
+          <Table.Th>Charged</Table.Th>
+          <Table.Th />
+          <Table.Th visibleFrom="sm" />
           <Table.Th className="number" style={right}>
             {cost}
           </Table.Th>

@@ -1,9 +1,11 @@
-/** `/requests/:id`: one call, explained. */
+/** `/requests/:id`: one call, explained. The list that it stands in is in the address. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute } from "../../root.ts";
+import { listOf } from "../filters.ts";
 
 export const requestRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/requests/$id",
+  validateSearch: listOf,
   component: lazyRouteComponent(() => import("./page.tsx"), "RequestPage"),
 });

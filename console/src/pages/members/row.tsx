@@ -1,0 +1,120 @@
+/** A member in the table, and what can be done with them. */
+import { Button, Group, Table, Text } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { refresh, touched } from "../../api/keys.ts";
+import { readTime } from "../../base/time.ts";
+import { CapBar } from "../../ui/cap-bar.tsx";
+import { confirm } from "../../ui/confirm.tsx";
+import { offerUndo, say } from "../../ui/undo.tsx";
+import { keysOf, removeMember, restoreMember, type Member } from "./queries.ts";
+
+/** Asks before a member is removed, with the keys that stop. */
+function useRemoval() {
+  const queries = useQueryClient();
+  return async (member: Member) => {
+    const isInvited = member.status === "invited";
+    const keys = isInvited ? [] : await keysOf(member);
+    const stops =
+      keys.length === 0 ? (
+        <Text>No key of theirs is active here.</Text>
+      ) : (
+        <>
+          <Text>These keys stop at once. An admin may enable them again:</Text>
+          <ul>
+            {keys.map((name) => (
+              <li key={name}>{name}</li>
+            ))}
+          </ul>
+        </>
+      );
+    confirm({
+      title: isInvited ? "Take the invitation back" : "Remove member",
+      text: isInvited ? `The link that ${member.email} has works no more.` : stops,
+      action: isInvited ? "Take back" : `Remove ${member.email}`,
+      danger: true,
+      async run() {
+        await removeMember(member);
+        await refresh(queries, touched.member);
+        if (isInvited) say("The invitation is taken back.");
+        else {
+          offerUndo(`${member.email} is removed.`, async () => {
+            await restoreMember(member);
+            await refresh(queries, touched.member);
+          });
+        }
+      },
+    });
+  };
+}
+
+function State({ member: { status, invitation } }: { member: Member }) {
+  if (status === "active") return <span className="ok">active</span>;
+  const until = invitation && readTime(new Date(invitation.expires_at)).slice(0, -7);
+  return <span className="muted">invited until {until}</span>;
+}
+
+interface RowProps {
+  readonly member: Member;
+  /** At which the workspace is alerted. */
+  readonly thresholds: readonly number[];
+  readonly edit: (member: Member) => void;
+  readonly reset: (member: Member) => void;
+  /** The reader themselves, who changes their own password elsewhere. */
+  readonly isReader: boolean;
+}
+
+export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
+  const remove = useRemoval();
+  const { email, role, status } = member;
+  return (
+    <Table.Tr>
+      <Table.Td style={{ overflowWrap: "anywhere" }}>{email}</Table.Td>
+      <Table.Td>{role}</Table.Td>
+      <Table.Td>
+        <State member={member} />
+      </Table.Td>
+      <Table.Td>
+        <CapBar
+          label={`Spend of ${email} this month`}
+          short
+          thresholds={thresholds}
+          cap={member.spend_caps.monthly}
+          spent={member.spend.monthly}
+          remaining={member.remaining.monthly}
+          resetsAt={member.resets_at.monthly}
+        />
+      </Table.Td>
+      <Table.Td>
+        <Group gap="xs" wrap="nowrap" justify="flex-end">
+          <Button
+            size="xs"
+            variant="default"
+            aria-label={`Change ${email}`}
+            onClick={() => edit(member)}
+          >
+            Change
+          </Button>
+          {status === "active" && !isReader && (
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`Reset the password of ${email}`}
+              onClick={() => reset(member)}
+            >
+              Reset
+            </Button>
+          )}
+          <Button
+            size="xs"
+            variant="outline"
+            color="var(--bad)"
+            aria-label={status === "active" ? `Remove ${email}` : `Take back: ${email}`}
+            onClick={() => void remove(member)}
+          >
+            {status === "active" ? "Remove" : "Take back"}
+          </Button>
+        </Group>
+      </Table.Td>
+    </Table.Tr>
+  );
+}

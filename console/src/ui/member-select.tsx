@@ -1,0 +1,60 @@
+/** Chooses a member of a workspace. Of many only some are listed: what is typed is looked for in all of them. */
+import { Select, type SelectProps } from "@mantine/core";
+import { keepPreviousData } from "@tanstack/react-query";
+import { api, type Schemas } from "../api/client.ts";
+import { listedMax, useSearched, withChosen } from "./use-searched.ts";
+
+const choiceOf = ({ user_id: value, email: label }: Schemas["Member"]) => ({ value, label });
+
+/** The members of a workspace that the reader sees: the newest, or those that fit a text. Undefined while they are on their way. */
+export function useMembers(
+  ws: string | undefined,
+  text = "",
+): readonly Schemas["Member"][] | undefined {
+  const query = { limit: String(listedMax), q: text || undefined };
+  const { data } = api.useQuery(
+    "get",
+    "/admin/v1/workspaces/{id}/members",
+    { params: { path: { id: ws ?? "" }, query } },
+    { enabled: ws !== undefined, placeholderData: keepPreviousData, staleTime: 30_000 },
+  );
+  return data?.data;
+}
+
+interface MemberSelectProps extends Pick<
+  SelectProps,
+  "aria-label" | "label" | "placeholder" | "error" | "w"
+> {
+  readonly ws: string;
+  readonly value: string | undefined;
+  readonly set: (id: string | undefined) => void;
+  /** Only those who can have keys. */
+  readonly isActive?: boolean;
+  /** Somebody who is no choice. */
+  readonly without?: string | null | undefined;
+}
+
+export function MemberSelect(props: MemberSelectProps) {
+  const { ws, value, set, isActive = false, without, ...shown } = props;
+  const { wanted, field } = useSearched(set);
+  const members = useMembers(ws, wanted);
+  const found = (members ?? [])
+    .filter(({ status, user_id: id }) => (!isActive || status === "active") && id !== without)
+    .map(choiceOf);
+  const isMissing = value !== undefined && !found.some((one) => one.value === value);
+  const { data: chosen } = api.useQuery(
+    "get",
+    "/admin/v1/workspaces/{id}/members/{user_id}",
+    { params: { path: { id: ws, user_id: value ?? "" } } },
+    { enabled: isMissing && members !== undefined, staleTime: 30_000 },
+  );
+  return (
+    <Select
+      {...shown}
+      data={withChosen(found, value, chosen && choiceOf(chosen))}
+      value={value ?? null}
+      nothingFoundMessage="No such member"
+      {...field}
+    />
+  );
+}

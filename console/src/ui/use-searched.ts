@@ -1,0 +1,46 @@
+/** A field that chooses one of many: what is typed is looked for on the server, what is chosen is no search. */
+import { useDebouncedValue } from "@mantine/hooks";
+import { useState } from "react";
+
+const lookAfterMs = 200;
+const textMax = 100;
+
+/** So many are asked for and listed. */
+export const listedMax = 50;
+
+/** The text to look for, and what a `Select` needs for it. */
+export function useSearched(set: (id: string | undefined) => void) {
+  const [text, setText] = useState("");
+  // The field shows what is chosen: that is no search.
+  const [isTyped, setIsTyped] = useState(false);
+  const [wanted] = useDebouncedValue(isTyped ? text.trim().slice(0, textMax) : "", lookAfterMs);
+  const field = {
+    searchable: true,
+    clearable: true,
+    limit: listedMax,
+    searchValue: text,
+    onSearchChange: setText,
+    onKeyDown: () => setIsTyped(true),
+    onDropdownClose: () => setIsTyped(false),
+    onChange: (id: string | null) => {
+      setIsTyped(false);
+      set(id ?? undefined);
+    },
+  } as const;
+  return { wanted, field };
+}
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** What was found with the chosen one among it; until that is read, and where the reader may not see it, its id stands for it. */
+export function withChosen(
+  found: readonly Choice[],
+  value: string | undefined,
+  chosen: Choice | undefined,
+): Choice[] {
+  if (value === undefined || found.some((one) => one.value === value)) return [...found];
+  return [chosen?.value === value ? chosen : { value, label: value }, ...found];
+}

@@ -1,0 +1,167 @@
+/** Reading the log: from call to call within a list, the columns that one wants, times in UTC, and a member among many. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { seriousFindings } from "./axe.ts";
+import type { Visit } from "./browser.ts";
+import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+let root: Visit;
+/** The ids of calls, oldest first: those that failed are every other one. */
+const calls: string[] = [];
+
+beforeAll(async () => {
+  world = await startConsoleWorld({ sandbox: "on" });
+  const { key } = await world.keyOf(world.mem, world.home.id);
+  for (let at = 0; at < 5; at += 1)
+    calls.push(await world.chat(key, at % 2 === 1 ? { status: 500 } : undefined));
+  // Of an address that nobody types: the newest of many.
+  await world.gateway.database.query(
+    `with made as (insert into users (id, email, name)
+       select 'user_zz' || n, 'many' || n || '@example.com', 'Many ' || n from generate_series(100, 170) n returning id)
+     insert into members (workspace_id, user_id) select $1, id from made`,
+    [world.home.id],
+  );
+  root = await world.open("root");
+});
+afterAll(() => world.close());
+
+const heading = (page: Page) => page.getByRole("heading", { level: 1, name: "Request" });
+const at = (page: Page) => new URL(page.url());
+
+it("a call's page leads to the next and the one before of its list, by buttons and by keys, and Back to the list", async () => {
+  const { page, settled, complaints } = root;
+  const list = `/requests?status=failed&model=sandbox/chat&ws=${world.home.id}`;
+  await page.goto(list);
+  await page.getByRole("row").nth(1).waitFor();
+  await page.getByRole("row").nth(1).getByRole("link").press("Enter");
+  await page.getByRole("link", { name: "Open page" }).press("Enter");
+  await heading(page).waitFor();
+  expect([at(page).pathname, at(page).searchParams.get("status")]).toEqual([
+    `/requests/${calls[3]}`,
+    "failed",
+  ]);
+  // Those between did not fail.
+  await page.getByRole("link", { name: "Next", exact: true }).click();
+  await page.waitForURL(`**/requests/${calls[1]}?**`);
+  await settled();
+  const step = (name: string) => page.getByRole("button", { name, exact: true });
+  await step("Next").waitFor();
+  expect(await step("Next").isDisabled()).toBe(true);
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.keyboard.press("k");
+  await page.waitForURL(`**/requests/${calls[3]}?**`);
+  await page.getByRole("link", { name: "Next", exact: true }).waitFor();
+  await page.keyboard.press("]");
+  await page.waitForURL(`**/requests/${calls[1]}?**`);
+  // A step leaves no trace: Back is the list, as its link is.
+  await page.goBack();
+  await page.getByRole("heading", { level: 1, name: "Requests" }).waitFor();
+  expect(at(page).searchParams.get("status")).toBe("failed");
+  await page.goto(`/requests/${calls[3]}?status=failed`);
+  await page.getByRole("link", { name: "List", exact: true }).click();
+  await page.waitForURL("**/requests?status=failed");
+  // What else failed so, and what else was called then.
+  await page.goto(`/requests/${calls[3]}`);
+  await page.getByRole("link", { name: "Others with this error" }).click();
+  await expect.poll(() => page.getByRole("row").count()).toBe(3);
+  await page.goBack();
+  await page.getByRole("link", { name: "Calls around it" }).click();
+  await expect.poll(() => page.getByRole("row").count()).toBe(6);
+  // A pasted id has the whole log around it.
+  await page.goto(`/requests/${calls[3]}`);
+  await page.getByRole("link", { name: "Next", exact: true }).waitFor();
+  await page.keyboard.press("j");
+  await page.waitForURL(`**/requests/${calls[2]}`);
+  expect(complaints).toEqual([]);
+});
+
+it("the log has the columns that its reader chose, in this browser, until the usual ones are wanted again", async () => {
+  const { page, complaints } = root;
+  await page.goto("/requests");
+  await page.getByRole("row").nth(1).waitFor();
+  const headers = () => page.getByRole("columnheader").allTextContents();
+  const usual = await headers();
+  const choose = () => page.getByRole("button", { name: "Columns", exact: true }).click();
+  await choose();
+  await page.getByRole("checkbox", { name: "HTTP" }).check();
+  await page.getByRole("checkbox", { name: "Provider" }).uncheck();
+  // At this width the time to the first token is shown only where somebody chose it: its box is set from the first.
+  await page.getByRole("checkbox", { name: "First token" }).uncheck();
+  const chosen = usual.filter((name) => name !== "Provider");
+  chosen.splice(chosen.indexOf("Outcome"), 0, "HTTP");
+  await expect.poll(headers).toEqual(chosen);
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.reload();
+  await expect.poll(headers).toEqual(chosen);
+  expect(await page.getByRole("row").nth(2).innerText()).toContain("50");
+  await choose();
+  await page.getByRole("button", { name: "As at first" }).click();
+  await expect.poll(headers).toEqual(usual);
+  await page.evaluate("localStorage.setItem('tollgate-request-columns', 'nothing,<b>,HTTP')");
+  await page.reload();
+  await expect.poll(headers).toEqual(["Time", "Model", "HTTP", "Outcome"]);
+  await page.evaluate("localStorage.removeItem('tollgate-request-columns')");
+  expect(complaints).toEqual([]);
+});
+
+it("times are read in the reader's zone or in UTC, as was chosen, and an address may say so for itself", async () => {
+  const { page, settled, complaints } = root;
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kolkata" });
+  await page.goto("/requests");
+  const link = page.locator(`main a[href^="/requests/${calls[0]}"]`);
+  await link.waitFor();
+  const utc = (await link.getAttribute("title"))!;
+  const hour = (offsetMinutes: number) =>
+    new Date(Date.parse(utc) + offsetMinutes * 60_000).toISOString().slice(11, 16);
+  const shown = async () => (await link.innerText()).match(/\d\d:\d\d/)?.[0];
+  expect(await shown()).toBe(hour(330));
+  await page.getByRole("button", { name: "UTC", exact: true }).click();
+  await expect.poll(shown).toBe(hour(0));
+  await page.reload();
+  await link.waitFor();
+  expect(await shown()).toBe(hour(0));
+  // The address wins, and stays from page to page.
+  await page.goto("/requests?tz=local");
+  await link.waitFor();
+  expect(await shown()).toBe(hour(330));
+  await page.getByRole("link", { name: "Keys", exact: true }).click();
+  await page.waitForURL("**/keys?**tz=local");
+  await page.goto("/account");
+  await settled();
+  await page.getByText("In my zone", { exact: true }).click();
+  await page.goto("/requests");
+  await link.waitFor();
+  expect(await shown()).toBe(hour(330));
+  await page.goto("/requests?tz=moon");
+  await page.getByText("tz=moon").waitFor();
+  await devtools.detach();
+  expect(complaints).toEqual([]);
+});
+
+it("a member is found among more than a menu lists, in the log, for a key, and on the page of members", async () => {
+  const ann = await world.open("ann");
+  const { page, complaints } = ann;
+  const find = async (field: ReturnType<Page["getByRole"]>, text: string) => {
+    await field.click();
+    await field.pressSequentially(text);
+    await page.getByRole("option", { name: `${text}@example.com` }).click();
+  };
+  await page.goto("/requests");
+  await find(page.getByRole("combobox", { name: "Member" }), "mem");
+  await page.waitForURL(`**member=${world.mem.userId}`);
+  await page.reload();
+  const field = page.getByRole("combobox", { name: "Member" });
+  await expect.poll(() => field.inputValue()).toBe("mem@example.com");
+  await page.goto("/keys?new=1");
+  await find(page.getByRole("dialog").getByRole("combobox", { name: "For" }), "mel");
+  await page.goto("/settings/members");
+  await page.getByRole("textbox", { name: "Name or e-mail" }).fill("many170");
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  await page.getByRole("textbox", { name: "Name or e-mail" }).fill("nobody");
+  await page.getByText("has that in their name or e-mail").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await ann.close();
+});
