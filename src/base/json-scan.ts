@@ -57,7 +57,7 @@ export function scanJson(bytes: Uint8Array, bounds: JsonBounds = jsonBounds): Js
 
 /** A scan that goes on from where it stopped: of many megabytes a part at a time. */
 export class JsonScan {
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Buffer;
   readonly #counts: Counts;
   #index = 0;
   /** Where the last string begins, and whether it has not ended yet. */
@@ -65,22 +65,30 @@ export class JsonScan {
   #inString = false;
 
   constructor(bytes: Uint8Array, bounds: JsonBounds = jsonBounds) {
-    this.#bytes = bytes;
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#counts = new Counts(bounds);
   }
 
   /** Goes on by about so many bytes. True when all was seen, or a bound is broken. */
   advance(count: number): boolean {
+    const { length } = this.#bytes;
+    const to = Math.min(this.#index + count, length);
+    while (this.#index < to && this.#counts.broken === undefined)
+      this.#scan(Math.min(this.#index + textBytes, to));
+    return this.#index >= length || this.#counts.broken !== undefined;
+  }
+
+  #scan(to: number): void {
     const bytes = this.#bytes;
     const counts = this.#counts;
-    const to = Math.min(this.#index + count, bytes.length);
-    let index = this.#inString ? this.#endString(this.#index, to) : this.#index;
+    const part = { bytes, from: this.#index, to, text: bytes.toString("latin1", this.#index, to) };
+    let index = this.#inString ? this.#endString(part, this.#index) : this.#index;
     for (; index < to && counts.broken === undefined; index += 1) {
       const code = bytes[index]!;
       if (code === quote) {
         counts.string();
         this.#stringFrom = index + 1;
-        index = this.#endString(index + 1, to) - 1;
+        index = this.#endString(part, index + 1) - 1;
       } else if (code === comma) counts.comma(index);
       else if (code === colon)
         counts.hasEscapedNames ||= holds(bytes, backslash, this.#stringFrom, index);
@@ -88,7 +96,6 @@ export class JsonScan {
       else if (code === closeBrace || code === closeBracket) counts.close(index);
     }
     this.#index = index;
-    return index >= bytes.length || counts.broken !== undefined;
   }
 
   /** What a whole scan found, or the bound that is broken. */
@@ -96,12 +103,23 @@ export class JsonScan {
     return this.#counts.broken ?? this.#counts.shape();
   }
 
-  /** Where to go on after a string, or within it where it does not end before `to`. */
-  #endString(from: number, to: number): number {
-    const index = stringEnd(this.#bytes, from, to);
-    this.#inString = this.#bytes[index] !== quote;
+  /** Where to go on after a string, or within it where it does not end in the part. */
+  #endString(part: Part, from: number): number {
+    const index = stringEnd(part, from);
+    this.#inString = index >= part.to;
     return this.#inString ? index : index + 1;
   }
+}
+
+/** Text of this length is new to V8 for a moment only; longer ones cost more to have than to search. */
+const textBytes = 32 * 1024;
+
+/** What is scanned at once: bytes from `from` to `to`, and each of them as a character. */
+interface Part {
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
 }
 
 /** What was counted so far. */
@@ -178,36 +196,33 @@ function holds(bytes: Uint8Array, byte: number, from: number, to: number): boole
   return false;
 }
 
-/** The bytes that end a stretch of plain characters within a string. */
-const special = new Uint8Array(256);
-special[quote] = 1;
-special[backslash] = 1;
-
-/** So many plain bytes are read one by one; a longer stretch is searched natively, so that megabytes of base64 cost nothing. */
-const readBytes = 128;
+/** After a quote that was escaped others may be near: so many bytes are read one by one. Any other stretch is searched natively. */
+const readBytes = 16;
 
 /**
- * Position of the quote that closes the string whose next character begins at `from`. Where none does before about `to`: where
- * another character begins, or the text's end.
+ * Position of the quote that closes the string whose next character begins at `from`. Where none does in the part: where another
+ * character begins behind it.
  */
-function stringEnd(bytes: Uint8Array, from: number, to: number): number {
+function stringEnd({ bytes, from: offset, to, text }: Part, from: number): number {
   let index = from;
   while (index < to) {
-    let stop = index + readBytes;
-    while (index < stop) {
-      if (index >= to) return index;
-      const code = bytes[index]!;
-      if (special[code] === 0) index += 1;
-      else if (code === quote) return index;
-      else {
-        index += 2;
-        stop = index + readBytes;
-      }
+    const found = text.indexOf('"', index - offset);
+    const at = found === -1 ? to : found + offset;
+    const isOver = !isEscaped(bytes, index, at);
+    if (isOver) return at;
+    index = at + 1;
+    for (const readTo = Math.min(index + readBytes, to); index < readTo;) {
+      const code = bytes[index];
+      if (code === quote) return index;
+      index += code === backslash ? 2 : 1;
     }
-    index = bytes.indexOf(quote, index);
-    if (index === -1) return bytes.length;
-    // Whether the backslashes before it escape it is seen from the first of them.
-    while (bytes[index - 1] === backslash) index -= 1;
   }
   return index;
+}
+
+/** Whether the character at `at` is escaped, where one of its string's characters begins at `from`. */
+function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {
+  let first = at;
+  while (first > from && bytes[first - 1] === backslash) first -= 1;
+  return (at - first) % 2 === 1;
 }
