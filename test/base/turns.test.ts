@@ -1,4 +1,4 @@
-/** Work that blocks the process, in turn: short work in each round of the event loop, long work with pauses as long. */
+/** Work that blocks the process, in turn: a moment of it in each round of the event loop, long work with pauses as long. */
 import { describe, expect, it } from "vitest";
 import { Turns } from "../../src/base/turns.ts";
 
@@ -8,27 +8,43 @@ function work(ms: number): void {
 }
 
 describe("turns", () => {
-  it("gives short work one round of the event loop each, and others run in between", async () => {
+  it("gives work that takes no time one round of the event loop", async () => {
     const turns = new Turns();
-    const order: string[] = [];
     let rounds = 0;
     let isOver = false;
     const count = (): void => {
       rounds += 1;
-      order.push("other");
       if (!isOver) setImmediate(count);
     };
     setImmediate(count);
+    await Promise.all(Array.from({ length: 50 }, async () => turns.take()));
+    isOver = true;
+    // With a round for each there are fifty, and with a timer in between thousands.
+    expect(rounds).toBeLessThan(20);
+  });
+
+  it("gives short work a moment of each round, and others run in between", async () => {
+    const turns = new Turns();
+    const order: string[] = [];
+    let isOver = false;
+    const other = (): void => {
+      order.push("other");
+      if (!isOver) setImmediate(other);
+    };
+    setImmediate(other);
     await Promise.all(
-      Array.from({ length: 50 }, async () => {
+      Array.from({ length: 30 }, async () => {
         await turns.take();
+        // What goes on in further promises belongs to it.
+        await Promise.resolve();
+        work(3);
         order.push("work");
       }),
     );
     isOver = true;
-    // With a timer in between there are thousands of rounds.
-    expect(rounds).toBeLessThan(120);
-    expect(order.join(" ")).not.toContain("work work work");
+    // Two of 3 ms are no moment of 8 ms yet, and three are more.
+    expect(order.join(" ")).toContain("work work");
+    expect(order.join(" ")).not.toContain("work work work work");
   });
 
   it("pauses after long work for as long as it took", async () => {
