@@ -65,7 +65,9 @@ The commands ask the gateway that runs on the data directory, or at \`--url\` wi
 runs they work on its database. \`--json\` prints what the API answers.
 
 - Ten wrong passwords in five minutes close an account for the rest of them, on all gateways: at sign-in, when the
-  password is changed, and when an invitation is accepted.
+  password is changed, and when an invitation is accepted. However the address is typed, it is one account.
+- A process looks at two passwords at a time, and 30 wait; more sign-ins are 503 \`overloaded\`. So strangers who guess leave
+  its threads to calls.
 - A change with a session's cookie is refused to pages of other origins. Behind a proxy, pass the \`Host\` header on.
 
 ## How people join
@@ -112,6 +114,9 @@ What holds:
 - The identity provider of \`console.oidc\` verifies addresses. Signing in with it accepts all open invitations of that
   address. The first time, it also ends a password that somebody else may know, with its sessions and personal tokens.
   An address that the provider says is not verified (\`email_verified: false\`) finds nobody.
+- Whoever has signed in there is known by the provider's \`issuer\` and their id at it. With another \`issuer\` people are
+  found by their verified address again, and the same id at another provider is somebody else.
+- A change is made with the rights that its caller has when its body has arrived whole, not when it began.
 - \`POST /auth/change-password {currentPassword, newPassword, keep_tokens?}\` ends all other sessions, and personal tokens
   unless \`keep_tokens\` is true. Its answer sets the cookie of a new session.
 - The audit log has \`member.create\`, \`invitation.create\`, \`invitation.revoke\`, \`invitation.accept\` and
@@ -202,8 +207,8 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   \`top=4\` gives the four dearest groups of the whole period, and one row with \`other: true\` for the rest. Cost without
   a log row stays a row of its own, with a null name.
 - \`/usage\`, \`/requests\` and \`/workspaces/{id}/ledger\` answer with CSV to \`Accept: text/csv\`: the same rows for the same
-  readers, up to 100,000 of them. \`from\` and \`to\` are needed. Text that a spreadsheet could take for a formula gets a
-  leading apostrophe. A last line says where it was cut.
+  readers, up to 100,000 of them. \`from\` and \`to\` are needed. Text that a spreadsheet could take for a formula gets an
+  apostrophe before it, also behind a \`;\`, a \`|\` or a tab within a cell. A last line says where it was cut.
 - The ledger filters by \`kind\`, \`key_id\`, \`member_id\`, \`reference\`, \`from\` and \`to\`. A page looks at 50,000 entries at
   most, so one with a rare filter may be short although \`has_more\` is true.
 - Days and months are those of UTC. \`tz_offset=2\` moves their beginning to a place two hours ahead, for up to 31 days.

@@ -3,18 +3,25 @@
  * being hashed as its hexadecimal text are those of better-auth, so that the console login can read these rows.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { inTurns } from "../base/in-turn.ts";
 import { base62OfBytes } from "./base62.ts";
 
 const cost = { N: 16384, r: 16, p: 1, maxmem: 128 * 16384 * 16 * 2 };
 const hashLength = 64;
 
-function derive(password: string, salt: string): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    scrypt(password.normalize("NFKC"), salt, hashLength, cost, (error, hash) =>
-      error ? reject(error) : resolve(hash),
-    );
-  });
-}
+/** Strangers ask for it: two of the pool's four threads are left to calls, and who would wait for seconds is refused. */
+const deriving = inTurns(2, 30);
+
+/** @throws GatewayError `overloaded` */
+const derive = (password: string, salt: string): Promise<Buffer> =>
+  deriving(
+    () =>
+      new Promise((resolve, reject) => {
+        scrypt(password.normalize("NFKC"), salt, hashLength, cost, (error, hash) =>
+          error ? reject(error) : resolve(hash),
+        );
+      }),
+  );
 
 /** `salt:hash` of a password. Takes some 50 ms on purpose, off the main thread. */
 export async function hashPassword(

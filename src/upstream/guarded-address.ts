@@ -5,6 +5,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Client } from "undici";
+import { inTurns } from "../base/in-turn.ts";
 import {
   addressError,
   hostOf,
@@ -81,9 +82,7 @@ async function addressesOf(host: string, rule: CheckRule): Promise<readonly Reso
 
 const resolveMs = 5_000;
 /** The system's resolver blocks one of four threads that files and all other names need too. */
-const resolvingMax = 2;
-let resolving = 0;
-const waiting: (() => void)[] = [];
+const resolving = inTurns(2);
 
 /** The system's resolver, hosts file included, at most two at a time. */
 async function systemResolve(hostname: string): Promise<readonly ResolvedAddress[]> {
@@ -98,18 +97,8 @@ async function systemResolve(hostname: string): Promise<readonly ResolvedAddress
   }
 }
 
-async function lookupInTurn(hostname: string): Promise<readonly ResolvedAddress[]> {
-  if (resolving < resolvingMax) resolving += 1;
-  // Whoever ends hands its place on.
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  try {
-    return (await lookup(hostname, { all: true })) as ResolvedAddress[];
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else resolving -= 1;
-  }
-}
+const lookupInTurn = (hostname: string) =>
+  resolving(async () => (await lookup(hostname, { all: true })) as ResolvedAddress[]);
 
 /**
  * A client of one host whose connections go to the checked addresses only. The name stays in `Host` and in the TLS handshake.

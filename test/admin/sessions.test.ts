@@ -1,5 +1,7 @@
 /** Signing in to the console, personal tokens, and what opens what. docs/management.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSessions } from "../../src/admin/index.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { adminToken, call, startAdminGateway, type AdminGateway, type Answer } from "./support.ts";
 
@@ -45,6 +47,19 @@ describe("console sessions", () => {
     const after = await withCookie(cookie, "GET", "/keys");
     expect(after.status).toBe(401);
     expect(after.json.error.code).toBe("invalid_credential");
+  });
+
+  it("where the gateway's own address is https, the cookie goes over nothing else", async () => {
+    const [user] = await gateway.database.query<{ id: string }>("select id from users");
+    const opening = { userId: user!.id, passwordChangeRequired: false, remember: true };
+    const cookieAt = async (publicUrl: string): Promise<string> => {
+      const hand = await gateway.hand();
+      const rest = { oidc: undefined, publicUrl: () => publicUrl, log: silentLog };
+      const opened = await createSessions({ ...hand, ...rest }).open(opening, new Headers());
+      return opened.headers.getSetCookie().join();
+    };
+    expect(await cookieAt("https://gateway.example")).toMatch(/^__Secure-.*; Secure/i);
+    expect(await cookieAt("http://gateway.example")).not.toMatch(/Secure/i);
   });
 
   it("the ways to sign in are told to everybody, and kept by no cache", async () => {

@@ -2,6 +2,7 @@
  * Attacks by somebody whose rights just ended: with a request that was begun before, and with many at the same moment. And by
  * strangers at the door: guesses under many spellings, and rows that nobody takes away.
  */
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { sweepSignIns } from "../../src/admin/index.ts";
 import { newMember, password, signIn, startWorld, type World } from "../admin/people.ts";
@@ -149,4 +150,36 @@ it("what strangers leave behind at the door goes when its time is over, without 
   expect(await count("auth_sessions")).toBe(sessions);
   // A window that is open goes on counting.
   expect(await count("auth_attempts")).toBeGreaterThan(0);
+});
+
+it("strangers who sign in many at once leave threads to calls, and are refused beyond what is waited for", async () => {
+  const { gateway } = world;
+  const statuses: number[] = [];
+  const many = Array.from({ length: 50 }, async (_, at) => {
+    const { status, headers } = await signIn(gateway, `nobody${at}@example.com`, "a guess");
+    statuses.push(status);
+    if (status === 503) expect(headers.get("retry-after")).toMatch(/^\d+$/);
+  });
+  // From here on as many wait as may.
+  await eventually(() => statuses.length > 0, "the first is answered");
+  const body = gzipSync(
+    JSON.stringify({
+      model: "sandbox/chat",
+      max_tokens: 5,
+      messages: [{ role: "user", content: "Hello" }],
+    }),
+  );
+  const called = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    body,
+    headers: {
+      authorization: `Bearer ${gateway.key}`,
+      "content-type": "application/json",
+      "content-encoding": "gzip",
+    },
+  });
+  await Promise.all(many);
+  // Its bytes were decoded by a thread of the same pool.
+  expect(called.status).toBe(200);
+  expect(new Set(statuses)).toEqual(new Set([401, 503]));
 });

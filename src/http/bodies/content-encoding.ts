@@ -6,6 +6,7 @@ import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
+import { inTurns } from "../../base/in-turn.ts";
 import { bodyTooLarge, type BodyLimit } from "./body-limits.ts";
 
 const chunkSize = 65_536;
@@ -51,9 +52,7 @@ export function refuseEncoded(header: string | undefined): void {
 }
 
 /** Decoders that work at once, each with a thread of the pool and up to 16 MB for its window. */
-const runningMax = 2;
-let running = 0;
-const waiting: (() => void)[] = [];
+const decoding = inTurns(2);
 
 /**
  * Decodes a whole body. Its bytes are counted in the lease in place of the compressed ones.
@@ -64,18 +63,15 @@ export async function decodeBody(
   encoding: string,
   { limit, lease }: { readonly limit: BodyLimit; readonly lease: ByteLease },
 ): Promise<Buffer> {
-  if (running >= runningMax) await new Promise<void>((resolve) => waiting.push(resolve));
-  running += 1;
   try {
-    const decoded = await collect(decoders[encoding]!().end(bytes), { limit, lease });
+    const decoded = await decoding(() =>
+      collect(decoders[encoding]!().end(bytes), { limit, lease }),
+    );
     lease.give(bytes.length);
     return decoded;
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new GatewayError("malformed_request", `The body is not valid ${encoding}.`);
-  } finally {
-    running -= 1;
-    waiting.shift()?.();
   }
 }
 

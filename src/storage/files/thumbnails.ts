@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { GatewayError, overloaded } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
+import { inTurns } from "../../base/in-turn.ts";
 import { Slots } from "../../base/slots.ts";
 import type { Database } from "../database.ts";
 import type { FileStore } from "./store.ts";
@@ -51,7 +52,7 @@ const refusal = (message: string, cause?: unknown): GatewayError =>
 export function createThumbnails(options: ThumbnailOptions): Thumbnails {
   const underWay = new Map<string, Promise<FileRow>>();
   const places = new Slots(atOnceMax + waitingMax);
-  const inTurn = createTurns(atOnceMax);
+  const inTurn = inTurns(atOnceMax);
   return {
     async of(row, width) {
       if (!row.mediaType.startsWith("image/") || row.bytes > bytesMax)
@@ -71,23 +72,6 @@ export function createThumbnails(options: ThumbnailOptions): Thumbnails {
       }
       return making;
     },
-  };
-}
-
-/** Runs so many works at once, the others in their order. */
-function createTurns(max: number) {
-  let free = max;
-  const waiting: (() => void)[] = [];
-  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resume) => waiting.push(resume));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
   };
 }
 
