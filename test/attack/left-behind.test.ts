@@ -136,6 +136,7 @@ it("what strangers leave behind at the door goes when its time is over, without 
      select 'account:' || n, 1, $1 from generate_series(1, 2500) n`,
     [new Date(nowMs - 6 * 60_000)],
   );
+  await signIn(world.gateway, "somebody@example.com", "a guess");
   const count = async (table: string) =>
     (await database.query<{ n: number }>(`select count(*)::integer as n from ${table}`))[0]!.n;
   const sessions = await count("auth_sessions");
@@ -155,10 +156,11 @@ it("what strangers leave behind at the door goes when its time is over, without 
 it("strangers who sign in many at once leave threads to calls, and are refused beyond what is waited for", async () => {
   const { gateway } = world;
   const statuses: number[] = [];
+  const waits: (string | null)[] = [];
   const many = Array.from({ length: 50 }, async (_, at) => {
     const { status, headers } = await signIn(gateway, `nobody${at}@example.com`, "a guess");
     statuses.push(status);
-    if (status === 503) expect(headers.get("retry-after")).toMatch(/^\d+$/);
+    if (status === 503) waits.push(headers.get("retry-after"));
   });
   // From here on as many wait as may.
   await eventually(() => statuses.length > 0, "the first is answered");
@@ -182,4 +184,5 @@ it("strangers who sign in many at once leave threads to calls, and are refused b
   // Its bytes were decoded by a thread of the same pool.
   expect(called.status).toBe(200);
   expect(new Set(statuses)).toEqual(new Set([401, 503]));
+  expect(new Set(waits)).toEqual(new Set([expect.stringMatching(/^\d+$/)]));
 });
