@@ -4,7 +4,7 @@ import { families } from "../src/media/index.ts";
 import { taskStates, type TaskStatus } from "../src/tasks/states.ts";
 import { defaultTiming, type TaskPoint } from "../src/tasks/engine.ts";
 import { keyLifetimeMs } from "../src/tasks/idempotency.ts";
-import { renderArk, renderDashscope, renderNative } from "../src/tasks/renderings/index.ts";
+import { renderArk, renderDashscope, renderNative } from "../src/tasks/index.ts";
 import type { Task } from "../src/tasks/types.ts";
 
 const code = (text: string) => `\`${text}\``;

@@ -8,13 +8,12 @@ export {
   createEventHub,
   type EventHub,
   type EventHubOptions,
-  type NewRow,
-  type NoticeTopic,
   type Sight,
   type Sink,
   type StreamEvent,
-  type Topic,
-} from "./events/index.ts";
+} from "./events/hub.ts";
+export type { NoticeTopic } from "./events/notices.ts";
+export type { NewRow, Topic } from "./events/reader.ts";
 export { etagOf } from "./etag.ts";
 export { allows, insufficient, organizationIdsOf, permit, visibilityOf } from "./guard.ts";
 export { acceptInvitation } from "./joining.ts";
@@ -70,24 +69,18 @@ export { loosensCaps, sameCaps } from "./spend-caps.ts";
 export { rightsOf } from "./rights-of.ts";
 export { rights, verdict, type Action, type Relation, type Role } from "./rights.ts";
 export { createToken, getToken, listTokens, renderToken, revokeToken } from "./tokens.ts";
+export { listAlerts } from "./reads/alerts.ts";
+export { readEntries, type Entry } from "./reads/entries.ts";
+export { getRequest, getRequestBody } from "./reads/request-detail.ts";
+export { findNeighbours } from "./reads/neighbours.ts";
 export {
-  deliveryTrail,
-  type Entry,
-  findNeighbours,
-  findVisible,
-  getRequest,
-  getRequestBody,
-  listAlerts,
-  listRequestHeadlines,
-  readEntries,
-  readHeadlines,
-  readSpend,
+  listRequests,
+  renderAttempts,
   renderRequest,
   type RequestLogRow,
-  requestConditions,
-  listRequests,
-  listVisible,
-  renderAttempts,
-  search,
-  taskTrail,
-} from "./reads/index.ts";
+} from "./reads/requests.ts";
+export { listRequestHeadlines, readHeadlines } from "./reads/request-list.ts";
+export { search } from "./reads/search.ts";
+export { readSpend } from "./reads/spend.ts";
+export { deliveryTrail, requestConditions, taskTrail } from "./reads/trails.ts";
+export { findVisible, listVisible } from "./reads/visible-ids.ts";

@@ -6,14 +6,11 @@ export { insertFinished } from "./finished.ts";
 export { readTask, readTasks } from "./read.ts";
 export { isCertainRefusal } from "./submit.ts";
 export { entryPoints, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
-export {
-  renderArk,
-  renderDashscope,
-  renderNative,
-  renderParameters,
-  renderUnified,
-  type FileUrl,
-} from "./renderings/index.ts";
+export { renderArk } from "./renderings/ark.ts";
+export { renderDashscope } from "./renderings/dashscope.ts";
+export { renderNative } from "./renderings/native.ts";
+export { renderParameters } from "./renderings/parameters.ts";
+export { renderUnified, type FileUrl } from "./renderings/unified.ts";
 export { isTaskStatus, isTerminal, taskStates, type TaskStatus } from "./states.ts";
 export type {
   Artifact,

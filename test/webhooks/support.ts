@@ -10,7 +10,7 @@ import { manualClock } from "../support/manual-clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { Database } from "../../src/storage/index.ts";
-import { renderUnified } from "../../src/tasks/renderings/index.ts";
+import { renderUnified } from "../../src/tasks/index.ts";
 import type { TerminalStatus } from "../../src/tasks/states.ts";
 import {
   createDeliverer,

@@ -1,6 +1,6 @@
 /** What was written since a moment: names of log rows, tasks and callbacks, of every workspace. */
 import type { Queryable } from "../../storage/index.ts";
-import type { RowName } from "../reads/index.ts";
+import type { RowName } from "../reads/visible-ids.ts";
 
 /** The kinds of rows that can be followed. */
 export type RowTopic = "requests" | "tasks" | "deliveries";

@@ -12,28 +12,16 @@ import { creationCodes, errorResponses, readingCodes, type ErrorStyle } from "./
 import { taskRequest } from "./task-request.ts";
 import { idempotencyKey, replayed, taskId } from "./tasks.ts";
 
-interface Creating {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
+interface Named extends Pick<Operation, "operationId" | "summary" | "description"> {
   readonly style: ErrorStyle;
-  readonly request: RequestBody;
   readonly answer: string;
 }
 
-function creating({
-  operationId,
-  summary,
-  description,
-  style,
-  request,
-  answer,
-}: Creating): Operation {
+function creating(named: Named & { readonly request: RequestBody }): Operation {
+  const { style, request, answer, ...told } = named;
   return {
-    operationId,
+    ...told,
     tags: ["Videos"],
-    summary,
-    description,
     parameters: [idempotencyKey],
     requestBody: requestBody(request),
     responses: {
@@ -47,22 +35,12 @@ function creating({
   };
 }
 
-interface Naming {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly style: ErrorStyle;
-  readonly answer: string;
-  readonly cancels?: boolean;
-}
-
 /** An operation on one task. */
-function naming({ operationId, summary, description, style, answer, cancels }: Naming): Operation {
+function naming(named: Named & { readonly cancels?: boolean }): Operation {
+  const { style, answer, cancels, ...told } = named;
   return {
-    operationId,
+    ...told,
     tags: ["Videos"],
-    summary,
-    description,
     parameters: [taskId],
     responses: {
       200: {
