@@ -5,6 +5,11 @@ export const suites: Record<string, readonly string[]> = {
     "test/ledger/model/histories.test.ts",
     "test/money/{caps,hard-cap,cost,rounding}.test.ts",
   ],
+  verification: [
+    "test/verification/*.test.ts",
+    "test/ledger/{concurrency,tables,migration}.test.ts",
+    "test/usage/{fold,tags}.test.ts",
+  ],
   routing: ["test/routing/*.test.ts", "test/health/*.test.ts"],
   tenancy: [
     "test/tenancy/*.test.ts",

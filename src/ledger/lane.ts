@@ -117,8 +117,7 @@ export class Lane {
     this.backlog.touchAll();
     if (leave && this.number > 0) this.beat = true;
     this.schedule();
-    if (this.flying || this.scheduled)
-      await new Promise<void>((resume) => this.resting.push(resume));
+    await new Promise<void>((resume) => this.resting.push(resume));
   }
 
   private touch(key: KeyUse): void {

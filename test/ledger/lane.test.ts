@@ -39,6 +39,8 @@ const busy: Answer = (batch) =>
   [...(granted(batch) as readonly BatchRow[])].map((row) => ({ ...row, refusal: "busy" }));
 const send = async (batch: Batch): Promise<readonly BatchRow[]> => {
   sent.push(batch);
+  // A lane that never comes to rest.
+  if (sent.length > 500) return new Promise(() => undefined);
   return (answers.shift() ?? granted)(batch);
 };
 beforeEach(() => {
@@ -98,6 +100,14 @@ describe("a lane", () => {
     expect(sent.at(-1)).toMatchObject({ skipLocked: false, keys: [{ key: { keyId: "l" } }] });
   });
 
+  it("sets aside for an entry no more than the bound of its call, whatever it cost", async () => {
+    await begin();
+    const posted = lane.post(key, "a", 9n, 5n);
+    expect(key.pending).toBe(5n);
+    await posted;
+    expect([key.pending, sent.at(-1)!.entries[0]]).toMatchObject([0n, { charge: 9n, bound: 5n }]);
+  });
+
   it("asks for nothing more once an answer says what a batch without one came to", async () => {
     await begin();
     answers = [failing("08006")];
@@ -128,6 +138,20 @@ describe("a workspace whose account is locked elsewhere", () => {
     await calls.reserve({ ...call, id: "b", amountNano: 5n });
     await calls.settle({ id: "b", workspaceId: "w" }, 3n);
     expect(lanesOf("b")).toEqual([1]);
+  });
+
+  it("has its next calls in that lane too", async () => {
+    let unlock: (() => void) | undefined;
+    const locked = new Promise<void>((resolve) => (unlock = resolve));
+    const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
+    await eventually(() => lanesOf("a").includes(2), "the lane of its own has sent");
+    const next = calls.reserve({ ...call, id: "c", amountNano: 50n });
+    // The other lane would send at once.
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));
+    unlock!();
+    expect([await ended, (await next).outcome]).toEqual([true, "reserved"]);
+    const asked = sent.filter(({ keys }) => keys.some(({ need }) => need !== null && need >= 50n));
+    expect(asked.map(({ lane }) => lane)).toEqual([2]);
   });
 
   it("is waited for by a close, which ends the lease of its lane too", async () => {

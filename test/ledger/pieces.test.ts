@@ -117,11 +117,26 @@ describeDatabase("a call", (open) => {
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
     const ledger = createLedger(database);
-    await ledger.credit({ workspaceId: "w", amountNano: 100n, reference: "start" });
+    const { entryId } = await ledger.credit({
+      workspaceId: "w",
+      amountNano: 100n,
+      reference: "start",
+    });
+    expect(entryId).toMatch(/^entry_\d+$/);
     const call = { workspaceId: "w", keyId: "k", id: "r", amountNano: 60n };
     expect(await ledger.reserve(call)).toEqual({ outcome: "reserved" });
     expect(await ledger.reserve(call)).toEqual({ outcome: "already_reserved" });
     await ledger.close();
+  });
+});
+
+describeDatabase("a workspace that is not there", (open) => {
+  it("has no balance, and takes no credit", async () => {
+    const ledger = createLedger(await open());
+    const missing = { code: "not_found", message: "No such workspace: none." };
+    await expect(ledger.balance("none")).rejects.toMatchObject(missing);
+    const credit = { workspaceId: "none", amountNano: 1n, reference: "r" };
+    await expect(ledger.credit(credit)).rejects.toMatchObject(missing);
   });
 });
 

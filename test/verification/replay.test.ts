@@ -67,6 +67,19 @@ it("CAP-02 CAP-03 CAP-06: a day, a week from Monday and a month begin anew, the 
   });
 });
 
+it("a charge of 0 begins no period, and one without a key or a member counts for the workspace alone", () => {
+  const entries = [charge("2026-11-02T12:00:00Z", 5n), charge("2026-11-03T12:00:00Z", 0n)];
+  expect(periods(entries, "2026-11-02")).toEqual({
+    total: "5 5",
+    monthly: "5 5",
+    weekly: "5 5",
+    daily: "5 5",
+  });
+  const replay = new Replay("w");
+  replay.add({ ...entries[0]!, key_id: null });
+  expect([...replay.scopes()]).toEqual(["workspace w"]);
+});
+
 it("where the clock went back over a midnight, the charge counts in the later day by the rule, and nowhere by time", () => {
   const entries = [
     charge("2026-11-03T00:00:01Z", 1n), // Tuesday

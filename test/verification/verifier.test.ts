@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { createLedger } from "../../src/ledger/index.ts";
-import { createVerifier, type Verifier } from "../../src/verification/index.ts";
+import { createVerifier, verifyLedger, type Verifier } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { eventually } from "../support/patience.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
@@ -121,5 +121,30 @@ describeDatabase("verifiers of several gateways", (open) => {
     const many = await ended(one);
     expect(many.differencesCount).toBeGreaterThan(2_000);
     expect(many.differences).toHaveLength(200);
+  });
+});
+
+describeDatabase("accounts", (open) => {
+  it("behind hundreds of others are compared, and one that is missing is named", async () => {
+    const database = await open();
+    await addWorkspace(database, "w");
+    const ledger = createLedger(database);
+    await ledger.credit({ workspaceId: "w", reference: "credit", amountNano: 7n });
+    await ledger.close();
+    await tamper(
+      database,
+      `insert into ledger_accounts (workspace_id, held_nano)
+       select 'x' || n, case when n = 1600 then 1 else 0 end from generate_series(1101, 1600) n`,
+    );
+    await tamper(database, `insert into ledger_accounts (workspace_id, held_nano) values ('y', 2)`);
+    const held = { what: "account held", computedNano: 0n };
+    const behind = [
+      { ...held, workspaceId: "x1600", recordedNano: 1n },
+      { ...held, workspaceId: "y", recordedNano: 2n },
+    ];
+    expect(await verifyLedger(database)).toEqual(behind);
+    await tamper(database, "delete from ledger_accounts where workspace_id = 'w'");
+    const missing = { workspaceId: "w", what: "account", recordedNano: 0n, computedNano: 7n };
+    expect(await verifyLedger(database)).toEqual([missing, ...behind]);
   });
 });
