@@ -7,7 +7,7 @@ const intro = `# Mutants
 A mutant is our source with one operator, condition or returned value changed. A test that fails kills it. What no test
 kills shows what the tests do not look at.
 
-\`npm run mutants\` tries a fixed sample of ${sampleSize} mutants in each of nine folders, and writes \`docs/mutants.json\`.
+\`npm run mutants\` tries a fixed sample of ${sampleSize} mutants in each of ten folders, and writes \`docs/mutants.json\`.
 Each survivor there has a \`reason\` why it may live, written by hand, or is open. The aim is 85 % killed in each folder.
 
 - The sample is the mutants whose names hash lowest. A name is the path, the line of code and the change, so that an edit

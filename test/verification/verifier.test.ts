@@ -94,6 +94,16 @@ describeDatabase("verifiers of several gateways", (open) => {
     expect(await ended(other)).toMatchObject({ state: "done" });
   });
 
+  it("says that it failed where the database cannot answer, and can begin again", async () => {
+    await database.query("alter table usage_folds rename to elsewhere");
+    const one = verifier();
+    await began(one);
+    expect(await ended(one)).toMatchObject({ state: "failed", differencesCount: 0 });
+    await database.query("alter table elsewhere rename to usage_folds");
+    await began(one);
+    expect(await ended(one)).toMatchObject({ state: "done" });
+  });
+
   it("says which number is off and by how much, and keeps the first 200 of many", async () => {
     await tamper(
       database,
