@@ -165,3 +165,24 @@ it("a member is found among more than a menu lists, in the log, for a key, and o
   expect(complaints).toEqual([]);
   await ann.close();
 });
+
+it("money says how long credit lasts at the pace of the last week", async () => {
+  const { page, complaints } = root;
+  // Little is left.
+  await world.gateway.database.query(
+    "update ledger_accounts set credits_nano = charged_nano + 50000000 where workspace_id = $1",
+    [world.home.id],
+  );
+  await page.goto(`/money?ws=${world.home.id}`);
+  await page.getByText(/^lasts about \d+ (?:days|hours) at the pace of the last 7 days$/).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it.skipIf(new Date().getUTCDate() === 1)("the overview says what the month comes to", async () => {
+  const { page } = root;
+  await page.goto(`/overview?period=month&ws=${world.home.id}`);
+  const forecast = page.getByText(/^At the pace of this month so far it comes to [\d.,]+ USD/);
+  const all = Number(/[\d.]+(?= USD)/.exec(await forecast.innerText())![0]);
+  const title = await page.getByRole("link", { name: /^Spend/ }).getAttribute("title");
+  expect(all).toBeGreaterThan(Number.parseFloat(title!));
+});

@@ -16,9 +16,11 @@ export function useBalance(id: string) {
 
 const weekMs = 7 * 24 * 3_600_000;
 
-/** What the workspace spent in the seven days before now, to the minute; undefined while it is on its way. */
+const minuteMs = 60_000;
+
+/** What the workspace spent in the seven days up to the end of this minute; undefined while it is on its way. */
 export function useWeek(id: string, enabled: boolean) {
-  const [now] = useState(() => new Date(Math.floor(Date.now() / 60_000) * 60_000));
+  const [now] = useState(() => new Date(Math.ceil(Date.now() / minuteMs) * minuteMs));
   const from = new Date(now.getTime() - weekMs);
   const query = {
     workspace_id: id,

@@ -8,8 +8,8 @@ export const Changes = ({ changes }: { changes: readonly Change[] }) => (
   <Table aria-label="What was changed">
     <Table.Thead>
       <Table.Tr>
-        <Table.Th>Field</Table.Th>
-        <Table.Th w={110}>Was</Table.Th>
+        <Table.Th w="30%">Field</Table.Th>
+        <Table.Th w={90}>Was</Table.Th>
         <Table.Th>Why</Table.Th>
       </Table.Tr>
     </Table.Thead>

@@ -63,8 +63,8 @@ export function PlanTable({ plan, attempts }: PlanTableProps) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Provider</Table.Th>
-            <Table.Th>Protocol</Table.Th>
-            <Table.Th>Tier</Table.Th>
+            <Table.Th visibleFrom="sm">Protocol</Table.Th>
+            <Table.Th visibleFrom="sm">Tier</Table.Th>
             {isPriced && <Table.Th ta="right">Price (USD) *</Table.Th>}
             <Table.Th>In the plan</Table.Th>
           </Table.Tr>
@@ -72,9 +72,14 @@ export function PlanTable({ plan, attempts }: PlanTableProps) {
         <Table.Tbody>
           {inOrder(plan).map((offer) => (
             <Table.Tr key={`${offer.provider} ${offer.protocol}`}>
-              <Table.Td>{offer.provider}</Table.Td>
-              <Table.Td>{offer.protocol}</Table.Td>
-              <Table.Td>{offer.tier}</Table.Td>
+              <Table.Td>
+                {offer.provider}
+                <Text size="xs" className="muted" hiddenFrom="sm">
+                  {[offer.protocol, offer.tier].filter((one) => one !== undefined).join(", ")}
+                </Text>
+              </Table.Td>
+              <Table.Td visibleFrom="sm">{offer.protocol}</Table.Td>
+              <Table.Td visibleFrom="sm">{offer.tier}</Table.Td>
               {isPriced && (
                 <Table.Td className="number" ta="right">
                   {priceOf(offer)}
