@@ -23,6 +23,8 @@ export interface GatewayOptions {
   readonly usageEveryMs?: number;
   /** How often the process says that it is there; 10 s if absent; tests only. */
   readonly presenceEveryMs?: number;
+  /** How long rows of the log, and bodies, wait for others to be written with; 40 and 200 ms if absent; tests only. */
+  readonly logGatherMs?: number;
   /** How often files that are over their time go; 5 s if absent; tests only. */
   readonly filesEveryMs?: number;
   /** How often what is over its time goes; a minute if absent, 0: never; tests only. */

@@ -168,13 +168,13 @@ interface LogParts {
 
 /** What is written of requests: the log of calls in the database, and the lines of the access log. */
 function openLogs(
-  { log, accessLog: wanted }: GatewayOptions,
+  { log, accessLog: wanted, logGatherMs }: GatewayOptions,
   { catalog, database, secrets }: LogParts,
   closers: Closers,
 ) {
-  const requestLog = closers.keepFlushed(createRequestLog(database, log));
+  const requestLog = closers.keepFlushed(createRequestLog(database, log, logGatherMs));
   const clients = closers.keep(openKeyClients(database, log));
-  const bodyLog = closers.keepFlushed(createBodyLog(database, secrets, log));
+  const bodyLog = closers.keepFlushed(createBodyLog(database, secrets, log, logGatherMs));
   const answers = closers.keepFlushed(createAnswerCache(database, secrets, log));
   const accessLog = wanted && createAccessLog({ ...wanted, ...catalog.settings.accessLog });
   closers.add(() => accessLog?.flush());

@@ -44,7 +44,7 @@ export interface BodyLog {
 
 const waitingBytesMax = 64 * 2 ** 20;
 const batchMax = 50;
-const gatherMs = 200;
+const gatherMsDefault = 200;
 /** Three texts and what they are wrapped in. */
 const unpackedMax = 8 * 2 ** 20;
 const pack = promisify(deflateRaw);
@@ -60,8 +60,13 @@ interface Waiting {
   readonly bodies: Bodies;
 }
 
-/** A writer over `database`; call `flush` before closing it. */
-export function createBodyLog(database: Database, sealing: Sealing, log: Log): BodyLog {
+/** A writer over `database`; call `flush` before closing it. Bodies wait for others for `gatherMs`, 200 ms if absent. */
+export function createBodyLog(
+  database: Database,
+  sealing: Sealing,
+  log: Log,
+  gatherMs = gatherMsDefault,
+): BodyLog {
   let waiting: Waiting[] = [];
   let waitingBytes = 0;
   let dropped = 0;

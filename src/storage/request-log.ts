@@ -14,7 +14,7 @@ const batchMax = 500;
 const queueMax = 20_000;
 const attemptsMax = 3;
 const retryMs = 500;
-const gatherMs = 40;
+const gatherMsDefault = 40;
 
 export interface RequestLog {
   /** Takes a row; never waits and never throws. A full queue drops it, counted and logged. */
@@ -49,8 +49,12 @@ async function write(
   }
 }
 
-/** A writer over `database`; call `flush` before closing it. */
-export function createRequestLog(database: Database, log: Log): RequestLog {
+/** A writer over `database`; call `flush` before closing it. Rows wait for others for `gatherMs`, 40 ms if absent. */
+export function createRequestLog(
+  database: Database,
+  log: Log,
+  gatherMs = gatherMsDefault,
+): RequestLog {
   // As texts and numbers already: what is queued cannot be changed by its owner any more, and its size is plain.
   let queue: Queued[] = [];
   const queuedOf = createRowMaker();
