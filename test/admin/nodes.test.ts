@@ -15,7 +15,7 @@ describe("two nodes", () => {
   let start: () => Promise<AdminGateway>;
 
   beforeAll(async () => {
-    databaseUrl = await (await sharedPostgres()).createDatabase();
+    databaseUrl = await (await sharedPostgres()).createMigrated();
     const environment = { TOLLGATE_MASTER_KEY: randomBytes(32).toString("base64") };
     start = () => startAdminGateway({ databaseUrl, environment });
     one = await start();

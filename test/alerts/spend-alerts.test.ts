@@ -38,7 +38,7 @@ async function startNode(up: Recorder, databaseUrl?: string, directory?: string)
     config: config(up.url),
     clock,
     log,
-    tasks: { alertEveryMs: 50 },
+    tasks: { alertEveryMs: 50, callbackEveryMs: 20 },
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(directory === undefined ? {} : { directory }),
     environment: {
@@ -56,7 +56,7 @@ describe("alerts of spend caps", () => {
   let receiver: Receiver;
   beforeAll(async () => {
     up = await startRecorder(answering(usageOf(10, 0)));
-    const databaseUrl = await (await sharedPostgres()).createDatabase();
+    const databaseUrl = await (await sharedPostgres()).createMigrated();
     nodes.push(await startNode(up, databaseUrl));
     nodes.push(await startNode(up, databaseUrl));
     await node().credit("100");

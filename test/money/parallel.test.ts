@@ -174,7 +174,7 @@ describe("two gateways on one PostgreSQL", () => {
 
   beforeAll(async () => {
     up = await startRecorder(json({}));
-    const databaseUrl = await (await sharedPostgres()).createDatabase();
+    const databaseUrl = await (await sharedPostgres()).createMigrated();
     // Nodes on one database share the master key; without it neither could read the other's API keys.
     const environment = {
       TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),

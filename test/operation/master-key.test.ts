@@ -216,7 +216,7 @@ it("kill -9 in the middle of it: half is under each key, and the next run ends i
   await later.close();
 
   // A backup from before opens with the key before only, and is replaced like any other database.
-  databaseUrl = await (await sharedPostgres()).createDatabase();
+  databaseUrl = await (await sharedPostgres()).createMigrated();
   const restore = (keys: Record<string, string>) =>
     tollgateHere(["restore", backup], environment(keys));
   expect((await restore(onlyFresh)).stderr).toMatch(/not the one this database was set up with/);

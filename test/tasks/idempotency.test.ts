@@ -32,7 +32,7 @@ let vendor: ArkVendor;
 let gateways: GatewayUnderTest[];
 beforeAll(async () => {
   vendor = await startArkVendor();
-  const databaseUrl = await (await sharedPostgres()).createDatabase();
+  const databaseUrl = await (await sharedPostgres()).createMigrated();
   const options = {
     config: configurationOf([oneKey("ark", vendor)], [clipModel("acme/clip", ["ark"])]),
     databaseUrl,
