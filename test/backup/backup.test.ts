@@ -118,7 +118,7 @@ beforeAll(async () => {
     const { status } = (await task.json()) as { status: string };
     if (status !== "succeeded") throw new Error(`the task is ${status}`);
   }
-  const made = await tollgate(["keys", "create", "--name", "second"], environment);
+  const made = await tollgateHere(["keys", "create", "--name", "second"], environment);
   if (made.code !== 0) throw new Error(made.stderr);
 });
 afterAll(() => gateway.kill());
@@ -180,7 +180,7 @@ describe("a backup taken under load", () => {
     });
     expect(response.status).toBe(200);
     await response.text();
-    const refused = await tollgate(["restore", file], target);
+    const refused = await tollgateHere(["restore", file], target);
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stderr).toMatch(/already holds calls or tasks; --replace/);
     await other.stop();
@@ -191,7 +191,7 @@ describe("a backup taken under load", () => {
   it("another master key is refused, and nothing was restored", async () => {
     const url = await (await sharedPostgres()).createDatabase();
     const target = environmentOf("other-key", url);
-    const refused = await tollgate(["restore", file], target);
+    const refused = await tollgateHere(["restore", file], target);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(/master key is not the one/);
     expect(await countsIn(target)).toEqual({});
@@ -253,7 +253,7 @@ describe("a backup taken under load", () => {
 
   it("where no gateway has run there is nothing to back up, and no database is made", async () => {
     const target = environmentOf("never");
-    const refused = await tollgate(["backup", join(directory, "never.backup")], target);
+    const refused = await tollgateHere(["backup", join(directory, "never.backup")], target);
     expect(refused).toMatchObject({ code: 2 });
     expect(refused.stderr).toMatch(/no gateway has run on the data directory/);
     expect(existsSync(join(target["TOLLGATE_DATA_DIR"]!, "database"))).toBe(false);
@@ -261,9 +261,9 @@ describe("a backup taken under load", () => {
 
   it("a broken-off backup leaves no file of its name; what cannot be read is said", async () => {
     const path = join(directory, "no-such-folder/backup.tollgate");
-    expect((await tollgate(["backup", path], environment)).code).toBe(1);
+    expect((await tollgateHere(["backup", path], environment)).code).toBe(1);
     expect(existsSync(path)).toBe(false);
-    const missing = await tollgate(["restore", path], environment);
+    const missing = await tollgateHere(["restore", path], environment);
     expect(missing).toMatchObject({ code: 2, stderr: `tollgate: there is no file ${path}\n` });
   });
 });

@@ -6,6 +6,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminToken, call } from "../admin/support.ts";
+import { tollgateHere } from "../support/command.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
@@ -34,7 +35,7 @@ async function withKey(args: readonly string[], stdin = key) {
 }
 
 const run = async (words: string) => {
-  const { code, stdout, stderr } = await tollgate(words.split(" "), environment);
+  const { code, stdout, stderr } = await tollgateHere(words.split(" "), environment);
   return { code, text: stdout + stderr };
 };
 
@@ -47,7 +48,7 @@ beforeAll(async () => {
     TOLLGATE_MASTER_KEY: randomBytes(32).toString("base64"),
     TOLLGATE_SANDBOX: "off",
     TOLLGATE_LOG_LEVEL: "error",
-    DATABASE_URL: await (await sharedPostgres()).createDatabase(),
+    DATABASE_URL: await (await sharedPostgres()).createMigrated(),
   };
   gateway = await spawnGateway(environment);
 });
