@@ -45,8 +45,6 @@ interface Options {
   readonly tasks?: GatewayOptions["tasks"];
   /** How often usage is summed; never if absent, so that a test can do what nobody may: change what was written. */
   readonly usageEveryMs?: number;
-  /** Next to nothing if absent: most tests look at the row of a call as soon as it is answered. */
-  readonly logGatherMs?: number;
   /** How often files that are over their time are looked for. */
   readonly filesEveryMs?: number;
   readonly presenceEveryMs?: number;
@@ -135,7 +133,8 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     forceConversion: forced,
     usageEveryMs: options.usageEveryMs ?? 0,
     retentionEveryMs: 0,
-    logGatherMs: options.logGatherMs ?? 2,
+    // Most tests look at the row of a call as soon as it is answered.
+    logGatherMs: 2,
     ...given(options, [
       "accessLog",
       "receive",
