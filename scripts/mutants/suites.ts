@@ -7,7 +7,7 @@ export const suites: Record<string, readonly string[]> = {
   ],
   verification: [
     "test/verification/*.test.ts",
-    "test/ledger/{concurrency,tables,migration}.test.ts",
+    "test/ledger/{concurrency,tables}.test.ts",
     "test/usage/{fold,tags}.test.ts",
   ],
   routing: ["test/routing/*.test.ts", "test/health/*.test.ts"],

@@ -117,19 +117,24 @@ class ProcessVerifier implements Verifier {
   start(): Promise<boolean> {
     if (this.#underWay !== undefined || this.#closed) return Promise.resolve(false);
     const begun = Promise.withResolvers<boolean>();
-    this.#underWay = this.#run(begun.resolve)
+    this.#underWay = this.#run(() => begun.resolve(true))
       // Before it began the caller learns of it; after that the row says so.
       .catch((error: unknown) => begun.reject(error))
       .finally(() => {
         this.#underWay = undefined;
         this.#pid = undefined;
+        // One that did not begin: the next one may be asked for as soon as that is known.
+        begun.resolve(false);
       });
     return begun.promise;
   }
 
   async read(): Promise<Verification | undefined> {
-    const [row] = await this.#database.query<Row>(readSql, []);
-    return row && verificationOf(row);
+    const look = async () => (await this.#database.query<Row>(readSql, []))[0];
+    const row = await look();
+    // Its lock is looked at after the row was read: a run may have ended in between.
+    const settled = row?.state === "running" && !row.held ? await look() : row;
+    return settled && verificationOf(settled);
   }
 
   async close(): Promise<void> {
@@ -143,8 +148,8 @@ class ProcessVerifier implements Verifier {
     }
   }
 
-  /** Resolves `began` with whether this process may run, and then runs. */
-  #run(began: (mine: boolean) => void): Promise<void> {
+  /** Runs, unless another process does; `began` is called when it does. */
+  #run(began: () => void): Promise<void> {
     return this.#database.transaction(
       async (tx) => {
         await tx.query(
@@ -154,10 +159,10 @@ class ProcessVerifier implements Verifier {
           "select pg_try_advisory_xact_lock($1::bigint) as mine, pg_backend_pid() as pid",
           [lockKey],
         );
-        if (row?.mine !== true) return began(false);
+        if (row?.mine !== true) return;
         this.#pid = row.pid;
         await this.#database.query(beginSql, []);
-        began(true);
+        began();
         await this.#verify(tx);
       },
       { isolation: "repeatable read", readOnly: true, msMax: runMsMax },
