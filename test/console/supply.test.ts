@@ -118,6 +118,11 @@ it("from any page one click leads to the cause, one more takes the provider out,
   await answer.getByText(/^No answer \(500\) in .*, key default$/).waitFor();
   await answer.getByText("Down for today").waitFor();
   expect(await page.getByRole("button", { name: "Remove provider" }).isDisabled()).toBe(true);
+  // A call that failed is of no provider: it is found by the one that was asked.
+  await page.getByRole("link", { name: "Failed calls that asked it" }).click();
+  await page.getByRole("button", { name: "Remove the filter asked: acme" }).waitFor();
+  await page.getByRole("row").filter({ hasText: "acme/single" }).first().waitFor();
+  await page.goBack();
   await page
     .getByText(/Defined in the configuration file, line 3; change it there\./)
     .first()
