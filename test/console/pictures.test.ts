@@ -45,7 +45,7 @@ const pictures: readonly Picture[] = [
     name: "overview",
     async show(page) {
       await page.goto("/overview?period=30d");
-      await page.locator(".recharts-bar-rectangle").first().waitFor();
+      await page.locator(".recharts-bar-rectangle").filter({ visible: true }).first().waitFor();
     },
   },
   { name: "request", show: async (page) => void (await page.goto(`/requests/${house.request}`)) },
