@@ -9,9 +9,9 @@ import { overloaded } from "./errors.ts";
 import type { Log } from "./log.ts";
 
 /** A round is over when timers run again. On time they do so this often. */
-const tickMs = 20;
+const tickMs = 10;
 /** A burst may be so many rounds' calls. */
-const burstRounds = 4;
+const burstRounds = 8;
 /** A gateway that nobody calls does nothing. */
 const idleMs = 1_000;
 const logMs = 10_000;

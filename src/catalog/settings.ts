@@ -58,7 +58,7 @@ export const defaultSettings: Settings = {
   limits: {
     queue: { global: 1000, perWorkspace: 100 },
     connections: { unreadMs: 60_000 },
-    roundCalls: 256,
+    roundCalls: 128,
     bodyBytes: 64 * bytesPerMegabyte,
     textBodyBytes: 32 * bytesPerMegabyte,
     bodiesUnderWayBytes: 256 * bytesPerMegabyte,

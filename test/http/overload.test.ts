@@ -9,7 +9,7 @@ const clients: RawClient[] = [];
 /** Calls that were answered. */
 let paid = 0;
 
-/** One new call in a round, and four in a burst. */
+/** One new call in a round, and eight in a burst. */
 beforeAll(async () => {
   gateway = await startTestGateway({ config: "limits: { round_calls: 1 }\n", sandbox: "on" });
   await gateway.credit("10");
