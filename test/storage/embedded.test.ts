@@ -123,8 +123,7 @@ it.skipIf(!isLinux)(
     const program = new URL("./killed-at-spawn-child.ts", import.meta.url).pathname;
     const child = spawn(process.execPath, [program, dataDir], { stdio: "inherit" });
     expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
-    // The server had begun: its file is there, or is still to come.
-    await expect.poll(() => existsSync(join(clusterOf(dataDir), "postmaster.pid"))).toBe(true);
+    // The server's process was there when its gateway was killed. It may end before it has written its file.
     await expect.poll(() => serverProcesses(dataDir), { interval: 20 }).toEqual([]);
     await expectWorks(dataDir);
   },

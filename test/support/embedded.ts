@@ -20,14 +20,19 @@ export async function killServer(dataDir: string): Promise<void> {
   }, "a server to kill");
 }
 
-/** The server's processes, all of which have the data as their working directory; Linux only. */
+/**
+ * The server's processes; Linux only. All of them have the data as their working directory, but for the first one before it is the
+ * server: that names it.
+ */
 export function serverProcesses(dataDir: string): number[] {
-  const cluster = realpathSync(clusterOf(dataDir));
+  const named = clusterOf(dataDir);
+  const cluster = realpathSync(named);
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readlinkSync(`/proc/${pid}/cwd`) === cluster;
+        if (readlinkSync(`/proc/${pid}/cwd`) === cluster) return true;
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(named);
       } catch {
         return false;
       }
