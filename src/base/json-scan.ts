@@ -111,7 +111,7 @@ export class JsonScan {
   }
 }
 
-/** Text of this length is new to V8 for a moment only; longer ones cost more to have than to search. */
+/** So much is text at once: longer texts cost more to make than they save. */
 const textBytes = 32 * 1024;
 
 /** What is scanned at once: bytes from `from` to `to`, and each of them as a character. */
@@ -208,8 +208,7 @@ function stringEnd({ bytes, from: offset, to, text }: Part, from: number): numbe
   while (index < to) {
     const found = text.indexOf('"', index - offset);
     const at = found === -1 ? to : found + offset;
-    const isOver = !isEscaped(bytes, index, at);
-    if (isOver) return at;
+    if (!isEscaped(bytes, index, at)) return at;
     index = at + 1;
     for (const readTo = Math.min(index + readBytes, to); index < readTo;) {
       const code = bytes[index];

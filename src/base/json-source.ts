@@ -19,7 +19,7 @@ export class JsonSource {
   readonly value: WireObject;
   /** What was read; not to be changed. */
   readonly bytes: Uint8Array;
-  /** The same with the same positions, as what it is sent. */
+  /** The same, in the form in which parts of it are sent; positions are the same in both. */
   readonly #sent: Uint8Array | string;
   readonly #shape: JsonShape;
   #plain: boolean | undefined;
