@@ -3,6 +3,7 @@
  * the last frame, the counts, the sums and the ledger's proof were right.
  */
 import { PassThrough, type Readable } from "node:stream";
+import type { FileStore } from "../files/index.ts";
 import { differencesIn } from "../verification/index.ts";
 import {
   applyMigrations,
@@ -11,7 +12,6 @@ import {
   olderSchema,
   prepareMigrations,
   type Database,
-  type FileStore,
   type Queryable,
 } from "../storage/index.ts";
 import { BackupError, readFrames, type Frame } from "./frames.ts";

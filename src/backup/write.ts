@@ -1,6 +1,7 @@
 /** `tollgate backup`: one snapshot of all tables, and the files they name, as a stream. Nothing stops meanwhile. */
 import type { Writable } from "node:stream";
-import type { Database, FileStore, Queryable } from "../storage/index.ts";
+import type { FileStore } from "../files/index.ts";
+import type { Database, Queryable } from "../storage/index.ts";
 import { createFrameWriter, type FrameWriter } from "./frames.ts";
 import { quoted, sumsOf, tablesOf } from "./schema.ts";
 

@@ -1,5 +1,5 @@
 /** What the response cache of keys needs from the running gateway. */
-import type { AnswerCache } from "../storage/index.ts";
+import type { AnswerCache } from "./cached-answers.ts";
 import type { CacheOutcome } from "./record.ts";
 
 export interface CacheServices {

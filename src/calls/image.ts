@@ -4,9 +4,9 @@
  */
 import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
+import { findFile, type FileRow } from "../files/index.ts";
 import type { ImageRequest } from "../media/index.ts";
 import { errorCodec } from "../protocols/index.ts";
-import { findFile, type FileRow } from "../storage/index.ts";
 import {
   claimKeyForCall,
   entryPoints,

@@ -1,4 +1,5 @@
 /** What happens between an authenticated request and its answer. */
+export { createAnswerCache, sweepAnswers } from "./cached-answers.ts";
 export { countInputTokens } from "./count-tokens.ts";
 export type { TextCall, TextServices } from "./context.ts";
 export { CallError } from "./end.ts";

@@ -9,8 +9,8 @@ import type { Usage } from "../base/usage.ts";
 import type { Tags } from "../base/tags.ts";
 import type { HookOutcome, Said } from "../hooks/index.ts";
 import type { MediaUsage } from "../media/index.ts";
-import type { Bodies, RequestRow } from "../storage/index.ts";
 import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
+import type { Bodies, RequestRow } from "../request-log/index.ts";
 import type { UsageSource } from "./meter.ts";
 
 /** What became of a call at the cache of its key. */

@@ -9,19 +9,13 @@ import { LoadGuard } from "../base/load-guard.ts";
 import { createAccessLog } from "../base/log.ts";
 import type { Proxies } from "../base/proxy.ts";
 import { Slots } from "../base/slots.ts";
+import { createAnswerCache } from "../calls/index.ts";
+import { countOpenFiles, openFileStore } from "../files/index.ts";
 import { createMetrics } from "../http/index.ts";
 import { createLedger } from "../ledger/index.ts";
 import { openRates } from "../rates/index.ts";
-import {
-  countOpenFiles,
-  createAnswerCache,
-  createBodyLog,
-  createRequestLog,
-  migrate,
-  openFileStore,
-  openKeyClients,
-  type Database,
-} from "../storage/index.ts";
+import { createBodyLog, createRequestLog, openKeyClients } from "../request-log/index.ts";
+import { migrate, type Database } from "../storage/index.ts";
 import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
 import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";

@@ -3,10 +3,12 @@ import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
+import type { FileStore } from "../files/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { Metrics } from "../http/index.ts";
+import type { RequestLog, RequestRow } from "../request-log/index.ts";
 import type { Health } from "../routing/index.ts";
-import type { Database, FileStore, RequestLog, RequestRow } from "../storage/index.ts";
+import type { Database } from "../storage/index.ts";
 import {
   createDeliverer,
   createSender,

@@ -3,8 +3,9 @@
  * or opening it themselves when none does. docs/cli.md.
  */
 import { createLog } from "../base/log.ts";
+import { hasEmbeddedDatabase } from "../embedded/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
-import { hasEmbeddedDatabase, migrate, type Database } from "../storage/index.ts";
+import { migrate, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { openDatabaseOf } from "./database.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";

@@ -5,16 +5,13 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sweepSignIns } from "../admin/index.ts";
+import { sweepAnswers } from "../calls/index.ts";
 import { exportNext, openExportPlace } from "../exports/index.ts";
+import { sweepFiles, type FileStore } from "../files/index.ts";
 import { sweepRates } from "../rates/index.ts";
+import { sweepBodies } from "../request-log/index.ts";
 import { keepParts, retentionStep } from "../retention/index.ts";
-import {
-  isTransient,
-  sweepAnswers,
-  sweepBodies,
-  sweepFiles,
-  type FileStore,
-} from "../storage/index.ts";
+import { isTransient } from "../storage/index.ts";
 import { agentsThrough } from "../upstream/index.ts";
 import { foldUsage } from "../usage/index.ts";
 import type { GatewayOptions } from "./gateway-options.ts";

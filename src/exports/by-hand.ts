@@ -1,6 +1,7 @@
 /** A day as a file whenever somebody asks for it; nothing is noted. docs/operate.md "Exports". */
 import { idTime } from "../base/ids.ts";
-import type { Database, FileStore, Queryable } from "../storage/index.ts";
+import type { FileStore } from "../files/index.ts";
+import type { Database, Queryable } from "../storage/index.ts";
 import { exportDay, type DayFile, type ExportKind } from "./day.ts";
 
 const dayMs = 24 * 3_600_000;

@@ -4,7 +4,8 @@
  */
 import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";
-import type { FileStore, Queryable } from "../storage/index.ts";
+import type { FileStore } from "../files/index.ts";
+import type { Queryable } from "../storage/index.ts";
 import { lines } from "./lines.ts";
 
 export type ExportKind = keyof typeof lines;

@@ -3,7 +3,8 @@
  * A process that ends in between leaves a file that the next one writes again, the same. One process of all exports at a time.
  */
 import { idMs } from "../base/ids.ts";
-import type { Database, FileStore, Queryable } from "../storage/index.ts";
+import type { FileStore } from "../files/index.ts";
+import type { Database, Queryable } from "../storage/index.ts";
 import { exportDay, type DayFile, type ExportKind } from "./day.ts";
 
 /** Any number that nothing else in the database locks. */

@@ -1,7 +1,7 @@
 /** Where exports go: a folder, or a bucket with a prefix. A file is there whole or not at all, as in every store of files. */
 import { isAbsolute, resolve } from "node:path";
 import { exportPlacePattern } from "../base/export-place.ts";
-import { openFileStore, type FileStore, type FileStoreOptions } from "../storage/index.ts";
+import { openFileStore, type FileStore, type FileStoreOptions } from "../files/index.ts";
 
 type Agents = FileStoreOptions["agents"];
 

@@ -1,9 +1,11 @@
 /** Opens whichever database the options name. docs/architecture.md; docs/operate.md. */
 import type { Log } from "../base/log.ts";
+import { openEmbedded, type Address } from "../embedded/index.ts";
 import { connect } from "./connect.ts";
 import type { Database } from "./database.ts";
-import { openEmbedded } from "./embedded/open.ts";
-import type { CarryOver } from "./embedded/upgrade.ts";
+
+/** Carries everything from one database into an empty one; throws where anything is not right. */
+type CarryOver = (from: Database, to: Database) => Promise<void>;
 
 export interface OpenOptions {
   /** A PostgreSQL server (`DATABASE_URL`); it wins over `dataDir`. */
@@ -18,6 +20,9 @@ export interface OpenOptions {
   readonly carryOver?: CarryOver | undefined;
   readonly log: Log;
 }
+
+/** Of a command that joins a gateway: it needs few. */
+const joinedConnectionsMax = 2;
 
 /** The server that `DATABASE_URL` names does not answer, or does not let us in. Never tells the password. */
 class DatabaseUnreachableError extends Error {
@@ -46,6 +51,35 @@ async function openServer(url: string, options: OpenOptions): Promise<Database> 
   }
 }
 
+/** The same between two addresses. */
+const betweenServers =
+  (carryOver: CarryOver, log: Log) =>
+  async (from: Address, to: Address): Promise<void> => {
+    const source = connect({ server: from, log });
+    const target = connect({ server: to, log });
+    try {
+      await carryOver(source, target);
+    } finally {
+      await Promise.all([source.close(), target.close()]);
+    }
+  };
+
+async function openOwn(dataDir: string, options: OpenOptions): Promise<Database> {
+  const { join = false, carryOver, log } = options;
+  const embedded = await openEmbedded({
+    dataDir,
+    join,
+    carryOver: carryOver && betweenServers(carryOver, log),
+    log,
+  });
+  return connect({
+    server: embedded.address,
+    connectionsMax: options.connectionsMax ?? (embedded.joined ? joinedConnectionsMax : undefined),
+    log,
+    closeRest: () => embedded.close(),
+  });
+}
+
 /**
  * Opens the database: a PostgreSQL server when there is a `url`, else the embedded one in `dataDir`.
  * @throws DataDirectoryInUseError when another process holds `dataDir`; DataDirectoryUnusableError, NoEmbeddedDatabaseError,
@@ -54,11 +88,5 @@ async function openServer(url: string, options: OpenOptions): Promise<Database> 
 export function openDatabase(options: OpenOptions): Promise<Database> {
   if (options.url !== undefined && options.url !== "") return openServer(options.url, options);
   if (options.dataDir === undefined) throw new Error("openDatabase needs a url or a dataDir");
-  return openEmbedded({
-    dataDir: options.dataDir,
-    join: options.join === true,
-    connectionsMax: options.connectionsMax,
-    carryOver: options.carryOver,
-    log: options.log,
-  });
+  return openOwn(options.dataDir, options);
 }

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createBatcher } from "../base/batcher.ts";
+import { assignInputs } from "../files/index.ts";
 import {
   idleRetryMs,
   idleWaitMs,
@@ -12,7 +13,7 @@ import {
   reserveAllIn,
   type HoldInput,
 } from "../ledger/index.ts";
-import { assignInputs, isTransient, type Queryable } from "../storage/index.ts";
+import { isTransient, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import {
   AlreadyClaimedError,

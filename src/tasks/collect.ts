@@ -4,8 +4,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
+import { FileDrafts, recordFile } from "../files/index.ts";
 import { mediaUsage, priceMedia } from "../media/index.ts";
-import { FileDrafts, persist, recordFile, settleRetryMs } from "../storage/index.ts";
+import { persist, settleRetryMs } from "../storage/index.ts";
 import {
   download,
   DownloadError,

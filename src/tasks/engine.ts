@@ -5,10 +5,12 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { Catalog } from "../catalog/index.ts";
+import type { FileStore } from "../files/index.ts";
 import type { QueueLimits } from "../ledger/index.ts";
 import type { KeptFile } from "../media/index.ts";
+import type { RequestRow } from "../request-log/index.ts";
 import type { Health } from "../routing/index.ts";
-import type { Database, FileStore, RequestRow } from "../storage/index.ts";
+import type { Database } from "../storage/index.ts";
 import type { Pools } from "../upstream/index.ts";
 
 /**

@@ -3,8 +3,8 @@
  * store, as uploads do, so that no row, poll or reader carries them. Small ones stay as they were written. T86.
  */
 import { GatewayError } from "../base/errors.ts";
+import { inputDrafts, type FileDrafts } from "../files/index.ts";
 import type { KeptFile, Material, MediaRequest } from "../media/index.ts";
-import { inputDrafts, type FileDrafts } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 
 /** Characters of a `data:` URL that stays in the request. */

@@ -1,7 +1,7 @@
 /** The task engine put together: submission, reading, waiting, cancellation, and the runner that takes the steps. */
 import { Readable } from "node:stream";
+import type { FileStore } from "../files/index.ts";
 import type { KeptFile } from "../media/index.ts";
-import type { FileStore } from "../storage/index.ts";
 import { createAcceptance } from "./accept.ts";
 import { cancelTask } from "./cancel.ts";
 import { defaultTiming, type TaskServices, type TaskTiming } from "./engine.ts";

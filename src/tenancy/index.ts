@@ -95,7 +95,13 @@ export type { RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 export { keyScopeOf, routingScope, routingScopeOf } from "./scope.ts";
 export type { Secrets } from "./secrets.ts";
 export { openSecrets, type OpenSecrets } from "./open-secrets.ts";
-export { credentialSealName, providerSealName } from "./seal-names.ts";
+export {
+  answerSealName,
+  bodySealName,
+  credentialSealName,
+  providerSealName,
+  type AnswerName,
+} from "./seal-names.ts";
 export {
   masterKeyProgress,
   masterKeySignal,

@@ -10,3 +10,17 @@ export const credentialSealName = (id: string, credential: string): string =>
 /** A callback signing secret that was derived from an earlier master key. */
 export const signingSealName = (workspaceId: string, version: number): string =>
   `signing ${workspaceId} ${version}`;
+
+/** The kept bodies of a call. */
+export const bodySealName = (call: { readonly workspaceId: string; readonly id: string }): string =>
+  `${call.workspaceId} ${call.id}`;
+
+/** Where an answer of the response cache is kept. */
+export interface AnswerName {
+  readonly workspaceId: string;
+  /** SHA-256 of the request and all that decides its answer, in hex. */
+  readonly digest: string;
+}
+
+export const answerSealName = ({ workspaceId, digest }: AnswerName): string =>
+  `cache ${workspaceId} ${digest}`;

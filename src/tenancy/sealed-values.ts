@@ -2,9 +2,15 @@
  * Every column of the database that holds sealed values: what is counted and rewritten when the master key is replaced.
  * `test/tenancy/sealed-values.test.ts` holds that none is left out.
  */
-import { answerSealName, bodySealName, type Queryable } from "../storage/index.ts";
+import type { Queryable } from "../storage/index.ts";
 import { sealMark, type SealedKind } from "./derived-keys.ts";
-import { credentialSealName, providerSealName, signingSealName } from "./seal-names.ts";
+import {
+  answerSealName,
+  bodySealName,
+  credentialSealName,
+  providerSealName,
+  signingSealName,
+} from "./seal-names.ts";
 
 type Row = Readonly<Record<string, string>>;
 

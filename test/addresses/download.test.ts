@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openFileStore, type FileStore } from "../../src/storage/index.ts";
+import { openFileStore, type FileStore } from "../../src/files/index.ts";
 import { download, DownloadError, type DownloadRequest } from "../../src/upstream/index.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 import { inForm } from "../support/long.ts";

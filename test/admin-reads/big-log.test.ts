@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { findNeighbours, listRequests, requestConditions } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
-import { createRequestLog } from "../../src/storage/index.ts";
+import { createRequestLog } from "../../src/request-log/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
 import { readUsage } from "../../src/usage/index.ts";
 import { inForm } from "../support/long.ts";

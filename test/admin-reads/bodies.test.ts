@@ -1,7 +1,7 @@
 /** Calls kept word for word: switched on by whom, read by whom, what is never in them, how they end. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { sweepBodies } from "../../src/storage/index.ts";
+import { sweepBodies } from "../../src/request-log/index.ts";
 import { startWorld, type World } from "./support.ts";
 
 let world: World;

@@ -1,8 +1,8 @@
 /** Where keys are used from. docs/management.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openKeyClients } from "../../src/storage/index.ts";
 import { silentLog } from "../support/postgres.ts";
 import { startWorld, type World } from "./support.ts";
+import { openKeyClients } from "../../src/request-log/index.ts";
 
 let world: World;
 beforeAll(async () => {

@@ -16,12 +16,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { restoreBackup } from "../../src/backup/index.ts";
 import { tablesOf } from "../../src/backup/schema.ts";
-import {
-  openDatabase,
-  openFileStore,
-  type Database,
-  type FileStore,
-} from "../../src/storage/index.ts";
+import { openFileStore, type FileStore } from "../../src/files/index.ts";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { drive, newLoad } from "../faults/load.ts";
 import { tollgateHere } from "../support/command.ts";
 import { inForm } from "../support/long.ts";

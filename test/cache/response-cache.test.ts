@@ -1,6 +1,6 @@
 // The response cache of a key: who gets which answer again, what it costs, and what an attacker in another workspace gets.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sweepAnswers } from "../../src/storage/index.ts";
+import { sweepAnswers } from "../../src/calls/index.ts";
 import { changeKey, createKey, createWorkspace, disableKey } from "../../src/tenancy/index.ts";
 import { calls, expectBooks, logged } from "../hooks/support.ts";
 import { eventually } from "../support/patience.ts";

@@ -8,6 +8,8 @@ import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { s3Config, startS3, type S3Server } from "./s3-server.ts";
 import {
   findFile,
   newFileName,
@@ -15,9 +17,7 @@ import {
   recordFile,
   type FileRow,
   type FileStore,
-} from "../../src/storage/index.ts";
-import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
-import { s3Config, startS3, type S3Server } from "./s3-server.ts";
+} from "../../src/files/index.ts";
 
 const bytes = randomBytes(200_000);
 const startMs = Date.parse("2026-11-20T12:00:00.500Z");

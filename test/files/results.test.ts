@@ -2,7 +2,7 @@
 import { buffer } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { startSandbox } from "../../sandbox/index.ts";
-import { openFileStore } from "../../src/storage/index.ts";
+import { openFileStore } from "../../src/files/index.ts";
 import { mediaTypeOf } from "../../src/upstream/index.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";

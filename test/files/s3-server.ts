@@ -8,8 +8,8 @@ import { createServer, request as httpRequest, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import S3rver from "@20minutes/s3rver";
-import type { FileStoreOptions } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
+import type { FileStoreOptions } from "../../src/files/index.ts";
 
 export interface S3Server {
   readonly options: FileStoreOptions;

@@ -8,16 +8,16 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/patience.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+import { startS3 } from "./s3-server.ts";
 import {
   FileTooLargeError,
   isFileName,
   newFileName,
   openFileStore,
   type FileStore,
-} from "../../src/storage/index.ts";
-import { eventually } from "../support/patience.ts";
-import { temporaryDirectory } from "../support/postgres.ts";
-import { startS3 } from "./s3-server.ts";
+} from "../../src/files/index.ts";
 
 const megabyte = 1024 * 1024;
 const options = { mediaType: "video/mp4", bytesMax: 64 * megabyte };
@@ -221,7 +221,7 @@ it("a start removes what dead processes left half-written, and nothing else", as
 
 it("a process killed while it writes leaves nothing that the next one finds", async () => {
   const dataDir = temporaryDirectory();
-  const storage = new URL("../../src/storage/index.ts", import.meta.url).href;
+  const storage = new URL("../../src/files/index.ts", import.meta.url).href;
   const script = `
     import { openFileStore } from ${JSON.stringify(storage)};
     const store = await openFileStore({ kind: "local" }, ${JSON.stringify(dataDir)});

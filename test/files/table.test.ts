@@ -8,10 +8,10 @@ import {
   openFileStore,
   recordFile,
   sweepFiles,
-  type Database,
   type FileRow,
   type FileStore,
-} from "../../src/storage/index.ts";
+} from "../../src/files/index.ts";
+import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 
 const now = new Date("2026-11-20T12:00:00.000Z");

@@ -6,6 +6,7 @@ import { crc32 } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import {
   newFileName,
   openFileStore,
@@ -13,8 +14,7 @@ import {
   sweepFiles,
   type FileRow,
   type FileStore,
-} from "../../src/storage/index.ts";
-import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+} from "../../src/files/index.ts";
 
 const clock = manualClock(Date.now());
 const dayMs = 86_400_000;

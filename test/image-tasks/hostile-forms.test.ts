@@ -6,7 +6,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
-import { openFileStore, sweepFiles, type FileStore } from "../../src/storage/index.ts";
+import { openFileStore, sweepFiles, type FileStore } from "../../src/files/index.ts";
 import { inForm } from "../support/long.ts";
 import { maskOf, plain, startImages, type ImageBench } from "./support.ts";
 

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox } from "../../sandbox/index.ts";
 import { noProxies, proxiesOf } from "../../src/base/proxy.ts";
 import { openExportPlace } from "../../src/exports/index.ts";
-import { openFileStore } from "../../src/storage/index.ts";
+import { openFileStore } from "../../src/files/index.ts";
 import { awsKeys } from "../../src/upstream/identity/aws.ts";
 import { agentsThrough, createPools } from "../../src/upstream/index.ts";
 import { startIdentityProvider } from "../admin/identity-provider.ts";

@@ -2,8 +2,9 @@
 import { expect, it } from "vitest";
 import { listRequests } from "../../src/admin/index.ts";
 import { newId } from "../../src/base/ids.ts";
+import { createRequestLog } from "../../src/request-log/index.ts";
 import { keepParts } from "../../src/retention/index.ts";
-import { createRequestLog, type Database } from "../../src/storage/index.ts";
+import type { Database } from "../../src/storage/index.ts";
 import { seesEverything } from "../../src/tenancy/index.ts";
 import { foldUsage } from "../../src/usage/index.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";

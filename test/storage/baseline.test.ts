@@ -101,7 +101,7 @@ it("a process that is killed in the middle of the baseline leaves nothing, and t
   const server = await database.transaction(async (tx) => {
     // The name is taken, as far as others can tell: whoever makes that table waits.
     await tx.query("create table usage_folds (workspace_id text)");
-    const program = new URL("./holder-child.ts", import.meta.url).pathname;
+    const program = new URL("../embedded/holder-child.ts", import.meta.url).pathname;
     const started = spawn(process.execPath, [program, "server", url], { stdio: "ignore" });
     const waiting = await eventually(async () => {
       const [row] = await database.query<{ pid: number }>(

@@ -27,8 +27,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, describe } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { findBinaries } from "../../src/storage/embedded/binaries.ts";
-import { serverIdentity, type Identity } from "../../src/storage/embedded/identity.ts";
+import { findBinaries } from "../../src/embedded/binaries.ts";
+import { serverIdentity, type Identity } from "../../src/embedded/identity.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 
 /**

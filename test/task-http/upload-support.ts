@@ -6,10 +6,10 @@ import { systemClock } from "../../src/base/clock.ts";
 import {
   inputDrafts,
   openFileStore,
-  type Database,
   type FileDrafts,
   type FileStore,
-} from "../../src/storage/index.ts";
+} from "../../src/files/index.ts";
+import type { Database } from "../../src/storage/index.ts";
 
 /** A picture that does not compress, so that its size can be chosen. */
 export function picture(

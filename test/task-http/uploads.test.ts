@@ -9,8 +9,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { GatewayError } from "../../src/base/errors.ts";
 import { readMultipart, uploadLimits, type UploadLimits } from "../../src/http/forms/uploads.ts";
-import { migrate, openDatabase, sweepFiles, type Database } from "../../src/storage/index.ts";
+import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { sweepFiles } from "../../src/files/index.ts";
 import { bodyOf, openPlace, padded, picture, type Place } from "./upload-support.ts";
 
 let database: Database;

@@ -1,8 +1,8 @@
 /** Rules of tasks one by one: why one was not taken, what is noted of an attempt, places of callbacks, and idempotency keys. T81; TASK-10. */
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FileStore } from "../../src/files/index.ts";
 import { createLedger, reserveIn } from "../../src/ledger/index.ts";
-import type { FileStore } from "../../src/storage/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { warnOf, withOutcome } from "../../src/tasks/attempt.ts";
 import {

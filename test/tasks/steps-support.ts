@@ -9,15 +9,11 @@ import {
   type MediaOffer,
   type VideoModel,
 } from "../../src/catalog/index.ts";
+import { openFileStore } from "../../src/files/index.ts";
 import { createLedger } from "../../src/ledger/index.ts";
+import type { RequestRow } from "../../src/request-log/index.ts";
 import { Health, openScope } from "../../src/routing/index.ts";
-import {
-  migrate,
-  openDatabase,
-  openFileStore,
-  type Database,
-  type RequestRow,
-} from "../../src/storage/index.ts";
+import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { createAcceptance, type Submission } from "../../src/tasks/accept.ts";
 import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
 import { readJob } from "../../src/tasks/read.ts";

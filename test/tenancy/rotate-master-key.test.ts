@@ -2,19 +2,20 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { answerSealName, type Database } from "../../src/storage/index.ts";
+import type { Database } from "../../src/storage/index.ts";
 import {
+  answerSealName,
   createKey,
   createOrganization,
   createWorkspace,
   MasterKeyError,
+  type OpenSecrets,
   openSecrets,
   readSigningSecret,
   revealKey,
   rotateKey,
   rotateMasterKey,
   rotateSigningSecret,
-  type OpenSecrets,
 } from "../../src/tenancy/index.ts";
 import { masterKeyProgress } from "../../src/tenancy/rotate-master-key.ts";
 import { sealedColumns } from "../../src/tenancy/sealed-values.ts";

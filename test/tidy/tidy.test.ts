@@ -67,7 +67,7 @@ describe("files", () => {
   });
 
   it("a folder of the source is entered through an index.ts", () => {
-    const folders = new Set(source.map((path) => /^sandbox|^src\/\w+/.exec(path)![0]));
+    const folders = new Set(source.map((path) => /^sandbox|^src\/[\w-]+/.exec(path)![0]));
     const doorless = new Set(["src/base", "src/cli"]);
     const missing = [...folders].filter(
       (name) => !doorless.has(name) && !existsSync(join(root, name, "index.ts")),

@@ -4,7 +4,8 @@
  */
 import type { Granularity, UsageGroup } from "../../src/base/management.ts";
 import { idTime } from "../../src/base/ids.ts";
-import type { Database, RequestLog } from "../../src/storage/index.ts";
+import type { RequestLog } from "../../src/request-log/index.ts";
+import type { Database } from "../../src/storage/index.ts";
 
 export interface LogRow {
   readonly id: string;

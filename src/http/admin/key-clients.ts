@@ -1,7 +1,7 @@
 /** Where a key is used from, over the management API. docs/management.md. */
 import { keyKind, readObject } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
-import { listKeyClients } from "../../storage/index.ts";
+import { listKeyClients } from "../../request-log/index.ts";
 import { getKey } from "../../tenancy/index.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";

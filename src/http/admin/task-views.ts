@@ -2,7 +2,7 @@
 import { Type } from "../../base/json-schema.ts";
 import { renderAttempts } from "../../admin/index.ts";
 import { formatUsd } from "../../base/money.ts";
-import { fileExpiries } from "../../storage/index.ts";
+import { fileExpiries } from "../../files/index.ts";
 import { renderParameters, renderUnified, type ListedTask, type Task } from "../../tasks/index.ts";
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { taskShapes } from "../shapes/task.ts";

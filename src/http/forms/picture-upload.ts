@@ -10,9 +10,9 @@ import {
   type HeaderReading,
   type ImageHeader,
 } from "../../base/image-header.ts";
+import type { FileDrafts } from "../../files/index.ts";
 import type { Upload } from "../../media/index.ts";
 import type { Part } from "./multipart.ts";
-import type { FileDrafts } from "../../storage/index.ts";
 
 export interface PictureLimits {
   /** Of one picture. */

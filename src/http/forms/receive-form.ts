@@ -6,9 +6,9 @@ import { bodyTooLarge } from "../bodies/body-limits.ts";
 import { idempotencyKeyOf } from "./creation-headers.ts";
 import { refuseEncoded } from "../bodies/content-encoding.ts";
 import { boundaryOf } from "./multipart-header.ts";
-import { inputDrafts, type FileDrafts } from "../../storage/index.ts";
 import type { HttpServices } from "../services.ts";
 import { readMultipart, uploadLimits, type Multipart } from "./uploads.ts";
+import { inputDrafts, type FileDrafts } from "../../files/index.ts";
 
 export interface ReceivedForm extends Multipart {
   /** Where its pictures are; whoever receives them removes them. */

@@ -5,11 +5,11 @@
 import type { Readable } from "node:stream";
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
+import type { FileDrafts } from "../../files/index.ts";
 import type { Upload } from "../../media/index.ts";
 import { bodyTooLarge, brokenBody } from "../bodies/body-limits.ts";
 import { readParts, type Part, type PartLimits } from "./multipart.ts";
 import { receive, storePicture, type PictureLimits } from "./picture-upload.ts";
-import type { FileDrafts } from "../../storage/index.ts";
 
 export interface UploadLimits extends PartLimits, PictureLimits {
   /** Of one text field, and of all of them. */

@@ -7,7 +7,7 @@ import type { ServerResponse } from "node:http";
 import type { TrustedProxies } from "../../base/client-address.ts";
 import type { AccessLog } from "../../base/log.ts";
 import type { Span, Tracer } from "../../base/tracing.ts";
-import type { KeyClients } from "../../storage/index.ts";
+import type { KeyClients } from "../../request-log/index.ts";
 import { addressOf } from "../client-address.ts";
 import type { RequestHead, Seen } from "../exchange.ts";
 import type { RouteMatch } from "../routes.ts";

@@ -3,8 +3,8 @@ import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import type { Tags } from "../../base/tags.ts";
 import type { MediaForm, MediaInput } from "../../media/index.ts";
-import type { FileDrafts } from "../../storage/index.ts";
 import { mediaBody, picturesOf, tagsOf } from "../../calls/index.ts";
+import type { FileDrafts } from "../../files/index.ts";
 import {
   entryPoints,
   isCertainRefusal,

@@ -13,7 +13,7 @@ import {
   type FileRow,
   type Thumbnails,
   type ThumbnailWidth,
-} from "../../storage/index.ts";
+} from "../../files/index.ts";
 import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
 

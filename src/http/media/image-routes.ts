@@ -11,6 +11,7 @@ import {
   type ImageCall,
   type Replay,
 } from "../../calls/index.ts";
+import type { FileDrafts } from "../../files/index.ts";
 import { readBody } from "../bodies/body.ts";
 import { tagHeaders } from "../callers/caller.ts";
 import { claimOf } from "./create-task.ts";
@@ -21,7 +22,6 @@ import { requestIdHeaders } from "../errors/reply-error.ts";
 import { createTextReply } from "../text/reply-stream.ts";
 import type { HttpServices } from "../services.ts";
 import { refuseUnstorableText } from "../bodies/stored-text.ts";
-import type { FileDrafts } from "../../storage/index.ts";
 
 /** Adds both paths. */
 export function registerImageRoutes(app: FastifyInstance, services: HttpServices): void {

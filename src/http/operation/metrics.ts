@@ -1,7 +1,7 @@
 /** Prometheus metrics: counters and histograms of what the gateway does, and gauges that others add. docs/monitoring.md. */
 import { renderFamilies, type MetricFamily } from "../../base/metric-family.ts";
 import type { CallRecord, ImageRecord } from "../../calls/index.ts";
-import type { RequestRow } from "../../storage/index.ts";
+import type { RequestRow } from "../../request-log/index.ts";
 import { makeFamilies, type Families } from "./families.ts";
 import { processMetrics } from "./process.ts";
 import type { Counter, Histogram } from "./series.ts";

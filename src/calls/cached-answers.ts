@@ -1,0 +1,148 @@
+/**
+ * Answers that are given again to the same request: found by the digest of it, written beside the calls, deleted when their time
+ * is over. A call never depends on it: what cannot be read is asked anew, what cannot be written is not kept. docs/cache.md.
+ */
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
+import type { Log } from "../base/log.ts";
+import type { Sealing } from "../request-log/index.ts";
+import type { Database, Queryable } from "../storage/index.ts";
+import { answerSealName, type AnswerName } from "../tenancy/index.ts";
+
+export interface AnswerCache {
+  /** The text that was kept and is no older; undefined where there is none, or none that can be read. Never rejects. */
+  find(name: AnswerName, ageSecondsMax: number): Promise<string | undefined>;
+  /** Keeps a text for so long; never waits and never throws. */
+  put(name: AnswerName, text: string, seconds: number): void;
+  /** Resolves when everything put so far is written or given up. */
+  flush(): Promise<void>;
+}
+
+/** The longest text that is kept, in characters. */
+export const cachedTextMax = 1024 * 1024;
+/** What one workspace may keep; when it is full nothing new is kept until something is over. */
+const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
+
+/** What waits to be written, while the database is slow: so many, and so many characters. */
+const waitingMax = 200;
+const waitingCharactersMax = 32 * 1024 * 1024;
+const unpackedMax = 8 * 2 ** 20;
+const pack = promisify(deflateRaw);
+const unpack = promisify(inflateRaw);
+
+interface Waiting {
+  readonly name: AnswerName;
+  readonly text: string;
+  readonly seconds: number;
+}
+
+/** A cache in `database`; call `flush` before closing it. */
+export function createAnswerCache(database: Database, sealing: Sealing, log: Log): AnswerCache {
+  const waiting: Waiting[] = [];
+  let characters = 0;
+  let underWay: Promise<void> | undefined;
+
+  async function drain(): Promise<void> {
+    for (;;) {
+      const next = waiting[0];
+      if (next === undefined) break;
+      try {
+        await write(database, sealing, next);
+      } catch (error) {
+        log.warn({ err: error }, "an answer could not be kept for the cache");
+      }
+      waiting.shift();
+      characters -= next.text.length;
+    }
+    underWay = undefined;
+  }
+
+  return {
+    async find(name, ageSecondsMax) {
+      try {
+        return await read(database, sealing, name, ageSecondsMax);
+      } catch (error) {
+        log.warn({ err: error }, "a kept answer could not be read; the call is asked anew");
+        return undefined;
+      }
+    },
+    put(name, text, seconds) {
+      const isFull = waiting.length >= waitingMax || characters >= waitingCharactersMax;
+      if (text.length > cachedTextMax || isFull) return;
+      characters += text.length;
+      waiting.push({ name, text, seconds });
+      underWay ??= drain();
+    },
+    flush: async () => underWay,
+  };
+}
+
+async function read(
+  database: Queryable,
+  sealing: Sealing,
+  name: AnswerName,
+  ageSecondsMax: number,
+): Promise<string | undefined> {
+  const [row] = await database.query<{ sealed: Buffer }>(
+    `select sealed from cached_answers where workspace_id = $1 and digest = $2
+       and expires_at > now() and created_at > now() - make_interval(secs => $3::float8)`,
+    [name.workspaceId, name.digest, ageSecondsMax],
+    { name: "cached_answer" },
+  );
+  if (row === undefined) return undefined;
+  const packed = sealing.unsealBytes(answerSealName(name), row.sealed);
+  return (await unpack(packed, { maxOutputLength: unpackedMax })).toString();
+}
+
+async function write(
+  database: Queryable,
+  sealing: Sealing,
+  { name, text, seconds }: Waiting,
+): Promise<void> {
+  const { workspaceId, digest } = name;
+  const sealed = sealing.sealBytes(answerSealName(name), await pack(text));
+  const { answers, bytes } = cacheBounds;
+  await database.query(
+    `insert into cached_answers (workspace_id, digest, expires_at, bytes, sealed)
+     select $1::text, $2::text, now() + make_interval(secs => $3::float8), $4::integer, $5::bytea
+     from (select count(*) as answers, coalesce(sum(k.bytes), 0) as bytes from cached_answers k
+           where k.workspace_id = $1 and k.digest <> $2) kept
+     where kept.answers < $6::bigint and kept.bytes + $4 <= $7::bigint
+     on conflict (workspace_id, digest) do update
+       set created_at = now(), expires_at = excluded.expires_at, bytes = excluded.bytes, sealed = excluded.sealed`,
+    [workspaceId, digest, seconds, sealed.length, sealed, answers, bytes],
+    { name: "cache_answer" },
+  );
+}
+
+const sweepMax = 500;
+
+/** Each workspace that has answers, found by as many steps in the index. */
+const keepingSql = `with recursive keeping as (
+  (select workspace_id from cached_answers order by workspace_id limit 1)
+  union all
+  select (select c.workspace_id from cached_answers c where c.workspace_id > k.workspace_id order by c.workspace_id limit 1)
+  from keeping k where k.workspace_id is not null)`;
+
+/**
+ * Deletes answers whose time is over, and those of workspaces in which no key has a cache any more, at most 500: call again
+ * where it is as many. @returns how many
+ */
+export async function sweepAnswers(database: Queryable): Promise<number> {
+  const gone = await database.query(
+    `${keepingSql}, given_up as (
+       select k.workspace_id from keeping k where k.workspace_id is not null and not exists (
+         select from api_keys a where a.workspace_id = k.workspace_id and a.response_cache is not null and a.status <> 'revoked')),
+     old as (
+       (select workspace_id, digest from cached_answers where expires_at <= now() order by expires_at limit $1)
+       union
+       (select workspace_id, digest from cached_answers where workspace_id in (select workspace_id from given_up) limit $1)
+       limit $1),
+     free as (
+       select c.workspace_id, c.digest from cached_answers c join old using (workspace_id, digest) for update of c skip locked)
+     delete from cached_answers k using free
+     where k.workspace_id = free.workspace_id and k.digest = free.digest returning 1`,
+    [sweepMax],
+  );
+  return gone.length;
+}

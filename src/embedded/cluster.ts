@@ -1,0 +1,143 @@
+/**
+ * The directory of the data: `database/<major>` in the data directory. It is made under another name and takes its own when it
+ * is whole, so that half an `initdb` is never taken for a database.
+ */
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DataDirectoryUnusableError } from "./data-lock.ts";
+import { NoEmbeddedDatabaseError } from "./binaries.ts";
+import type { Identity } from "./identity.ts";
+import { runProgram, seenByServer, type Site } from "./programs.ts";
+import { configuration, customFile, customTemplate } from "./settings.ts";
+
+const initMsMax = 120_000;
+
+/** Makes the database's directory, which belongs to the server's user. */
+export function prepareHome(directory: string, identity: Identity | undefined): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (identity !== undefined && statSync(directory).uid !== identity.uid)
+    chownSync(directory, identity.uid, identity.gid);
+  chmodSync(directory, 0o700);
+}
+
+/** The major versions whose data is there, ascending. */
+const majorsIn = (directory: string): number[] =>
+  readdirSync(directory)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+
+/** @throws DataDirectoryUnusableError, always */
+export function refuse(directory: string, why: string): never {
+  throw new DataDirectoryUnusableError(join(directory, ".."), new Error(why));
+}
+
+/**
+ * The older major whose data is there and must be carried over first; undefined where there is none.
+ * @throws DataDirectoryUnusableError for data of a newer PostgreSQL, or of the first embedded database
+ */
+export function olderMajor(directory: string, major: number): number | undefined {
+  if (existsSync(join(directory, "PG_VERSION"))) {
+    refuse(
+      directory,
+      "database/ is of an earlier version of Tollgate with another embedded database (PGlite), which this one cannot read",
+    );
+  }
+  const found = majorsIn(directory).at(-1);
+  if (found === undefined || found === major) return undefined;
+  if (found < major) return found;
+  return refuse(
+    directory,
+    `its database is of PostgreSQL ${found}, and this version of Tollgate brings ${major}: run the newer Tollgate again`,
+  );
+}
+
+/** Gives all below `path` to the server's user: a copy made by root belongs to root. */
+function giveTo({ uid, gid }: Identity, path: string): void {
+  for (const entry of readdirSync(path, { withFileTypes: true, recursive: true }))
+    lchownSync(join(entry.parentPath, entry.name), uid, gid);
+  chownSync(path, uid, gid);
+}
+
+function takeOver(cluster: string, identity: Identity | undefined): void {
+  const { uid } = statSync(cluster);
+  if (identity === undefined) {
+    const own = process.getuid?.();
+    if (own === undefined || uid === own) return;
+    refuse(
+      join(cluster, ".."),
+      `its database belongs to user ${uid}, and this is user ${own}; PostgreSQL runs only as the owner of its data`,
+    );
+  }
+  if (uid !== identity.uid) giveTo(identity, cluster);
+  chmodSync(cluster, 0o700);
+}
+
+/** Makes a new cluster under a name for unfinished ones, which is returned. */
+export async function createCluster(
+  site: Site,
+  directory: string,
+  passwordFile: string | undefined,
+): Promise<string> {
+  const unfinished = `${site.binaries.major}.new`;
+  rmSync(join(directory, unfinished), { recursive: true, force: true });
+  const access =
+    passwordFile === undefined
+      ? ["--auth=trust"]
+      : ["--auth=scram-sha-256", `--pwfile=${passwordFile}`];
+  const args = ["--pgdata", seenByServer(site, unfinished), "--username=postgres", ...access];
+  args.push(
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+  );
+  try {
+    await runProgram(site, "initdb", [...args, "--data-checksums"], initMsMax);
+  } catch (error) {
+    if (/could not look up effective user ID/.test(String(error)))
+      throw new NoEmbeddedDatabaseError(
+        "the user it would run as has no name (in /etc/passwd), which PostgreSQL asks for",
+      );
+    throw error;
+  }
+  writeConfiguration(join(directory, unfinished), site.identity);
+  return unfinished;
+}
+
+function writeConfiguration(cluster: string, identity: Identity | undefined): void {
+  const written = join(cluster, "postgresql.conf");
+  writeFileSync(written, configuration, { mode: 0o600 });
+  if (identity !== undefined) chownSync(written, identity.uid, identity.gid);
+}
+
+/**
+ * Brings the directory into a state in which the server can start; makes the database where there is none.
+ * @param directory `database` in the data directory, prepared by {@link prepareHome}
+ * @throws DataDirectoryUnusableError for data of another user
+ */
+export async function prepareCluster(
+  site: Site,
+  directory: string,
+  passwordFile?: string,
+): Promise<void> {
+  const cluster = join(directory, String(site.binaries.major));
+  if (!existsSync(cluster))
+    renameSync(join(directory, await createCluster(site, directory, passwordFile)), cluster);
+  takeOver(cluster, site.identity);
+  const custom = join(directory, customFile);
+  if (!existsSync(custom)) writeFileSync(custom, customTemplate, { mode: 0o600 });
+  if (site.identity !== undefined) chownSync(custom, site.identity.uid, site.identity.gid);
+  writeConfiguration(cluster, site.identity);
+}

@@ -1,0 +1,100 @@
+/** The embedded server while the gateway runs: started, started again when it dies, stopped in an orderly way. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../base/log.ts";
+import type { Place } from "./data-lock.ts";
+import { findBinaries } from "./binaries.ts";
+import { olderMajor, prepareCluster, prepareHome } from "./cluster.ts";
+import { openDirectory } from "./directory.ts";
+import { serverIdentity } from "./identity.ts";
+import { clearOrphans } from "./orphans.ts";
+import type { Site } from "./programs.ts";
+import { startServer, type Server } from "./server.ts";
+import { prepareTransport } from "./transport.ts";
+import { upgradeCluster, type CarryOver } from "./upgrade.ts";
+
+const restartMsMin = 100;
+const restartMsMax = 5_000;
+
+export interface EngineOptions {
+  readonly dataDir: string;
+  /** Brings data of an older PostgreSQL into a newer one. */
+  readonly carryOver: CarryOver | undefined;
+  readonly log: Log;
+}
+
+export interface Engine {
+  /** Where it takes connections, the same for all its lives. */
+  readonly place: Place;
+  close(): Promise<void>;
+}
+
+/** Where all that belongs to the server is. */
+export const databaseOf = (dataDir: string): string => join(dataDir, "database");
+
+/**
+ * Starts the server of a data directory whose lock the caller holds; it is made where there is none.
+ * @throws NoEmbeddedDatabaseError, DataDirectoryUnusableError, or Error with what the server said
+ */
+export async function startEngine({ dataDir, carryOver, log }: EngineOptions): Promise<Engine> {
+  const directory = databaseOf(dataDir);
+  const identity = serverIdentity(directory);
+  const binaries = findBinaries(dataDir, identity);
+  prepareHome(directory, identity);
+  const home = openDirectory(directory);
+  const site: Site = { binaries, identity, home };
+  try {
+    const transport = await prepareTransport(site, directory);
+    const older = olderMajor(directory, binaries.major);
+    if (older !== undefined) await upgradeCluster({ site, directory, older, carryOver, log });
+    await prepareCluster(site, directory, transport.passwordFile);
+    const cluster = String(binaries.major);
+    const start = async (): Promise<Server> => {
+      await clearOrphans(join(directory, cluster), log);
+      return startServer({ site, directory, cluster, listen: transport.listen, log });
+    };
+    const close = keepAlive(await start(), start, log);
+    return {
+      place: transport.place,
+      async close() {
+        await close();
+        home.close();
+      },
+    };
+  } catch (error) {
+    home.close();
+    throw error;
+  }
+}
+
+/** Starts the server again, with back-off, whenever it ends; the returned function stops it for good. */
+function keepAlive(first: Server, start: () => Promise<Server>, log: Log): () => Promise<void> {
+  let current: Server | undefined = first;
+  const closing = new AbortController();
+
+  async function run(): Promise<void> {
+    let waitMs = restartMsMin;
+    for (;;) {
+      await current?.ended;
+      if (closing.signal.aborted) return;
+      current = undefined;
+      log.error({}, "the embedded database ended; it is started again");
+      try {
+        current = await start();
+        waitMs = restartMsMin;
+        log.info({}, "the embedded database is back");
+      } catch (error) {
+        log.error({ err: error }, "the embedded database did not start again");
+        await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
+        waitMs = Math.min(waitMs * 2, restartMsMax);
+      }
+      if (closing.signal.aborted) await current?.stop();
+    }
+  }
+  const kept = run();
+  return async () => {
+    closing.abort();
+    await current?.stop();
+    await kept;
+  };
+}

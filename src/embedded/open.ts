@@ -1,0 +1,110 @@
+/**
+ * The embedded database: a PostgreSQL of the gateway's own in the data directory, or the one of the gateway that already
+ * runs there. docs/architecture.md.
+ */
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../base/log.ts";
+import { reach, type Address } from "./address.ts";
+import {
+  DataDirectoryInUseError,
+  DataDirectoryUnusableError,
+  readHolder,
+  tryLock,
+  type DataLock,
+} from "./data-lock.ts";
+import { databaseOf, startEngine } from "./engine.ts";
+import type { CarryOver } from "./upgrade.ts";
+
+const joinWaitMsMax = 30_000;
+const joinPollMs = 50;
+
+interface EmbeddedOptions {
+  readonly dataDir: string;
+  /** Joins the process that holds the directory in place of failing. */
+  readonly join: boolean;
+  readonly carryOver: CarryOver | undefined;
+  readonly log: Log;
+}
+
+/** An embedded server that takes connections. */
+interface Embedded {
+  readonly address: Address;
+  /** Another process runs it. */
+  readonly joined: boolean;
+  /** Ends the server and the hold on the data directory, where they are this process's. */
+  close(): Promise<void>;
+}
+
+/** Whether a data directory has a database, whoever runs on it. */
+export const hasEmbeddedDatabase = (dataDir: string): boolean => existsSync(databaseOf(dataDir));
+
+/** Makes the directory and takes the hold on it; undefined when another process has it. */
+function enter(dataDir: string): DataLock | undefined {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    chmodSync(dataDir, 0o700);
+    return tryLock(dataDir);
+  } catch (error) {
+    throw new DataDirectoryUnusableError(dataDir, error);
+  }
+}
+
+async function openHere(options: EmbeddedOptions, lock: DataLock): Promise<Embedded> {
+  const engine = await startEngine(options);
+  lock.announce({ pid: process.pid, ...engine.place });
+  const reached = reach(engine.place);
+  return {
+    address: reached.address,
+    joined: false,
+    async close() {
+      await engine.close();
+      lock.release();
+      reached.close();
+    },
+  };
+}
+
+/** Waits until the holder has announced its socket, or has gone. */
+async function joinHolder(dataDir: string): Promise<Embedded | DataLock> {
+  const deadline = performance.now() + joinWaitMsMax;
+  for (;;) {
+    const lock = tryLock(dataDir);
+    if (lock !== undefined) return lock;
+    const holder = readHolder(dataDir);
+    if (holder !== undefined && holder.port !== 0) {
+      const reached = reach(holder);
+      return {
+        address: reached.address,
+        joined: true,
+        close: () => Promise.resolve(reached.close()),
+      };
+    }
+    if (performance.now() > deadline) throw new DataDirectoryInUseError(dataDir, holder?.pid);
+    await sleep(joinPollMs);
+  }
+}
+
+/**
+ * Starts the server of `dataDir`, creating both where absent, or finds the one that runs there.
+ * @throws DataDirectoryInUseError when another process holds it and `join` is not set, DataDirectoryUnusableError,
+ * NoEmbeddedDatabaseError
+ */
+export async function openEmbedded(given: EmbeddedOptions): Promise<Embedded> {
+  const options = { ...given, dataDir: resolve(given.dataDir) };
+  const { dataDir } = options;
+  let lock = enter(dataDir);
+  if (lock === undefined) {
+    if (!options.join) throw new DataDirectoryInUseError(dataDir, readHolder(dataDir)?.pid);
+    const joined = await joinHolder(dataDir);
+    if ("address" in joined) return joined;
+    lock = joined;
+  }
+  try {
+    return await openHere(options, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * What an earlier gateway may have left: a server that still runs on this directory, or a `postmaster.pid` whose number now
+ * is another process. The caller holds the lock on the data directory, so whatever runs here belongs to nobody.
+ */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../base/log.ts";
+
+const quitAfterMs = 2_000;
+const killAfterMs = 5_000;
+const giveUpMs = 15_000;
+
+/** The number in `postmaster.pid`; undefined where there is none. */
+function recordedPid(cluster: string): number | undefined {
+  try {
+    const [first = ""] = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
+    return Number.parseInt(first, 10) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The processes whose working directory is the cluster's: the server and all its children stay in it. */
+function running(cluster: string): number[] {
+  if (process.platform !== "linux") return runningByName(cluster);
+  const place = realpathSync(cluster);
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readlinkSync(`/proc/${pid}/cwd`) === place;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** Elsewhere the server alone is looked for, by its command line: its children end with it. */
+function runningByName(cluster: string): number[] {
+  const pid = recordedPid(cluster);
+  if (pid === undefined || process.platform === "win32") return [];
+  try {
+    const command = execFileSync("ps", ["-o", "args=", "-p", String(pid)]).toString();
+    return command.includes("postgres") && command.includes(cluster) ? [pid] : [];
+  } catch {
+    return [];
+  }
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+/**
+ * Ends what still runs on the cluster's directory, and removes a `postmaster.pid` that says nothing any more.
+ * @throws Error where a process does not end
+ */
+export async function clearOrphans(cluster: string, log: Log): Promise<void> {
+  const started = performance.now();
+  const left = (): number => performance.now() - started;
+  let pids = running(cluster);
+  if (pids.length > 0)
+    log.warn({ pids }, "a database server of an earlier gateway still runs; it is stopped");
+  const main = recordedPid(cluster);
+  while (pids.length > 0) {
+    if (left() > giveUpMs)
+      throw new Error(`processes ${pids.join(", ")} still use ${cluster} and do not end`);
+    if (left() > killAfterMs) signal(pids, "SIGKILL");
+    else if (left() > quitAfterMs) signal(pids, "SIGQUIT");
+    else
+      signal(
+        pids.filter((pid) => pid === main),
+        "SIGINT",
+      );
+    await sleep(50);
+    pids = running(cluster);
+  }
+  rmSync(join(cluster, "postmaster.pid"), { force: true });
+}

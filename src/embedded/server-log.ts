@@ -1,0 +1,43 @@
+/** What the server says: kept in a file of bounded size, and its last lines for the error that a failed start gives. */
+import { appendFileSync, renameSync, statSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { createInterface } from "node:readline";
+import type { Log } from "../base/log.ts";
+
+const bytesMax = 1_000_000;
+const linesKept = 12;
+
+export interface ServerLog {
+  /** The last lines, for an error. */
+  last(): string;
+}
+
+/** Reads the server's messages until its end. @param file its predecessor is kept as `<file>.1` */
+export function keepServerLog(stream: Readable, file: string, log: Log): ServerLog {
+  const lines: string[] = [];
+  let size = sizeOf(file);
+  createInterface({ input: stream }).on("line", (line) => {
+    lines.push(line.slice(0, 1_000));
+    if (lines.length > linesKept) lines.shift();
+    if (
+      / (?:FATAL|PANIC): /.test(line) &&
+      !/starting up|shutting down|terminating connection/.test(line)
+    )
+      log.error({ database: line.slice(0, 500) }, "the embedded database reports an error");
+    try {
+      if (size > bytesMax) {
+        renameSync(file, `${file}.1`);
+        size = 0;
+      }
+      appendFileSync(file, `${line}\n`, { mode: 0o600 });
+      size += line.length + 1;
+    } catch {
+      // A full disk: what the server says is not worth an error of its own.
+    }
+  });
+  return { last: () => lines.join("\n") };
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}

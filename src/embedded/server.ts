@@ -1,0 +1,120 @@
+/** One life of the embedded server, from its start to its end. */
+import type { ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../base/log.ts";
+import { socketPort } from "./directory.ts";
+import { seenByServer, startProgram, type Site } from "./programs.ts";
+import { keepServerLog, type ServerLog } from "./server-log.ts";
+import { startWatch } from "./watch.ts";
+
+/** Recovery after a crash reads at most max_wal_size again. */
+const readyMsMax = 120_000;
+const pollMs = 10;
+const fastMsMax = 10_000;
+const quitMsMax = 5_000;
+
+export interface ServerOptions {
+  readonly site: Site;
+  /** `database` in the data directory. */
+  readonly directory: string;
+  /** The name of the data's directory in it. */
+  readonly cluster: string;
+  /** Where it listens: in a directory as the server sees it, else on a port of loopback. */
+  readonly listen: { readonly socketDir: string } | { readonly port: number };
+  readonly log: Log;
+}
+
+export interface Server {
+  readonly pid: number;
+  /** Resolves when it has ended, by whatever. */
+  readonly ended: Promise<void>;
+  /** An orderly end: what is open is cut, everything is written. */
+  stop(): Promise<void>;
+}
+
+function listenArguments({ listen }: ServerOptions): string[] {
+  return "port" in listen
+    ? [
+        "-c",
+        "listen_addresses=127.0.0.1",
+        "-c",
+        `port=${listen.port}`,
+        "-c",
+        "unix_socket_directories=",
+      ]
+    : [
+        "-c",
+        "listen_addresses=",
+        "-c",
+        `port=${socketPort}`,
+        "-c",
+        `unix_socket_directories=${listen.socketDir}`,
+      ];
+}
+
+/** What `postmaster.pid` says of the server's state, in its eighth line; pg_ctl reads the same. */
+function isReady(cluster: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
+    return Number(lines[0]) === pid && lines[7]?.trim() === "ready";
+  } catch {
+    return false;
+  }
+}
+
+async function untilReady(cluster: string, child: ChildProcess, said: ServerLog): Promise<void> {
+  const deadline = performance.now() + readyMsMax;
+  while (!isReady(cluster, child.pid!)) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the embedded database did not start: ${said.last()}`);
+    if (performance.now() > deadline) {
+      child.kill("SIGQUIT");
+      throw new Error(`the embedded database was not ready in time: ${said.last()}`);
+    }
+    await sleep(pollMs);
+  }
+}
+
+/**
+ * Starts the server on `directory`; resolves when it takes connections. It ends with this process, two seconds after it
+ * at the latest.
+ * @throws Error with the server's last messages where it does not start
+ */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { site, directory, cluster, log } = options;
+  const watch = startWatch(site.identity);
+  const args = ["-D", seenByServer(site, cluster), ...listenArguments(options)];
+  const child = startProgram(site, "postgres", args, watch.pipe);
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", (error) => {
+      log.error({ err: error }, "the embedded database's program cannot be run");
+      resolve();
+    });
+    child.once("exit", () => resolve());
+  }).then(() => watch.end());
+  if (child.pid === undefined) {
+    await ended;
+    throw new Error(`${site.binaries.directory}/postgres cannot be run`);
+  }
+  const said = keepServerLog(child.stderr!, join(directory, "server.log"), log);
+  await untilReady(join(directory, cluster), child, said);
+
+  async function endedWithin(ms: number): Promise<boolean> {
+    const late = sleep(ms, false, { ref: false });
+    return Promise.race([ended.then(() => true), late]);
+  }
+  return {
+    pid: child.pid,
+    ended,
+    async stop() {
+      child.kill("SIGINT");
+      if (await endedWithin(fastMsMax)) return;
+      child.kill("SIGQUIT");
+      if (await endedWithin(quitMsMax)) return;
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

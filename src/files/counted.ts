@@ -1,0 +1,23 @@
+/** A store that opens only so many files at once: each waits for its reader, and holds a descriptor meanwhile. */
+import { overloaded } from "../base/errors.ts";
+import type { Slots } from "../base/slots.ts";
+import type { FileStore } from "./store.ts";
+
+/** `store`, with each open file counted in `slots`. `open` throws GatewayError `overloaded` where none is left. */
+export function countOpenFiles(store: FileStore, slots: Slots): FileStore {
+  return {
+    ...store,
+    async open(name, range) {
+      if (!slots.take()) throw overloaded("The gateway has as many files open as it may.");
+      try {
+        const file = await store.open(name, range);
+        if (file === undefined) slots.give();
+        else file.stream.once("close", () => slots.give());
+        return file;
+      } catch (error) {
+        slots.give();
+        throw error;
+      }
+    },
+  };
+}

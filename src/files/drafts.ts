@@ -1,0 +1,104 @@
+/**
+ * Files that work writes before it is certain that they stay. Each has its row before its bytes, so that the sweep finds what a
+ * crash leaves behind; until the work keeps them they expire by themselves. Rows STORE.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Database, Queryable } from "../storage/index.ts";
+import { newFileName, type FileStore } from "./store.ts";
+import { expireFilesAt, recordFile, type FileRow } from "./table.ts";
+
+interface DraftServices {
+  readonly files: FileStore;
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** Whose the files are, and how long they wait to be kept once they are written. */
+interface Owner {
+  readonly workspaceId: string;
+  readonly taskId?: string;
+  readonly waitMs: number;
+}
+
+/** Longer than one file may take to be written. */
+const writingMs = 60 * 60 * 1000;
+
+/** A file to be written. */
+interface Draft extends Pick<FileRow, "purpose" | "mediaType"> {
+  readonly source: Buffer | AsyncIterable<Uint8Array>;
+  /** Absent: whatever comes. */
+  readonly bytesMax?: number;
+}
+
+export class FileDrafts {
+  readonly #services: DraftServices;
+  readonly #owner: Owner;
+  readonly #record: (row: FileRow) => Promise<void>;
+  readonly #rows = new Map<string, FileRow>();
+
+  /** `record` writes a row; it may be repeated. */
+  constructor(
+    services: DraftServices,
+    owner: Owner,
+    record = (row: FileRow) => recordFile(services.database, row),
+  ) {
+    this.#services = services;
+    this.#owner = owner;
+    this.#record = record;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#rows.keys()];
+  }
+
+  /**
+   * Writes a file, in bounded memory. @throws FileTooLargeError; what the source, the store or the database fails with; no bytes
+   * stay then, and the sweep takes the row
+   */
+  async put({ purpose, mediaType, source, bytesMax = Infinity }: Draft): Promise<FileRow> {
+    const { files, clock } = this.#services;
+    const { workspaceId, taskId = null, waitMs } = this.#owner;
+    const name = newFileName(mediaType);
+    const nowMs = clock.now();
+    const createdAt = new Date(nowMs);
+    const expiresAt = new Date(nowMs + Math.min(writingMs, waitMs));
+    const row = { name, workspaceId, taskId, purpose, mediaType, bytes: 0, createdAt, expiresAt };
+    this.#rows.set(name, row);
+    await this.#record(row);
+    const chunks = Buffer.isBuffer(source) ? chunksOf(source) : source;
+    const { bytes } = await files.put(name, chunks, { mediaType, bytesMax });
+    const written = { ...row, bytes, expiresAt: new Date(clock.now() + waitMs) };
+    await this.#record(written);
+    return written;
+  }
+
+  /** Keeps all files from now on, for so many milliseconds by their purpose. */
+  async keep(tx: Queryable, keptMs: Readonly<Record<string, number>>): Promise<void> {
+    const nowMs = this.#services.clock.now();
+    for (const { name, purpose } of this.#rows.values())
+      await expireFilesAt(tx, [name], new Date(nowMs + (keptMs[purpose] ?? 0)));
+  }
+
+  /** Removes all files. Never throws: what cannot be removed is left to the sweep. */
+  async discard(): Promise<void> {
+    const { files, database, clock } = this.#services;
+    const { names } = this;
+    this.#rows.clear();
+    if (names.length === 0) return;
+    await Promise.allSettled([
+      ...names.map((name) => files.remove(name)),
+      expireFilesAt(database, names, new Date(clock.now())),
+    ]);
+  }
+}
+
+async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+/** Longer than any task may take; the material of a task goes as soon as it has ended. */
+const materialMs = 4 * 24 * 60 * 60 * 1000;
+
+/** Pictures that a caller sent, before there is a task that they belong to. */
+export const inputDrafts = (services: DraftServices, workspaceId: string): FileDrafts =>
+  new FileDrafts(services, { workspaceId, waitMs: materialMs });

@@ -1,0 +1,26 @@
+/** Files: where their bytes are, a local directory or a bucket, and the table that says whose they are and until when. */
+export { countOpenFiles } from "./counted.ts";
+export { FileDrafts, inputDrafts } from "./drafts.ts";
+export { openFileStore } from "./open.ts";
+export {
+  FileTooLargeError,
+  isFileName,
+  newFileName,
+  type ByteRange,
+  type FileStore,
+  type FileStoreOptions,
+} from "./store.ts";
+export {
+  assignInputs,
+  fileExpiries,
+  findFile,
+  recordFile,
+  sweepFiles,
+  type FileRow,
+} from "./table.ts";
+export {
+  createThumbnails,
+  thumbnailWidths,
+  type ThumbnailWidth,
+  type Thumbnails,
+} from "./thumbnails.ts";

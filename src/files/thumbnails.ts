@@ -1,0 +1,126 @@
+/**
+ * Small copies of produced pictures: made once, when somebody looks, kept as files beside their pictures, and gone with them.
+ * Whoever has the name of a picture may have one made, so the work is bounded: pixels, seconds, so many at once. Rows STORE.
+ */
+import { createHash } from "node:crypto";
+import { GatewayError, overloaded } from "../base/errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { inTurns } from "../base/in-turn.ts";
+import { Slots } from "../base/slots.ts";
+import type { Database } from "../storage/index.ts";
+import type { FileStore } from "./store.ts";
+import { findFile, recordFile, type FileRow } from "./table.ts";
+
+/** The widths there are, in pixels. A picture that is narrower keeps its own. */
+export const thumbnailWidths = [160, 320, 640] as const;
+export type ThumbnailWidth = (typeof thumbnailWidths)[number];
+
+/** Above this a picture is a bomb. */
+const pixelsMax = 64_000_000;
+const secondsMax = 10;
+const bytesMax = 64 * 2 ** 20;
+const quality = 78;
+const mediaType = "image/webp";
+/** Longer than one takes to be written. */
+const writingMs = 60 * 60 * 1000;
+/** Two are made at once; as many wait as a gallery may show. */
+const atOnceMax = 2;
+const waitingMax = 200;
+
+export interface Thumbnails {
+  /**
+   * The small copy of a picture.
+   * @throws GatewayError `invalid_value` (width) where it is no picture, or none that can be read; `overloaded`
+   */
+  of(row: FileRow, width: ThumbnailWidth): Promise<FileRow>;
+}
+
+interface ThumbnailOptions {
+  readonly database: Database;
+  readonly files: FileStore;
+  readonly clock: Clock;
+}
+
+/** The same for everybody who makes it: nobody guesses it who does not have the picture's. */
+const nameOf = (name: string, width: number): string =>
+  `${createHash("sha256").update(`${name} ${width}`).digest("hex").slice(0, 32)}.webp`;
+
+const refusal = (message: string, cause?: unknown): GatewayError =>
+  new GatewayError("invalid_value", message, { param: "width", cause });
+
+/** The copies of one process. */
+export function createThumbnails(options: ThumbnailOptions): Thumbnails {
+  const underWay = new Map<string, Promise<FileRow>>();
+  const places = new Slots(atOnceMax + waitingMax);
+  const inTurn = inTurns(atOnceMax);
+  return {
+    async of(row, width) {
+      if (!row.mediaType.startsWith("image/") || row.bytes > bytesMax)
+        throw refusal("`width` is for pictures, up to 64 MiB.");
+      const name = nameOf(row.name, width);
+      const { database, clock } = options;
+      const known = await findFile(database, name, new Date(clock.now()));
+      if (known !== undefined && known.bytes > 0) return known;
+      let making = underWay.get(name);
+      if (making === undefined) {
+        if (!places.take()) throw overloaded("Too many pictures are being made smaller.");
+        making = inTurn(() => make(options, row, { name, width })).finally(() => {
+          underWay.delete(name);
+          places.give();
+        });
+        underWay.set(name, making);
+      }
+      return making;
+    },
+  };
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly width: number;
+}
+
+/** Its row is there before its bytes, so that the sweep finds what a crash leaves. */
+async function make(
+  { database, files, clock }: ThumbnailOptions,
+  row: FileRow,
+  { name, width }: Wanted,
+): Promise<FileRow> {
+  const bytes = await shrunk(files, row.name, width);
+  const { workspaceId, taskId, expiresAt } = row;
+  const nowMs = clock.now();
+  const createdAt = new Date(nowMs);
+  const soon = new Date(Math.min(nowMs + writingMs, expiresAt.getTime()));
+  const draft = { name, workspaceId, taskId, purpose: "thumbnail", mediaType, createdAt } as const;
+  await recordFile(database, { ...draft, bytes: 0, expiresAt: soon });
+  await files.put(name, once(bytes), { mediaType, bytesMax });
+  const made = { ...draft, bytes: bytes.length, expiresAt };
+  await recordFile(database, made);
+  return made;
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+async function shrunk(files: FileStore, name: string, width: number): Promise<Buffer> {
+  const file = await files.open(name);
+  if (file === undefined) throw new GatewayError("not_found", "There is no such file.");
+  const { default: sharp } = await import("sharp");
+  sharp.cache(false);
+  sharp.concurrency(1);
+  const small = sharp({ limitInputPixels: pixelsMax })
+    .autoOrient()
+    .resize({ width, withoutEnlargement: true })
+    .webp({ quality, effort: 2 })
+    .timeout({ seconds: secondsMax });
+  file.stream.once("error", (error) => small.destroy(error));
+  file.stream.pipe(small);
+  try {
+    return await small.toBuffer();
+  } catch (error) {
+    throw refusal("This picture cannot be made smaller.", error);
+  } finally {
+    file.stream.destroy();
+  }
+}

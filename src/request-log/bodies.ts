@@ -1,0 +1,160 @@
+/**
+ * Kept bodies of calls: written in batches after the answers, read one at a time, deleted when their time is over. A body
+ * explains, and no money depends on it: what cannot be written is counted and reported, never thrown. docs/management.md.
+ */
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
+import { idTime } from "../base/ids.ts";
+import type { Log } from "../base/log.ts";
+import type { Database, Queryable } from "../storage/index.ts";
+import { bodySealName } from "../tenancy/index.ts";
+
+/** The most that is kept of one text, in bytes of UTF-8. */
+export const keptTextMax = 256 * 1024;
+
+/** What is kept of a call; null: there was none. */
+export interface Bodies {
+  /** What the caller sent. */
+  readonly request: string | null;
+  /** What the provider that was asked last was sent. */
+  readonly sent: string | null;
+  /** What the caller got; of a stream its events. */
+  readonly answer: string | null;
+  /** Which of them are cut. */
+  readonly truncated: readonly string[];
+}
+
+/** Encrypts and decrypts under the master key; bound to what the first parameter names. */
+export interface Sealing {
+  sealBytes(name: string, bytes: Uint8Array): Buffer;
+  unsealBytes(name: string, sealed: Uint8Array): Buffer;
+}
+
+interface BodyName {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+export interface BodyLog {
+  /** Takes the bodies of a call; never waits and never throws. */
+  add(name: BodyName, bodies: Bodies): void;
+  /** Resolves when everything added so far is written or given up. */
+  flush(): Promise<void>;
+}
+
+const waitingBytesMax = 64 * 2 ** 20;
+const batchMax = 50;
+const gatherMsDefault = 200;
+/** Three texts and what they are wrapped in. */
+const unpackedMax = 8 * 2 ** 20;
+const pack = promisify(deflateRaw);
+const unpack = promisify(inflateRaw);
+
+const sizeOf = ({ request, sent, answer }: Bodies): number =>
+  (request?.length ?? 0) + (sent?.length ?? 0) + (answer?.length ?? 0);
+
+interface Waiting {
+  readonly name: BodyName;
+  readonly bodies: Bodies;
+}
+
+/** A writer over `database`; call `flush` before closing it. Bodies wait for others for `gatherMs`, 200 ms if absent. */
+export function createBodyLog(
+  database: Database,
+  sealing: Sealing,
+  log: Log,
+  gatherMs = gatherMsDefault,
+): BodyLog {
+  let waiting: Waiting[] = [];
+  let waitingBytes = 0;
+  let dropped = 0;
+  let underWay: Promise<void> | undefined;
+
+  async function write(batch: readonly Waiting[]): Promise<void> {
+    const sealed = await Promise.all(
+      batch.map(async ({ name, bodies }) =>
+        sealing.sealBytes(bodySealName(name), await pack(JSON.stringify(bodies))),
+      ),
+    );
+    await database.query(
+      `insert into request_bodies (workspace_id, id, sealed)
+       select * from unnest($1::text[], $2::text[], $3::bytea[]) on conflict do nothing`,
+      [batch.map(({ name }) => name.workspaceId), batch.map(({ name }) => name.id), sealed],
+    );
+  }
+
+  async function drain(): Promise<void> {
+    await new Promise((resume) => setTimeout(resume, gatherMs));
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batchMax);
+      waiting = waiting.slice(batchMax);
+      try {
+        await write(batch);
+      } catch (error) {
+        log.error({ err: error, bodies: batch.length }, "kept bodies could not be written");
+      }
+      waitingBytes -= batch.reduce((sum, { bodies }) => sum + sizeOf(bodies), 0);
+    }
+    if (dropped > 0) log.warn({ bodies: dropped }, "bodies were not kept: too many were waiting");
+    dropped = 0;
+    underWay = undefined;
+  }
+
+  return {
+    add(name, bodies) {
+      if (waitingBytes + sizeOf(bodies) > waitingBytesMax) {
+        dropped += 1;
+        return;
+      }
+      waitingBytes += sizeOf(bodies);
+      waiting.push({ name, bodies });
+      underWay ??= drain();
+    },
+    flush: async () => underWay,
+  };
+}
+
+const dayMs = 24 * 3_600_000;
+const idOf = (ms: number): string => `req_${idTime(ms)}`;
+
+/** The bodies of a call and until when they are kept; undefined where they are not. @throws where they were altered */
+export async function readBodies(
+  database: Queryable,
+  sealing: Sealing,
+  name: BodyName,
+): Promise<(Bodies & { readonly keptUntil: Date }) | undefined> {
+  const [row] = await database.query<{ sealed: Buffer; created_at: Date; days: number }>(
+    `select b.sealed, x.created_at, w.body_retention_days as days from request_bodies b
+     join requests x on x.workspace_id = b.workspace_id and x.id = b.id join workspaces w on w.id = b.workspace_id
+     where b.workspace_id = $1 and b.id = $2`,
+    [name.workspaceId, name.id],
+  );
+  if (row === undefined) return undefined;
+  const keptUntil = new Date(row.created_at.getTime() + row.days * dayMs);
+  if (keptUntil.getTime() <= Date.now()) return undefined;
+  const bytes = await unpack(sealing.unsealBytes(bodySealName(name), row.sealed), {
+    maxOutputLength: unpackedMax,
+  });
+  return { ...(JSON.parse(bytes.toString()) as Bodies), keptUntil };
+}
+
+const sweepMax = 500;
+const daysMax = 90;
+
+/**
+ * Deletes what is older at `nowMs` than its workspace keeps it, by the primary key: ids sort by time. @returns how many, at most
+ * 500: call again where it is as many
+ */
+export async function sweepBodies(database: Queryable, nowMs: number): Promise<number> {
+  const bounds = Array.from({ length: daysMax }, (_, days) => idOf(nowMs - (days + 1) * dayMs));
+  const gone = await database.query(
+    `delete from request_bodies b using (
+       select x.workspace_id, x.id from workspaces w cross join lateral (
+         select k.workspace_id, k.id from request_bodies k
+         where k.workspace_id = w.id and k.id < ($1::text[])[w.body_retention_days] order by k.id limit $2
+       ) x limit $2
+     ) old where b.workspace_id = old.workspace_id and b.id = old.id returning 1`,
+    [bounds, sweepMax],
+  );
+  return gone.length;
+}

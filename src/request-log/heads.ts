@@ -1,0 +1,200 @@
+/**
+ * Heads of the request log: what many rows have in common, stored once (storage/baseline/09_request_log.sql). A row has a head when its like was
+ * met before: what occurs only once (a name the caller made up, a plan priced for one video) makes no head of its own, and
+ * its row is whole. Whether the database has a head is not known here (insert.ts).
+ */
+import { createHash } from "node:crypto";
+import { textOf } from "../storage/index.ts";
+import type { RequestRow } from "./row.ts";
+import { onlyAttempt, splitUsage, type PlainAttempt, type SplitUsage } from "./split.ts";
+
+/** How many likes are remembered, twice at most: about a kilobyte each. */
+const likesMax = 5_000;
+const explanationsMax = 1_000;
+
+/** A row of `request_heads`; it never changes. */
+export interface Head {
+  readonly workspaceId: string;
+  /** The first 16 bytes of the SHA-256 of `text`, as a UUID in hex: the same text has the same id everywhere. */
+  readonly id: string;
+  /** A JSON object of the columns, without `id`. */
+  readonly text: string;
+}
+
+/** A row of the log as it waits: texts and numbers, which its owner cannot change any more. */
+export interface Queued {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly createdMs: number;
+  readonly costNano: bigint;
+  readonly durationMs: number | undefined;
+  readonly firstTokenMs: number | undefined;
+  readonly head: Head | undefined;
+  /** Of the head's usage; empty where the usage is the row's own, or none. */
+  readonly counts: string;
+  /** Of the head's attempt. */
+  readonly attempt: { readonly startedMs: number; readonly durationMs: number } | undefined;
+  /** A JSON object of what the row holds itself, by the names of the columns; empty where that is nothing. */
+  readonly own: string;
+}
+
+/** The last `max` to 2 `max` things by name: what is asked for stays. */
+class Recent<Value> {
+  readonly #max: number;
+  #young = new Map<string, Value>();
+  #old = new Map<string, Value>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get(name: string): Value | undefined {
+    const young = this.#young.get(name);
+    if (young !== undefined) return young;
+    const old = this.#old.get(name);
+    if (old !== undefined) this.set(name, old);
+    return old;
+  }
+
+  set(name: string, value: Value): void {
+    if (this.#young.size >= this.#max) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(name, value);
+  }
+}
+
+/** The parts of a row that a head may hold. */
+interface Parts {
+  readonly row: RequestRow;
+  readonly usage: SplitUsage | undefined;
+  readonly attempt: PlainAttempt | undefined;
+}
+
+const sharedColumns = (row: RequestRow) => ({
+  key_id: row.keyId,
+  model: row.model,
+  provider: row.provider,
+  protocol: row.protocol,
+  upstream_protocol: row.upstreamProtocol,
+  status: row.status,
+  http_status: row.httpStatus,
+  usage_source: row.usageSource,
+  explanation: row.explanation,
+  stream: row.stream,
+});
+
+const dayMs = 86_400_000;
+let monthDay = Number.NaN;
+let monthText = "";
+
+/** The first day of the month in which a call began: a head is of one month, and goes with its rows (src/retention). */
+function monthOf(at: Date): string {
+  const day = Math.floor(at.getTime() / dayMs);
+  if (day !== monthDay) {
+    monthText = `${at.toISOString().slice(0, -17)}-01`;
+    monthDay = day;
+  }
+  return monthText;
+}
+
+function makeHead({ row, usage, attempt }: Parts): Head {
+  const text = textOf({
+    workspace_id: row.workspaceId,
+    month: monthOf(row.createdAt),
+    ...sharedColumns(row),
+    usage_format: usage?.format,
+    attempt: attempt && {
+      provider: attempt.provider,
+      credential: attempt.credential,
+      upstream_model: attempt.upstream_model,
+      status: attempt.status,
+      outcome: attempt.outcome,
+    },
+  });
+  const id = createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return { workspaceId: row.workspaceId, id, text };
+}
+
+const notEmpty = <Item>(items: readonly Item[] | undefined): readonly Item[] | undefined =>
+  items?.length ? items : undefined;
+
+/** What a row says itself: with a head, what is particular; without one, everything. */
+function ownText({ row, usage, attempt }: Parts, head: Head | undefined): string {
+  const particular = {
+    usage: head && usage ? undefined : row.usage,
+    attempts: head && attempt ? undefined : notEmpty(row.attempts),
+    dropped: notEmpty(row.dropped),
+    notes: notEmpty(row.notes),
+    error_message: row.errorMessage,
+    tags: row.tags,
+    end_user: row.endUser,
+  };
+  if (head === undefined) return textOf({ ...sharedColumns(row), ...particular });
+  const nothing = Object.values(particular).every((value) => value === undefined);
+  return nothing ? "" : textOf(particular);
+}
+
+const rounded = (ms: number | undefined): number | undefined =>
+  ms === undefined ? undefined : Math.round(ms);
+
+/** Makes rows ready for the database, each with its head. @throws what a value throws that cannot be JSON */
+export function createRowMaker(): (row: RequestRow) => Queued {
+  /** Explanations are long: a like names them by a number. Most are objects that were met before, some only look the same. */
+  const numbers = new WeakMap<object, number>();
+  const numbersByText = new Recent<number>(explanationsMax);
+  let explanations = 0;
+  /** Null: met once. */
+  const likes = new Recent<Head | null>(likesMax);
+
+  function numberOf(explanation: object | undefined): number {
+    if (explanation === undefined) return 0;
+    let number = numbers.get(explanation);
+    if (number !== undefined) return number;
+    const text = textOf(explanation);
+    number = numbersByText.get(text);
+    if (number === undefined) {
+      number = explanations += 1;
+      numbersByText.set(text, number);
+    }
+    numbers.set(explanation, number);
+    return number;
+  }
+
+  function headOf(parts: Parts): Head | undefined {
+    const { row, usage, attempt } = parts;
+    // The model is the caller's text, so it comes last: whatever is in it, a name is of one like only.
+    const name =
+      `${monthOf(row.createdAt)}\n${row.workspaceId}\n${row.keyId}\n${row.provider}\n${row.protocol}\n${row.upstreamProtocol}\n${row.status}\n` +
+      `${row.httpStatus}\n${row.usageSource}\n${row.stream}\n${numberOf(row.explanation)}\n${usage?.format}\n` +
+      (attempt === undefined
+        ? "\n\n\n\n\n"
+        : `${attempt.provider}\n${attempt.credential}\n${attempt.upstream_model}\n${attempt.status}\n${attempt.outcome}\n`) +
+      row.model;
+    const met = likes.get(name);
+    if (met) return met;
+    const head = met === null ? makeHead(parts) : undefined;
+    likes.set(name, head ?? null);
+    return head;
+  }
+
+  return (row) => {
+    const parts = { row, usage: splitUsage(row.usage), attempt: onlyAttempt(row.attempts) };
+    const head = headOf(parts);
+    const { usage, attempt } = parts;
+    return {
+      workspaceId: row.workspaceId,
+      id: row.id,
+      createdMs: row.createdAt.getTime(),
+      costNano: row.costNano ?? 0n,
+      durationMs: rounded(row.durationMs),
+      firstTokenMs: rounded(row.firstTokenMs),
+      head,
+      counts: (head && usage?.counts) ?? "",
+      attempt: head &&
+        attempt && { startedMs: attempt.started_ms, durationMs: attempt.duration_ms },
+      own: ownText(parts, head),
+    };
+  };
+}

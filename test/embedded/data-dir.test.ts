@@ -1,0 +1,61 @@
+/** The hold on a data directory: one process at a time, none for ever, and commands may join the holder. */
+import { once } from "node:events";
+import { expect, it } from "vitest";
+import { DataDirectoryInUseError } from "../../src/embedded/index.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { preparedDataDir, silentLog } from "../support/postgres.ts";
+import { startHolder } from "./holder.ts";
+
+it("names the process that holds the directory and what to do; a killed holder holds nothing", async () => {
+  const dataDir = await preparedDataDir();
+  const holder = startHolder("embedded", dataDir);
+  await holder.said(/^ready/).toBeDefined();
+
+  const refused = await openDatabase({ dataDir, log: silentLog }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(DataDirectoryInUseError);
+  expect((refused as DataDirectoryInUseError).pid).toBe(holder.child.pid);
+  expect(String(refused)).toMatch(/Stop that process, or set TOLLGATE_DATA_DIR/);
+  const second = startHolder("embedded", dataDir);
+  await second.said(new RegExp(`^failed .*process ${holder.child.pid}`)).toBeDefined();
+
+  holder.child.kill("SIGKILL");
+  await once(holder.child, "exit");
+  const database = await openDatabase({ dataDir, log: silentLog });
+  expect(await database.query("select count(*) as n from settings", [])).toEqual([{ n: 0n }]);
+  await database.close();
+  // Closed and opened again in one process.
+  const again = await openDatabase({ dataDir, log: silentLog });
+  await again.close();
+});
+
+it("a command joins the running process: it sees its rows, and its signals arrive there", async () => {
+  const dataDir = await preparedDataDir();
+  const holder = startHolder("embedded", dataDir);
+  await holder.said(/^ready/).toBeDefined();
+
+  const joined = await openDatabase({ dataDir, join: true, log: silentLog });
+  await joined.query("insert into settings (name, value) values ('from', '\"command\"')");
+  await joined.signals.publish("test", "hello");
+  await holder.said(/^signal hello$/).toBeDefined();
+  await joined.close();
+
+  holder.child.stdin.write("stop\n");
+  await once(holder.child, "exit");
+  expect(holder.child.exitCode).toBe(0);
+  const alone = await openDatabase({ dataDir, join: true, log: silentLog });
+  expect(await alone.query("select value from settings", [])).toEqual([{ value: "command" }]);
+  await alone.close();
+});
+
+it("a command that starts together with the gateway waits for its socket", async () => {
+  const dataDir = await preparedDataDir();
+  const holder = startHolder("embedded", dataDir);
+  let joined = await openDatabase({ dataDir, join: true, log: silentLog });
+  // Whoever was first has the directory; the other one got along.
+  await joined.query("select 1");
+  await joined.close();
+  await holder.said(/^(ready|failed)/).toBeDefined();
+  joined = await openDatabase({ dataDir, join: true, log: silentLog });
+  await joined.query("select 1");
+  await joined.close();
+});

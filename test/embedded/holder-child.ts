@@ -1,0 +1,20 @@
+/** A process that holds a data directory until it is told to stop, or killed. Started by holder.ts. */
+import { writeSync } from "node:fs";
+import { migrate, openDatabase } from "../../src/storage/index.ts";
+import { silentLog } from "../support/postgres.ts";
+
+const [kind, place] = process.argv.slice(2);
+try {
+  const database = await openDatabase({
+    ...(kind === "server" ? { url: place } : { dataDir: place }),
+    log: silentLog,
+  });
+  const { applied } = await migrate(database);
+  database.signals.subscribe("test", (payload) => writeSync(1, `signal ${payload}\n`));
+  writeSync(1, `ready ${applied.length}\n`);
+  // Once closed, nothing of storage keeps the process: it ends by itself.
+  process.stdin.once("data", () => void database.close().then(() => process.stdin.destroy()));
+} catch (error) {
+  writeSync(1, `failed ${String(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,298 @@
+/** Heads of the request log: what rows share is stored once, and every row reads as it was given. */
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { createRequestLog, type RequestRow } from "../../src/request-log/index.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { describeDatabase, silentLog } from "../support/postgres.ts";
+
+const plan = { plan: { model: "acme/talk", order: ["local/chat"] } };
+const createdAt = new Date("2026-11-04T12:00:00.123Z");
+
+/** A call as most are; `index` is in everything that differs from call to call. */
+const call = (id: string, index: number, more: Partial<RequestRow> = {}): RequestRow => ({
+  workspaceId: "w",
+  id,
+  createdAt,
+  keyId: "k",
+  model: "acme/talk",
+  provider: "local",
+  protocol: "chat",
+  upstreamProtocol: "chat",
+  status: "succeeded",
+  httpStatus: 200,
+  usage: { inputTokens: index, outputTokens: 2 * index },
+  usageSource: "upstream",
+  costNano: BigInt(index),
+  durationMs: index,
+  firstTokenMs: index,
+  attempts: [
+    {
+      provider: "local",
+      credential: "default",
+      upstream_model: "large",
+      started_ms: 0,
+      duration_ms: index,
+      status: 200,
+      outcome: "ok",
+    },
+  ],
+  explanation: plan,
+  ...more,
+});
+
+const saidOf = ({ tags = null, endUser = null }: Partial<Record<"tags" | "endUser", unknown>>) => ({
+  tags,
+  end_user: endUser,
+});
+
+/** What a row is read as: JSON as it is written, and null for what is absent. */
+function readAs(row: RequestRow) {
+  const json = (value: unknown): unknown =>
+    value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
+  const list = (value: readonly unknown[] | undefined): unknown =>
+    value?.length ? json(value) : null;
+  return {
+    workspace_id: row.workspaceId,
+    id: row.id,
+    created_at: row.createdAt,
+    key_id: row.keyId ?? null,
+    model: row.model ?? null,
+    provider: row.provider ?? null,
+    protocol: row.protocol ?? null,
+    upstream_protocol: row.upstreamProtocol ?? null,
+    status: row.status ?? null,
+    http_status: row.httpStatus ?? null,
+    usage: json(row.usage),
+    usage_source: row.usageSource ?? null,
+    cost_nano: row.costNano ?? 0n,
+    duration_ms: row.durationMs ?? null,
+    first_token_ms: row.firstTokenMs ?? null,
+    dropped: list(row.dropped),
+    notes: list(row.notes),
+    attempts: list(row.attempts),
+    explanation: json(row.explanation),
+    stream: row.stream ?? null,
+    error_message: row.errorMessage ?? null,
+    ...saidOf(row),
+  };
+}
+
+const read = (database: Database): Promise<object[]> =>
+  database.query("select * from request_log order by id");
+
+const sorted = (rows: readonly RequestRow[]): object[] =>
+  rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)).map(readAs);
+
+async function heads(database: Database): Promise<number> {
+  const rows = await database.query<{ n: number }>(
+    "select count(*)::integer as n from request_heads",
+    [],
+  );
+  return rows[0]!.n;
+}
+
+/** A writer, and what it reports as lost. */
+function writerOf(database: Database) {
+  const errors: object[] = [];
+  const log = createRequestLog(database, {
+    ...silentLog,
+    error: (fields) => errors.push(fields),
+  });
+  return {
+    errors,
+    async write(rows: readonly RequestRow[]): Promise<void> {
+      for (const row of rows) log.add(row);
+      await log.flush();
+    },
+  };
+}
+
+const some = (name: string, count: number, more?: Partial<RequestRow>): RequestRow[] =>
+  Array.from({ length: count }, (_, index) =>
+    call(`${name}-${String(index).padStart(4, "0")}`, index, more),
+  );
+
+describeDatabase("heads of the request log", (open) => {
+  it("stores once what rows have in common, and nothing that is told once", async () => {
+    const database = await open();
+    const writer = writerOf(database);
+    const rows = [
+      ...some("a", 700),
+      ...some("b", 100, { status: "client_closed" }),
+      ...some("c", 100, { notes: ["seed: never forwarded"], dropped: ["seed"] }),
+      ...some("d", 100, { workspaceId: "other" }),
+      ...some("e", 50).map((row, index) => ({ ...row, model: `made/up-${index}` })),
+      ...some("f", 50).map((row, index) => ({ ...row, explanation: { reserved_nano: index } })),
+    ];
+    await writer.write(rows);
+    expect(await read(database)).toEqual(sorted(rows));
+    // Those of a and c are one.
+    expect(await heads(database)).toBe(3);
+    const [bytes] = await database.query<{ n: number }>(
+      "select avg(pg_column_size(r.*))::integer as n from requests r where head is not null and notes is null",
+      [],
+    );
+    expect(bytes!.n).toBeLessThan(150);
+  });
+
+  it("keeps attempts, usages and notes that are not as most are", async () => {
+    const database = await open();
+    const writer = writerOf(database);
+    const [usual] = call("x", 7).attempts as [object];
+    const odd: Partial<RequestRow>[] = [
+      { attempts: [{ ...usual, status: 503, outcome: "overloaded", message: "later" }] },
+      { attempts: [{ ...usual, status: null, outcome: "unreachable" }, usual] },
+      { attempts: [{ ...usual, duration_ms: 0.5 }] },
+      { attempts: [{ ...usual, started_ms: 3_000_000_000 }] },
+      { attempts: [{ provider: "local", started_at: "2026-11-04T12:00:00Z" }] },
+      { attempts: [] },
+      { usage: { seconds: 5, resolution: "720p" } },
+      { usage: { "100%s": 1.5, 'a "name"': -0, large: 1e21 } },
+      { usage: {} },
+      { usage: undefined, attempts: undefined, explanation: undefined, model: "a\nb" },
+      { stream: true },
+      { stream: false, status: "failed", errorMessage: "No such model: a\nb." },
+      { tags: { team: "search" }, endUser: "u-1" },
+      { notes: ["a", { b: "\\u0000" }], dropped: ["c"] },
+    ];
+    const rows = odd.flatMap((more, kind) => some(`k${String(kind).padStart(2, "0")}`, 3, more));
+    await writer.write(rows);
+    expect(await read(database)).toEqual(sorted(rows));
+    expect(writer.errors).toEqual([]);
+  });
+
+  it("writes the heads again that somebody deleted, and after a batch that failed", async () => {
+    const database = await open();
+    const writer = writerOf(database);
+    const before = some("a", 10);
+    await writer.write(before);
+
+    await database.query("delete from request_heads");
+    const healed = some("b", 10);
+    await writer.write(healed);
+    expect(await read(database)).toEqual(sorted([...before, ...healed]));
+
+    // The heads cannot be written: the rows are lost, and said to be.
+    await database.query("alter table request_heads add constraint never check (false) not valid");
+    const other = { status: "failed" };
+    await writer.write(some("c", 3, other));
+    expect(writer.errors).toMatchObject([{ rows: 1 }, { rows: 1 }]);
+    await database.query("alter table request_heads drop constraint never");
+    const after = some("d", 3, other);
+    await writer.write(after);
+
+    // The rows cannot be: their head is there by now, or is not; either way the next ones are whole.
+    await database.query("alter table requests add constraint never check (false) not valid");
+    const third = { status: "client_closed" };
+    await writer.write(some("e", 3, third));
+    await database.query("alter table requests drop constraint never");
+    await database.query("delete from request_heads where status = 'client_closed'");
+    const last = some("f", 3, third);
+    await writer.write(last);
+    const [told] = some("c", 1, other);
+    expect(await read(database)).toEqual(sorted([...before, ...healed, told!, ...after, ...last]));
+  });
+
+  it("makes one head of what several writers have in common", async () => {
+    const database = await open();
+    const rows = ["a", "b", "c", "d"].map((name) => [
+      ...some(`${name}1`, 300),
+      ...some(`${name}2`, 300, { keyId: "k2" }),
+      ...some(`${name}3`, 300, { explanation: { plan: { model: "acme/other" } } }),
+    ]);
+    const writers = rows.map(() => writerOf(database));
+    await Promise.all(writers.map((writer, index) => writer.write(rows[index]!)));
+    expect(await read(database)).toEqual(sorted(rows.flat()));
+    expect(await heads(database)).toBe(3);
+    expect(writers.flatMap(({ errors }) => errors)).toEqual([]);
+  });
+
+  it("reads every row as it was given, whatever is in it", async () => {
+    const database = await open();
+    const text = fc.constantFrom("a", "b", "null", "", "ü", '"%s"', "\\n");
+    const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+    const count = fc.oneof(fc.nat(), fc.double({ noNaN: true, noDefaultInfinity: true }), text);
+    const attempt = fc.record({
+      provider: text,
+      credential: text,
+      upstream_model: text,
+      started_ms: fc.constantFrom(0, 5, -1),
+      duration_ms: fc.constantFrom(0, 7, 1.5, 2 ** 31),
+      status: fc.constantFrom(200, 500, null),
+      outcome: text,
+    });
+    const fields = fc.record({
+      workspaceId: fc.constantFrom("w", "v"),
+      keyId: optional(text),
+      model: optional(fc.oneof(text, fc.constantFrom("x\ny", "a\n\n", "\n\na"))),
+      provider: optional(text),
+      protocol: optional(text),
+      upstreamProtocol: optional(text),
+      status: optional(text),
+      httpStatus: optional(fc.nat(599)),
+      usage: optional(fc.dictionary(text, count, { maxKeys: 3 })),
+      usageSource: optional(text),
+      costNano: optional(fc.bigInt(0n, 10n ** 12n)),
+      durationMs: optional(fc.nat(1e6)),
+      firstTokenMs: optional(fc.nat(1e6)),
+      dropped: optional(fc.array(text, { maxLength: 2 })),
+      notes: optional(fc.array(text, { maxLength: 2 })),
+      attempts: optional(fc.array(attempt, { maxLength: 2 })),
+      explanation: optional(fc.record({ plan: text })),
+    });
+    let batch = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fields, { minLength: 1, maxLength: 20 }), async (kinds) => {
+        batch += 1;
+        await database.query("delete from requests");
+        // Each three times: whole, with a head that is made, and with one that is there.
+        const rows = [...kinds, ...kinds, ...kinds].map((kind, index) => ({
+          ...kind,
+          id: `${batch}-${String(index).padStart(3, "0")}`,
+          createdAt,
+        }));
+        const writer = writerOf(database);
+        await writer.write(rows.slice(0, 2 * kinds.length));
+        await writer.write(rows.slice(2 * kinds.length));
+        expect(writer.errors).toEqual([]);
+        expect(await read(database)).toEqual(sorted(rows));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("rows that are whole read as they were written, beside those with heads", async () => {
+    const database = await open();
+    const columns =
+      "workspace_id, id, created_at, key_id, model, provider, protocol, upstream_protocol, status, http_status, usage, " +
+      "usage_source, cost_nano, duration_ms, first_token_ms, dropped, notes, attempts, explanation";
+    const older = [
+      call("old-1", 1, { notes: ["seed: never forwarded"], dropped: ["seed"] }),
+      call("old-2", 2),
+      { workspaceId: "w", id: "old-3", createdAt },
+    ];
+    for (const row of older) {
+      const told = readAs(row);
+      const {
+        stream: _stream,
+        error_message: _message,
+        tags: _tags,
+        end_user: _user,
+        ...then
+      } = told;
+      const values = Object.values(then).map((value: unknown) =>
+        typeof value === "object" && value !== null && !(value instanceof Date)
+          ? JSON.stringify(value)
+          : value,
+      );
+      await database.query(
+        `insert into requests (${columns}) values (${values.map((_, at) => `$${at + 1}`).join(", ")})`,
+        values,
+      );
+    }
+    const newer = some("row", 5);
+    await writerOf(database).write(newer);
+    expect(await read(database)).toEqual(sorted([...older, ...newer]));
+    expect(await heads(database)).toBe(1);
+  });
+});

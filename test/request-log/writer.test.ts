@@ -1,0 +1,97 @@
+/** The request log's writer: everything arrives once, nothing it is given can make it fail. */
+import { expect, it } from "vitest";
+import { describeDatabase, silentLog } from "../support/postgres.ts";
+import { createRequestLog, type RequestRow } from "../../src/request-log/index.ts";
+
+const row = (id: string): RequestRow => ({
+  workspaceId: "w",
+  id,
+  createdAt: new Date("2026-11-04T12:00:00.123Z"),
+});
+
+describeDatabase("request log", (open) => {
+  it("writes what was added, with every column, before flush resolves", async () => {
+    const database = await open();
+    const requestLog = createRequestLog(database, silentLog);
+    requestLog.add({
+      ...row("full"),
+      keyId: "k",
+      model: "acme/talk",
+      provider: "local",
+      protocol: "chat",
+      upstreamProtocol: "chat",
+      status: "succeeded",
+      httpStatus: 200,
+      usage: { inputTokens: 3 },
+      usageSource: "upstream",
+      costNano: 9_007_199_254_740_993n,
+      durationMs: 12.7,
+      firstTokenMs: 3,
+      dropped: ["service_tier"],
+      notes: [{ param: "service_tier", kind: "dropped", detail: "never forwarded" }],
+      attempts: [{ provider: "local", cost: 5n }],
+      explanation: { plan: [] },
+      stream: true,
+      errorMessage: "cut short",
+      tags: { team: "search" },
+      endUser: "u-1",
+    });
+    for (let index = 0; index < 2_000; index += 1) requestLog.add(row(`r${index}`));
+    requestLog.add(row("full"));
+    await requestLog.flush();
+    const rows = await database.query("select * from request_log where id = 'full'");
+    expect(rows).toEqual([
+      {
+        workspace_id: "w",
+        id: "full",
+        created_at: new Date("2026-11-04T12:00:00.123Z"),
+        key_id: "k",
+        model: "acme/talk",
+        provider: "local",
+        protocol: "chat",
+        upstream_protocol: "chat",
+        status: "succeeded",
+        http_status: 200,
+        usage: { inputTokens: 3 },
+        usage_source: "upstream",
+        cost_nano: 9_007_199_254_740_993n,
+        duration_ms: 13,
+        first_token_ms: 3,
+        dropped: ["service_tier"],
+        notes: [{ param: "service_tier", kind: "dropped", detail: "never forwarded" }],
+        attempts: [{ provider: "local", cost: "5" }],
+        explanation: { plan: [] },
+        stream: true,
+        error_message: "cut short",
+        tags: { team: "search" },
+        end_user: "u-1",
+      },
+    ]);
+    const [count] = await database.query<{ n: bigint }>(
+      "select count(*) as n from request_log",
+      [],
+    );
+    expect(count?.n).toBe(2_001n);
+  });
+
+  it("T87: a row the database refuses costs only itself, and text it cannot hold is mended", async () => {
+    const database = await open();
+    const errors: object[] = [];
+    const requestLog = createRequestLog(database, {
+      ...silentLog,
+      error: (fields) => errors.push(fields),
+    });
+    requestLog.add(row("before"));
+    requestLog.add({ ...row("odd"), model: "a\u0000b\ud800c", notes: ["\udc00 \\u0000"] });
+    requestLog.add({ ...row("bad"), httpStatus: 1e12 });
+    requestLog.add(row("after"));
+    await requestLog.flush();
+    const rows = await database.query("select id, model, notes from request_log order by id", []);
+    expect(rows).toEqual([
+      { id: "after", model: null, notes: null },
+      { id: "before", model: null, notes: null },
+      { id: "odd", model: "a\ufffdb\ufffdc", notes: ["\ufffd \\u0000"] },
+    ]);
+    expect(errors).toMatchObject([{ rows: 1 }]);
+  });
+});
