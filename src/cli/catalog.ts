@@ -166,25 +166,25 @@ export const knownBesides = (sandbox: Catalog | undefined) => ({
 /** An address nobody listens on: for catalogues that are read and not called. */
 export const nowhere = "http://127.0.0.1:0";
 
-/** The catalogue for a command that runs beside no gateway. Keys can be revoked whatever is wrong with the file. */
-export async function catalogForCommands(
+/** The catalogue and the settings for a command that runs beside no gateway. Keys can be revoked whatever is wrong with the file. */
+export async function configurationForCommands(
   environment: Environment,
   {
     database,
     secrets,
     log,
   }: { readonly database: Queryable; readonly secrets?: Secrets | undefined; readonly log: Log },
-): Promise<Catalog> {
+): Promise<{ readonly catalog: Catalog; readonly settings: Settings }> {
   try {
     const sandboxUrl = sandboxWanted(environment) ? nowhere : undefined;
     const open = await openCatalog({ environment, sandboxUrl, log });
     await open.load(database, secrets);
     open.close();
-    return open.current();
+    return { catalog: open.current(), settings: open.settings };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     console.error(`tollgate: ${error.message}\nThe command goes on without the configuration.`);
-    return environmentCatalog(environment.variables);
+    return { catalog: environmentCatalog(environment.variables), settings: defaultSettings };
   }
 }
 

@@ -3,18 +3,19 @@ import { systemClock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { createLog } from "../base/log.ts";
 import { vendorStates } from "../catalog/index.ts";
-import { adminRoutes, callDirectly } from "../http/admin/index.ts";
+import { adminRoutes, callDirectly, csvDirectly } from "../http/admin/index.ts";
 import type { AdminServices } from "../http/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { storedProviders, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { hasMasterKey } from "../tenancy/index.ts";
-import { createPools } from "../upstream/index.ts";
+import { createPools, type Pools } from "../upstream/index.ts";
 import { possibleAddresses } from "./address.ts";
 import { providerServices } from "./admin.ts";
-import { catalogForCommands } from "./catalog.ts";
+import { configurationForCommands } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
 import { isUnused, withDatabase, type Opened } from "./open.ts";
+import { environmentProxies } from "./proxies.ts";
 import type { Api } from "./remote-api.ts";
 
 export interface Needs {
@@ -64,8 +65,10 @@ async function directApi(
       "Providers that were added over the management API are not shown: they cannot be read without the master key. " +
         "Set TOLLGATE_MASTER_KEY, or ask a gateway that runs (--url).",
     );
-  const catalog = await catalogForCommands(environment, { database, secrets: ownSecrets, log });
-  const pools = createPools({ log });
+  const around = { database, secrets: ownSecrets, log };
+  const { catalog, settings } = await configurationForCommands(environment, around);
+  // Made where a provider is asked: a proxy that is misspelt stops no other command.
+  let pools: Pools | undefined;
   const services: AdminServices = {
     actors: { ofBearer: notHere, ofSession: notHere },
     sessions: { provider: null, userOf: notHere, handle: notHere, open: notHere },
@@ -82,9 +85,12 @@ async function directApi(
     secrets: ownSecrets ?? noSecrets,
     catalog: () => catalog,
     vendors: (list) => vendorStates(environment.variables, list),
-    ...providerServices(environment, () => pools),
-    usageTags: [],
-    hooks: [],
+    ...providerServices(
+      environment,
+      () => (pools ??= createPools({ log, proxies: environmentProxies(environment) })),
+    ),
+    usageTags: settings.tags.usage,
+    hooks: settings.hooks,
     health: undefined,
     providerHour: () => Promise.resolve(new Map()),
     logWritten: () => Promise.resolve(),
@@ -93,11 +99,10 @@ async function directApi(
     cancelTask: notHere,
     fileUrl: (name) => `/files/${name}`,
   };
+  const options = { routes: adminRoutes, services, log };
   return {
-    async call(call) {
-      const { body } = await callDirectly({ routes: adminRoutes, services, log }, call);
-      return body;
-    },
+    call: async (call) => (await callDirectly(options, call)).body,
+    csv: (call) => csvDirectly(options, call),
   };
 }
 

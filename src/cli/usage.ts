@@ -1,12 +1,12 @@
 /** `tollgate usage`: requests, tokens and cost, by period and by what used them. docs/cli.md. */
 import type { Command } from "commander";
 import { granularities, usageGroups } from "../base/management.ts";
-import { overApi, type ApiOptions } from "./api.ts";
 import { defined, timeOf, wordOf, workspaceOf } from "./fields.ts";
+import { overList, type ListOptions } from "./over-list.ts";
 import { printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
 
-interface UsageOptions extends ApiOptions {
+interface UsageOptions extends ListOptions {
   readonly from?: string;
   readonly to?: string;
   readonly granularity: string;
@@ -28,8 +28,8 @@ export function addUsageCommand(program: Command): void {
     .option("--tag <name:value>", "of calls with this tag only")
     .option("--workspace <id or name>", "of one workspace only")
     .option("--key <id>", "of one key only");
-  overApi(command, {
-    ask(options: UsageOptions) {
+  overList(command, {
+    list(options: UsageOptions) {
       const fields = {
         from: timeOf(options.from, "--from"),
         to: timeOf(options.to, "--to"),
@@ -43,7 +43,7 @@ export function addUsageCommand(program: Command): void {
         const workspace_id =
           workspace === undefined ? undefined : await workspaceOf(api, workspace);
         const query = defined({ ...fields, workspace_id }) as Record<string, string>;
-        return api.call({ method: "GET", path: "/usage", query });
+        return { path: "/usage", query };
       };
     },
     show: ({ data }, options: UsageOptions) =>

@@ -1,5 +1,5 @@
 /** The commands over the management API: of a running gateway, and the same on the data of a stopped one. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call } from "../admin/support.ts";
@@ -47,7 +47,7 @@ async function morning(environment: Environment) {
     environment,
   );
   expect(joined).toMatchObject({ email: "ada@example.com", role: "admin", status: "invited" });
-  expect(joined.invitation.url).toMatch(/^http:\/\/\S+\/invitations\/gw_inv_[\w-]{43}$/);
+  expect(joined.invitation.url).toMatch(/^http:\/\/\S+\/join#gw_inv_[\w-]{43}$/);
   expect(joined.one_time_password).toMatch(/\S{8,}/);
   expect(
     await run(
@@ -66,6 +66,57 @@ async function morning(environment: Environment) {
   const usage = await run("usage --by model --granularity day --json", environment);
   expect(usage).toMatchObject({ granularity: "day", group_by: "model" });
   return { workspace: made.id as string, usage };
+}
+
+/** Calls a model with the first start's key; the id of the call. */
+async function chat({ url, banner }: GatewayProcess, model: string): Promise<string> {
+  const key = /gw_live_\w+/.exec(banner)![0];
+  const headers = {
+    authorization: `Bearer ${key}`,
+    "content-type": "application/json",
+    "x-gw-metadata": '{"team":"search"}',
+  };
+  const body = JSON.stringify({ model, messages: [{ role: "user", content: "Hi" }] });
+  const answer = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
+  await answer.text();
+  return answer.headers.get("x-request-id")!;
+}
+
+/** What the commands say of one call that succeeded and one that failed. */
+async function looks(environment: Environment, [good, bad]: readonly [string, string]) {
+  const listed = await run("requests list --limit 5 --json", environment);
+  expect(listed.data).toMatchObject([
+    { id: bad, status: "failed", error: "model_not_found" },
+    { id: good, status: "succeeded", error: null },
+  ]);
+  const table: string = await run("requests list --status failed", environment);
+  expect(table).toMatch(/^TIME +ID +KEY +MODEL +PROVIDER +STATUS +HTTP +ERROR +COST +MS\n/);
+  expect(table).toContain(bad);
+  expect(table).not.toContain(good);
+  const well: string = await run(`requests show ${good}`, environment);
+  expect(well).toMatch(new RegExp(`^${good} succeeded \\(200\\)\n`));
+  expect(well).toMatch(/\nProviders, in the order of attempts\n {2}1\. \S+\/chat \(by \w+\)\n/);
+  expect(well).toMatch(/\nAttempts\n {2}\S+ \(\S+\) ok 200 after \d+ ms\n/);
+  expect(well).toMatch(/\nPrice\n {2}input_tokens: \d+ at \$0\.5 per million tokens = \$0\.\d+\n/);
+  const failed: string = await run(`requests show ${bad}`, environment);
+  expect(failed).toContain(
+    '\nError\n  model_not_found\n  The model "sandbox/none" does not exist.',
+  );
+  const bill: string = await run(
+    "usage --by model --csv --from 2020-01-01 --to 2100-01-01",
+    environment,
+  );
+  const [head, ...rows] = bill.trimEnd().split("\r\n");
+  const columns = head!.split(",");
+  const models = new Set(rows.map((row) => row.split(",")[columns.indexOf("model")]));
+  expect(models).toEqual(new Set(["", "sandbox/chat"]));
+  const log: string = await run("requests list --csv --status succeeded", environment);
+  expect(log.split("\r\n")).toEqual([
+    expect.stringMatching(/^id,created_at,/),
+    expect.stringContaining(good),
+    "",
+  ]);
+  return { listed, bill, team: await run("usage --by tag:team --json", environment) };
 }
 
 describe("beside a gateway", () => {
@@ -109,7 +160,7 @@ describe("beside a gateway", () => {
     const [first] = await run("workspaces list --json", environment, tollgate);
     const at = `--workspace ${first.id}`;
     const printed: string = await run(`members add bo@example.com ${at}`, environment, tollgate);
-    const token = /\/invitations\/(gw_inv_[\w-]{43})\n/.exec(printed)![1]!;
+    const token = /\/join#(gw_inv_[\w-]{43})\n/.exec(printed)![1]!;
     const early = await tollgate(
       `keys create --name his --user bo@example.com ${at}`.split(" "),
       environment,
@@ -153,6 +204,32 @@ describe("beside a gateway", () => {
     expect(gone.stderr).toMatch(
       /^tollgate: no gateway answers at http:\/\/127.0.0.1:1: .* Is it running\?\n$/,
     );
+  });
+});
+
+describe("the request log and the month's bill", () => {
+  it("a gateway and the data of a stopped one say the same", async () => {
+    const directory = await preparedDataDir();
+    const file = join(directory, "tollgate.yaml");
+    writeFileSync(file, "tags: { usage: [team] }\n");
+    const environment = {
+      TOLLGATE_CONFIG: file,
+      TOLLGATE_DATA_DIR: directory,
+      TOLLGATE_SANDBOX: "on",
+      TOLLGATE_LOG_LEVEL: "warn",
+      DATABASE_URL: "",
+      TOLLGATE_ADMIN_TOKEN: "",
+    };
+    const gateway = await spawnGateway(environment);
+    const ids = [await chat(gateway, "sandbox/chat"), await chat(gateway, "sandbox/none")] as const;
+    const { listed, bill } = await looks(environment, ids);
+    const missing = await tollgateHere(["requests", "show", "req_none"], environment);
+    expect(missing).toMatchObject({ code: 1, stdout: "" });
+    expect(missing.stderr).toMatch(/^tollgate: there is no call "req_none" in the request log: /);
+    await gateway.stop();
+    const alone = await looks(environment, ids);
+    expect(alone).toMatchObject({ listed, team: { group_by: "tag:team" } });
+    expect(alone.bill).toBe(bill);
   });
 });
 

@@ -3,13 +3,15 @@
  * uses it where no gateway runs; docs/cli.md.
  */
 import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
 import { adminTokenActor } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { fitsRoute } from "../path.ts";
 import type { AdminServices } from "../services.ts";
 import { checker } from "./check.ts";
-import type { AdminAnswer, AdminRoute } from "./route.ts";
+import { csvAnswer } from "./csv.ts";
+import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
 
 export interface DirectCall {
   readonly method: AdminRoute["method"];
@@ -39,19 +41,19 @@ function paramsOf(route: AdminRoute, path: string): Record<string, string> {
   return Object.fromEntries(named) as Record<string, string>;
 }
 
-/** Calls a route with every right. @throws GatewayError as the route answers */
-export async function callDirectly(options: DirectOptions, call: DirectCall): Promise<AdminAnswer> {
+type Asked = readonly [route: AdminRoute, request: AdminRequest<unknown, unknown>];
+
+/** The route of a call, and the request that it gets, with every right. @throws GatewayError for a call that the route does not take */
+function requestOf({ routes, services, log }: DirectOptions, call: DirectCall): Asked {
   const { method, path, query = {} } = call;
-  const route = options.routes.find(
-    (one) => one.method === method && fitsRoute(pattern(one), path),
-  );
+  const route = routes.find((one) => one.method === method && fitsRoute(pattern(one), path));
   if (route === undefined) throw new GatewayError("not_found", `There is no ${method} ${path}.`);
   if (route.query) checker(route.query)(query);
   const body = route.body === undefined ? undefined : (call.body ?? {});
   if (route.body) checker(route.body)(body);
-  return route.handle({
-    services: options.services,
-    log: options.log,
+  const request = {
+    services,
+    log,
     actor: adminTokenActor,
     params: paramsOf(route, path),
     query,
@@ -59,5 +61,20 @@ export async function callDirectly(options: DirectOptions, call: DirectCall): Pr
     requestId: `cli_${randomUUID()}`,
     ifMatch: undefined,
     idempotencyKey: call.idempotencyKey,
-  });
+  };
+  return [route, request];
+}
+
+/** Calls a route with every right. @throws GatewayError as the route answers */
+export async function callDirectly(options: DirectOptions, call: DirectCall): Promise<AdminAnswer> {
+  const [route, request] = requestOf(options, call);
+  return route.handle(request);
+}
+
+/** The same for a list that is answered as CSV too. @throws GatewayError as the route answers, `not_found` for any other */
+export async function csvDirectly(options: DirectOptions, call: DirectCall): Promise<Readable> {
+  const [route, request] = requestOf(options, call);
+  if (route.csv === undefined)
+    throw new GatewayError("not_found", `There is no CSV of ${call.path}.`);
+  return csvAnswer(route, route.csv, request);
 }

@@ -35,7 +35,7 @@ import { workspaceRoutes } from "./workspaces.ts";
 
 export { authBodies } from "./auth-bodies.ts";
 export { registerAuth } from "./auth-routes.ts";
-export { callDirectly, type DirectCall } from "./direct.ts";
+export { callDirectly, csvDirectly, type DirectCall } from "./direct.ts";
 export { adminPrefix, registerAdmin } from "./register.ts";
 export type { AdminRoute } from "./route.ts";
 

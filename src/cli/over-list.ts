@@ -1,0 +1,57 @@
+/** Commands that print a list of the management API: a table for people, JSON for programs, CSV for spreadsheets. docs/cli.md. */
+import type { Command } from "commander";
+import { addApiOptions, withApi, type ApiOptions } from "./api.ts";
+import { UsageError } from "./environment.ts";
+import { printJson } from "./print.ts";
+import type { Api, Json } from "./remote-api.ts";
+
+/** The options of a list that is printed as CSV too. */
+export interface ListOptions extends ApiOptions {
+  readonly csv?: boolean;
+}
+
+/** What a list asks for. */
+interface Listed {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** What a command does that prints a list. */
+interface OverList<Options extends ListOptions> {
+  /** Checks what was given, and returns what looks up what is asked for. */
+  readonly list: (options: Options) => (api: Api) => Promise<Listed>;
+  readonly show: (answer: Json, options: Options) => void;
+}
+
+const daysDefault = 30;
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** CSV is of a period: without one, of the 30 days before now. */
+function withPeriod(query: Listed["query"]): Listed["query"] {
+  const to = query["to"] ?? new Date().toISOString();
+  const from = query["from"] ?? new Date(Date.parse(to) - daysDefault * dayMs).toISOString();
+  return { ...query, from, to };
+}
+
+/** Makes a command one that prints a list of the API: a table, JSON, or the CSV that the API answers. */
+export const overList = <Options extends ListOptions>(
+  command: Command,
+  { list, show }: OverList<Options>,
+): Command =>
+  addApiOptions(command)
+    .option("--csv", "print CSV, with every column and up to 100,000 rows")
+    .action(async (options: Options) => {
+      if (options.csv && options.json) throw new UsageError("name one of --csv and --json");
+      const listing = list(options);
+      await withApi(options, async (api) => {
+        const { path, query } = await listing(api);
+        if (options.csv) {
+          const rows = await api.csv({ method: "GET", path, query: withPeriod(query) });
+          for await (const part of rows) process.stdout.write(part);
+          return;
+        }
+        const answer = await api.call({ method: "GET", path, query });
+        if (options.json) printJson(answer);
+        else show(answer, options);
+      });
+    });

@@ -1,0 +1,85 @@
+/** One row of the request log as lines for people: what became of it, who was asked and why, what was changed, its price. */
+import type { Json } from "./remote-api.ts";
+
+const indent = "  ";
+
+/** A line of a name and what it has; none where there is nothing. */
+const named = (name: string, value: Json): string[] =>
+  value === null || value === undefined || value === "" ? [] : [name.padEnd(12) + String(value)];
+
+/** Lines under a heading; none where there are none. */
+const under = (heading: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : ["", heading, ...lines.map((line) => indent + line)];
+
+/** Words of which some may be absent. */
+const words = (...parts: readonly (string | number | null | undefined | false)[]): string =>
+  parts.filter((part) => part !== null && part !== undefined && part !== false).join(" ");
+
+/** The lines of `record`, as `GET /admin/v1/requests/{id}` answers it. */
+export function requestLines(record: Json): string[] {
+  const { error, explanation } = record;
+  return [
+    words(
+      record.id,
+      record.status ?? "is under way",
+      record.http_status && `(${record.http_status})`,
+    ),
+    "",
+    ...named("time", record.created_at),
+    ...named("workspace", record.workspace_id),
+    ...named("key", record.key_id),
+    ...named("model", record.model),
+    ...named("provider", record.provider),
+    ...named("protocol", record.protocol),
+    ...named("end user", record.end_user),
+    ...named("took", record.duration_ms === null ? null : `${record.duration_ms} ms`),
+    ...named("reserved", record.reserved === null ? null : `$${record.reserved}`),
+    ...named("cost", `$${record.cost}`),
+    ...under("Error", error === null ? [] : errorLines(error)),
+    ...under("Providers, in the order of attempts", planLines(explanation?.plan)),
+    ...under("Attempts", (record.attempts as Json[]).map(attemptLine)),
+    ...under("Hooks", ((explanation?.hooks ?? []) as Json[]).map(hookLine)),
+    ...under("Changed", (record.changes as Json[]).map(changeLine)),
+    ...under("Price", ((record.price_lines ?? []) as Json[]).map(priceLine)),
+  ];
+}
+
+const errorLines = ({ code, message, meaning }: Json): string[] =>
+  [code, message, meaning].filter((line) => line !== null && line !== undefined);
+
+/** Those that may be asked, in their order; then each other one with its reason. */
+function planLines(plan: Json): string[] {
+  if (plan === undefined || plan === null) return [];
+  const order: readonly string[] = plan.order ?? [];
+  const left = ((plan.offers ?? []) as Json[]).filter(({ excluded }) => excluded !== undefined);
+  return [
+    ...order.map((name, at) => words(`${at + 1}.`, name, at === 0 && `(by ${plan.strategy})`)),
+    ...left.map(({ provider, protocol, excluded }) =>
+      words(
+        "-",
+        protocol === undefined ? provider : `${provider}/${protocol}`,
+        `left out: ${excluded}`,
+      ),
+    ),
+  ];
+}
+
+function attemptLine(attempt: Json): string {
+  const { provider, credential, outcome, status, duration_ms: ms, message } = attempt;
+  const line = words(
+    provider,
+    credential && `(${credential})`,
+    outcome,
+    status,
+    ms !== undefined && `after ${ms} ms`,
+  );
+  return message ? `${line}: ${message}` : line;
+}
+
+const hookLine = ({ hook, outcome, code }: Json): string => words(hook, outcome, code);
+
+const changeLine = ({ param, action, note }: Json): string =>
+  words(param, action) + (note === null ? "" : `: ${note}`);
+
+const priceLine = ({ name, quantity, unit_price: price, per, amount }: Json): string =>
+  `${name}: ${quantity} at $${price} per ${String(per).replaceAll("_", " ")} = $${amount}`;

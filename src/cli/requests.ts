@@ -1,0 +1,125 @@
+/** `tollgate requests`: the request log, and why a call came out as it did. docs/cli.md. */
+import type { Command } from "commander";
+import { GatewayError } from "../base/errors.ts";
+import { overApi } from "./api.ts";
+import { UsageError } from "./environment.ts";
+import { defined, timeOf, workspaceOf } from "./fields.ts";
+import { overList, type ListOptions } from "./over-list.ts";
+import { printTable } from "./print.ts";
+import { RefusedError, type Api, type Json } from "./remote-api.ts";
+import { requestLines } from "./request-lines.ts";
+
+interface RequestsOptions extends ListOptions {
+  readonly workspace?: string;
+  readonly key?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly status?: string;
+  readonly code?: string;
+  readonly tag?: string;
+  readonly endUser?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit?: string;
+}
+
+/** Adds the command with its sub-commands. */
+export function addRequestCommands(program: Command): void {
+  const requests = program
+    .command("requests")
+    .description("the request log, and why a call failed: list, show");
+  addList(requests.command("list"));
+  overApi(
+    requests
+      .command("show <id>")
+      .description("what became of one call or task: its error, who was asked and why, its price"),
+    { ask: (id: string) => (api) => readRequest(api, id), show: (record) => print(record) },
+  );
+}
+
+function addList(list: Command): void {
+  list
+    .description("calls and tasks, newest first")
+    .option("--workspace <id or name>", "of one workspace only")
+    .option("--key <id>", "of one key only")
+    .option("--model <id>", "of one model only")
+    .option("--provider <id>", "answered by one provider only")
+    .option("--status <statuses>", "such as failed, or several by commas: failed,expired")
+    .option("--code <code>", "with this error code only, such as insufficient_credits")
+    .option("--tag <name:value>", "with this tag only")
+    .option("--end-user <id>", "of one end user only")
+    .option("--from <time>", "the first moment that counts")
+    .option("--to <time>", "the first moment that does not (now)")
+    .option("--limit <number>", "how many, up to 100 (20)");
+  overList(list, {
+    list(options: RequestsOptions) {
+      const fields = {
+        key_id: options.key,
+        model: options.model,
+        provider: options.provider,
+        status: options.status,
+        error_code: options.code,
+        tag: options.tag,
+        end_user: options.endUser,
+        from: timeOf(options.from, "--from"),
+        to: timeOf(options.to, "--to"),
+        // A file has every row and column, whatever a page has.
+        ...(!options.csv && { view: "list", limit: limitOf(options.limit) }),
+      };
+      return async (api) => {
+        const { workspace } = options;
+        const workspace_id =
+          workspace === undefined ? undefined : await workspaceOf(api, workspace);
+        const query = defined({ ...fields, workspace_id }) as Record<string, string>;
+        return { path: "/requests", query };
+      };
+    },
+    show: ({ data }) =>
+      printTable(
+        ["time", "id", "key", "model", "provider", "status", "http", "error", "cost", "ms"],
+        (data as Json[]).map((row) =>
+          [
+            row.created_at,
+            row.id,
+            row.key_name ?? row.key_id,
+            row.model,
+            row.provider,
+            row.status,
+            row.http_status,
+            row.error,
+            row.cost,
+            row.duration_ms,
+          ].map((cell) => String(cell ?? "-")),
+        ),
+      ),
+  });
+}
+
+const limitMax = 100;
+
+/** @throws UsageError */
+function limitOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count >= 1 && count <= limitMax) return text;
+  throw new UsageError(`--limit is "${text}"; it takes a number from 1 to ${limitMax}`);
+}
+
+async function readRequest(api: Api, id: string): Promise<Json> {
+  try {
+    return await api.call({ method: "GET", path: `/requests/${encodeURIComponent(id)}` });
+  } catch (error) {
+    const isMissing =
+      (error instanceof RefusedError || error instanceof GatewayError) && error.status === 404;
+    if (!isMissing) throw error;
+    throw new RefusedError(
+      404,
+      `there is no call "${id}" in the request log: ${error.message} Its id is the answer's x-request-id. ` +
+        "Calls that were refused before their key was known have no row (401).",
+    );
+  }
+}
+
+function print(record: Json): void {
+  for (const line of requestLines(record)) console.log(line);
+}
