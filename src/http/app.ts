@@ -26,7 +26,7 @@ import { registerDocs } from "./openapi/index.ts";
 import { registerHealth } from "./operation/health.ts";
 import { registerMetrics } from "./operation/metrics-routes.ts";
 import { fitsRoute, parseQuery } from "./path.ts";
-import { routes, splitName } from "./routes.ts";
+import { likelyRoute, routes, splitName } from "./routes.ts";
 import { shuttingDown, type HttpServices } from "./services.ts";
 import { registerModels } from "./text/models-routes.ts";
 import { answerText } from "./text/text-routes.ts";
@@ -154,6 +154,20 @@ function notFound(methods: Methods, { request, reply }: Omit<Failed, "error">): 
   }
   return new GatewayError(
     "not_found",
-    `There is nothing at ${request.method} ${path.slice(0, 200)}. See /docs.`,
+    `There is nothing at ${request.method} ${path.slice(0, 200)}. ${whereInstead(request.method, path)}`,
   );
+}
+
+/** For whom the base URL of an SDK has the wrong path: what it ends in. */
+function whereInstead(method: string, path: string): string {
+  const meant = likelyRoute(method, path);
+  if (meant === undefined) return "See /docs.";
+  switch (meant.errors) {
+    case "messages":
+      return `It is at ${meant.path}: the base URL of Anthropic's SDKs has no path here.`;
+    case "generate_content":
+      return "It is at /v1beta/models/<model>: the base URL of Google's SDKs has no path here.";
+    default:
+      return `It is at ${meant.path}: the base URL of OpenAI's SDKs ends in /v1 here.`;
+  }
 }

@@ -221,7 +221,42 @@ function fits({ before, behind }: Pattern, path: string, model = ""): boolean {
 
 function nothingAt(method: string, path: string): Route {
   const area = areaOf(path);
-  return method === "POST" && area.google === true ? noModel : nothing.get(area)!;
+  if (method === "POST" && area.google === true) return noModel;
+  const meant = likelyRoute(method, path);
+  const empty = nothing.get(area)!;
+  return meant === undefined ? empty : { ...empty, errors: meant.errors };
+}
+
+/** What SDKs ask for, by what stands behind the `/v1` of its path. */
+const tails = (
+  [
+    "POST /v1/chat/completions",
+    "POST /v1/responses",
+    "POST /v1/messages",
+    "POST /v1/messages/count_tokens",
+    "POST /v1/embeddings",
+    "POST /v1/images/generations",
+    "POST /v1/images/edits",
+    "GET /v1/models",
+  ] as const
+).map((name) => ({ ...splitName(name), tail: name.slice(name.indexOf("/v1") + 3), name }));
+
+/** What a base URL with the wrong path puts before it. */
+const wrongBase = /^(?:\/(?:v1|v1beta|api|openai|anthropic|google|gemini)?)*$/;
+const generateMethods = [":generateContent", ":streamGenerateContent", ":countTokens"];
+
+/** The route that a request to nothing means, where only its SDK's base URL is wrong. */
+export function likelyRoute(method: string, path: string): Route | undefined {
+  const found = tails.find(
+    (one) =>
+      one.method === method &&
+      path.endsWith(one.tail) &&
+      wrongBase.test(path.slice(0, -one.tail.length)),
+  );
+  if (found !== undefined) return routes[found.name];
+  const isGenerating = method === "POST" && generateMethods.some((one) => path.endsWith(one));
+  const base = path.slice(0, Math.max(path.indexOf("/models/"), 0));
+  return isGenerating && wrongBase.test(base) ? routes["POST /v1beta/*"] : undefined;
 }
 
 /** The shape of a request's errors, which for the lists of models is the shape of the answer too. */

@@ -4,6 +4,7 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import { modelNames, type Catalog, type ModelNames } from "../catalog/index.ts";
+import { unknownModel } from "./unknown-model.ts";
 
 /** Sorting strategies a request, a key or a workspace may name. */
 export const strategies = ["price", "latency", "throughput", "balanced"] as const;
@@ -35,7 +36,11 @@ function suffixError(text: string, why: string): GatewayError {
  * one with a colon in it is looked up as it is first.
  * @throws GatewayError `invalid_model_suffix`, or `model_not_found` for an id that is not `vendor/model`.
  */
-export function parseModelId(text: string, names: ModelNames = noNames): ParsedModelId {
+export function parseModelId(
+  text: string,
+  names: ModelNames = noNames,
+  models: Catalog["models"] = new Map(),
+): ParsedModelId {
   const whole = names.whole(text);
   if (whole !== undefined) return { model: whole };
   const slash = text.indexOf("/");
@@ -43,8 +48,7 @@ export function parseModelId(text: string, names: ModelNames = noNames): ParsedM
   const written = colon === -1 ? text : text.slice(0, colon);
   const model = names.any(written) ?? written;
   if (model === written && (slash < 1 || slash === model.length - 1)) {
-    const message = `The model "${text}" does not exist: a model id has the form vendor/model.`;
-    throw new GatewayError("model_not_found", message, { param: "model" });
+    throw unknownModel(text, { models }, ": a model id has the form vendor/model");
   }
   if (colon === -1) return { model };
   const suffix = text.slice(colon + 1);
@@ -62,4 +66,4 @@ export function parseModelId(text: string, names: ModelNames = noNames): ParsedM
 
 /** The same with the names of a catalogue: what a caller wrote, as the id of the model that it means. @throws as {@link parseModelId} */
 export const resolveModelId = (text: string, catalog: Catalog): ParsedModelId =>
-  parseModelId(text, modelNames(catalog));
+  parseModelId(text, modelNames(catalog), catalog.models);

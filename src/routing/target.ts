@@ -3,6 +3,7 @@ import { GatewayError } from "../base/errors.ts";
 import type { Catalog, Model } from "../catalog/index.ts";
 import type { ParsedModelId, Strategy } from "./model-id.ts";
 import { modelAllowed, type RoutingScope } from "./scope.ts";
+import { unknownModel } from "./unknown-model.ts";
 
 /** What a call names, and who calls. */
 export interface ModelQuery {
@@ -29,10 +30,7 @@ export function targetModel<Kind extends Model>(
       `Whoever runs this gateway sets it in the configuration file: prices: { "${parsed.model}": ... }.`;
     throw new GatewayError("model_not_found", message, { param });
   }
-  if (model === undefined) {
-    const message = `The model "${parsed.model}" does not exist. GET /v1/models lists those you can call.`;
-    throw new GatewayError("model_not_found", message, { param });
-  }
+  if (model === undefined) throw unknownModel(parsed.model, catalog);
   if (!modelAllowed(scope, model.id)) {
     const message = `The model "${model.id}" is outside the model allowlist of this key.`;
     throw new GatewayError("model_not_allowed", message, { param });

@@ -26,18 +26,46 @@ const joinedConnectionsMax = 2;
 
 /** The server that `DATABASE_URL` names does not answer, or does not let us in. Never tells the password. */
 class DatabaseUnreachableError extends Error {
+  /** What is wrong, and what to do; the message has both. */
+  readonly problem: string;
+  readonly fix: string;
+
   constructor(url: string, cause: unknown) {
     const place = URL.canParse(url) ? new URL(url) : undefined;
     const name = place === undefined ? "" : ` ${place.host}${place.pathname}`;
-    super(`the database${name} of DATABASE_URL cannot be used: ${reason(cause)}`, { cause });
+    const first = firstOf(cause);
+    const problem = `the database${name} of DATABASE_URL cannot be used: ${reason(first)}`;
+    const fix = fixOf(first);
+    super(`${problem}; ${fix}`, { cause });
+    this.problem = problem;
+    this.fix = fix;
     this.name = "DatabaseUnreachableError";
   }
 }
 
 /** A name with several addresses fails with one error for each, and no message of its own. */
-function reason(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reason(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
+const firstOf = (error: unknown): unknown =>
+  error instanceof AggregateError && error.errors.length > 0 ? firstOf(error.errors[0]) : error;
+
+const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const reach = "check host and port, and that the server runs";
+/** What helps, by the code of the system or of PostgreSQL. */
+const fixes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: reach,
+  ETIMEDOUT: `${reach}; a firewall may be between`,
+  EHOSTUNREACH: `${reach}; a firewall may be between`,
+  ENOTFOUND: "check the host's name",
+  EAI_AGAIN: "check the host's name, and this machine's resolver",
+  "28P01": "check user and password; special characters in them are written as %40 and so on",
+  "28000": "let this user in by the server's pg_hba.conf, or add ?sslmode=require",
+  "3D000": "make the database first, by CREATE DATABASE",
+  "53300": "raise the server's max_connections",
+};
+
+function fixOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return fixes[code] ?? "check DATABASE_URL, and that the server lets this user in";
 }
 
 async function openServer(url: string, options: OpenOptions): Promise<Database> {

@@ -5,7 +5,14 @@
 import * as fc from "fast-check";
 import { fastify } from "fastify";
 import { beforeAll, describe, expect, it } from "vitest";
-import { matchRoute, routes, splitName, styleOf, type RouteName } from "../../src/http/routes.ts";
+import {
+  likelyRoute,
+  matchRoute,
+  routes,
+  splitName,
+  styleOf,
+  type RouteName,
+} from "../../src/http/routes.ts";
 
 const names = Object.keys(routes) as RouteName[];
 /** The name of the row that a request gets. */
@@ -75,8 +82,35 @@ describe("the row of a request", () => {
     ["GET", "/api/v3", {}, "ark"],
     ["GET", "/api/v2", {}, "chat"],
     ["GET", "/", {}, "chat"],
+    ["POST", "/v1/v1/messages", {}, "messages"],
+    ["POST", "/api/v1/chat/completions", {}, "chat"],
+    ["POST", "/v1/v1beta/models/a:generateContent", {}, "generate_content"],
   ])("errors of %s %s %j are in the shape of %s", (method, url, headers, style) => {
     expect(styleOf(matchRoute(method, url), headers)).toBe(style);
+  });
+});
+
+/** What a wrong base URL makes of an SDK's path: the commonest mistake of a first call. */
+describe("the route that is meant", () => {
+  it.each([
+    ["POST", "/chat/completions", "/v1/chat/completions"],
+    ["POST", "/v1/v1/chat/completions", "/v1/chat/completions"],
+    ["POST", "/v1//chat/completions", "/v1/chat/completions"],
+    ["POST", "/api/v1/chat/completions", "/v1/chat/completions"],
+    ["POST", "/responses", "/v1/responses"],
+    ["POST", "/embeddings", "/v1/embeddings"],
+    ["POST", "/v1/v1/messages", "/v1/messages"],
+    ["POST", "/anthropic/v1/messages/count_tokens", "/v1/messages/count_tokens"],
+    ["POST", "/v1/v1beta/models/a/b:streamGenerateContent", "/v1beta/*"],
+    ["POST", "/models/a:countTokens", "/v1beta/*"],
+    ["GET", "/models", "/v1/models"],
+    ["POST", "/v1/threads/thread_1/messages", undefined],
+    ["POST", "/v1/chat/completion", undefined],
+    ["POST", "/shop/models/a:generateContent", undefined],
+    ["GET", "/chat/completions", undefined],
+    ["GET", "/admin/v1/models", undefined],
+  ])("of %s %s is %s", (method, path, meant) => {
+    expect(likelyRoute(method, path)?.path).toBe(meant);
   });
 });
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
-import { parseModelId } from "../../src/routing/index.ts";
+import type { Catalog, Model } from "../../src/catalog/index.ts";
+import { parseModelId, resolveModelId } from "../../src/routing/index.ts";
+import { openScope } from "../../src/routing/scope.ts";
+import { targetModel } from "../../src/routing/target.ts";
 
 function codeOf(text: string): string {
   try {
@@ -46,5 +49,40 @@ describe("parseModelId", () => {
     const suffixes = [":", ":@", ":@cheapest", ":@PRICE", ":a b", ":@price ", ":-x", ":a/b"];
     const codes = suffixes.map((suffix) => codeOf(`acme/talk${suffix}`));
     expect(codes).toEqual(suffixes.map(() => "400 invalid_model_suffix model"));
+  });
+});
+
+/** The commonest mistakes in a model's id, and what their callers read. */
+describe("a model that does not exist", () => {
+  const catalog = { providers: new Map(), models: new Map() } as Catalog;
+  const ids = ["acme/talk-4.5", "acme/other", "resale/talk-4.5"];
+  const models = new Map(ids.map((id) => [id, { id } as Model]));
+  const messageOf = (text: string, { models }: Catalog): string => {
+    const all = { ...catalog, models };
+    const isAny = (_model: Model): _model is Model => true;
+    try {
+      const parsed = resolveModelId(text, all);
+      targetModel({ catalog: all, parsed, scope: openScope, entryPoint: "messages" }, isAny);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    throw new Error(`found: ${text}`);
+  };
+
+  it.each([
+    ["talk-4.5", /form vendor\/model\. Did you mean "acme\/talk-4\.5"\?/],
+    ["acme/talk-4-5", /does not exist\. Did you mean "acme\/talk-4\.5"\?/],
+    ["Acme/Talk_4.5:@price", /"Acme\/Talk_4\.5" does not exist\. Did you mean "acme\/talk-4\.5"\?/],
+    ["resale/talk45", /Did you mean "resale\/talk-4\.5"\?/],
+    [
+      "acme/unknown",
+      /^The model "acme\/unknown" does not exist\. GET \/v1\/models lists those you can call\.$/,
+    ],
+  ])("%s", (text, message) => {
+    expect(messageOf(text, { ...catalog, models })).toMatch(message);
+  });
+
+  it("a gateway without any model says so", () => {
+    expect(messageOf("openai/gpt-5", catalog)).toMatch(/has no models yet: `tollgate doctor` says/);
   });
 });

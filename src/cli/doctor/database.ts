@@ -11,6 +11,12 @@ import { checkMasterKey } from "./machine.ts";
 const skewWarnedMs = 1_000;
 const skewFailedMs = 30_000;
 
+/** An error, which may say what is wrong apart from what to do. */
+interface Told extends Error {
+  readonly problem?: string;
+  readonly fix?: string;
+}
+
 /** All that the database tells. */
 export async function checkDatabase(environment: Environment): Promise<Finding[]> {
   if (isUnused(environment))
@@ -22,8 +28,8 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
   try {
     database = await openDatabaseOf(environment, { join: true, log: createLog("silent") });
   } catch (error) {
-    const fix = "check DATABASE_URL, and that the server runs and lets this user in";
-    return [failed("database", (error as Error).message, fix), checkMasterKey(environment, true)];
+    const { message, problem = message, fix = "read database/server.log" } = error as Told;
+    return [failed("database", problem, fix), checkMasterKey(environment, true)];
   }
   try {
     const clock = await checkClock(database);
