@@ -15,7 +15,7 @@ export function inviting(world: () => World, clock: ReturnType<typeof manualCloc
     const answer = await world()[by].call("POST", `/workspaces/${place.id}/members`, body);
     expect(answer.status).toBe(201);
     const { invitation, user_id, one_time_password } = answer.json;
-    const token = (invitation.url as string).split("/").at(-1)!;
+    const token = (invitation.url as string).split("#").at(-1)!;
     // Entries of the audit log are in the order of time.
     clock.advance(1);
     return {

@@ -114,7 +114,7 @@ const removing: Ask = async (world, one) => {
         role: one.role === "member" ? "member" : "admin",
       }),
     );
-    const token = (invitation.url as string).split("/").at(-1);
+    const token = (invitation.url as string).split("#").at(-1);
     world.must(
       await call(world.gateway.url, "POST", "/auth/invitations/accept", {
         body: { token },

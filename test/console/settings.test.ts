@@ -304,7 +304,7 @@ it.skipIf(!isLong)("somebody with an account joins another workspace as who they
       role: "member",
     }),
   );
-  const token = invitation.url.split("/").at(-1);
+  const token = invitation.url.split("#").at(-1);
   const { page, complaints, close } = await visit({
     url: world.gateway.url,
     cookie: world.mel.cookie,

@@ -46,7 +46,7 @@ async function accept(
 
 /** Adds the paths. */
 export function registerInvitations(app: FastifyInstance, services: HttpServices): void {
-  // The console's page has the token behind the `#`, which no browser sends.
+  // Links of before: the console's page has the token behind the `#`, which no browser sends.
   app.get<{ Params: { token: string } }>("/invitations/:token", (request, reply) =>
     reply
       .headers({

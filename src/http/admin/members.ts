@@ -119,7 +119,8 @@ const create = route({
     });
     const { member, token, oneTimePassword } = made;
     const { body: shown } = await answer(services, member);
-    const url = new URL(`/invitations/${token}`, services.publicUrl()).href;
+    // Behind the `#`, which no browser sends: no log has it.
+    const url = new URL(`/join#${token}`, services.publicUrl()).href;
     return {
       etag: etagOf(memberKind.view(member)),
       body: {

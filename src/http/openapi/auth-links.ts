@@ -106,8 +106,9 @@ const useReset = operation({
 
 const invitationLink = operation({
   operationId: "showInvitation",
-  summary: "What an invitation's link opens",
-  description: "Goes on to the console's page, where the invitation is accepted.",
+  summary: "What an old invitation's link opens",
+  description:
+    "Goes on to the console's page, where the invitation is accepted. Links of today lead there themselves.",
   parameters: [tokenInPath],
   responses: { 302: { description: "To `/join#` and the token." } },
 });

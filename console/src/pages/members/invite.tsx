@@ -13,15 +13,8 @@ import { roleChoices, type Role } from "./roles.ts";
 
 type Added = Schemas["MemberAdded"];
 
-/** The page of the console for an invitation: its token stands behind the `#`, so that no log has it. */
-function joinAddress(address: string): string {
-  const { origin, pathname } = new URL(address);
-  return `${origin}/join#${pathname.slice(pathname.lastIndexOf("/") + 1)}`;
-}
-
 function Link({ added, close }: { added: Added; close: () => void }) {
-  const { expires_at: until } = added.invitation;
-  const url = joinAddress(added.invitation.url);
+  const { url, expires_at: until } = added.invitation;
   return (
     <Stack gap="md">
       <Text>
