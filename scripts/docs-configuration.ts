@@ -26,9 +26,10 @@ const introduction = `# Configuration
 \`tollgate.yaml\`, or the file that \`TOLLGATE_CONFIG\` or \`--config\` names. \`\${NAME}\` stands for the environment
 variable of that name, \`\${NAME:-text}\` also says what holds where there is none. The file is checked as a whole,
 and every mistake is reported at once with its line: \`npx tollgate config check\`. A changed file is loaded while
-the gateway runs; a wrong one is reported, and the old one stays in force. Changes outside of providers, models and
-\`server.tls\` take effect at the next start.
+the gateway runs; a wrong one is reported, and the old one stays in force. Changes of providers, models, \`prices\`,
+\`default_model\` and \`server.tls\` take effect at once, all others at the next start.
 
+\`npx tollgate config example\` prints a file to start from, with a word on each setting.
 \`npx tollgate config schema\` prints the JSON Schema for editors, \`npx tollgate config print\` what is in force, as a
 file to start from: defaults written out, \`\${NAME}\` where a value came from a variable. A secret that the file itself
 holds is masked (\`****abcd\`); put it back before you start from what was printed. A masked key is refused.

@@ -59,6 +59,8 @@ npx tollgate credits add 25.00 --reference invoice-1
 npx tollgate keys create --name ci --daily-cap 5.00
 npx tollgate members add ada@example.com --role admin
 npx tollgate usage --by model --granularity day
+npx tollgate requests list --status failed
+npx tollgate requests show req_...                               # why it failed, who was asked, what it cost
 \`\`\`
 
 The commands ask the gateway that runs on the data directory, or at \`--url\` with \`TOLLGATE_ADMIN_TOKEN\`. Where none
@@ -83,7 +85,7 @@ runs they work on its database. \`--json\` prints what the API answers.
 
 \`\`\`sh
 npx tollgate members add ada@example.com --role admin            # prints the link
-TOKEN=gw_inv_...                                                 # its last part
+TOKEN=gw_inv_...                                                 # what stands behind its #
 
 curl -sS http://127.0.0.1:8080/auth/invitations/read -H "Content-Type: application/json" \\
   -d '{"token": "'$TOKEN'"}'                                     # which organization and workspace

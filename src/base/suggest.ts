@@ -17,7 +17,7 @@ function editDistance(left: string, right: string): number {
 }
 
 /** The nearest of `known`, where it is near enough to be what was meant. */
-function nearest(word: string, known: readonly string[]): string | undefined {
+export function nearest(word: string, known: readonly string[]): string | undefined {
   const normal = (text: string) => text.toLowerCase().replace(/[-_ ]/g, "");
   let best: string | undefined;
   let bestDistance = Math.floor(Math.max(word.length, 3) / 3) + 1;

@@ -1,4 +1,4 @@
-/** What `tollgate config` does: check a file, print its JSON Schema for editors, print what is in force. */
+/** What `tollgate config` does: check a file, print its JSON Schema for editors, an example, or what is in force. */
 import {
   checkSecrets,
   configJson,
@@ -7,7 +7,9 @@ import {
   environmentCatalog,
   environmentSource,
   formatPath,
+  leftToEnvironment,
   loadConfig,
+  mergeCatalogs,
   printConfig,
   sandboxCatalog,
   type Catalog,
@@ -15,8 +17,10 @@ import {
   type ConfigResult,
 } from "../catalog/index.ts";
 import { configFile, knownBesides, mistakesText, nowhere, sandboxWanted } from "./catalog.ts";
+import { exampleConfig } from "./config-example.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { printJson } from "./print.ts";
+import { environmentProviders } from "./vendor-models.ts";
 
 export interface FileOption {
   readonly config?: string;
@@ -25,6 +29,9 @@ export interface FileOption {
 
 /** Prints the JSON Schema of the file. */
 export const schema = (): void => printJson(configSchema());
+
+/** Prints a file to start from, with words. */
+export const example = (): void => console.log(exampleConfig.trimEnd());
 
 interface Loaded {
   readonly path: string | undefined;
@@ -54,15 +61,16 @@ export async function loadConfiguration(options: FileOption): Promise<Loaded> {
   return { path, hasSandbox, result };
 }
 
-const nothing: Catalog = { providers: new Map(), models: new Map() };
-
-/** What would be served by it; nothing where it is wrong. A file that names nobody leaves it to the environment's vendors. */
+/**
+ * Who would be called by it: the environment's vendors and local servers, and above them the file's own. Not those that were
+ * added over the management API. @throws UsageError for an address of the environment that is none
+ */
 export function catalogOf(result: ConfigResult): Catalog {
-  if ("mistakes" in result) return nothing;
-  const { catalog } = result.config;
-  return catalog.providers.size > 0
-    ? catalog
-    : environmentCatalog(readEnvironment(process.env).variables);
+  const { variables } = readEnvironment(process.env);
+  const brought = environmentProviders(variables);
+  if ("mistakes" in result) return brought;
+  const { catalog, variables: used } = result.config;
+  return mergeCatalogs(used ? leftToEnvironment(brought, variables, used) : brought, catalog);
 }
 
 /** Reports every mistake of the file. */

@@ -22,6 +22,10 @@ export function addConfigCommands(config: Command): void {
     .description("print the file's JSON Schema, for editors")
     .action(async () => (await commands()).schema());
   config
+    .command("example")
+    .description("print a file to start from, with a word on each setting")
+    .action(async () => (await commands()).example());
+  config
     .command("print")
     .description(
       "print the configuration in force as a file to start from: defaults filled in, variables as ${NAME}, other secrets masked",

@@ -7,6 +7,7 @@ import type { FileOption } from "./config-commands.ts";
 import type { ExportOptions } from "./export.ts";
 import type { RestoreCommandOptions } from "./backup.ts";
 import { addCatalogCommands } from "./catalog-commands.ts";
+import { addCompletionCommand } from "./completion.ts";
 import { addConfigCommands } from "./config.ts";
 import { addConvertCommands } from "./convert.ts";
 import { addCreditCommands } from "./credits.ts";
@@ -14,6 +15,7 @@ import { addKeyCommands } from "./keys.ts";
 import { addMemberCommands } from "./members.ts";
 import { addModelsCommand } from "./models.ts";
 import { addProviderCommands } from "./providers.ts";
+import { addRequestCommands } from "./requests.ts";
 import type { ServeOptions } from "./serve.ts";
 import { addUsageCommand } from "./usage.ts";
 import { addVendorsCommand } from "./vendors.ts";
@@ -33,6 +35,44 @@ export function createProgram(): Command {
     .configureHelp({ sortSubcommands: false });
   program.exitOverride();
 
+  addServeCommands(program);
+  addKeyCommands(
+    program
+      .command("keys")
+      .description("API keys: create, list, disable, enable, revoke, reveal, rotate"),
+  );
+  addWorkspaceCommands(program.command("workspaces").description("workspaces: list, create, set"));
+  addMemberCommands(
+    program.command("members").description("members of a workspace: list, add, set, remove"),
+  );
+  addCreditCommands(
+    program.command("credits").description("a workspace's credit: add, take, show"),
+  );
+  addUsageCommand(program);
+  addRequestCommands(program);
+  addVendorsCommand(program);
+  addModelsCommand(program);
+  addProviderCommands(
+    program
+      .command("providers")
+      .description("providers: list, add, change, remove, test, pause, resume, credentials"),
+  );
+  addCatalogCommands(
+    program.command("catalog").description("the list of vendors' models: update, list, rollback"),
+  );
+  addConfigCommands(
+    program.command("config").description("the configuration file: check, schema, example, print"),
+  );
+  addConvertCommands(program);
+  addDoctorCommand(program);
+  addDatabaseCommands(program);
+  addCompletionCommand(program);
+  for (const command of allCommands(program)) command.exitOverride();
+  return program;
+}
+
+/** What runs until it is stopped. */
+function addServeCommands(program: Command): void {
   program
     .command("serve", { isDefault: true })
     .description("run the gateway")
@@ -55,35 +95,6 @@ export function createProgram(): Command {
     .action(async (options: { port: string; host: string }) =>
       (await import("./sandbox.ts")).sandboxCommand(options),
     );
-  addKeyCommands(
-    program
-      .command("keys")
-      .description("API keys: create, list, disable, enable, revoke, reveal, rotate"),
-  );
-  addWorkspaceCommands(program.command("workspaces").description("workspaces: list, create, set"));
-  addMemberCommands(
-    program.command("members").description("members of a workspace: list, add, set, remove"),
-  );
-  addCreditCommands(program.command("credits").description("a workspace's credit: add, show"));
-  addUsageCommand(program);
-  addVendorsCommand(program);
-  addModelsCommand(program);
-  addProviderCommands(
-    program
-      .command("providers")
-      .description("providers: list, add, change, remove, test, pause, resume, credentials"),
-  );
-  addCatalogCommands(
-    program.command("catalog").description("the list of vendors' models: update, list, rollback"),
-  );
-  addConfigCommands(
-    program.command("config").description("the configuration file: check, schema, print"),
-  );
-  addConvertCommands(program);
-  addDoctorCommand(program);
-  addDatabaseCommands(program);
-  for (const command of allCommands(program)) command.exitOverride();
-  return program;
 }
 
 function addDoctorCommand(program: Command): void {

@@ -3,6 +3,7 @@ import { createLog } from "../base/log.ts";
 import { banner } from "./banner.ts";
 import { readEnvironment, parsePort, parseWorkers } from "./environment.ts";
 import type { Gateway } from "./gateway.ts";
+import { misspeltVariables } from "./misspelt-variables.ts";
 import { proxyFetches } from "./proxies.ts";
 import { sameSignalMs } from "./signals.ts";
 import { workersWanted } from "./workers/count.ts";
@@ -29,6 +30,7 @@ export async function serve(options: ServeOptions): Promise<void> {
         : parseWorkers(options.workers, "--workers"),
   };
   const log = createLog();
+  for (const line of misspeltVariables(process.env)) log.warn({}, line);
   const wanted = workersWanted(environment);
   if (wanted > 1) {
     const { supervise } = await import("./workers/supervise.ts");

@@ -6,6 +6,7 @@ import type { Log } from "../base/log.ts";
 import {
   environmentCatalog,
   hasVendors,
+  localCatalog,
   localProviders,
   mergeCatalogs,
   presetMistakes,
@@ -41,6 +42,17 @@ function localServers(variables: Environment["variables"]) {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+/**
+ * Whom the environment names, with the models of the shipped list; local servers without theirs, for they are not asked.
+ * @throws UsageError for an address that is none
+ */
+export function environmentProviders(variables: Environment["variables"]): Catalog {
+  const [mistake] = presetMistakes(variables);
+  if (mistake !== undefined) throw new UsageError(mistake);
+  const local = localServers(variables).map((provider) => ({ provider, models: [] }));
+  return mergeCatalogs(environmentCatalog(variables), localCatalog(local));
 }
 
 const stays = "the list of models could not be read; the old one stays in force";

@@ -46,6 +46,9 @@ it("the commands are the documented ones", () => {
     "credits take",
     "credits show",
     "usage",
+    "requests",
+    "requests list",
+    "requests show",
     "vendors",
     "models",
     "providers",
@@ -66,6 +69,7 @@ it("the commands are the documented ones", () => {
     "config",
     "config check",
     "config schema",
+    "config example",
     "config print",
     "convert",
     "convert litellm",
@@ -76,6 +80,7 @@ it("the commands are the documented ones", () => {
     "export",
     "backup",
     "restore",
+    "completion",
   ]);
 });
 
@@ -131,6 +136,9 @@ describe("wrong usage: exit 2, and nothing on standard output", () => {
     [["keys", "create", "--name", "x", "--expires", "2020-01-01"], "which is in the past"],
     [["members", "add", "x@example.com", "--role", "boss"], "it takes admin, member"],
     [["usage", "--by", "mood"], "it takes model, key, provider, member, workspace"],
+    [["usage", "--csv", "--json"], "name one of --csv and --json"],
+    [["requests", "list", "--limit", "0"], '--limit is "0"; it takes a number from 1 to 100'],
+    [["completion", "tcsh"], '<shell> is "tcsh"; it takes bash, zsh'],
     [["usage", "--from", "once"], '--from is "once"; it takes a time'],
   ])("%j", async (words, line) => {
     const { code, stdout, stderr } = await tollgateHere(words, {

@@ -1,13 +1,22 @@
 /** What stands in the way of a start is told in one line that says what to do, never as a stack trace. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEnvironment, UsageError } from "../../src/cli/environment.ts";
+import { misspeltVariables } from "../../src/cli/misspelt-variables.ts";
 import { tollgateHere } from "../support/command.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { preparedDataDir } from "../support/postgres.ts";
+import { preparedDataDir, sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 
 let directory: string;
@@ -140,6 +149,35 @@ describe("environment variables: exit 2, naming the variable and what it takes",
     expect(read).not.toThrow(/hunter2/);
   });
 
+  it("a name that is nearly one of ours is reported, and what Kubernetes sets is not", () => {
+    const all = {
+      TOLLGATE_WORKES: "2",
+      TOLLGATE_TRUSTED_PROXY: "loopback",
+      TOLLGATE_MASTER_KEY_FILES: "x",
+      TOLLGATE_PORT: "tcp://10.0.0.1:80",
+      TOLLGATE_SERVICE_HOST: "10.0.0.1",
+      TOLLGATE_WORKERS: "1",
+      TOLLGATE_MASTER_KEY_FILE: "y",
+      TOLLGATE_HOST: "0.0.0.0",
+      TOLLGATE_CONFIG_FILE: "gateway.yaml",
+      TOLLGATE_TEAM: "search",
+      SOMETHING_ELSE: "z",
+    };
+    expect(misspeltVariables(all)).toEqual([
+      'TOLLGATE_WORKES is not read; did you mean "TOLLGATE_WORKERS"?',
+      'TOLLGATE_TRUSTED_PROXY is not read; did you mean "TOLLGATE_TRUSTED_PROXIES"?',
+      'TOLLGATE_MASTER_KEY_FILES is not read; did you mean "TOLLGATE_MASTER_KEY_FILE"?',
+      'TOLLGATE_HOST is not read; did you mean "HOST"?',
+      'TOLLGATE_CONFIG_FILE is not read; did you mean "TOLLGATE_CONFIG"?',
+    ]);
+  });
+
+  it("each variable that is read is known", () => {
+    const read = readFileSync("src/cli/environment.ts", "utf8").match(/(?<=value\(")TOLLGATE_\w+/g);
+    const named = Object.fromEntries(read!.map((name) => [`${name}X`, "1"]));
+    expect(misspeltVariables(named)).toHaveLength(new Set(read).size);
+  });
+
   it("as a command says it", async () => {
     expect(await failure(["serve"], { PORT: "http" })).toEqual({
       code: 2,
@@ -167,10 +205,18 @@ describe("the database", () => {
       });
       expect(code).toBe(1);
       expect(line).toBe(
-        "tollgate: the database 127.0.0.1:9/books of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:9",
+        "tollgate: the database 127.0.0.1:9/books of DATABASE_URL cannot be used: connect ECONNREFUSED 127.0.0.1:9; " +
+          "check host and port, and that the server runs",
       );
     },
   );
+
+  it("a database that is not there, and a user who is not let in: what to do", async () => {
+    const url = new URL(await (await sharedPostgres()).createMigrated());
+    url.pathname = "/no_such_database";
+    const { line } = await failure(["keys", "list"], { DATABASE_URL: url.href });
+    expect(line).toMatch(/database "no_such_database" does not exist; make the database first/);
+  });
 
   it("another master key than the database was set up with: exit 2", async () => {
     const { code, line } = await failure(["serve"], {

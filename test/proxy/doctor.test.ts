@@ -148,6 +148,38 @@ describe("tollgate doctor", () => {
     expect(code).toBe(0);
   });
 
+  it("looks at the environment's vendors and local servers beside those of the file", async () => {
+    const path = join(folder, "one.yaml");
+    const url = await vendor();
+    writeFileSync(
+      path,
+      `providers: [{ id: house, dialect: openai-compatible, base_url: "${url}", api_key: ${key} }]\n`,
+    );
+    const one = { TOLLGATE_CONFIG: path, TOLLGATE_PUBLIC_URL: "" };
+    const vendors = { MISTRAL_API_KEY: "key-of-mistral-55", MISTRAL_BASE_URL: url };
+    const { code, of } = await doctor({
+      ...one,
+      ...vendors,
+      OLLAMA_BASE_URL: "http://127.0.0.1:1",
+    });
+    expect(code).toBe(1);
+    expect(of("configuration")?.message).toContain("3 providers");
+    expect(of("provider house")).toMatchObject({ status: "ok" });
+    expect(of("provider mistral")).toMatchObject({ status: "failed" });
+    expect(of("provider ollama")?.message).toContain("ECONNREFUSED");
+    const wrong = await doctor({ ...one, ...vendors, MISTRAL_BASE_URL: "mistral.example.com" });
+    expect(wrong.of("environment")?.message).toContain("MISTRAL_BASE_URL is not an address");
+    expect(wrong.of("provider house")).toMatchObject({ status: "ok" });
+  });
+
+  it("says how to have a provider where there is none", async () => {
+    const { of } = await doctor({ TOLLGATE_CONFIG: "", TOLLGATE_SANDBOX: "off" });
+    expect(of("configuration")).toMatchObject({
+      status: "warning",
+      fix: expect.stringContaining("tollgate config example") as string,
+    });
+  });
+
   it("reports a mistake of the file, and looks at the rest", async () => {
     const path = join(folder, "wrong.yaml");
     writeFileSync(path, "providers:\n  - { id: x }\n");

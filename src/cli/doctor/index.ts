@@ -4,12 +4,13 @@
  */
 import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
 import { createPools, type Pools } from "../../upstream/index.ts";
-import { formatMistakes, type Catalog } from "../../catalog/index.ts";
-import { readEnvironment, type Environment } from "../environment.ts";
+import { formatMistakes, type Catalog, type ConfigResult } from "../../catalog/index.ts";
+import { readEnvironment, UsageError, type Environment } from "../environment.ts";
+import { misspeltVariables } from "../misspelt-variables.ts";
 import { printJson } from "../print.ts";
 import { environmentProxies } from "../proxies.ts";
 import { checkDatabase } from "./database.ts";
-import { failed, ok, type Finding } from "./findings.ts";
+import { failed, ok, warning, type Finding } from "./findings.ts";
 import { checkAddresses, checkDirectory } from "./machine.ts";
 import { checkProvider } from "./providers.ts";
 
@@ -49,25 +50,55 @@ export async function doctor(options: FileOption): Promise<void> {
   const rows = [...checks, ...providerChecks(catalog)];
   const found = await Promise.all(rows.map((row) => bounded(row, context)));
   await pools.close();
-  const findings = [...configuration.findings, ...found.flat()];
+  const misspelt = misspeltVariables(process.env).map((line) =>
+    warning("environment", line, "correct the name, or take the variable away"),
+  );
+  const findings = [...configuration.findings, ...misspelt, ...found.flat()];
   if (options.json) printJson({ findings });
   else for (const line of findings.flatMap(linesOf)) console.log(line);
   if (findings.some(({ status }) => status === "failed")) process.exitCode = 1;
 }
 
-async function checkConfiguration(options: FileOption) {
-  const { path, result } = await loadConfiguration(options);
+interface Configured {
+  /** Who is called; nobody where that cannot be told. */
+  readonly catalog: Catalog;
+  readonly findings: readonly Finding[];
+}
+
+async function checkConfiguration(options: FileOption): Promise<Configured> {
   const check = "configuration";
-  const catalog = catalogOf(result);
+  const { path, hasSandbox, result } = await loadConfiguration(options);
+  const { catalog, findings } = checkEnvironment(result);
   if ("mistakes" in result) {
     const fix = "mend these, and see tollgate config check";
-    return { catalog, findings: [failed(check, formatMistakes(result.mistakes), fix)] };
+    const wrong = failed(check, formatMistakes(result.mistakes), fix);
+    return { catalog, findings: [wrong, ...findings] };
   }
-  const where = path ?? "the environment's vendors";
   const { providers, models } = catalog;
+  const vendors = "the environment's vendors";
+  const where = path === undefined ? vendors : `${path} and ${vendors}`;
   const message = `${where}: ${providers.size} providers, ${models.size} models`;
-  return { catalog, findings: [ok(check, message)] };
+  const isEmpty = providers.size === 0 && !hasSandbox && findings.length === 0;
+  const found = isEmpty ? warning(check, message, nobodyFix) : ok(check, message);
+  return { catalog, findings: [found, ...findings] };
 }
+
+const nobodyFix =
+  "set a vendor's key (tollgate vendors), write a file (tollgate config example), or add one (tollgate providers add)";
+
+/** Who the environment and the file name, and what is wrong with an address of the environment. */
+function checkEnvironment(result: ConfigResult): Configured {
+  try {
+    return { catalog: catalogOf(result), findings: [] };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const catalog = "mistakes" in result ? nobody : result.config.catalog;
+    const wrong = failed("environment", error.message, "correct the variable, or leave it out");
+    return { catalog, findings: [wrong] };
+  }
+}
+
+const nobody: Catalog = { providers: new Map(), models: new Map() };
 
 /** What a check finds, or that it found nothing in time. It never throws. */
 async function bounded(check: Check, context: Context): Promise<Finding[]> {

@@ -1,0 +1,47 @@
+/** Variables whose names are nearly ours: a misspelt one would be left out without a word. docs/operate.md "Environment". */
+import { nearest } from "../base/suggest.ts";
+import { isSecretVariable } from "./secret-files.ts";
+
+const known = [
+  "TOLLGATE_ADMIN_TOKEN",
+  "TOLLGATE_ALLOW_PRIVATE_ADDRESSES",
+  "TOLLGATE_CONFIG",
+  "TOLLGATE_DATA_DIR",
+  "TOLLGATE_DRAIN_SECONDS",
+  "TOLLGATE_INITIAL_CREDIT",
+  "TOLLGATE_LOG_LEVEL",
+  "TOLLGATE_MASTER_KEY",
+  "TOLLGATE_MASTER_KEY_PREVIOUS",
+  "TOLLGATE_METRICS_HOST",
+  "TOLLGATE_METRICS_PORT",
+  "TOLLGATE_METRICS_TOKEN",
+  "TOLLGATE_PUBLIC_URL",
+  "TOLLGATE_SANDBOX",
+  "TOLLGATE_TRUSTED_PROXIES",
+  "TOLLGATE_WORKERS",
+];
+const all = [...known, ...known.filter(isSecretVariable).map((name) => `${name}_FILE`)];
+
+/** Ours without the beginning that all others have. */
+const shorter = ["PORT", "HOST", "DATABASE_URL", "DATABASE_URL_FILE"];
+
+/** What Kubernetes sets for a Service that is called so, and what our own processes and tests hand on. */
+const others =
+  /^TOLLGATE_(?:(?:\w+_)?SERVICE_|(?:\w+_)?PORT_|TEST_|WORKER_START$|MUTANTS_|SCREENSHOTS$)/;
+
+const bare = (name: string): string => name.slice("TOLLGATE_".length);
+
+/** One line for each such variable, with the name that it is near. Names that are near none may be the operator's own. */
+export const misspeltVariables = (variables: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(variables).flatMap(([name, value]) => {
+    if (!name.startsWith("TOLLGATE_") || all.includes(name) || others.test(name)) return [];
+    // Kubernetes' own.
+    if (String(value).startsWith("tcp://")) return [];
+    const near = nearest(bare(name), all.map(bare));
+    const meant =
+      shorter.find((one) => one === bare(name)) ??
+      // Those that are no secrets have no file.
+      known.find((one) => name === `${one}_FILE`) ??
+      (near && `TOLLGATE_${near}`);
+    return meant === undefined ? [] : [`${name} is not read; did you mean "${meant}"?`];
+  });

@@ -1,0 +1,45 @@
+/** `tollgate completion`: what a shell offers behind some words. */
+import { execFileSync } from "node:child_process";
+import { expect, it } from "vitest";
+import { tollgateHere } from "../support/command.ts";
+
+/** What bash offers for the last of `words`. */
+async function offered(...words: readonly string[]): Promise<string[]> {
+  const { code, stdout } = await tollgateHere(["completion", "bash"], {});
+  expect(code).toBe(0);
+  const ask = [
+    'COMP_WORDS=("$@")',
+    "COMP_CWORD=$(($# - 1))",
+    "_tollgate",
+    'printf "%s\\n" "${COMPREPLY[@]}"',
+  ];
+  const script = `${stdout}\n${ask.join("\n")}`;
+  const args = ["--norc", "-c", script, "bash", "tollgate", ...words];
+  return execFileSync("bash", args, { encoding: "utf8" }).trim().split("\n");
+}
+
+it.each([
+  [["ke"], ["keys"]],
+  [
+    ["keys", "re"],
+    ["revoke", "reveal"],
+  ],
+  [
+    ["keys", "create", "--mo"],
+    ["--monthly-cap", "--models"],
+  ],
+  [
+    ["providers", "credentials", ""],
+    ["add", "remove", "--help"],
+  ],
+  // An option and its value do not lead astray.
+  [["keys", "list", "--status", "active", "--w"], ["--workspace"]],
+])("%j", async (words, expected) => {
+  expect(await offered(...words)).toEqual(expected);
+});
+
+it("zsh gets the same through its own completion of bash's scripts", async () => {
+  const bash = await tollgateHere(["completion", "bash"], {});
+  const zsh = await tollgateHere(["completion", "zsh"], {});
+  expect(zsh.stdout).toBe(`autoload -U +X bashcompinit && bashcompinit\n${bash.stdout}`);
+});

@@ -1,0 +1,43 @@
+/** `tollgate config example`: a file that is right as it stands, and with every setting that it shows taken in. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { configSchema } from "../../src/catalog/index.ts";
+import { exampleConfig } from "../../src/cli/config-example.ts";
+import { tollgateHere } from "../support/command.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "tollgate-example-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** With each line that begins with `#` and no single space taken in. */
+const whole = exampleConfig.replaceAll(/^#(?! \S|$)/gm, "");
+
+/** What `config check` says of a file of this text. */
+function check(text: string) {
+  const path = join(directory, "tollgate.yaml");
+  writeFileSync(path, text);
+  const secrets = { OIDC_CLIENT_SECRET: "s", GUARD_SECRET: `whsec_${"A".repeat(43)}=` };
+  return tollgateHere(["config", "check", "--config", path], { ...secrets, TOLLGATE_SANDBOX: "" });
+}
+
+it("is printed, and is right as it stands", async () => {
+  const printed = await tollgateHere(["config", "example"], {});
+  expect(printed).toEqual({ code: 0, stdout: exampleConfig, stderr: "" });
+  expect(await check(exampleConfig)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("1 providers, 1 models, no mistake") as string,
+  });
+});
+
+it("every setting that is left out is right too, but for certificates that are not there", async () => {
+  const { stderr } = await check(whole);
+  const mistakes = stderr.split("\n").filter((line) => line.startsWith(directory));
+  expect(mistakes.filter((line) => !line.includes("server.tls"))).toEqual([]);
+});
+
+it("shows every section of the file but prices of vendors", () => {
+  const { properties } = configSchema() as { properties: object };
+  const shown = new Set(whole.match(/^[a-z_]+(?=:)/gm));
+  expect(Object.keys(properties).filter((name) => !shown.has(name))).toEqual(["prices"]);
+});
