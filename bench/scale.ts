@@ -66,10 +66,10 @@ async function call({ ledger, requestLog }: Gateway, at: number): Promise<void> 
   const keyId = `key_${at}`;
   const id = newId("req");
   const name = { workspaceId, id };
-  const reserved = await ledger.reserve({ ...name, keyId, amountNano: 2_000_000n });
-  if (reserved.outcome !== "reserved") throw new Error(reserved.outcome);
-  await sleep(callMs);
-  await ledger.post({ ...name, amountNano: 150_000n });
+  await ledger.spend({ ...name, keyId, amountNano: 2_000_000n }, async () => {
+    await sleep(callMs);
+    return { amountNano: 150_000n };
+  });
   requestLog.add({
     ...name,
     keyId,

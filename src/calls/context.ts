@@ -3,11 +3,19 @@ import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonSource } from "../base/json-source.ts";
 import type { Log } from "../base/log.ts";
+import type { NanoUsd } from "../base/money.ts";
 import type { Note } from "../base/notes.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Tags } from "../base/tags.ts";
 import type { Catalog } from "../catalog/index.ts";
-import type { CallProtocol, JsonObject, ProtocolName, Route } from "../protocols/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type {
+  CallProtocol,
+  JsonObject,
+  ProtocolName,
+  Route,
+  StreamTap,
+} from "../protocols/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { Constraints, Health } from "../routing/index.ts";
 import type { RateUse } from "../rates/index.ts";
@@ -17,7 +25,6 @@ import type { Keeper } from "./keep.ts";
 import type { CallRecord } from "./record.ts";
 import type { CacheServices } from "./cache-services.ts";
 import type { Reply } from "./reply.ts";
-import type { Hold, Spend } from "./spend.ts";
 
 /** A call as it came in: authenticated, its body one JSON object. */
 interface Call<Protocol extends CallProtocol> {
@@ -57,7 +64,6 @@ export interface CallServices<Record> {
   catalog(): Catalog;
   readonly pools: Pools;
   readonly health: Health;
-  readonly spend: Spend;
   readonly clock: Clock;
   readonly log: Log;
   /** The operator's own checks; absent: there are none. */
@@ -71,10 +77,18 @@ export interface CallServices<Record> {
 }
 
 export interface TextServices extends CallServices<CallRecord> {
+  readonly ledger: Pick<Ledger, "spend">;
   /** True sends direct calls through the canonical form too: tests show by it that nothing is lost there. */
   readonly forceConversion: boolean;
   /** For keys that have a response cache. */
   readonly cache?: CacheServices | undefined;
+}
+
+/** An answer that is complete but for its end, which nobody gets before its charge is committed. */
+export interface Answered {
+  readonly amountNano: NanoUsd;
+  /** Gives the caller the last frames of a stream, or all of a whole answer. */
+  end(): void;
 }
 
 /** What a call under way starts with. */
@@ -83,7 +97,6 @@ interface CallParts {
   readonly call: AnyCall;
   readonly reply: Reply;
   readonly record: CallRecord;
-  readonly hold: Hold;
   readonly inputEstimate: number;
   readonly route: Route;
   /** Where the workspace keeps what was said; it is the reply then. */
@@ -96,20 +109,20 @@ export class CallContext implements CallParts {
   readonly call: AnyCall;
   readonly reply: Reply;
   readonly record: CallRecord;
-  readonly hold: Hold;
   readonly inputEstimate: number;
   readonly keeper: Keeper | undefined;
   /** The route of the running attempt. */
   route: Route;
+  /** What saw the stream that the caller has frames of. */
+  tap: StreamTap | undefined;
   #whenGone: (() => void) | undefined;
 
   constructor(parts: CallParts) {
-    const { services, call, reply, record, hold, inputEstimate, route, keeper } = parts;
+    const { services, call, reply, record, inputEstimate, route, keeper } = parts;
     this.services = services;
     this.call = call;
     this.reply = reply;
     this.record = record;
-    this.hold = hold;
     this.inputEstimate = inputEstimate;
     this.route = route;
     this.keeper = keeper;

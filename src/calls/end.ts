@@ -1,11 +1,10 @@
-/** How a call that failed ends: its hold is released, and the caller gets the error, inside the stream where one has begun. */
+/** How a call that failed ends: its caller gets the error, inside the stream where one has begun. */
 import { AttemptFailure } from "../attempts/index.ts";
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { SseEvent } from "../base/sse.ts";
 import { recordFailure, type AnyRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
-import type { Hold, Spend } from "./spend.ts";
 
 /** An error to be answered in the caller's protocol, with the upstream's own error body where that is passed on. */
 export class CallError extends Error {
@@ -24,23 +23,23 @@ interface FailedCall {
   readonly thrown: unknown;
   readonly record: AnyRecord;
   readonly reply: Reply;
-  /** Absent when the call failed before its reservation was granted. */
-  readonly hold: Hold | undefined;
+  /** Gives back what is still held for it. Absent: nothing is. */
+  readonly release?: () => Promise<void> | undefined;
   /** The error as the last frames of a stream that has begun. */
   readonly framesOf: (error: GatewayError) => readonly SseEvent[];
 }
 
 /** Ends it. @throws CallError when nothing of the answer was sent yet */
 export async function endFailed(
-  { spend, log }: { readonly spend: Spend; readonly log: Log },
-  { thrown, record, reply, hold, framesOf }: FailedCall,
+  { log }: { readonly log: Log },
+  { thrown, record, reply, release, framesOf }: FailedCall,
 ): Promise<void> {
   const failure = thrown instanceof AttemptFailure ? thrown.failure : undefined;
   const error = failure?.error ?? toGatewayError(thrown);
   if (error.code === "internal_error") log.error({ err: thrown, call: record.id }, "a call failed");
   // A hold that was posted stays posted: a release after it is a named result without effect. Without a database the
   // caller is not kept waiting for it a second time; the hold then ends with its lease.
-  const released = hold && spend.release(hold);
+  const released = release?.();
   if (error.code !== "database_unavailable") await released;
   if (reply.gone) record.status = "client_closed";
   else recordFailure(record, error);

@@ -13,7 +13,7 @@ import type { Caller } from "../tenancy/index.ts";
 import type { CallServices } from "./context.ts";
 import type { ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
-import type { Hold } from "./spend.ts";
+import type { Hold, Spend } from "./spend.ts";
 
 /** A call as it came in: authenticated, its fields by the caller's names, its files in storage. */
 export interface ImageCall {
@@ -35,6 +35,7 @@ export interface ImageCall {
 }
 
 export interface ImageServices extends CallServices<ImageRecord> {
+  readonly spend: Spend;
   readonly database: Database;
   readonly files: FileStore;
   readonly fileUrl: FileUrl;

@@ -54,7 +54,7 @@ export async function settle<Rendering extends Answer>(
       : undefined;
     const answer = render({ usage: tokensOf(usage), ...(finished && { gw: finished.gw }) });
     const name = call.idempotency && (await keepAnswer(kept, answer));
-    record.costNano = await services.spend.postQueued(context.hold, costNano, async (tx) => {
+    record.costNano = await services.spend.post(context.hold, costNano, async (tx) => {
       const { workspaceId } = call.caller;
       if (call.idempotency && name !== undefined)
         await answerKey(tx, { workspaceId, claim: call.idempotency }, context.hold.id, name);
@@ -144,6 +144,6 @@ export async function settlePartial(
 ): Promise<void> {
   const usage = mediaUsage({ ...request, partialImages: previews }, {}, { count: 0 });
   const costNano = priceMedia(offer.price, usage);
-  record.costNano = await services.spend.postQueued(hold, costNano, () => Promise.resolve());
+  record.costNano = await services.spend.post(hold, costNano, () => Promise.resolve());
   record.metered = { usage, source: "estimated" };
 }

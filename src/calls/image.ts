@@ -78,7 +78,8 @@ export async function runImageCall(
     else await answerWhole(context);
   } catch (thrown) {
     const framesOf = (error: GatewayError) => [errorEvent(error)];
-    await endFailed(services, { thrown, record, reply, hold: context?.hold, framesOf });
+    const release = () => context && services.spend.release(context.hold);
+    await endFailed(services, { thrown, record, reply, release, framesOf });
   } finally {
     record.durationMs = services.clock.now() - record.startedMs;
     traceCall(record);
@@ -103,7 +104,7 @@ async function begin(
   const { workspaceId } = call.caller;
   const hold = { id: call.id, workspaceId };
   const claim = call.idempotency;
-  await services.spend.reserveQueued(hold, call.caller, prepared.boundNano, async (tx) => {
+  await services.spend.reserve(hold, call.caller, prepared.boundNano, async (tx) => {
     if (claim) await claimKeyForCall(tx, { workspaceId, claim }, call.id, services.clock.now());
   });
   const gone = new AbortController();

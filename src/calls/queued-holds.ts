@@ -46,9 +46,9 @@ export async function reserveQueuedHold(
       database.transaction(async (tx) => {
         await beside(tx);
         const result = await reserveIn(tx, { ...input, kind: "image" }, queue);
+        if (result.outcome === "reserved") return;
         if (result.mayFitSoon === true && performance.now() < idleUntilMs) throw new NotYetError();
-        const refusal = refusalError(result, input.amountNano);
-        if (refusal) throw refusal;
+        throw refusalError(result, input.amountNano);
       }),
     );
   for (;;) {

@@ -10,7 +10,7 @@ import type { SseEvent } from "../base/sse.ts";
 import { routingScope, type AnswerName, type ResponseCache } from "../tenancy/index.ts";
 import type { CacheServices } from "./cache-services.ts";
 import { cachedTextMax } from "./cached-answers.ts";
-import type { AnyCall, CallContext } from "./context.ts";
+import type { AnyCall, Answered, CallContext } from "./context.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { recordFirstToken, type CacheOutcome, type CallRecord } from "./record.ts";
 import { PassingReply } from "./passing-reply.ts";
@@ -67,8 +67,8 @@ export class CachedCall {
     this.reply = new Recording(reply, this.#isStored);
   }
 
-  /** Answers the call from the cache, and charges it. @returns false where there is nothing to answer with @throws GatewayError */
-  async answer(context: CallContext): Promise<boolean> {
+  /** The answer from the cache; undefined where there is none. */
+  async answer(context: CallContext): Promise<Answered | undefined> {
     const { call, record } = context;
     if (this.#isStored)
       this.#name = {
@@ -80,9 +80,7 @@ export class CachedCall {
     this.#cache.looked(outcome);
     record.cache = outcome;
     this.reply.outcome = outcome;
-    if (kept === undefined) return false;
-    await this.#give(context, kept);
-    return true;
+    return kept && this.#answered(context, kept);
   }
 
   /** Keeps what was answered, once the call has ended well. */
@@ -113,18 +111,19 @@ export class CachedCall {
     return kept.provider !== null && providers.has(kept.provider) ? kept : undefined;
   }
 
-  async #give({ services, record, hold, reply }: CallContext, kept: Kept): Promise<void> {
+  #answered({ services, record, reply }: CallContext, kept: Kept): Answered {
     record.provider = kept.provider;
     record.upstreamProtocol = kept.upstreamProtocol;
     record.notes = kept.notes;
     recordFirstToken(record, services.clock.now());
     const amountNano = shareOf(BigInt(kept.costNano), this.#settings.chargePercent);
-    record.costNano = await services.spend.post(hold, amountNano);
-    record.status = reply.gone ? "client_closed" : "succeeded";
-    record.said = { text: kept.text, ...(kept.body && { body: kept.body }) };
-    if (kept.body !== undefined) return reply.whole(kept.body, kept.headers);
-    reply.open(kept.headers);
-    reply.end(kept.frames ?? []);
+    const end = (): void => {
+      record.said = { text: kept.text, ...(kept.body && { body: kept.body }) };
+      if (kept.body !== undefined) return reply.whole(kept.body, kept.headers);
+      reply.open(kept.headers);
+      reply.end(kept.frames ?? []);
+    };
+    return { amountNano, end };
   }
 }
 

@@ -1,15 +1,11 @@
 /**
- * The money side of one call: reserve before it runs, post or release exactly once after.
- * Requirements: BILL; docs/decisions.md "Text reservation", docs/decisions.md "Spend caps"; docs/ledger.md.
+ * The money of image calls: each has a hold of its own, which is taken before the call runs and ended exactly once after it.
+ * Requirements: BILL; docs/decisions.md "Spend caps"; docs/ledger.md.
  */
 import type { Log } from "../base/log.ts";
 import type { NanoUsd } from "../base/money.ts";
-import {
-  refusalError,
-  type Ledger,
-  type ReserveInput,
-  type SettleResult,
-} from "../ledger/index.ts";
+import { extendHolds, settleIn, type ReserveInput, type SettleResult } from "../ledger/index.ts";
+import { persist, settleRetryMs } from "../storage/index.ts";
 import {
   postQueuedHold,
   reserveQueuedHold,
@@ -27,17 +23,13 @@ export interface Hold {
 type CallingKey = Pick<ReserveInput, "keyId" | "keyRotation">;
 
 export interface Spend {
-  /** Reserves an upper bound. @throws GatewayError 401, 402 or 403 with what ran out, 503 without a database. */
-  reserve(hold: Hold, key: CallingKey, amountNano: NanoUsd): Promise<void>;
-  /** Charges the actual amount and releases the rest. @throws GatewayError `database_unavailable` when it cannot be committed. */
-  post(hold: Hold, amountNano: NanoUsd): Promise<NanoUsd>;
   /**
-   * Reserves for an image call, which counts in the queue. What `beside` throws, nothing is kept of.
-   * @throws GatewayError as `reserve` does, or `queue_full`
+   * Reserves an upper bound. What `beside` throws, nothing is kept of.
+   * @throws GatewayError 401, 402 or 403 with what ran out, `queue_full`, 503 without a database
    */
-  reserveQueued(hold: Hold, key: CallingKey, amountNano: NanoUsd, beside: Beside): Promise<void>;
-  /** Charges such a call. @throws GatewayError `database_unavailable`; what `beside` throws */
-  postQueued(hold: Hold, amountNano: NanoUsd, beside: Beside): Promise<NanoUsd>;
+  reserve(hold: Hold, key: CallingKey, amountNano: NanoUsd, beside: Beside): Promise<void>;
+  /** Charges the actual amount and releases the rest. @throws GatewayError `database_unavailable`; what `beside` throws */
+  post(hold: Hold, amountNano: NanoUsd, beside: Beside): Promise<NanoUsd>;
   /** Releases the whole hold; nothing is charged. Never throws: a hold that cannot be released now ends with its lease. */
   release(hold: Hold): Promise<void>;
   /** Stops extending leases. Open holds then end with their lease. */
@@ -50,34 +42,24 @@ interface SpendOptions extends HoldDatabase {
   readonly log: Log;
 }
 
-/** Spending over a ledger. Holds of open image calls have their leases extended at a third of the lease. */
-export function createSpend(ledger: Ledger, options: SpendOptions): Spend {
-  const { leaseMs, log } = options;
-  /** Open image calls: they have holds of their own. */
+/** Spending by holds. Those of open calls have their leases extended at a third of the lease. */
+export function createSpend(options: SpendOptions): Spend {
+  const { database, leaseMs, log } = options;
   const open = new Map<string, Hold>();
   const timer = setInterval(() => {
-    ledger
-      .extend([...open.values()], leaseMs)
-      .catch((error: unknown) => log.warn({ err: error }, "leases could not be extended"));
+    extendHolds(database, [...open.values()], leaseMs).catch((error: unknown) =>
+      log.warn({ err: error }, "leases could not be extended"),
+    );
   }, leaseMs / 3);
   timer.unref();
 
   return {
-    async reserve({ id, workspaceId }, { keyId, keyRotation }, amountNano) {
-      const result = await ledger.reserve({ id, workspaceId, keyId, keyRotation, amountNano });
-      const refusal = refusalError(result, amountNano);
-      if (refusal) throw refusal;
-    },
-    async post({ id, workspaceId }, amountNano) {
-      const hold = { id, workspaceId };
-      return chargedBy(log, hold, await ledger.post({ ...hold, amountNano }));
-    },
-    async reserveQueued(hold, { keyId, keyRotation }, amountNano, beside) {
+    async reserve(hold, { keyId, keyRotation }, amountNano, beside) {
       const input = { ...hold, keyId, keyRotation, amountNano, leaseMs };
       await reserveQueuedHold(options, input, beside);
       open.set(hold.id, hold);
     },
-    async postQueued(hold, amountNano, beside) {
+    async post(hold, amountNano, beside) {
       const result = await postQueuedHold(options, { ...hold, amountNano }, beside);
       open.delete(hold.id);
       return chargedBy(log, hold, result);
@@ -85,7 +67,7 @@ export function createSpend(ledger: Ledger, options: SpendOptions): Spend {
     async release(hold) {
       open.delete(hold.id);
       try {
-        await ledger.void(hold);
+        await persist(settleRetryMs, () => settleIn(database, hold, null));
       } catch (error) {
         log.warn(
           { err: error, hold: hold.id },

@@ -1,18 +1,17 @@
 /**
  * Reading one upstream answer on a direct route: whole or streamed, and both when the upstream answers in the other form
- * than it was asked for (T14, T15). Each reader settles the money before the caller sees the end of the answer.
+ * than it was asked for (T14, T15). Each reader says what the answer costs, and keeps its end back until that is charged.
  */
-import { toGatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { scanJson } from "../base/json-scan.ts";
 import { noteParams } from "../base/notes.ts";
-import { createSseParser, type SseEvent } from "../base/sse.ts";
+import { createSseParser } from "../base/sse.ts";
 import { textOf } from "../base/text.ts";
 import { priceUsage } from "../catalog/index.ts";
 import type { JsonObject, Route } from "../protocols/index.ts";
 import { answerBytesMax, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
-import type { CallContext } from "./context.ts";
+import type { Answered, CallContext } from "./context.ts";
 import { noteSaid } from "./hooks.ts";
 import { meterPartial, meterWhole, textOfCut, type Metered } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
@@ -20,17 +19,17 @@ import { recordFirstToken } from "./record.ts";
 
 import { relayStream } from "./text-stream.ts";
 
-/** Reads a whole answer, charges it and sends it, as frames where the caller asked for a stream. */
+/** Reads a whole answer, which goes out as frames where the caller asked for a stream. */
 export async function answerWhole(
   context: CallContext,
   exchange: Exchange,
   candidate: Candidate,
-): Promise<void> {
+): Promise<Answered> {
   let bytes: Buffer;
   try {
     bytes = await exchange.readAll(answerBytesMax, context.call.lease);
   } catch (error) {
-    return chargeCut(context, candidate, error);
+    return answerCut(context, candidate, error);
   }
   const { route, reply, call } = context;
   const answer =
@@ -45,14 +44,16 @@ export async function answerWhole(
   // Before the charge: an answer that cannot be converted is not given, and not billed.
   if (call.stream) {
     const frames = route.framesOf(answer);
-    await settle(context, candidate, metered);
-    noteSaid(context, () => ({ text: route.text(answer) }));
-    return reply.end(frames);
+    return answeredFor(context, candidate, metered, () => {
+      noteSaid(context, () => ({ text: route.text(answer) }));
+      reply.end(frames);
+    });
   }
   const converted = route.answer(answer, noteParams(context.record.notes), metered.usage);
-  await settle(context, candidate, metered);
-  noteSaid(context, () => ({ text: route.text(answer), body: converted }));
-  reply.whole(converted, {});
+  return answeredFor(context, candidate, metered, () => {
+    noteSaid(context, () => ({ text: route.text(answer), body: converted }));
+    reply.whole(converted, {});
+  });
 }
 
 const modelMax = 200;
@@ -62,25 +63,26 @@ function modelIn({ model, modelVersion = model }: JsonObject): string | undefine
   return typeof modelVersion === "string" ? modelVersion.slice(0, modelMax) : undefined;
 }
 
-/** Charges what had arrived of a whole answer when its client left in its middle (T62). @throws what else went wrong */
-async function chargeCut(
+/** What had arrived of a whole answer when its client left in its middle is charged (T62). @throws what else went wrong */
+async function answerCut(
   context: CallContext,
   candidate: Candidate,
   error: unknown,
-): Promise<void> {
+): Promise<Answered> {
   if (!(error instanceof ExchangeError) || error.failure !== "aborted") throw error;
   const text = textOfCut(error.received?.toString("utf8") ?? "");
   // Nothing of the answer arrived: nothing is charged, as on a stream without a frame.
   if (text === "") throw error;
-  await settle(context, candidate, await meterPartial(undefined, context.inputEstimate, text));
+  const metered = await meterPartial(undefined, context.inputEstimate, text);
+  return answeredFor(context, candidate, metered, () => undefined);
 }
 
-/** Relays a stream, charges it, and then sends its end. */
+/** Relays a stream, but for its end. */
 export async function answerStream(
   context: CallContext,
   exchange: Exchange,
   candidate: Candidate,
-): Promise<void> {
+): Promise<Answered> {
   if (!isEventStream(exchange, true)) return answerWhole(context, exchange, candidate);
   const tap = context.route.tap();
   const end = await relayStream({
@@ -89,28 +91,18 @@ export async function answerStream(
     reply: context.reply,
     onFirstFrame: () => recordFirstToken(context.record, context.services.clock.now()),
   });
-  if (end.kind === "client_gone") {
-    await settle(
-      context,
-      candidate,
-      await meterPartial(tap.seen.usage, context.inputEstimate, tap.seen.text),
-    );
-    noteSaid(context, () => ({ text: tap.seen.text }));
-    return;
-  }
-  let last: readonly SseEvent[];
-  try {
-    // Costs of upstream errors are absorbed by the platform (BILL-22); the caller gets the error inside the stream (T16).
-    if (end.kind === "broken") throw end.error;
-    const metered = await meterWhole(tap.seen.usage, context.inputEstimate, () => tap.seen.text);
-    await settle(context, candidate, metered);
-    noteSaid(context, () => ({ text: tap.seen.text }));
-    last = tap.release(metered.usage);
-  } catch (error) {
-    if (context.reply.started) context.reply.end(tap.fail(toGatewayError(error)));
-    throw error;
-  }
-  context.reply.end(last);
+  context.tap = tap;
+  // Costs of upstream errors are absorbed by the platform (BILL-22); the caller gets the error inside the stream (T16).
+  if (end.kind === "broken") throw end.error;
+  const { seen } = tap;
+  const isCut = end.kind === "client_gone";
+  const metered = isCut
+    ? await meterPartial(seen.usage, context.inputEstimate, seen.text)
+    : await meterWhole(seen.usage, context.inputEstimate, () => seen.text);
+  return answeredFor(context, candidate, metered, () => {
+    noteSaid(context, () => ({ text: seen.text }));
+    if (!isCut) context.reply.end(tap.release(metered.usage));
+  });
 }
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
@@ -121,12 +113,15 @@ function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
   return answer;
 }
 
-/** Charges the call at the price of the offer that answered it. */
-async function settle(context: CallContext, candidate: Candidate, metered: Metered): Promise<void> {
-  context.record.metered = metered;
-  const amountNano = priceUsage(candidate.offer.price, metered.usage);
-  context.record.costNano = await context.services.spend.post(context.hold, amountNano);
-  context.record.status = context.reply.gone ? "client_closed" : "succeeded";
+/** The answer at the price of the offer that gave it. */
+function answeredFor(
+  { record }: CallContext,
+  { offer }: Candidate,
+  metered: Metered,
+  end: () => void,
+): Answered {
+  record.metered = metered;
+  return { amountNano: priceUsage(offer.price, metered.usage), end };
 }
 
 /** Not every vendor labels its streams: where one was asked for, what is not labelled as JSON is read as one. */

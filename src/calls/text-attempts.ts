@@ -18,7 +18,7 @@ import {
   withoutCredentials,
   type Exchange,
 } from "../upstream/index.ts";
-import type { CallContext } from "./context.ts";
+import type { Answered, CallContext } from "./context.ts";
 import type { Candidate } from "./prepare.ts";
 import { withChanges } from "./hooks.ts";
 import { droppedHeader } from "./reply.ts";
@@ -27,7 +27,7 @@ import { writeBody } from "./write-body.ts";
 
 const errorBytesMax = 256 * 1024;
 
-class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange, void> {
+class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange, Answered> {
   /** What only a fallback cannot take is no error of the caller's. */
   protected candidate(_context: CallContext, candidate: Candidate): Candidate | undefined {
     try {
@@ -54,7 +54,11 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
       : turn.then(() => send(context, candidate, access));
   }
 
-  protected read(context: CallContext, exchange: Exchange, candidate: Candidate): Promise<void> {
+  protected read(
+    context: CallContext,
+    exchange: Exchange,
+    candidate: Candidate,
+  ): Promise<Answered> {
     if (exchange.status < 200 || exchange.status > 299)
       return refused(context, exchange, candidate);
     return context.call.stream
@@ -67,21 +71,21 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
   }
 
   protected speed(
-    { services, record, call }: CallContext,
+    { services, record, call, reply }: CallContext,
     { started_ms: startedMs }: Attempt,
   ): MeasuredCall | undefined {
-    const { firstTokenMs, metered, status } = record;
+    const { firstTokenMs, metered } = record;
     if (firstTokenMs === null) return undefined;
     return {
       stream: call.stream,
       firstTokenMs: firstTokenMs - startedMs,
       durationMs: services.clock.now() - record.startedMs - startedMs,
-      outputTokens: status === "succeeded" ? metered?.usage.outputTokens : undefined,
+      outputTokens: reply.gone ? undefined : metered?.usage.outputTokens,
     };
   }
 }
 
-/** The failover loop of text and embedding calls: gives the answer to the caller. */
+/** The failover loop of text and embedding calls: gives the caller the answer, and whoever asked for it the answer's end. */
 export const textFailover = new TextFailover();
 
 interface Access {

@@ -1,13 +1,13 @@
 /**
- * One call that is answered at once (text, embeddings), from an authenticated request to its settled answer: resolve, reserve, attempt, meter, post, answer.
+ * One call that is answered at once (text, embeddings), from an authenticated request to its settled answer: resolve, admit, attempt, meter, charge, answer.
  * Requirements: TXT; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
-import { CallContext, type AnyCall, type TextServices } from "./context.ts";
+import { CallContext, type AnyCall, type Answered, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
 import { endFailed } from "./end.ts";
 import { askHooks, tellHooks } from "./hooks.ts";
 import { keeperOf, type Keeper } from "./keep.ts";
-import { prepare, type Candidate } from "./prepare.ts";
+import { prepare, type Candidate, type Prepared } from "./prepare.ts";
 import { cacheOf, type CachedCall } from "./response-cache.ts";
 import { startRecord, type CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
@@ -35,8 +35,7 @@ export async function runTextCall(
       thrown,
       record,
       reply,
-      hold: context?.hold,
-      framesOf: (error) => context!.route.tap().fail(error),
+      framesOf: (error) => (context!.tap ?? context!.route.tap()).fail(error),
     });
     await (keeper === undefined ? end : keeper.watch(end));
   } finally {
@@ -50,7 +49,7 @@ export async function runTextCall(
   }
 }
 
-/** A call on its way; `context` once its money is reserved. */
+/** A call on its way; `context` once it is let in. */
 interface Run {
   /** As hooks left it. */
   call: AnyCall;
@@ -61,7 +60,7 @@ interface Run {
   context?: CallContext;
 }
 
-/** Hooks, what can refuse it, the reservation, and the answer: the cache's or a provider's. */
+/** Hooks, what can refuse it, its money with the answer in it, and then the answer's end. */
 async function answer(services: TextServices, run: Run): Promise<void> {
   const { keeper, record } = run;
   if (services.hooks !== undefined)
@@ -69,21 +68,37 @@ async function answer(services: TextServices, run: Run): Promise<void> {
   const { call } = run;
   run.cached = cacheOf(services.cache, call, run.reply);
   if (run.cached !== undefined) run.reply = run.cached.reply;
-  const { candidates, inputEstimate } =
+  const prepared =
     call.protocol === "embeddings"
       ? prepareEmbedding(services, call, record)
       : prepare(services, call, record);
-  const taking = call.rate?.takeTokens(inputEstimate);
+  const taking = call.rate?.takeTokens(prepared.inputEstimate);
   if (taking !== undefined) await taking;
-  const hold = { id: call.id, workspaceId: call.caller.workspaceId };
-  await services.spend.reserve(hold, call.caller, record.reservedNano);
+  const { workspaceId, keyId, keyRotation } = call.caller;
+  const answered = await services.ledger.spend(
+    { id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano },
+    () => findAnswer(services, run, prepared),
+  );
+  record.costNano = answered.amountNano;
+  record.status = run.reply.gone ? "client_closed" : "succeeded";
+  answered.end();
+}
+
+/** The answer of a call that is let in: the cache's or a provider's. */
+async function findAnswer(
+  services: TextServices,
+  run: Run,
+  { candidates, inputEstimate }: Prepared,
+): Promise<Answered> {
+  const { call, reply, record, keeper } = run;
   const route = candidates[0]!.route();
-  const { reply } = run;
-  const parts = { services, call, reply, record, hold, keeper, inputEstimate, route };
-  run.context = new CallContext(parts);
-  if (run.cached !== undefined && (await run.cached.answer(run.context))) return;
-  if (call.stream) await answerKeptAlive(run.context, candidates);
-  else await textFailover.answer(run.context, candidates);
+  const parts = { services, call, reply, record, keeper, inputEstimate, route };
+  const context = (run.context = new CallContext(parts));
+  const kept = run.cached && (await run.cached.answer(context));
+  if (kept !== undefined) return kept;
+  return await (call.stream
+    ? answerKeptAlive(context, candidates)
+    : textFailover.answer(context, candidates));
 }
 
 const recordOf = ({ clock }: TextServices, call: AnyCall): CallRecord =>
@@ -103,12 +118,12 @@ const recordOf = ({ clock }: TextServices, call: AnyCall): CallRecord =>
 async function answerKeptAlive(
   context: CallContext,
   candidates: readonly Candidate[],
-): Promise<void> {
+): Promise<Answered> {
   const timer = setInterval(() => {
     if (context.record.firstTokenMs === null && !context.reply.gone) context.reply.keepAlive();
   }, context.services.keepAliveMs);
   try {
-    await textFailover.answer(context, candidates);
+    return await textFailover.answer(context, candidates);
   } finally {
     clearInterval(timer);
   }

@@ -90,7 +90,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
 function callServices({ options, ground, media, metrics, spend, hooks }: DoorParts) {
   const { environment, catalog, database, files, requestLog, bodyLog, pools, health, clock, log } =
     ground;
-  const { answers } = ground;
+  const { answers, ledger } = ground;
   const finished = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
@@ -101,7 +101,6 @@ function callServices({ options, ground, media, metrics, spend, hooks }: DoorPar
     catalog: () => catalog.current(),
     pools,
     health,
-    spend,
     clock,
     log,
     finished,
@@ -114,10 +113,11 @@ function callServices({ options, ground, media, metrics, spend, hooks }: DoorPar
   return {
     text: {
       ...shared,
+      ledger,
       forceConversion: options.forceConversion ?? false,
       cache: { answers, looked: (outcome: CacheOutcome) => metrics.observeCache(outcome) },
     },
-    images: { ...shared, database, files, fileUrl, retentionMs },
+    images: { ...shared, spend, database, files, fileUrl, retentionMs },
   };
 }
 

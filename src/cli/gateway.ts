@@ -163,14 +163,14 @@ async function openWorkers(
   ground: Ground,
   { closers, ownUrl }: { readonly closers: Closers; readonly ownUrl: () => string },
 ) {
-  const { database, log, role, ledger, catalog, holdLeaseMs } = ground;
+  const { database, log, role, catalog, holdLeaseMs } = ground;
   ground.metrics.add(gauges(ground));
   const hooks = await openOwnHooks(ground, closers);
   const media = closers.keep(
     openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl, hooks }),
   );
   const { queue } = catalog.settings.limits;
-  const spend = closers.keep(createSpend(ledger, { database, log, queue, leaseMs: holdLeaseMs }));
+  const spend = closers.keep(createSpend({ database, log, queue, leaseMs: holdLeaseMs }));
   closers.add(startSweeps(ground, options));
   const verifier = closers.keep(createVerifier(database, log));
   return { media, spend, verifier, hooks };

@@ -4,7 +4,7 @@ export type { BatchWatch } from "./batch.ts";
 export { entryId } from "./balance.ts";
 export { creditIn } from "./credit.ts";
 export { idleRetryMs, idleWaitMs } from "./decide.ts";
-export { reserveAllIn, reserveIn, settleIn } from "./holds.ts";
+export { extendHolds, reserveAllIn, reserveIn, settleIn } from "./holds.ts";
 export { createLedger, type Ledger } from "./ledger.ts";
 export { resetsAt, type Layer, type Window } from "./periods.ts";
 export { refusalError } from "./refusal.ts";
@@ -14,6 +14,6 @@ export type {
   HoldResult,
   QueueLimits,
   ReserveInput,
-  ReserveResult,
   SettleResult,
+  Spent,
 } from "./types.ts";

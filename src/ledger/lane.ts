@@ -74,6 +74,11 @@ export class Lane {
     });
   }
 
+  /** The last batch did not come through. */
+  get isAway(): boolean {
+    return this.failures > 0;
+  }
+
   /** A call that was let in is over; `charge` null voids it. Resolves when its entry is written. @throws GatewayError (rejects) */
   post(key: KeyUse, id: string, charge: bigint | null, bound: bigint): Promise<void> {
     const nowMs = this.options.clock.now();

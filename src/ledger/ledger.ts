@@ -1,30 +1,20 @@
 /** The ledger of one gateway: what may begin, what it cost, and what is left. docs/ledger.md. */
-import { isTransient, persist, settleRetryMs, type Database } from "../storage/index.ts";
-import { checkAmount } from "./amounts.ts";
+import { isTransient, type Database } from "../storage/index.ts";
 import { readBalance } from "./balance.ts";
 import type { BatchWatch } from "./batch.ts";
 import { creditIn } from "./credit.ts";
-import { extendHolds, settleIn } from "./holds.ts";
 import { openTextCalls } from "./text-calls.ts";
-import type {
-  Balance,
-  CallName,
-  CreditInput,
-  CreditResult,
-  ReserveInput,
-  ReserveResult,
-  SettleResult,
-} from "./types.ts";
+import type { Balance, CreditInput, CreditResult, ReserveInput, Spent } from "./types.ts";
 
 export interface Ledger {
-  /** Decides everything that can refuse a text call, and sets its bound aside. @throws GatewayError database_unavailable */
-  reserve(input: ReserveInput): Promise<ReserveResult>;
-  /** Charges what a text call cost, once. @throws GatewayError database_unavailable, after long tries */
-  post(input: CallName & { readonly amountNano: bigint }): Promise<SettleResult>;
-  /** Ends a text call, or a hold, and charges nothing. @throws GatewayError database_unavailable, after long tries */
-  void(input: CallName): Promise<SettleResult>;
-  /** Keeps holds of images from the sweeper for another `leaseMs` from now. */
-  extend(holds: readonly CallName[], leaseMs: number): Promise<void>;
+  /**
+   * The money of a text call, around its `work`: decides everything that can refuse it and sets its bound aside, lets the work run, and
+   * charges what that says. Resolves with what the work came to when the charge is committed and the rest released; work that throws, or
+   * says null, is charged nothing.
+   * @throws GatewayError what refuses the call (401, 402, 403), before any work; database_unavailable, before it or after it; what `work`
+   * throws
+   */
+  spend<Done extends Spent>(input: ReserveInput, work: () => Promise<Done>): Promise<Done>;
   /** Adds credit, or takes it back, once per reference. @throws GatewayError not_found, conflict */
   credit(input: CreditInput): Promise<CreditResult>;
   /** @throws GatewayError not_found */
@@ -50,25 +40,11 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
   const { leaseMs = leaseMsDefault, watch } = options;
   // Opened by the first call: commands have none, and need not listen to changes.
   let opened: ReturnType<typeof openTextCalls> | undefined;
-  const settle = async (name: CallName, charge: bigint | null): Promise<boolean> =>
-    opened !== undefined && (await opened.calls.settle(name, charge));
-  const unknown: SettleResult = { outcome: "unknown", chargedNano: 0n, isLate: false };
   return {
-    reserve(input) {
-      checkAmount(input.amountNano);
+    spend(input, work) {
       opened ??= openTextCalls(database, { leaseMs, watch });
-      return opened.calls.reserve(input);
+      return opened.calls.spend(input, work);
     },
-    async post({ id, workspaceId, amountNano }) {
-      checkAmount(amountNano);
-      if (!(await settle({ id, workspaceId }, amountNano))) return unknown;
-      return { outcome: "posted", chargedNano: amountNano, isLate: false };
-    },
-    async void(name) {
-      if (await settle(name, null)) return { outcome: "voided", chargedNano: 0n, isLate: false };
-      return persist(settleRetryMs, () => settleIn(database, name, null));
-    },
-    extend: (holds, holdLeaseMs) => extendHolds(database, holds, holdLeaseMs),
     credit: (input) => creditIn(database, input),
     balance: (workspaceId) => readBalance(database, workspaceId),
     expire: async () => (await expireGateways(database)) + (await expireHolds(database)),

@@ -1,16 +1,13 @@
-/** The error a caller gets when a reservation is refused. Requirements: ERR; docs/decisions.md "Spend caps", docs/decisions.md "Queue limits". */
+/** The error a caller gets when its call is not let in. Requirements: ERR; docs/decisions.md "Spend caps", docs/decisions.md "Queue limits". */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
-import type { HoldResult, Refusal } from "./types.ts";
+import type { HoldRefusal, Refusal } from "./types.ts";
 
 const queueRetrySeconds = 10;
 
-/** The error for a refused reservation; undefined when it was granted. Codes and messages: docs/decisions.md "Spend caps". */
-export function refusalError(result: HoldResult, amountNano: NanoUsd): GatewayError | undefined {
-  switch (result.outcome) {
-    case "reserved":
-    case "already_reserved":
-      return undefined;
+/** The error for a call whose bound is `amountNano`. Codes and messages: docs/decisions.md "Spend caps". */
+export function refusalError(refusal: HoldRefusal, amountNano: NanoUsd): GatewayError {
+  switch (refusal.outcome) {
     case "key_unknown":
       return new GatewayError("invalid_api_key", "The API key is unknown.");
     case "key_disabled":
@@ -24,7 +21,7 @@ export function refusalError(result: HoldResult, amountNano: NanoUsd): GatewayEr
     case "insufficient_balance":
       return new GatewayError(
         "insufficient_balance",
-        `This call may cost up to $${formatUsd(amountNano)}, and the workspace has $${formatUsd(result.availableNano)} available. ` +
+        `This call may cost up to $${formatUsd(amountNano)}, and the workspace has $${formatUsd(refusal.availableNano)} available. ` +
           "Add credit, or ask for less.",
         { shouldRetry: false },
       );
@@ -35,7 +32,7 @@ export function refusalError(result: HoldResult, amountNano: NanoUsd): GatewayEr
         { retryAfterSeconds: queueRetrySeconds },
       );
     case "cap_reached":
-      return capError(result);
+      return capError(refusal);
   }
 }
 

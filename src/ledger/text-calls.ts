@@ -1,20 +1,18 @@
 /**
- * The text calls of this gateway: which lane their keys are in, which are open, and what others change meanwhile. A workspace belongs to
- * one lane; where its account is locked elsewhere it has one of its own until it is free, so that nobody else waits. docs/ledger.md.
+ * The money of this gateway's text calls, from admission to entry, which lane their keys are in, and what others change meanwhile. A
+ * workspace belongs to one lane; where its account is locked elsewhere it has one of its own until it is free, so that nobody else
+ * waits. docs/ledger.md.
  */
 import { newId } from "../base/ids.ts";
 import type { Database } from "../storage/index.ts";
+import { checkAmount } from "./amounts.ts";
 import type { Parcel } from "./backlog.ts";
 import { sendTo } from "./batch.ts";
 import { KeyUse } from "./key-use.ts";
 import { systemLaneClock } from "./lane-clock.ts";
 import { Lane, type LaneOptions } from "./lane.ts";
-import { anyRotation, type CallName, type ReserveInput, type ReserveResult } from "./types.ts";
-
-interface OpenCall {
-  readonly key: KeyUse;
-  readonly bound: bigint;
-}
+import { refusalError } from "./refusal.ts";
+import { anyRotation, type ReserveInput, type Spent } from "./types.ts";
 
 export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock" | "watch">;
 
@@ -26,7 +24,6 @@ export class TextCalls {
   /** Lanes of workspaces whose account is locked elsewhere. */
   private readonly apart = new Map<string, Lane>();
   private readonly keys = new Map<string, KeyUse>();
-  private readonly calls = new Map<string, OpenCall>();
   private lanes = 0;
 
   constructor(options: TextCallsOptions) {
@@ -34,26 +31,28 @@ export class TextCalls {
     this.main = this.openLane({ onBusy: (id, parcel) => this.setApart(id, parcel) });
   }
 
-  /** Lets a call in, or says why not. @throws GatewayError database_unavailable */
-  async reserve(input: ReserveInput): Promise<ReserveResult> {
-    if (this.calls.has(input.id)) return { outcome: "already_reserved" };
+  /** The bracket of `Ledger.spend`: whatever becomes of the work, one entry ends what its admission began. @throws as there */
+  async spend<Done extends Spent>(input: ReserveInput, work: () => Promise<Done>): Promise<Done> {
+    const { id, amountNano: bound } = input;
+    checkAmount(bound);
     const key = this.keyOf(input);
-    const bound = input.amountNano;
     // At once where it can be decided in memory: then nothing is awaited.
     const refusal = this.laneOf(key).admit(key, bound);
     const refused = refusal === undefined ? undefined : await refusal;
-    if (refused !== undefined) return refused;
-    this.calls.set(input.id, { key, bound });
-    return { outcome: "reserved" };
-  }
-
-  /** Ends an open call: charges it, or (null) voids it; false where it is none of ours. @throws GatewayError database_unavailable */
-  async settle(name: CallName, charge: bigint | null): Promise<boolean> {
-    const call = this.calls.get(name.id);
-    if (call === undefined || call.key.workspaceId !== name.workspaceId) return false;
-    this.calls.delete(name.id);
-    await this.laneOf(call.key).post(call.key, name.id, charge, call.bound);
-    return true;
+    if (refused !== undefined) throw refusalError(refused, bound);
+    let done: Done;
+    try {
+      done = await work();
+      if (done.amountNano !== null) checkAmount(done.amountNano);
+    } catch (error) {
+      const lane = this.laneOf(key);
+      // What the work threw is what its caller is to hear of, and not late where the database is away.
+      const released = lane.post(key, id, null, bound).catch(() => undefined);
+      if (!lane.isAway) await released;
+      throw error;
+    }
+    await this.laneOf(key).post(key, id, done.amountNano, bound);
+    return done;
   }
 
   /** Something about these keys may have changed: their next calls ask the database. */

@@ -10,7 +10,7 @@ export interface CallName {
 /** Above every rotation: whether a value of the key still works is not asked. */
 export const anyRotation = 2_147_483_647;
 
-/** A call that asks to be let in. */
+/** A call that asks to be let in. Its id is the gateway's own, and no other call has it. */
 export interface ReserveInput extends CallName {
   readonly keyId: string;
   /** Which of the key's values was used (tenancy, rotation); `anyRotation` where absent. */
@@ -50,13 +50,19 @@ export type Refusal =
     }
   | { readonly outcome: "insufficient_balance"; readonly availableNano: bigint };
 
-export type ReserveResult = { readonly outcome: "reserved" | "already_reserved" } | Refusal;
-export type HoldResult = (ReserveResult | { readonly outcome: "queue_full" }) & {
+/** What a text call's work came to. */
+export interface Spent {
+  /** What it is charged; null: nothing. */
+  readonly amountNano: bigint | null;
+}
+
+export type HoldRefusal = (Refusal | { readonly outcome: "queue_full" }) & {
   /** It would fit, if others returned what they have set aside and do not use, which takes them a moment at most. */
   readonly mayFitSoon?: boolean;
 };
+export type HoldResult = { readonly outcome: "reserved" } | HoldRefusal;
 
-/** How a call or hold ended; `unknown`: this gateway has no such call open, and there is no such hold. */
+/** How a hold ended; `unknown`: there is no such hold. */
 export interface SettleResult {
   readonly outcome: "posted" | "voided" | "already_posted" | "already_voided" | "unknown";
   /** What it was charged in all: by this operation, or by the one that came first. */

@@ -139,8 +139,8 @@ async function reserve(
   const refused: Submission[] = [];
   for (const [index, submission] of submissions.entries()) {
     const result = results[index]!;
+    if (result.outcome === "reserved") continue;
     const refusal = refusalError(result, submission.hold.amountNano);
-    if (!refusal) continue;
     refusals.set(submission, { refusal, later: result.mayFitSoon === true });
     refused.push(submission);
   }

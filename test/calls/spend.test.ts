@@ -1,8 +1,8 @@
-/** What the money side of a call writes to the log where the ledger does not do as it is asked. BILL; docs/ledger.md. */
+/** What the money side of an image call writes to the log where the ledger does not do as it is asked. BILL; docs/ledger.md. */
 import { beforeAll, expect, it } from "vitest";
 import type { Log } from "../../src/base/log.ts";
 import { createSpend } from "../../src/calls/spend.ts";
-import { createLedger } from "../../src/ledger/index.ts";
+import { creditIn } from "../../src/ledger/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
 import { eventually } from "../support/patience.ts";
@@ -29,11 +29,10 @@ async function open(): Promise<Database> {
 
 it("a finished call whose hold is gone is charged nothing, and that is an error in the log", async () => {
   const database = await open();
-  const ledger = createLedger(database);
-  const spend = createSpend(ledger, { database, queue, log, leaseMs: 60_000 });
+  const spend = createSpend({ database, queue, log, leaseMs: 60_000 });
   const hold = { id: "req_gone", workspaceId: "w1" };
   await addWorkspace(database, "w1");
-  expect(await spend.postQueued(hold, 5n, () => Promise.resolve())).toBe(0n);
+  expect(await spend.post(hold, 5n, () => Promise.resolve())).toBe(0n);
   expect(lines).toEqual([
     {
       level: "error",
@@ -42,21 +41,18 @@ it("a finished call whose hold is gone is charged nothing, and that is an error 
     },
   ]);
   spend.close();
-  await ledger.close();
   await database.close();
 });
 
 it("leases that cannot be extended, and holds that cannot be released, are in the log", async () => {
   const database = await open();
-  const ledger = createLedger(database);
   await addWorkspace(database, "w2");
   await addKey(database, { workspaceId: "w2", id: "k2" });
-  await ledger.credit({ workspaceId: "w2", amountNano: 1_000n, reference: "r" });
-  const spend = createSpend(ledger, { database, queue, log, leaseMs: 60 });
+  await creditIn(database, { workspaceId: "w2", amountNano: 1_000n, reference: "r" });
+  const spend = createSpend({ database, queue, log, leaseMs: 60 });
   const hold = { id: "req_open", workspaceId: "w2" };
   const key = { keyId: "k2", keyRotation: 0 };
-  await spend.reserveQueued(hold, key, 10n, () => Promise.resolve());
-  await ledger.close();
+  await spend.reserve(hold, key, 10n, () => Promise.resolve());
   await database.close();
   const said = (message: string) => lines.find((line) => line.message.startsWith(message));
   await eventually(() => said("leases could not be extended"), "a line about the leases");

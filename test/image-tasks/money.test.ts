@@ -3,6 +3,7 @@
 // and 30 a million image tokens.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
+import { openCall } from "../ledger/open-calls.ts";
 import type { TaskBody } from "../task-http/support.ts";
 import { plain, startImages, type Fields, type ImageBench, type Options } from "./support.ts";
 
@@ -218,11 +219,10 @@ async function leaveOnly(amountNano: bigint): Promise<void> {
     "select id from api_keys where workspace_id = $1",
     [bench.workspaceId],
   );
-  const held = await bench.ledger.reserve({
+  await openCall(bench.ledger, {
     id: crypto.randomUUID(),
     workspaceId: bench.workspaceId,
     keyId: key!.id,
     amountNano: (await bench.available()) - amountNano,
   });
-  expect(held.outcome).toBe("reserved");
 }

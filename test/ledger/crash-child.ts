@@ -7,6 +7,7 @@ import { newId } from "../../src/base/ids.ts";
 import { createLedger } from "../../src/ledger/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { silentLog } from "../support/postgres.ts";
+import { openCall } from "./open-calls.ts";
 
 const [kind, place, callers] = process.argv.slice(2);
 const database = await openDatabase({
@@ -19,15 +20,13 @@ async function call(): Promise<void> {
   for (let round = 0; ; round += 1) {
     const id = newId("req");
     const call = { id, workspaceId: "w", keyId: "k" };
-    const reserved = await ledger.reserve({ ...call, amountNano: 1_000n });
-    if (reserved.outcome !== "reserved") throw new Error(reserved.outcome);
+    const open = await openCall(ledger, { ...call, amountNano: 1_000n });
     if (round % 5 === 4) {
-      await ledger.void({ id, workspaceId: "w" });
+      await open.end(null);
       continue;
     }
     const amountNano = BigInt(round % 700);
-    const posted = await ledger.post({ id, workspaceId: "w", amountNano });
-    if (posted.outcome !== "posted") throw new Error(posted.outcome);
+    await open.end(amountNano);
     writeSync(1, `${id} ${amountNano}\n`);
   }
 }

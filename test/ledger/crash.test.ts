@@ -9,6 +9,7 @@ import { createLedger } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { migrate, openDatabase } from "../../src/storage/index.ts";
 import { preparedDataDir, silentLog, startPostgres } from "../support/postgres.ts";
+import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace } from "./support.ts";
 
 type Place = { url: string } | { dataDir: string };
@@ -99,11 +100,9 @@ describe("a database that restarts", () => {
       while (!stop.signal.aborted) {
         const id = newId("req");
         const call = { id, workspaceId: "w", keyId: "k" };
-        const reserved = await ledger.reserve({ ...call, amountNano: 500n });
-        expect(reserved.outcome).toBe("reserved");
-        const posted = await ledger.post({ id, workspaceId: "w", amountNano: 300n });
-        expect(posted).toMatchObject({ outcome: "posted", chargedNano: 300n });
-        charged.push(posted.chargedNano);
+        const open = await openCall(ledger, { ...call, amountNano: 500n });
+        await open.end(300n);
+        charged.push(300n);
       }
     });
     for (const how of ["immediate", "fast"] as const) {

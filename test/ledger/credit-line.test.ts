@@ -1,9 +1,10 @@
 /** Workspaces that are not prepaid: how far below zero they may go, for text calls and for holds alike. */
 import { expect, it } from "vitest";
-import { createLedger, reserveIn } from "../../src/ledger/index.ts";
+import { createLedger, reserveIn, settleIn } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
+import { openCall, OpenCalls } from "./open-calls.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";
 
 const queue = { global: 100, perWorkspace: 100 };
@@ -27,17 +28,18 @@ describeDatabase("a credit line", (open) => {
   it("lets calls in as far as it goes, and no further", async () => {
     const database = await open();
     const ledger = await setUp(database);
-    expect((await ledger.reserve(text("a", 1n))).outcome).toBe("insufficient_balance");
+    const calls = new OpenCalls(ledger);
+    expect(await calls.begin(text("a", 1n))).toBe("insufficient_balance");
     await setLine(database, 100n);
-    expect((await ledger.reserve(text("a", 60n))).outcome).toBe("reserved");
-    expect(await ledger.reserve(text("b", 41n))).toMatchObject({
-      outcome: "insufficient_balance",
-      availableNano: 40n,
+    expect(await calls.begin(text("a", 60n))).toBe("reserved");
+    await expect(openCall(ledger, text("b", 41n))).rejects.toMatchObject({
+      code: "insufficient_balance",
+      message: expect.stringContaining("the workspace has $0.00000004 available"),
     });
     expect((await reserveIn(database, task("t", 41n), queue)).outcome).toBe("insufficient_balance");
     expect((await reserveIn(database, task("t", 40n), queue)).outcome).toBe("reserved");
-    await ledger.post({ id: "a", workspaceId: "w", amountNano: 55n });
-    await ledger.void({ id: "t", workspaceId: "w" });
+    await calls.end("a", 55n);
+    await settleIn(database, { id: "t", workspaceId: "w" }, null);
     await expect
       .poll(() => ledger.balance("w"))
       .toEqual({
@@ -55,7 +57,7 @@ describeDatabase("a credit line", (open) => {
     const database = await open();
     const ledger = await setUp(database);
     await setLine(database, null);
-    expect((await ledger.reserve(text("a", 10n ** 15n))).outcome).toBe("reserved");
+    expect(await new OpenCalls(ledger).begin(text("a", 10n ** 15n))).toBe("reserved");
     expect((await reserveIn(database, task("t", 10n ** 15n), queue)).outcome).toBe("reserved");
     await setCap(database, {
       layer: "workspace",

@@ -4,12 +4,13 @@
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { createLedger, type Ledger, type ReserveInput } from "../../src/ledger/index.ts";
+import { createLedger, type Ledger } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { startFarDatabase, type FarDatabase } from "./far-database.ts";
+import { openCall, type OpenCall } from "./open-calls.ts";
 import { addKey, addWorkspace } from "./support.ts";
 
 const burstSeconds = Number(process.env["TOLLGATE_TEST_BURST_SECONDS"] ?? inForm("4", "180"));
@@ -58,25 +59,27 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const upTo = (most: number): number => Math.random() * most;
 let made = 0;
 
-/** A call that is reserved; throws where the ledger answers with anything else. */
-async function begin({ ledger }: Bench, keyId: string): Promise<ReserveInput> {
+/** A call that is let in. */
+interface Begun extends OpenCall {
+  readonly amountNano: bigint;
+}
+
+/** Begins one; throws where the ledger does not let it in. */
+async function begin({ ledger }: Bench, keyId: string): Promise<Begun> {
   const amountNano = 100n * (1n + BigInt(Math.floor(upTo(5))));
   const input = { id: `call-${(made += 1)}`, workspaceId, keyId, amountNano };
-  expect(await ledger.reserve(input)).toEqual({ outcome: "reserved" });
-  return input;
+  return { ...(await openCall(ledger, input)), amountNano };
 }
 
 /** Ends it: one in ten is voided, and one in ten costs more than was foreseen. */
-async function end({ ledger }: Bench, { id, amountNano }: ReserveInput, told: Told): Promise<void> {
+async function end({ amountNano, end: settle }: Begun, told: Told): Promise<void> {
   if (upTo(1) < 0.1) {
-    expect((await ledger.void({ id, workspaceId })).outcome).toBe("voided");
+    await settle(null);
     told.voided += 1;
     return;
   }
   const costNano = upTo(1) < 0.1 ? amountNano * 2n : amountNano / 2n;
-  const post = await ledger.post({ id, workspaceId, amountNano: costNano });
-  expect(post.outcome).toBe("posted");
-  expect(post.chargedNano).toBe(costNano);
+  await settle(costNano);
   told.posted += 1;
   told.chargedNano += costNano;
 }
@@ -84,8 +87,8 @@ async function end({ ledger }: Bench, { id, amountNano }: ReserveInput, told: To
 const wave = (bench: Bench, key: string, count: number) =>
   Array.from({ length: count }, () => begin(bench, key));
 
-const endAll = (bench: Bench, calls: readonly Promise<ReserveInput>[], told: Told) =>
-  Promise.all(calls.map(async (call) => end(bench, await call, told)));
+const endAll = (calls: readonly Promise<Begun>[], told: Told) =>
+  Promise.all(calls.map(async (call) => end(await call, told)));
 
 /**
  * A burst: of the calls of one key all but one end as soon as they are reserved. While that is under way, a call of the other
@@ -101,15 +104,15 @@ async function burst(
   const first = wave(bench, busy, size());
   await Promise.all(first);
   const [slow, ...quick] = first;
-  const ends = [endAll(bench, quick, told)];
+  const ends = [endAll(quick, told)];
   await between();
   const others = wave(bench, other, 1);
   await between();
-  ends.push(endAll(bench, [...wave(bench, busy, size()), slow!], told));
+  ends.push(endAll([...wave(bench, busy, size()), slow!], told));
   await between();
   await Promise.all(ends);
   await between();
-  await endAll(bench, others, told);
+  await endAll(others, told);
 }
 
 async function bursts(bench: Bench, untilMs: number, told: Told): Promise<void> {

@@ -4,6 +4,7 @@ import { createLedger, reserveIn, settleIn, type QueueLimits } from "../../src/l
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
+import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";
 
 async function setUp(database: Database, creditNano: bigint, workspaces = ["w"]) {
@@ -83,7 +84,7 @@ describeDatabase("the ledger in a transaction", (open) => {
     const queue = { global: 2, perWorkspace: 2 };
     const reserve = (id: string, extra: object = {}) =>
       database.transaction((tx) => reserveIn(tx, { ...hold(id), ...extra }, queue));
-    await ledger.reserve(hold("text"));
+    await openCall(ledger, hold("text"));
     expect(await reserve("a")).toEqual({ outcome: "reserved" });
     expect(await reserve("b", { kind: "image" })).toEqual({ outcome: "reserved" });
     expect(await reserve("c")).toEqual({ outcome: "queue_full" });

@@ -6,6 +6,7 @@ import type { LaneClock } from "../../src/ledger/lane-clock.ts";
 import { Lane } from "../../src/ledger/lane.ts";
 import { TextCalls } from "../../src/ledger/text-calls.ts";
 import { eventually } from "../support/patience.ts";
+import { OpenCalls } from "./open-calls.ts";
 
 const leaseMs = 1_000;
 type Answer = (batch: Batch) => readonly BatchRow[] | Promise<readonly BatchRow[]>;
@@ -121,13 +122,15 @@ describe("a workspace whose account is locked elsewhere", () => {
   const call = { workspaceId: "w", keyId: "k" };
   const lanesOf = (entry: string) =>
     sent.filter(({ entries }) => entries.some(({ id }) => id === entry)).map(({ lane }) => lane);
-  let calls: TextCalls;
+  let textCalls: TextCalls;
+  let calls: OpenCalls;
   /** Call `a` ends while the account is locked: the first batch waits in vain, the second one skips it, `apart` gets the third. */
-  const endLocked = async (apart: Answer): Promise<{ readonly ended: Promise<boolean> }> => {
-    calls = new TextCalls({ leaseMs, send, clock });
-    await calls.reserve({ ...call, id: "a", amountNano: 5n });
+  const endLocked = async (apart: Answer): Promise<{ readonly ended: Promise<void> }> => {
+    textCalls = new TextCalls({ leaseMs, send, clock });
+    calls = new OpenCalls(textCalls);
+    await calls.begin({ ...call, id: "a", amountNano: 5n });
     answers = [failing("55P03"), busy, apart];
-    return { ended: calls.settle({ id: "a", workspaceId: "w" }, 3n) };
+    return { ended: calls.end("a", 3n) };
   };
 
   it("goes on in a lane of its own, and comes back when it has come through", async () => {
@@ -135,8 +138,8 @@ describe("a workspace whose account is locked elsewhere", () => {
       await endLocked(granted)
     ).ended;
     expect(lanesOf("a")).toEqual([1, 1, 2]);
-    await calls.reserve({ ...call, id: "b", amountNano: 5n });
-    await calls.settle({ id: "b", workspaceId: "w" }, 3n);
+    await calls.begin({ ...call, id: "b", amountNano: 5n });
+    await calls.end("b", 3n);
     expect(lanesOf("b")).toEqual([1]);
   });
 
@@ -145,11 +148,12 @@ describe("a workspace whose account is locked elsewhere", () => {
     const locked = new Promise<void>((resolve) => (unlock = resolve));
     const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
     await eventually(() => lanesOf("a").includes(2), "the lane of its own has sent");
-    const next = calls.reserve({ ...call, id: "c", amountNano: 50n });
+    const next = calls.begin({ ...call, id: "c", amountNano: 50n });
     // The other lane would send at once.
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));
     unlock!();
-    expect([await ended, (await next).outcome]).toEqual([true, "reserved"]);
+    await ended;
+    expect(await next).toBe("reserved");
     const asked = sent.filter(({ keys }) => keys.some(({ need }) => need !== null && need >= 50n));
     expect(asked.map(({ lane }) => lane)).toEqual([2]);
   });
@@ -159,11 +163,53 @@ describe("a workspace whose account is locked elsewhere", () => {
     const locked = new Promise<void>((resolve) => (unlock = resolve));
     const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
     await eventually(() => lanesOf("a").includes(2), "the lane of its own has sent");
-    const closed = calls.close();
+    const closed = textCalls.close();
     unlock!();
     await closed;
-    expect(await ended).toBe(true);
+    await ended;
     for (const lane of [1, 2])
       expect(sent.findLast((batch) => batch.lane === lane)).toMatchObject({ leaseMs: 0 });
+  });
+});
+
+describe("a call whose work throws", () => {
+  const call = { workspaceId: "w", keyId: "k", amountNano: 5n };
+  const broken = new Error("the vendor broke off");
+  let textCalls: TextCalls;
+  beforeEach(() => {
+    textCalls = new TextCalls({ leaseMs, send, clock });
+  });
+  const fail = (id: string) => textCalls.spend({ ...call, id }, () => Promise.reject(broken));
+
+  it("is voided before its error goes on", async () => {
+    await expect(fail("a")).rejects.toBe(broken);
+    expect(sent.at(-1)!.entries).toMatchObject([{ id: "a", charge: null, bound: 5n }]);
+  });
+
+  it("keeps its error, whatever becomes of the void", async () => {
+    await expect(fail("a")).rejects.toBe(broken);
+    const late = textCalls.spend({ ...call, id: "b" }, () => {
+      answers = [failing("22021")];
+      return Promise.reject(broken);
+    });
+    await expect(late).rejects.toBe(broken);
+    expect(answers).toEqual([]);
+  });
+
+  it("T68: does not wait for a database that is away", async () => {
+    const calls = new OpenCalls(textCalls);
+    const vendor = Promise.withResolvers<never>();
+    let isIn = false;
+    await calls.begin({ ...call, id: "a" });
+    const failed = textCalls.spend({ ...call, id: "b" }, () => {
+      isIn = true;
+      return vendor.promise;
+    });
+    await eventually(() => isIn, "the call is let in");
+    answers = [failing("08006"), () => new Promise(() => undefined)];
+    void calls.end("a", 3n);
+    await eventually(() => answers.length === 0, "the second sending");
+    vendor.reject(broken);
+    await expect(failed).rejects.toBe(broken);
   });
 });

@@ -10,7 +10,9 @@ import { KeyUse, lingerMs } from "../../src/ledger/key-use.ts";
 import { createLedger } from "../../src/ledger/index.ts";
 import { resetsAt } from "../../src/ledger/periods.ts";
 import type { Queryable } from "../../src/storage/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
+import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace, tamper } from "./support.ts";
 
 let key: KeyUse;
@@ -112,7 +114,7 @@ it("a batch after one that failed leaves other keys for later, whatever they hav
 });
 
 describeDatabase("a call", (open) => {
-  it("that is reserved a second time is named so, and holds once", async () => {
+  it("T65: whose id an earlier one had is charged nothing: an id has one entry", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
@@ -123,10 +125,13 @@ describeDatabase("a call", (open) => {
       reference: "start",
     });
     expect(entryId).toMatch(/^entry_\d+$/);
-    const call = { workspaceId: "w", keyId: "k", id: "r", amountNano: 60n };
-    expect(await ledger.reserve(call)).toEqual({ outcome: "reserved" });
-    expect(await ledger.reserve(call)).toEqual({ outcome: "already_reserved" });
+    const call = { workspaceId: "w", keyId: "k", id: "r", amountNano: 40n };
+    const [first, second] = [await openCall(ledger, call), await openCall(ledger, call)];
+    await first.end(30n);
+    await second.end(20n);
     await ledger.close();
+    expect(await ledger.balance("w")).toMatchObject({ chargedNano: 30n, heldNano: 0n });
+    expect(await verifyLedger(database)).toEqual([]);
   });
 });
 
@@ -147,7 +152,7 @@ describeDatabase("a sweep", (open) => {
     await addKey(database, { workspaceId: "w", id: "k" });
     const [died, other] = [createLedger(database), createLedger(database)];
     await died.credit({ workspaceId: "w", amountNano: 100n, reference: "start" });
-    await died.reserve({ workspaceId: "w", keyId: "k", id: "r", amountNano: 60n });
+    await openCall(died, { workspaceId: "w", keyId: "k", id: "r", amountNano: 60n });
     expect(await other.expire()).toBe(0);
     await database.query("update ledger_lanes set lease_until = ledger_now() - interval '1 s'");
     expect([await other.expire(), await other.expire()]).toEqual([1, 0]);

@@ -1,15 +1,13 @@
 /** The errors for refused reservations. docs/errors.md; ERR rows. */
 import { expect, it } from "vitest";
-import { refusalError, type HoldResult } from "../../src/ledger/index.ts";
+import { refusalError } from "../../src/ledger/index.ts";
 
-const errorOf = (result: HoldResult) => {
-  const error = refusalError(result, 1_500_000_000n);
-  return error && `${error.status} ${error.code}: ${error.message}`;
+const errorOf = (refusal: Parameters<typeof refusalError>[0]) => {
+  const error = refusalError(refusal, 1_500_000_000n);
+  return `${error.status} ${error.code}: ${error.message}`;
 };
 
 it("each has its code, its status and what to do", () => {
-  expect(errorOf({ outcome: "reserved" })).toBeUndefined();
-  expect(errorOf({ outcome: "already_reserved" })).toBeUndefined();
   expect(errorOf({ outcome: "key_unknown" })).toMatch(/^401 invalid_api_key: /);
   expect(errorOf({ outcome: "key_disabled" })).toMatch(/^401 api_key_disabled: /);
   expect(errorOf({ outcome: "key_revoked" })).toMatch(/^401 api_key_revoked: /);
@@ -27,7 +25,7 @@ it("each has its code, its status and what to do", () => {
 });
 
 it("only a full queue is worth another try, and says when", () => {
-  expect(refusalError({ outcome: "queue_full" }, 1n)?.retryAfterSeconds).toBe(10);
+  expect(refusalError({ outcome: "queue_full" }, 1n).retryAfterSeconds).toBe(10);
   expect(refusalError({ outcome: "insufficient_balance", availableNano: 0n }, 1n)).toMatchObject({
     shouldRetry: false,
   });

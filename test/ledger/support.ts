@@ -15,6 +15,7 @@ import { expect } from "vitest";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import {
   createLedger,
+  extendHolds,
   reserveIn,
   settleIn,
   type HoldResult,
@@ -184,14 +185,14 @@ const steps: Record<string, Step> = {
     const late = result.isLate ? "late " : "";
     return [`${late}${result.outcome} ${formatUsd(result.chargedNano)}`, workspaceId];
   },
-  async void({ ledger, workspaceOf }, [id]) {
+  async void({ database, workspaceOf }, [id]) {
     const workspaceId = workspaceOf.get(id!) ?? "nowhere";
-    const result = await ledger.void({ id: id!, workspaceId });
+    const result = await settleIn(database, { id: id!, workspaceId }, null);
     return [result.outcome, workspaceId];
   },
-  async extend({ ledger, workspaceOf }, [id, seconds]) {
+  async extend({ database, workspaceOf }, [id, seconds]) {
     const workspaceId = workspaceOf.get(id!)!;
-    await ledger.extend([{ id: id!, workspaceId }], Number(seconds) * 1000);
+    await extendHolds(database, [{ id: id!, workspaceId }], Number(seconds) * 1000);
     return ["", workspaceId];
   },
   async expire({ ledger }) {

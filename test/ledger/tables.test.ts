@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { readEntries, readSpend } from "../../src/admin/index.ts";
 import { createLedger } from "../../src/ledger/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
+import { OpenCalls } from "./open-calls.ts";
 import { addKey, addWorkspace, runTable, setLedgerClock } from "./support.ts";
 
 describeDatabase("ledger tables", (open) => {
@@ -282,12 +283,11 @@ describeDatabase("ledger tables", (open) => {
     await ledger.credit({ workspaceId: "W", amountNano: 100n, reference: "d", note: "hello" });
     const names = ["r1", "r2", "r3", "r4"];
     const call = { workspaceId: "W", keyId: "K", amountNano: 20n };
-    for (const id of names) await ledger.reserve({ ...call, id });
+    const calls = new OpenCalls(ledger);
+    for (const id of names) await calls.begin({ ...call, id });
     // In one batch: each entry still carries the balance as if it had come alone.
-    await Promise.all(
-      names.slice(0, 3).map((id) => ledger.post({ id, workspaceId: "W", amountNano: 10n })),
-    );
-    await ledger.void({ id: "r4", workspaceId: "W" });
+    await Promise.all(names.slice(0, 3).map((id) => calls.end(id, 10n)));
+    await calls.end("r4", null);
 
     const first = await readEntries(database, "W", { limit: 3 });
     const second = await readEntries(database, "W", { limit: 3, cursor: first.nextCursor! });

@@ -2,6 +2,7 @@
  * What is billed and what callers are told of usage, on direct routes. T44 to T50, T59 to T61, BILL-23; prices: world.ts.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openCall } from "../ledger/open-calls.ts";
 import { json, sse, type Answer } from "../support/recorder.ts";
 import {
   at,
@@ -341,12 +342,12 @@ describe("no balance", () => {
     const balance = () => world.gateway.ledger.balance(workspaceId);
     await expect.poll(async () => (await balance()).heldNano).toBe(0n);
     const { availableNano } = await balance();
-    const hold = { id: "all-of-it", workspaceId };
     const keys = await world.gateway.database.query<{ id: string }>(
       "select id from api_keys limit 1",
     );
-    await world.gateway.ledger.reserve({
-      ...hold,
+    const all = await openCall(world.gateway.ledger, {
+      id: "all-of-it",
+      workspaceId,
       keyId: keys[0]!.id,
       amountNano: availableNano,
     });
@@ -363,7 +364,7 @@ describe("no balance", () => {
       }
     }
     expect([...world.first.requests, ...world.second.requests]).toHaveLength(0);
-    await world.gateway.ledger.void(hold);
+    await all.end(null);
     const answer = await world.call(responses, { model: `${responses.model}:@price` });
     expect(answer.status).toBe(200);
     expect((await world.row(answer)).provider).toBe("first");

@@ -1,7 +1,7 @@
 /** Rotation: a new value for a key, a time of grace for the old one, and nobody who believes a stale cache. */
 import { beforeAll, expect, it } from "vitest";
 import { graceSecondsMax } from "../../src/base/management.ts";
-import { createLedger, type Ledger, type ReserveResult } from "../../src/ledger/index.ts";
+import { createLedger } from "../../src/ledger/index.ts";
 import {
   changeKey,
   disableKey,
@@ -13,6 +13,7 @@ import {
   type Caller,
 } from "../../src/tenancy/index.ts";
 import { parseKey } from "../../src/tenancy/key-format.ts";
+import { OpenCalls } from "../ledger/open-calls.ts";
 import { setLedgerClock } from "../ledger/support.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, insertLegacyKey, refusal, until, type Tenant } from "./support.ts";
@@ -20,12 +21,13 @@ import { createTenant, insertLegacyKey, refusal, until, type Tenant } from "./su
 describeDatabase("rotation of an API key", (open) => {
   let tenant: Tenant;
   let authenticator: Authenticator;
-  let ledger: Ledger;
+  let calls: OpenCalls;
   let call = 0;
   beforeAll(async () => {
     tenant = await createTenant(await open());
     authenticator = tenant.newAuthenticator();
-    ledger = createLedger(tenant.database);
+    const ledger = createLedger(tenant.database);
+    calls = new OpenCalls(ledger);
     await advance(0);
     await ledger.credit({
       workspaceId: tenant.workspace.id,
@@ -49,16 +51,15 @@ describeDatabase("rotation of an API key", (open) => {
     await tenant.database.signals.settled();
   }
 
-  async function reserveAs(caller: Caller): Promise<ReserveResult["outcome"]> {
+  async function reserveAs(caller: Caller): Promise<string> {
     call += 1;
-    const { outcome } = await ledger.reserve({
+    return calls.begin({
       id: `call_${call}`,
       workspaceId: caller.workspaceId,
       keyId: caller.keyId,
       keyRotation: caller.keyRotation,
       amountNano: 1_000n,
     });
-    return outcome;
   }
 
   it("changes the value and nothing else; what is revealed is the new value", async () => {
@@ -109,11 +110,7 @@ describeDatabase("rotation of an API key", (open) => {
     const { record, key } = await tenant.newKey({ spendCaps: { totalNano: 1_000n } });
     const old = await authenticator.authenticate(key);
     await reserveAs(old);
-    await ledger.post({
-      id: `call_${call}`,
-      workspaceId: tenant.workspace.id,
-      amountNano: 1_000n,
-    });
+    await calls.end(`call_${call}`, 1_000n);
     const rotated = await rotateKey(tenant, { id: record.id }, { graceSeconds: 60 });
     const callers = [
       await authenticator.authenticate(key),

@@ -2,6 +2,7 @@
 import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts";
 import { refusalOf, type Answer } from "../../../src/ledger/decide.ts";
 import type * as GatewaySide from "../../../src/ledger/text-calls.ts";
+import { OpenCalls } from "../open-calls.ts";
 
 export interface GatewayOptions {
   /** One sending. It rejects where its answer is lost; no rows: a later number was there first. */
@@ -26,7 +27,7 @@ export interface ModelGateway {
   /** Null: it was let in; else the refusal's code. */
   admit(key: KeyName, call: { id: string; bound: number }): Promise<string | null>;
   /** `charge` null: nothing is charged. Resolves when the entry is written. */
-  end(workspace: string, id: string, charge: number | null): Promise<void>;
+  end(id: string, charge: number | null): Promise<void>;
   /** A change of this workspace, its members or keys was signalled. */
   signal(workspace: string): void;
   heartbeat(): void;
@@ -88,7 +89,7 @@ function createGateway(
   { TextCalls }: typeof GatewaySide,
   { now, soon, later, send }: GatewayOptions,
 ): ModelGateway {
-  const calls = new TextCalls({
+  const textCalls = new TextCalls({
     leaseMs,
     clock: { now, soon, later },
     async send(batch) {
@@ -108,22 +109,17 @@ function createGateway(
       return rows as unknown as readonly BatchRow[];
     },
   });
+  const calls = new OpenCalls(textCalls);
   return {
-    id: calls.gateway,
+    id: textCalls.gateway,
     async admit({ workspace: workspaceId, key: keyId, rotation: keyRotation }, { id, bound }) {
       const amountNano = BigInt(bound);
-      const result = await calls.reserve({ id, workspaceId, keyId, keyRotation, amountNano });
-      return result.outcome === "reserved" ? null : result.outcome;
+      const outcome = await calls.begin({ id, workspaceId, keyId, keyRotation, amountNano });
+      return outcome === "reserved" ? null : outcome;
     },
-    async end(workspaceId, id, charge) {
-      const isOurs = await calls.settle(
-        { workspaceId, id },
-        charge === null ? null : BigInt(charge),
-      );
-      if (!isOurs) throw new Error(`${id} is not known`);
-    },
-    signal: (workspace) => calls.distrust(({ workspaceId }) => workspaceId === workspace),
-    heartbeat: () => calls.heartbeat(),
+    end: (id, charge) => calls.end(id, charge === null ? null : BigInt(charge)),
+    signal: (workspace) => textCalls.distrust(({ workspaceId }) => workspaceId === workspace),
+    heartbeat: () => textCalls.heartbeat(),
   };
 }
 

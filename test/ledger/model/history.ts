@@ -164,7 +164,7 @@ export class History {
     call.amount = Math.min(call.charge ?? 0, bound);
     this.tell(`${call.gateway.name} end ${call.id} charge ${call.charge}`);
     void call.gateway.model
-      .end(call.place.workspace, call.id, call.charge)
+      .end(call.id, call.charge)
       .then(() => {
         call.state = "done";
         if (!call.isWritten) this.checks.fail(`${call.id} is told as written and is not`);

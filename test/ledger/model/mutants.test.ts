@@ -114,6 +114,12 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
     from: "this.pending += draw;",
     to: "",
   },
+  {
+    rule: "bracket: no end is heard of before its entry is written",
+    where: "text-calls.ts",
+    from: "await this.laneOf(key).post(key, id, done.amountNano, bound);",
+    to: "void this.laneOf(key).post(key, id, done.amountNano, bound);",
+  },
 ];
 
 describe("a ledger with one rule broken", () => {

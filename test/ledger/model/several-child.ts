@@ -8,6 +8,7 @@ import { systemLaneClock } from "../../../src/ledger/lane-clock.ts";
 import { TextCalls } from "../../../src/ledger/text-calls.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 import { silentLog } from "../../support/postgres.ts";
+import { refusalIn } from "../open-calls.ts";
 import { randomOf } from "./random.ts";
 
 /** From the parent. */
@@ -50,11 +51,19 @@ async function oneCall(workspaceId: string): Promise<void> {
   const id = `${calls.gateway}-${(made += 1)}`;
   const bound = below(30);
   const key = { keyId: `k${below(3)}`, keyRotation: 0 };
-  const result = await calls.reserve({ id, workspaceId, ...key, amountNano: BigInt(bound) });
-  if (result.outcome !== "reserved") return;
-  await sleep(below(25));
-  const charge = random() < 0.15 ? null : below(bound + 1);
-  await calls.settle({ workspaceId, id }, charge === null ? null : BigInt(charge));
+  const call = { id, workspaceId, ...key, amountNano: BigInt(bound) };
+  let charge: number | null = null;
+  const work = async () => {
+    await sleep(below(25));
+    charge = random() < 0.15 ? null : below(bound + 1);
+    return { amountNano: charge === null ? null : BigInt(charge) };
+  };
+  try {
+    await calls.spend(call, work);
+  } catch (error) {
+    if (refusalIn(error) === undefined) throw error;
+    return;
+  }
   tell({ workspace: workspaceId, id, charge });
 }
 

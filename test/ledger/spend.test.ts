@@ -1,0 +1,109 @@
+/** The bracket around a text call's work: whatever the work comes to, its money is settled once. BILL; docs/ledger.md. */
+import { expect, it } from "vitest";
+import { createLedger } from "../../src/ledger/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { describeDatabase } from "../support/postgres.ts";
+import { addKey, addWorkspace } from "./support.ts";
+
+const call = { workspaceId: "w", keyId: "k", amountNano: 100n };
+
+async function setUp(database: Database) {
+  await addWorkspace(database, "w");
+  await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
+  const ledger = createLedger(database);
+  await ledger.credit({ workspaceId: "w", amountNano: 10_000n, reference: "start" });
+  return ledger;
+}
+
+const entriesOf = (database: Database) =>
+  database.query<{ reference: string; kind: string; amount_nano: bigint }>(
+    "select reference, kind, amount_nano from ledger_entries where kind <> 'credit' order by reference",
+  );
+
+describeDatabase("the bracket around a call's work", (open) => {
+  it("BILL-01 T65: charges what the work says, once it is over, and gives back what the work says beside that", async () => {
+    const database = await open();
+    const ledger = await setUp(database);
+    const done = await ledger.spend({ ...call, id: "a" }, async () => {
+      expect((await ledger.balance("w")).heldNano).toBeGreaterThanOrEqual(100n);
+      expect(await entriesOf(database)).toEqual([]);
+      return { amountNano: 30n, text: "Hello" };
+    });
+    expect(done).toEqual({ amountNano: 30n, text: "Hello" });
+    expect(await entriesOf(database)).toEqual([
+      { reference: "a", kind: "charge", amount_nano: 30n },
+    ]);
+    await ledger.close();
+    expect(await ledger.balance("w")).toMatchObject({ heldNano: 0n, chargedNano: 30n });
+  });
+
+  it("T65: of work that throws, that is null or no amount, nothing is charged and nothing stays held", async () => {
+    const database = await open();
+    const ledger = await setUp(database);
+    const broken = new Error("the vendor broke off");
+    const throwing = () => {
+      throw broken;
+    };
+    await expect(ledger.spend({ ...call, id: "a" }, throwing)).rejects.toBe(broken);
+    await expect(ledger.spend({ ...call, id: "b" }, () => Promise.reject(broken))).rejects.toBe(
+      broken,
+    );
+    await ledger.spend({ ...call, id: "c" }, () => Promise.resolve({ amountNano: null }));
+    for (const [id, amountNano] of [
+      ["d", -1n],
+      ["e", 10n ** 17n],
+    ] as const)
+      await expect(
+        ledger.spend({ ...call, id }, () => Promise.resolve({ amountNano })),
+      ).rejects.toThrow("amount out of range");
+    // Each was written before its caller heard of it.
+    expect(await entriesOf(database)).toEqual(
+      ["a", "b", "c", "d", "e"].map((reference) => ({ reference, kind: "void", amount_nano: 0n })),
+    );
+    await ledger.close();
+    expect(await ledger.balance("w")).toMatchObject({ heldNano: 0n, chargedNano: 0n });
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("BILL-23: does no work for a call that is refused", async () => {
+    const database = await open();
+    const ledger = await setUp(database);
+    const work = () => expect.fail("it was let in");
+    const refusals = [
+      [{ ...call, amountNano: 10_001n }, "insufficient_balance"],
+      [{ ...call, keyId: "none" }, "invalid_api_key"],
+    ] as const;
+    for (const [input, code] of refusals)
+      await expect(ledger.spend({ ...input, id: "a" }, work)).rejects.toMatchObject({ code });
+    await expect(ledger.spend({ ...call, id: "a", amountNano: -1n }, work)).rejects.toThrow(
+      "amount out of range",
+    );
+    await ledger.close();
+    expect(await entriesOf(database)).toEqual([]);
+  });
+
+  it("T63 T65: of a thousand at once, which end in every way, each has one entry", async () => {
+    const database = await open();
+    const ledger = await setUp(database);
+    const ends = await Promise.allSettled(
+      Array.from({ length: 1_000 }, (_, index) =>
+        ledger.spend({ ...call, amountNano: 10n, id: `r${index}` }, async () => {
+          if (index % 2 === 0) await new Promise((resume) => setTimeout(resume, index % 7));
+          if (index % 5 === 0) throw new Error("the vendor broke off");
+          return { amountNano: index % 5 === 1 ? null : BigInt(index % 12) };
+        }),
+      ),
+    );
+    const charged = ends.reduce(
+      (sum, end) => sum + ((end.status === "fulfilled" && end.value.amountNano) || 0n),
+      0n,
+    );
+    const entries = await entriesOf(database);
+    expect(entries).toHaveLength(1_000);
+    expect(entries.filter(({ kind }) => kind === "void")).toHaveLength(400);
+    await ledger.close();
+    expect(await ledger.balance("w")).toMatchObject({ heldNano: 0n, chargedNano: charged });
+    expect(await verifyLedger(database)).toEqual([]);
+  });
+});
