@@ -96,9 +96,10 @@ export class Backlog {
   refuse({ open, items }: Collected, error: unknown): void {
     const gone = new Set(open);
     this.drop((entry) => gone.has(entry), error);
+    // Without the entry its key is sent again: what was set aside for the call goes back.
+    if (gone.size > 0) return;
     for (const { key } of items) {
       key.unsure = false;
-      if (gone.size > 0) continue;
       for (const waiting of key.takeWaiting(() => true)) waiting.reject(error);
     }
   }

@@ -1,0 +1,98 @@
+/**
+ * An answer whose charge the database refuses: nobody gets its end, whole, streamed or from the cache, and nothing stays held. A vendor
+ * that answered well is not blamed for it.
+ */
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { chat, eachProtocol, parsed } from "./protocols.ts";
+import { answering, costAtFirstNano, readEvents, startWorld, stream, type World } from "./world.ts";
+import { json } from "../support/recorder.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await world.gateway.database.query(
+    `create function refuse_entry() returns trigger language plpgsql as
+       $$ begin raise exception 'the test refuses it'; end $$`,
+  );
+});
+afterAll(() => world?.close());
+afterEach(async () => {
+  await allow();
+  const { ledger, workspaceId } = world.gateway;
+  await expect.poll(async () => (await ledger.balance(workspaceId)).heldNano).toBe(0n);
+});
+
+const refuse = (kind: "charge" | "void") =>
+  world.gateway.database.query(
+    `create trigger refused before insert on ledger_entries for each row when (new.kind = '${kind}') execute function refuse_entry()`,
+  );
+const allow = () =>
+  world.gateway.database.query("drop trigger if exists refused on ledger_entries");
+
+it.each(eachProtocol)("BILL-01 T16: a %s answer", async (_name, protocol) => {
+  world.answer(answering);
+  await refuse("charge");
+  const before = await world.charged();
+  const model = `${protocol.model}:first`;
+  const whole = await world.call(protocol, { model });
+  expect(whole.status).toBe(500);
+  expect(await whole.json()).toHaveProperty("error");
+  const streamed = await world.call(protocol, { model, stream: true });
+  expect(streamed.status).toBe(200);
+  const events = await readEvents(streamed);
+  expect(protocol.textOfFrames(events)).not.toBe("");
+  expect([protocol.endsNormally(events), protocol.endsWithError(events)]).toEqual([false, true]);
+  for (const answer of [whole, streamed]) {
+    const row = await world.row(answer);
+    expect(row).toMatchObject({ status: "failed", http_status: 500, cost_nano: 0n });
+    expect(row.attempts.map(({ provider, outcome }) => [provider, outcome])).toEqual([
+      ["first", "ok"],
+    ]);
+  }
+  expect(await world.charged()).toBe(before);
+});
+
+it("an answer from the cache", async () => {
+  world.answer(answering);
+  const responseCache = { ttlSeconds: 600, chargePercent: 50 };
+  const { key } = await world.makeKey({ name: "cached", responseCache });
+  for (const streamed of [false, true]) {
+    const ask = () => world.call(chat, { key, stream: streamed });
+    const heard = () => world.first.requests.length;
+    await (await ask()).text();
+    await expect
+      .poll(async () => {
+        const again = await ask();
+        await again.text();
+        return again.headers.get("x-gw-cache");
+      })
+      .toBe("hit");
+    const [asked, charged] = [heard(), await world.charged()];
+    await refuse("charge");
+    const answer = await ask();
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toHaveProperty("error.message", expect.any(String));
+    expect(await world.row(answer)).toMatchObject({
+      status: "failed",
+      cost_nano: 0n,
+      attempts: null,
+    });
+    expect([heard(), await world.charged()]).toEqual([asked, charged]);
+    await allow();
+    expect((await ask()).headers.get("x-gw-cache")).toBe("hit");
+    expect(await world.charged()).toBe(charged + costAtFirstNano / 2n);
+  }
+});
+
+it("a call that fails is answered with what it failed of, though its void is refused too", async () => {
+  await refuse("void");
+  world.answer(json({ error: { message: "No such thing.", type: "invalid_request_error" } }, 400));
+  const refused = await world.call(chat);
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toHaveProperty("error.message", "No such thing.");
+  const begun = chat.frames.slice(0, -chat.endFrames);
+  world.answer(stream(begun, (upstream) => setImmediate(() => upstream.destroy())));
+  const broken = await readEvents(await world.call(chat, { stream: true }));
+  expect(chat.endsWithError(broken)).toBe(true);
+  expect(JSON.stringify(broken.map(parsed))).toContain("broke off");
+});
