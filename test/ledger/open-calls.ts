@@ -22,7 +22,7 @@ export function refusalIn(error: unknown): string | undefined {
 
 export interface OpenCall {
   /** Ends it with a charge or, null, without. Resolves when its entry is written. */
-  end(amountNano: bigint | null): Promise<void>;
+  readonly end: (amountNano: bigint | null) => Promise<void>;
 }
 
 /** Resolves when the call is let in. @throws GatewayError what refuses it */

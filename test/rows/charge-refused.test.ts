@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { chat, eachProtocol, parsed } from "./protocols.ts";
 import { answering, costAtFirstNano, readEvents, startWorld, stream, type World } from "./world.ts";
+import { eventually } from "../support/patience.ts";
 import { json } from "../support/recorder.ts";
 
 let world: World;
@@ -19,7 +20,8 @@ afterAll(() => world?.close());
 afterEach(async () => {
   await allow();
   const { ledger, workspaceId } = world.gateway;
-  await expect.poll(async () => (await ledger.balance(workspaceId)).heldNano).toBe(0n);
+  const held = async () => (await ledger.balance(workspaceId)).heldNano;
+  await eventually(async () => (await held()) === 0n, "nothing is held");
 });
 
 const refuse = (kind: "charge" | "void") =>
