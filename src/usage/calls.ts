@@ -2,9 +2,10 @@
  * What calls add to the sums, as SQL: the one definition that folding and reading share.
  * A call that was charged counts when it was charged, and costs what the ledger says; the log tells its model and the rest. One that
  * was not charged counts when it began. A charge without a log row counts as a call of no model, until the row comes.
+ * The rows of the log are looked up all at once, and calls that are alike are read once (sums.ts).
  */
 import type { LogIds } from "./log-bounds.ts";
-import { toldList, toldOf, untoldList } from "./sums.ts";
+import { alikeNames, alikeSql, logList, logNames, noAlikeList, readAlikeSql } from "./sums.ts";
 
 const latePart = ":late";
 
@@ -17,52 +18,105 @@ export const firstChargeOf = (workspace: string, id: string): string =>
   `(select min(c.entry) from ledger_entries c where c.workspace_id = ${workspace}
       and c.reference in (${id}, ${id} || '${latePart}') and c.kind = 'charge')`;
 
+const chargeNames = "workspace_id, entry, log_id, at, key_id, member_id, cost";
+
 /** Charges of the ledger `e` as {@link callsSql} takes them. */
 export const chargeColumns = `e.workspace_id, e.entry, ${logIdOf("e.reference")} as log_id, e.created_at as at,
   coalesce(e.key_id, '') as key_id, coalesce(e.member_id, '') as member_id, e.amount_nano as cost`;
 
-/** What a charge is, as a row of calls: with its log row `l`, or without. */
-const chargeRow = (e: string, sign: number, told: string): string =>
-  `select ${e}.workspace_id, ${e}.key_id, ${e}.member_id, ${e}.at, ${sign} as sign, ${e}.cost, ${told}`;
+/** The hour of a time: days in UTC are whole hours. */
+const hourOf = (at: string): string =>
+  `date_bin('1 hour', ${at}, timestamptz '2000-01-01 00:00:00Z')`;
 
-/** A log row as a call that cost nothing, of the key's owner. */
-const freeRow = (sign: number): string =>
-  `select l.workspace_id, coalesce(l.log_key, '') as key_id, coalesce(k.created_by, '') as member_id, l.created_at as at,
-     ${sign} as sign, 0::bigint as cost, ${toldList()}`;
+export interface Asked {
+  /** Of the table of calls. The tables before it begin with it, too. */
+  readonly name: string;
+  /** Charges, a table or query in parentheses of {@link chargeColumns}. */
+  readonly charges: string;
+  /** Log rows that cost nothing (workspace_id, log_id). */
+  readonly free: string;
+  /**
+   * Charges that are in the sums without a log row, as `charges`: those that have one now move from "no model" into theirs. With
+   * them, a call that is in the sums as free and was charged now is taken out. Absent where nothing was summed before.
+   */
+  readonly late?: string;
+  readonly log: LogIds;
+  /** Whether calls have what their callers said. */
+  readonly tagged: boolean;
+}
 
-const freeOf = (table: string, log: LogIds): string =>
-  `(select x.workspace_id, l.* from ${table} x cross join lateral ${toldOf("x.workspace_id", "x.log_id", log)} l) l
-   left join api_keys k on k.workspace_id = l.workspace_id and k.id = l.log_key`;
+/** What calls must have in common to be one, beside what their log rows say. Those that may need a correction stay alone. */
+const ownKeys = "kind, workspace_id, hour, key_id, member_id, row, entry, log_id, at, began";
+const notAlone = (column: string): string =>
+  `case when w.kind <> 'charge' or l.cost_nano is null or l.cost_nano = 0 then ${column} end`;
 
-/** Charges each with its log row, if there is one, and what that says it cost: the rows of `charges`, {@link chargeColumns}. */
-export const chargedSql = (charges: string, log: LogIds): string =>
-  `${chargeRow("e", 1, toldList())}, e.entry, e.log_id, l.log_id is null as missing, l.cost_nano as logged_nano
-   from ${charges} e left join lateral ${toldOf("e.workspace_id", "e.log_id", log)} l on true`;
+/**
+ * What was asked for, added up with its rows of the log where it is alike. A full join, though no row of the log is without a call:
+ * it is never made by comparing each with each. `row`: 'none', or 'free' or 'charged' as it says.
+ */
+const alikeTablesSql = ({ name, charges, free, late, log, tagged }: Asked): string => `
+  ${name}_wanted as materialized (
+    select 'charge' as kind, ${chargeNames} from ${charges} e
+    union all select 'free', f.workspace_id, null, f.log_id, null, null, null, 0 from ${free} f
+    ${late === undefined ? "" : `union all select 'late', ${chargeNames} from ${late} u`}),
+  ${name}_alike as materialized (${alikeSql(
+    `select w.kind, w.workspace_id, ${hourOf("w.at")} as hour, w.key_id, w.member_id, w.cost,
+        case when l.cost_nano is null then 'none' when l.cost_nano = 0 then 'free' else 'charged' end as row,
+        ${["w.entry", "w.log_id", "w.at", "l.began"].map((column) => `${notAlone(column)} as ${column.slice(2)}`).join(", ")},
+        ${logNames(tagged)}
+      from ${name}_wanted w full join (
+        select x.workspace_id as log_workspace, y.* from (
+          select workspace_id, array_agg(log_id order by log_id) as ids from ${name}_wanted group by workspace_id) x
+        cross join lateral (
+          select r.id as found, r.created_at as began, r.cost_nano, ${logList(tagged)}
+          from requests r where r.workspace_id = x.workspace_id and r.id = any(x.ids) and ${log("r.id")} offset 0) y
+      ) l on l.log_workspace = w.workspace_id and l.found = w.log_id`,
+    ownKeys,
+    tagged,
+  )})`;
 
-/** Log rows that cost nothing: those that `free` (workspace_id, log_id) names. */
-export const freeSql = (free: string, log: LogIds): string =>
-  `${freeRow(1)} from ${freeOf(free, log)}`;
+/** Charges that were without a log row and have one now. */
+export const lateFound = (name: string): string =>
+  `from ${name}_alike where kind = 'late' and row <> 'none'`;
 
-/** Charges of the sums that have their log row now: out of "no model", into theirs. `missing` is of {@link missingSql}. */
-export const foundSql = (missing: string, log: LogIds): string => `
-  ${chargeRow("e", -1, untoldList())} from ${missing} e
-  union all
-  ${chargeRow("e", 1, toldList())} from ${missing} e cross join lateral ${toldOf("e.workspace_id", "e.log_id", log)} l`;
+/** Charges without a log row. */
+export const withoutRow = (name: string): string =>
+  `from ${name}_alike where kind = 'charge' and row = 'none'`;
 
-/** Charges that were without a log row and have one now, where `where` holds for `u`. */
-export const missingSql = (where: string, log: LogIds): string => `
-  select u.workspace_id, u.entry, u.id as log_id, u.at, u.key_id, u.member_id, u.cost_nano as cost
-  from usage_unattributed u
-  where ${where} and exists (select from requests r where r.workspace_id = u.workspace_id and r.id = u.id
-      and ${log("r.id")} offset 0)`;
+/** Charges whose log row may be noted as one that costs nothing. */
+export const mayBePending = (name: string): string =>
+  `from ${name}_alike where kind = 'charge' and row <> 'charged'`;
 
-/** Log rows that are in the sums as free and have a charge now: out again, the charge counts. `charged` is of {@link chargedSql}. */
-export const chargedAfterwardsSql = (charged: string, log: LogIds): string => `
-  ${freeRow(-1)} from ${freeOf(
-    `(
-    select e.workspace_id, e.log_id from ${charged} e
-    where e.logged_nano = 0
-      and not exists (select from usage_pending p where p.workspace_id = e.workspace_id and p.id = e.log_id offset 0)
-      and e.entry = ${firstChargeOf("e.workspace_id", "e.log_id")})`,
-    log,
-  )}`;
+/** Log rows that are in the sums as free and have a charge now: out again, the charge counts. */
+const chargedAfterwards = (name: string): string => `
+  from ${name}_alike o where o.kind = 'charge' and o.row = 'free'
+    and not exists (select from usage_pending p where p.workspace_id = o.workspace_id and p.id = o.log_id offset 0)
+    and o.entry = ${firstChargeOf("o.workspace_id", "o.log_id")}`;
+
+/** Rows of the table of what is alike, as {@link readAlikeSql} takes them: as charged, or as free, then of whom the log says. */
+const chargedRow = (sign: 1 | -1, log: string): string =>
+  `select workspace_id, hour, false as is_free, ${sign} as sign, n, key_id, member_id, cost, ${log}`;
+const freeRow = (sign: 1 | -1, log: string): string =>
+  `select workspace_id, ${hourOf("began")}, true, ${sign}, n, null, null, 0, ${log}`;
+
+/**
+ * Tables of a statement; the last one, `name`, has the calls as rows of hours with the columns of the sums, to be added up. Of the
+ * others, {@link lateFound}, {@link withoutRow} and {@link mayBePending} are read, too.
+ */
+export function callsSql(asked: Asked): string {
+  const { name, tagged } = asked;
+  const log = alikeNames(tagged);
+  const rows = [
+    `${chargedRow(1, log)} from ${name}_alike where kind = 'charge'`,
+    `${freeRow(1, log)} from ${name}_alike where kind = 'free' and row <> 'none'`,
+    ...(asked.late === undefined
+      ? []
+      : [
+          `${chargedRow(-1, noAlikeList(tagged))} ${lateFound(name)}`,
+          `${chargedRow(1, log)} ${lateFound(name)}`,
+          `${freeRow(-1, log)} ${chargedAfterwards(name)}`,
+        ]),
+  ];
+  return `${alikeTablesSql(asked)},
+  ${name} as materialized (${readAlikeSql(rows.join("\n union all "), tagged)})`;
+}

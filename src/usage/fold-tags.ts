@@ -1,5 +1,5 @@
 /** The part of a step of folding that sums by tags: for each name on the operator's list, the calls of the step by their value of it. */
-import { sumsOfCalls, tagOf } from "./sums.ts";
+import { sumsOf, tagOf } from "./sums.ts";
 
 /** Values of a name in a workspace and a day; what comes beyond is one. */
 const valuesMax = 1_000;
@@ -12,7 +12,7 @@ export const tagKey = ["workspace_id", "name", "of_member", "member_id", "day", 
 export const groupedTagsSql = (names: string): string => `
   tagged as materialized (
     select * from (
-      select c.*, n.name, ${tagOf("n.name")} as value, (c.at at time zone 'UTC')::date as day
+      select c.*, n.name, ${tagOf("n.name")} as value, (c.hour at time zone 'UTC')::date as day
       from calls c cross join unnest(${names}::text[]) n (name) where c.said is not null) x
     where x.value <> ''),
   tag_values as (
@@ -26,7 +26,7 @@ export const groupedTagsSql = (names: string): string => `
     from (select distinct workspace_id, name, day from tag_values) x),
   grouped_tags as materialized (
     select c.workspace_id, c.name, y.of_member, case when y.of_member then c.member_id else '' end as member_id, c.day,
-      case when v.place + k.n > ${valuesMax} then '${otherValue}' else c.value end as value, ${sumsOfCalls}
+      case when v.place + k.n > ${valuesMax} then '${otherValue}' else c.value end as value, ${sumsOf("c")}
     from tagged c
     left join tag_values v on v.workspace_id = c.workspace_id and v.name = c.name and v.day = c.day and v.value = c.value
     left join tag_counts k on k.workspace_id = c.workspace_id and k.name = c.name and k.day = c.day

@@ -4,57 +4,67 @@
  */
 import type { Database, Queryable } from "../storage/index.ts";
 import {
+  callsSql,
   chargeColumns,
-  chargedAfterwardsSql,
-  chargedSql,
   firstChargeOf,
-  foundSql,
-  freeSql,
-  missingSql,
+  lateFound,
+  mayBePending,
+  withoutRow,
 } from "./calls.ts";
 import { groupedTagsSql, tagKey } from "./fold-tags.ts";
-import { idsFrom, logBounds } from "./log-bounds.ts";
-import { callColumns, dimensions, sumColumns, sumsOfCalls, sumType } from "./sums.ts";
+import { idsFrom, timeOf, waitingLow } from "./log-bounds.ts";
+import { dimensions, sumColumns, sumsOf } from "./sums.ts";
 
-/** Entries, and free calls, of one step at most: about a second of the database. */
-const stepMax = 5_000;
-const workspacesMax = 100;
+/** Entries, and free calls, of one step at most: some tenths of a second of the database. A plan costs some 10 ms. */
+const stepMax = 20_000;
 /** Any number that nothing else in the database locks. */
 const lockKey = 7_409_318_200_433n;
 /** After so long a log row does not come any more. */
 const lateMax = "interval '1 day'";
 
-/** Not while rows of before cannot be read (storage/baseline/10_request_parts.sql): calls would count as of no model, or not at all. */
+/**
+ * Not while rows of before cannot be read (storage/baseline/10_request_parts.sql): calls would count as of no model, or not at all.
+ * The planner does not know how much a step reads: it takes indexes and hashes, which are right for much and do for little.
+ */
 const lockSql = `select pg_try_advisory_xact_lock($1)
+  and set_config('enable_seqscan', 'off', true) = 'off' and set_config('enable_sort', 'off', true) = 'off'
   and not exists (select from pg_class where oid = to_regclass('requests_before') and not relispartition) as mine`;
 
-/** How far a step goes in each workspace that has something new. */
+/**
+ * How far a step goes in each workspace that has something new, and the oldest call that it meets there: up to one number for all of
+ * them, so many after the first entry that is new.
+ */
 const boundsSql = `
-  select a.workspace_id, coalesce(f.entry, 0) as low, x.high, x.n::integer as n
-  from ledger_accounts a
-  left join usage_folds f on f.workspace_id = a.workspace_id
-  cross join lateral (select max(y.entry) as high, count(*) as n from (
-    select e.entry from ledger_entries e
-    where e.workspace_id = a.workspace_id and e.entry > 0 and e.entry > coalesce(f.entry, 0) order by e.entry limit $1) y) x
-  where x.high is not null limit $2`;
+  with news as materialized (
+    select a.workspace_id, coalesce(f.entry, 0) as low, x.entry as first
+    from ledger_accounts a
+    left join usage_folds f on f.workspace_id = a.workspace_id
+    cross join lateral (
+      select e.entry from ledger_entries e where e.workspace_id = a.workspace_id and e.entry > 0 and e.entry > coalesce(f.entry, 0)
+      order by e.entry limit 1) x)
+  select n.workspace_id, n.low, x.high, x.n::integer as n, x.since,
+    exists (select from ledger_entries e where e.workspace_id = n.workspace_id and e.entry > 0
+      and e.entry > coalesce(x.high, n.low)) as "goesOn"
+  from news n cross join lateral (
+    select max(e.entry) as high, count(*) as n, ${timeOf("e.reference")} filter (where e.kind = 'charge') as since
+    from ledger_entries e where e.workspace_id = n.workspace_id and e.entry > 0 and e.entry >= n.first
+      and e.entry < (select min(first) from news) + $1) x`;
 
 interface Bound {
   readonly workspace_id: string;
   readonly low: bigint;
-  readonly high: bigint;
+  /** Null where everything is beyond this step. */
+  readonly high: bigint | null;
   readonly n: number;
+  /** As in an id; null where nothing was charged. */
+  readonly since: string | null;
+  /** Whether there is more than this step takes. */
+  readonly goesOn: boolean;
 }
 
-/** Log rows from $5 on, the time of the oldest that a step may meet. */
-const log = idsFrom("$5");
-
-/** What a step counts: entries up to the bounds, free calls that wait, corrections of earlier steps. */
-const callsSql = `
+/** What a step counts: entries up to the bounds, free calls that wait, corrections of earlier steps. Log rows from $5 on. */
+const tablesSql = (tagged: boolean): string => `
   bounds as materialized (select * from unnest($1::text[], $2::bigint[], $3::bigint[]) b (workspace_id, low, high)),
-  charges as materialized (
-    select e.* from bounds b cross join lateral (
-      select ${chargeColumns} from ledger_entries e where e.workspace_id = b.workspace_id and e.entry > 0
-        and e.entry > b.low and e.entry <= b.high and e.kind = 'charge' offset 0) e),
   waiting as materialized (
     select p.workspace_id, p.log_id, p.charge
     from (select y.workspace_id, y.id as log_id, ${firstChargeOf("y.workspace_id", "y.id")} as charge
@@ -63,25 +73,26 @@ const callsSql = `
     left join usage_folds f on f.workspace_id = p.workspace_id
     -- One whose charge comes later waits for it: whether it was counted must be known then.
     where p.charge is null or p.charge <= coalesce(b.high, f.entry, 0)),
-  charged as materialized (${chargedSql("charges", log)}),
-  found as materialized (${missingSql("true", log)}),
-  calls as materialized (
-    select ${callColumns} from charged
-    union all ${freeSql("(select * from waiting where charge is null)", log)}
-    union all ${foundSql("found", log)}
-    union all ${chargedAfterwardsSql("charged", log)}
-  )`;
+  ${callsSql({
+    name: "calls",
+    charges: `(select x.* from bounds b cross join lateral (
+      select ${chargeColumns} from ledger_entries e where e.workspace_id = b.workspace_id and e.entry > 0
+        and e.entry > b.low and e.entry <= b.high and e.kind = 'charge' offset 0) x)`,
+    free: "(select * from waiting where charge is null)",
+    late: "(select u.*, u.id as log_id, u.cost_nano as cost from usage_unattributed u)",
+    log: idsFrom("$5"),
+    tagged,
+  })}`;
 
 const sums = sumColumns.join(", ");
 const grouped = `
   grouped as materialized (
-    select ${dimensions.join(", ")}, date_trunc('hour', c.at, 'UTC') as hour, ${sumsOfCalls}
+    select ${dimensions.join(", ")}, hour, ${sumsOf("c")}
     from calls c group by ${dimensions.join(", ")}, hour
   ),
   grouped_days as materialized (
     select g.workspace_id, (g.hour at time zone 'UTC')::date as day, x.dimension, y.of_member,
-      case when y.of_member then g.member_id else '' end as member_id, x.value,
-      ${sumColumns.map((name) => `sum(g.${name})${sumType(name)} as ${name}`).join(", ")}
+      case when y.of_member then g.member_id else '' end as member_id, x.value, ${sumsOf("g")}
     from grouped g
     cross join lateral (values ('total', ''), ('model', g.model), ('key', g.key_id), ('provider', g.provider),
       ('protocol', g.protocol), ('status', g.status), ('error_code', g.error_code)) x (dimension, value)
@@ -108,47 +119,47 @@ function addSql(table: string, from: string, key: readonly string[]): string {
 
 /** With `tags`, also by the names in $6. */
 const stepSql = (tags: boolean): string => `
-  with ${callsSql},
+  with ${tablesSql(tags)},
   ${grouped},
   ${addSql("usage_hours", "grouped", ["key_id", "hour", ...dimensions.filter((name) => name !== "key_id")])},
   ${addSql("usage_days", "grouped_days", ["workspace_id", "dimension", "of_member", "member_id", "day", "value"])},
   ${tags ? `${groupedTagsSql("$6")}, ${addSql("usage_tags", "grouped_tags", tagKey)},` : ""}
   taken as (
     delete from usage_pending p using (
-      select workspace_id, log_id from waiting union select workspace_id, log_id from charges) x
+      select workspace_id, log_id from waiting union select workspace_id, log_id ${mayBePending("calls")}) x
     where p.workspace_id = x.workspace_id and p.id = x.log_id returning 1),
   settled as (
     delete from usage_unattributed u using (
-      select workspace_id, entry from found
+      select workspace_id, entry ${lateFound("calls")}
       union select workspace_id, entry from usage_unattributed where at < now() - ${lateMax}) x
     where u.workspace_id = x.workspace_id and u.entry = x.entry returning 1),
   unattributed as (
     insert into usage_unattributed (workspace_id, entry, id, at, key_id, member_id, cost_nano)
-    select workspace_id, entry, log_id, at, key_id, member_id, cost from charged
-    where missing and at >= now() - ${lateMax}),
+    select workspace_id, entry, log_id, at, key_id, member_id, cost ${withoutRow("calls")} and at >= now() - ${lateMax}),
   marked as (
     insert into usage_folds (workspace_id, entry) select workspace_id, high from bounds
     on conflict (workspace_id) do update set entry = excluded.entry)
   select (select count(*) from taken)::integer as free, (select count(*) from settled)::integer as settled`;
 
-/** As many of the workspaces as one step takes: whole ones, the first in any case. */
-function cut(bounds: readonly Bound[], most: number): Bound[] {
-  let n = 0;
-  return bounds.filter((bound, place) => (n += bound.n) <= most || place === 0);
-}
-
 const steps = { plain: stepSql(false), tagged: stepSql(true) };
 
-async function stepIn(tx: Queryable, most: number, tags: readonly string[]): Promise<number> {
+interface Step {
+  readonly done: number;
+  /** Whether it took all that there was when it began. */
+  readonly isLast: boolean;
+}
+
+async function stepIn(tx: Queryable, most: number, tags: readonly string[]): Promise<Step> {
   const [lock] = await tx.query<{ mine: boolean }>(lockSql, [lockKey]);
-  if (lock?.mine !== true) return 0;
-  const bounds = cut(await tx.query<Bound>(boundsSql, [most, workspacesMax]), most);
+  if (lock?.mine !== true) return { done: 0, isLast: true };
+  const news = await tx.query<Bound>(boundsSql, [most]);
+  const bounds = news.filter(({ high }) => high !== null);
   if (bounds.length === 0) {
     const [left] = await tx.query<{ some: boolean }>(
       "select exists (select from usage_pending) or exists (select from usage_unattributed) as some",
       [],
     );
-    if (left?.some !== true) return 0;
+    if (left?.some !== true) return { done: 0, isLast: true };
   }
   const [done] = await tx.query<{ free: number; settled: number }>(
     tags.length > 0 ? steps.tagged : steps.plain,
@@ -157,36 +168,48 @@ async function stepIn(tx: Queryable, most: number, tags: readonly string[]): Pro
       bounds.map(({ low }) => low),
       bounds.map(({ high }) => high),
       most,
-      (await logBounds(tx)).low,
+      await waitingLow(tx, bounds),
       ...(tags.length > 0 ? [tags] : []),
     ],
   );
-  return bounds.reduce((sum, { n }) => sum + n, 0) + (done?.free ?? 0) + (done?.settled ?? 0);
+  const { free = 0, settled = 0 } = done ?? {};
+  return {
+    done: bounds.reduce((sum, { n }) => sum + n, 0) + free + settled,
+    isLast: free < most && !news.some(({ goesOn }) => goesOn),
+  };
 }
+
+const step = (database: Database, most: number, tags: readonly string[]): Promise<Step> =>
+  database.transaction((tx) => stepIn(tx, most, tags));
 
 /**
  * One step: at most `most` entries and as many free calls. `tags`: names that are summed by too.
  * @returns how much it did; 0 where nothing is left, or another process folds
  */
-export function foldStep(
+export async function foldStep(
   database: Database,
   most = stepMax,
   tags: readonly string[] = [],
 ): Promise<number> {
-  return database.transaction((tx) => stepIn(tx, most, tags));
+  return (await step(database, most, tags)).done;
 }
 
-/** Folds until nothing is left, or `goesOn`, asked before each step, says no. @returns how much it did */
+/**
+ * Folds what there is, in steps of at most `most`, or until `goesOn`, asked before each step, says no. What comes meanwhile is left: under load there would
+ * be no end of small steps, each with a plan of its own.
+ * @returns how much it did
+ */
 export async function foldUsage(
   database: Database,
   goesOn: () => boolean | Promise<boolean> = () => true,
   tags: readonly string[] = [],
+  most = stepMax,
 ): Promise<number> {
   let sum = 0;
   while (await goesOn()) {
-    const done = await foldStep(database, stepMax, tags);
-    if (done === 0) break;
+    const { done, isLast } = await step(database, most, tags);
     sum += done;
+    if (isLast) break;
   }
   return sum;
 }

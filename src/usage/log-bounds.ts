@@ -27,18 +27,33 @@ export const idsWithin =
 /** So many calls are looked at; of more it is not known how old they are. A day for those that end meanwhile. */
 const waitingMax = 20_000;
 
-const timeOf = (id: string): string => `min(left(split_part(${id}, '_', 2), 10))`;
+/** The oldest time of ids, as in them. */
+export const timeOf = (id: string): string => `min(left(split_part(${id}, '_', 2), 10))`;
+
+/** How many calls a query has, and the oldest time of their ids. */
+const oldestSql = (ids: string): string =>
+  `(select count(*) as n, ${timeOf("y.id")} as low from (${ids} limit ${waitingMax + 1}) y)`;
+
+/** The oldest of these tables, of a day at least; empty where one has too many. `more`: a time that is known already. */
+const lowOf = (names: readonly string[], more = ""): string => {
+  const of = (column: string): string => names.map((name) => `${name}.${column}`).join(", ");
+  return `case when greatest(${of("n")}) > ${waitingMax} then '' else least(${of("low")}, id_time(now() - interval '1 day')${more}) end`;
+};
+
+const pending = oldestSql("select id from usage_pending");
+const unattributed = oldestSql("select id from usage_unattributed");
+const newEntries = oldestSql(`
+  select x.reference as id from ledger_accounts a left join usage_folds f on f.workspace_id = a.workspace_id
+  cross join lateral (select e.reference, e.kind from ledger_entries e where e.workspace_id = a.workspace_id
+    and e.entry > 0 and e.entry > coalesce(f.entry, 0) order by e.entry limit ${waitingMax + 1}) x
+  where x.kind = 'charge'`);
 
 const lowSql = `
-  select case when greatest(p.n, u.n, e.n) > ${waitingMax} then '' else least(p.low, u.low, e.low, id_time(now() - interval '1 day')) end as low,
-    (select id_time from request_log_start) as start
-  from (select count(*) as n, ${timeOf("y.id")} as low from (select id from usage_pending limit ${waitingMax + 1}) y) p,
-    (select count(*) as n, ${timeOf("y.id")} as low from (select id from usage_unattributed limit ${waitingMax + 1}) y) u,
-    (select count(*) as n, ${timeOf("y.reference")} as low from (
-      select x.reference from ledger_accounts a left join usage_folds f on f.workspace_id = a.workspace_id
-      cross join lateral (select e.reference, e.kind from ledger_entries e where e.workspace_id = a.workspace_id
-        and e.entry > 0 and e.entry > coalesce(f.entry, 0) order by e.entry limit ${waitingMax + 1}) x
-      where x.kind = 'charge' limit ${waitingMax + 1}) y) e`;
+  select ${lowOf(["p", "u", "e"])} as low, (select id_time from request_log_start) as start
+  from ${pending} p, ${unattributed} u, ${newEntries} e`;
+
+const waitingSql = `
+  select ${lowOf(["p", "u"], ", $1::text")} as low from ${pending} p, ${unattributed} u`;
 
 /** What is known of the log before it is asked. */
 interface LogBounds {
@@ -51,4 +66,18 @@ interface LogBounds {
 export async function logBounds(database: Queryable): Promise<LogBounds> {
   const [row] = await database.query<{ low: string; start: string | null }>(lowSql, []);
   return { low: row?.low ?? "", startMs: row?.start == null ? undefined : idMs(row.start) };
+}
+
+/** `low` of {@link logBounds}, where the oldest of the new entries that are meant are known. */
+export async function waitingLow(
+  database: Queryable,
+  entries: readonly { readonly since: string | null }[],
+): Promise<string> {
+  const times = entries.flatMap(({ since }) => since ?? []);
+  const oldest = times.reduce<string | undefined>(
+    (low, time) => (low === undefined || time < low ? time : low),
+    undefined,
+  );
+  const [row] = await database.query<{ low: string }>(waitingSql, [oldest ?? null]);
+  return row?.low ?? "";
 }

@@ -5,18 +5,10 @@
 import { idTime } from "../base/ids.ts";
 import type { Granularity } from "../base/management.ts";
 import type { Visibility } from "../tenancy/index.ts";
-import {
-  chargeColumns,
-  chargedAfterwardsSql,
-  chargedSql,
-  firstChargeOf,
-  foundSql,
-  freeSql,
-  missingSql,
-} from "./calls.ts";
+import { callsSql, chargeColumns, firstChargeOf } from "./calls.ts";
 import { callMsMax, idsFrom, idsWithin } from "./log-bounds.ts";
 import { divide, type Span } from "./segments.ts";
-import { callColumns, sumColumns, sumsOfCalls, tagOf, type Dimension } from "./sums.ts";
+import { sumColumns, sumsOf, tagOf, type Dimension } from "./sums.ts";
 
 /** Puts a value among the parameters, and is its place. */
 export type Bind = (value: unknown) => string;
@@ -75,6 +67,12 @@ interface DayTable {
   readonly named: string;
   readonly of: string | undefined;
   readonly isTaken?: boolean;
+}
+
+/** Tables of the statement, and the rows that come of them. */
+interface Part {
+  readonly tables: string;
+  readonly part: string;
 }
 
 class Parts {
@@ -198,8 +196,8 @@ class Parts {
       from usage_hours x where ${this.#within("x.hour", span)} and ${this.#fits("x")}`;
   }
 
-  /** Rows of calls, summed. */
-  #summed(calls: string, span: Span): string {
+  /** Rows of the calls of a table, summed, where `when` holds. */
+  #summed(calls: string, when = "true"): string {
     const { of, tag } = this.#wanted;
     const value = of === undefined ? "''" : `c.${of}`;
     const group = tag?.grouped === true ? tagOf(this.#bind(tag.name)) : value;
@@ -207,54 +205,56 @@ class Parts {
       tag?.value === undefined
         ? ""
         : `and ${tagOf(this.#bind(tag.name))} = ${this.#bind(tag.value)}`;
-    return `select ${this.#start("c.at at time zone 'UTC'")} as start, ${group} as of, ${sumsOfCalls}
-      from (${calls}) c where ${this.#within("c.at", span)} and ${this.#fits("c")} ${has} group by 1, 2`;
+    return `select ${this.#start("c.hour at time zone 'UTC'")} as start, ${group} as of, ${sumsOf("c")}
+      from ${calls} c where ${when} and ${this.#fits("c")} ${has} group by 1, 2`;
   }
 
-  /** What the sums do not have yet. */
-  live(span: Span): { readonly tables: string; readonly part: string } {
+  get #tagged(): boolean {
+    return this.#wanted.tag !== undefined;
+  }
+
+  /** What the sums do not have yet. `span`: whole hours. */
+  live(span: Span): Part {
     const later = new Date(span.to.getTime() + chargedLaterMsMax);
-    const log = idsFrom(this.#bind(this.#wanted.logLow));
-    const tables = `
-      live_charges as materialized (
-        select e.* from (
+    const tables = callsSql({
+      name: "live",
+      charges: `(select e.* from (
           select a.workspace_id, coalesce(f.entry, 0) as mark from ledger_accounts a
           left join usage_folds f on f.workspace_id = a.workspace_id where ${this.#near("a.workspace_id")}) m
         cross join lateral (
           select ${chargeColumns} from ledger_entries e where e.workspace_id = m.workspace_id and e.entry > 0 and e.entry > m.mark
-            and e.kind = 'charge' and ${this.#within("e.created_at", { from: span.from, to: later })} offset 0) e),
-      live_free as materialized (
-        select p.workspace_id, p.id as log_id from usage_pending p
-        where ${this.#near("p.workspace_id")} and ${firstChargeOf("p.workspace_id", "p.id")} is null),
-      live_charged as materialized (${chargedSql("live_charges", log)}),
-      live_found as materialized (${missingSql(`${this.#near("u.workspace_id")} and ${this.#within("u.at", span)}`, log)})`;
-    const calls = `
-      select ${callColumns} from live_charged
-      union all ${freeSql("live_free", log)}
-      union all ${foundSql("live_found", log)}
-      union all ${chargedAfterwardsSql("live_charged", log)}`;
-    return { tables, part: this.#summed(calls, span) };
+            and e.kind = 'charge' and ${this.#within("e.created_at", { from: span.from, to: later })} offset 0) e)`,
+      free: `(select p.workspace_id, p.id as log_id from usage_pending p
+        where ${this.#near("p.workspace_id")} and ${firstChargeOf("p.workspace_id", "p.id")} is null)`,
+      late: `(select u.*, u.id as log_id, u.cost_nano as cost from usage_unattributed u
+        where ${this.#near("u.workspace_id")} and ${this.#within("u.at", span)})`,
+      log: idsFrom(this.#bind(this.#wanted.logLow)),
+      tagged: this.#tagged,
+    });
+    return { tables, part: this.#summed("live", this.#within("c.hour", span)) };
   }
 
   /** Part of an hour, from the ledger and the log themselves. */
-  end(span: Span, sign: 1 | -1): string {
+  end(name: string, span: Span, sign: 1 | -1): Part {
     const low = this.#bind(idTime(span.from.getTime() - clockSlackMs));
     const high = this.#bind(idTime(span.to.getTime() + clockSlackMs));
     const first = this.#bind(idTime(span.from.getTime() - callMsMax));
-    const log = idsWithin(first, high);
-    const charges = `(select ${chargeColumns} from ledger_entries e
-      where e.kind = 'charge' and ${this.#within("e.created_at", span)} and ${this.#near("e.workspace_id")} offset 0)`;
-    const names = `(
-      select n.workspace_id, n.id as log_id from workspaces w
-      cross join (values ('req_'), ('task_')) p (prefix)
-      cross join lateral (
-        select r.workspace_id, r.id from requests r where r.workspace_id = w.id and ${idsWithin(low, high)("r.id")} and r.id >= p.prefix || ${low}
-          and r.id < p.prefix || ${high} and r.cost_nano = 0 and ${this.#within("r.created_at", span)} offset 0) n
-      where ${this.#near("w.id")} and ${firstChargeOf("n.workspace_id", "n.id")} is null)`;
-    const calls = `select ${callColumns} from (${chargedSql(charges, log)}) charged union all ${freeSql(names, log)}`;
-    const part = this.#summed(calls, span);
-    if (sign === 1) return part;
-    return `select start, of, ${taken} from (${part}) taken`;
+    const tables = callsSql({
+      name,
+      charges: `(select ${chargeColumns} from ledger_entries e
+        where e.kind = 'charge' and ${this.#within("e.created_at", span)} and ${this.#near("e.workspace_id")} offset 0)`,
+      free: `(
+        select n.workspace_id, n.id as log_id from workspaces w
+        cross join (values ('req_'), ('task_')) p (prefix)
+        cross join lateral (
+          select r.workspace_id, r.id from requests r where r.workspace_id = w.id and ${idsWithin(low, high)("r.id")} and r.id >= p.prefix || ${low}
+            and r.id < p.prefix || ${high} and r.cost_nano = 0 and ${this.#within("r.created_at", span)} offset 0) n
+        where ${this.#near("w.id")} and ${firstChargeOf("n.workspace_id", "n.id")} is null)`,
+      log: idsWithin(first, high),
+      tagged: this.#tagged,
+    });
+    const part = this.#summed(name);
+    return { tables, part: sign === 1 ? part : `select start, of, ${taken} from (${part}) taken` };
   }
 }
 
@@ -267,10 +267,13 @@ export function partsSql(wanted: Wanted, bind: Bind): { tables: string; parts: s
   const dimension = byDay ? dayDimension(wanted) : undefined;
   const { whole, days, hours, ends } = divide(wanted.period, dimension !== undefined);
   const parts = new Parts(wanted, bind);
-  const live = parts.live(whole);
-  const near = [live.part, ...ends.map(({ sign, ...span }) => parts.end(span, sign))];
+  const near = [
+    parts.live(whole),
+    ...ends.map(({ sign, ...span }, place) => parts.end(`end_${place}`, span, sign)),
+  ];
   return {
-    tables: `${live.tables}, near_parts as materialized (${near.join(all)})`,
+    tables: `${near.map(({ tables }) => tables).join(", ")},
+      near_parts as materialized (${near.map(({ part }) => part).join(all)})`,
     parts: [
       ...(days === undefined || dimension === undefined ? [] : parts.days(days, dimension)),
       ...hours.map((span) => parts.hours(span)),

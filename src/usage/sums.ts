@@ -1,6 +1,7 @@
-/** What is summed of calls, by column of the sums (storage/baseline/11_usage.sql), and how a call's part of it is read from the log. */
-
-import type { LogIds } from "./log-bounds.ts";
+/**
+ * What is summed of calls, by column of the sums (storage/baseline/11_usage.sql), and how it is read from the log. Calls whose rows
+ * say the same but for their numbers are added up first, number by number, and read once: `alike` is the group of them.
+ */
 
 /** Counts of a stored usage `u`, by their names on the wire. */
 const counts = {
@@ -16,10 +17,17 @@ const counts = {
 export type CountName = keyof typeof counts;
 export const countNames = Object.keys(counts) as CountName[];
 
-/** Only seconds have fractions. A count that no call can have must not stop the sums for ever. */
+/** A number that no call can have must not stop the sums for ever. */
 const countMax = "1e12";
-const bounded = (name: CountName): string =>
-  name === "output_video_seconds" ? counts[name] : `least(${counts[name]}, ${countMax})::bigint`;
+/**
+ * What calls that are alike, `g` of {@link alikeSql}, have of it: their numbers added up, or the same usage for each. Only seconds
+ * have fractions.
+ */
+const countOf = (name: CountName): string => {
+  const times = "case when g.counted then 1 else g.n end";
+  if (name === "output_video_seconds") return `(${times}) * (${counts[name]})`;
+  return `least((${times}) * (${counts[name]}), ${countMax} * g.n)::bigint`;
+};
 
 /** Fields of stored usages, each of them a number. */
 const usageFields = Object.values(counts).flatMap((count) =>
@@ -50,105 +58,143 @@ export const sumColumns = [
   "first_token",
 ] as const;
 
+/** Numbers of a usage that are counted; none has more. */
+const numbersMax = 16;
+/** For those that a usage might have beyond: format() must not lack one. */
+const zeros = "array_fill('0'::text, '{100}')";
+const numberPlaces = Array.from({ length: numbersMax }, (_, place) => place + 1);
+
+interface LogColumn {
+  readonly type: string;
+  /** Of a row of the log `r`. */
+  readonly of: string;
+}
+
+/** What calls must have in common to be added up before they are read: columns of their log rows. Most are empty beside a head. */
+const likeColumns: Readonly<Record<string, LogColumn>> = {
+  head: { type: "uuid", of: "r.head" },
+  is_task: { type: "boolean", of: "r.id like 'task\\_%'" },
+  counted: { type: "boolean", of: "r.usage_counts is not null" },
+  usage: { type: "text", of: "case when r.usage_counts is null then r.usage::text end" },
+  log_key: { type: "text", of: "r.key_id" },
+  model: { type: "text", of: "r.model" },
+  provider: { type: "text", of: "r.provider" },
+  protocol: { type: "text", of: "r.protocol" },
+  status: { type: "text", of: "r.status" },
+  explanation: { type: "text", of: "r.explanation::text" },
+};
+
+/** The same for sums by tags: what callers said. */
+const saidColumns: Readonly<Record<string, LogColumn>> = {
+  tags: { type: "text", of: "r.tags::text" },
+  end_user: { type: "text", of: "r.end_user" },
+};
+
+/** What is added up of their log rows. */
+const addedColumns: Readonly<Record<string, LogColumn>> = {
+  numbers: { type: "numeric[]", of: `('{' || r.usage_counts || '}')::numeric[]` },
+  duration_ms: { type: "integer", of: "r.duration_ms" },
+  first_token_ms: { type: "integer", of: "r.first_token_ms" },
+};
+
+const likes = (tagged: boolean) => ({ ...likeColumns, ...(tagged && saidColumns) });
+const logColumns = (tagged: boolean) => ({ ...likes(tagged), ...addedColumns });
+
+/** The columns of a row of the log that calls are read from, each by its name; {@link logNames} without the expressions. */
+export const logList = (tagged: boolean): string =>
+  Object.entries(logColumns(tagged))
+    .map(([name, { of }]) => `${of} as ${name}`)
+    .join(", ");
+
+export const logNames = (tagged: boolean): string => Object.keys(logColumns(tagged)).join(", ");
+
+/**
+ * Rows `from`, each a call with the columns `keys`, {@link logNames} and its `cost`, added up where they are alike: `n` calls, and the
+ * columns of {@link alikeNames}.
+ */
+export const alikeSql = (from: string, keys: string, tagged: boolean): string => {
+  const like = `${keys}, ${Object.keys(likes(tagged)).join(", ")}`;
+  const numbers = numberPlaces.map((place) => `sum(x.numbers[${place}])`);
+  return `
+    select ${like}, count(*) as n, sum(x.cost)::bigint as cost, array[${numbers.join(", ")}]::text[] as numbers,
+      sum(usage_histogram(x.duration_ms)) as duration, sum(usage_histogram(x.first_token_ms)) as first_token
+    from (${from}) x group by ${like}`;
+};
+
+const alikeColumns = (tagged: boolean): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(Object.entries(likes(tagged)).map(([name, { type }]) => [name, type])),
+  numbers: "text[]",
+  duration: "numeric",
+  first_token: "numeric",
+});
+
+/** What a table of {@link alikeSql} has of the log. */
+export const alikeNames = (tagged: boolean): string => Object.keys(alikeColumns(tagged)).join(", ");
+
+/** The same without a row. */
+export const noAlikeList = (tagged: boolean): string =>
+  Object.entries(alikeColumns(tagged))
+    .map(([name, type]) => `${type === "numeric" ? "0" : "null"}::${type} as ${name}`)
+    .join(", ");
+
 /** Texts are keys of an index, whose entries are bounded: longer ones are cut. */
 const textMax = 256;
 const short = (text: string): string => `left(coalesce(${text}, ''), ${textMax})`;
 
-/**
- * A row of the log `r` and its head `h`, as the view `request_log` joins them (storage/baseline/09_request_log.sql). The view itself under an outer
- * join would have to be made first: all of it, for one hour's calls.
- */
-const logKey = "coalesce(r.key_id, h.key_id)";
-const headJoin = `left join lateral (
-    select * from request_heads h where h.workspace_id = r.workspace_id and h.id = r.head offset 0) h on true`;
-
-const explanation = "coalesce(r.explanation, h.explanation)";
-const provider = "coalesce(r.provider, h.provider)";
-const status = "coalesce(r.status, h.status)";
+/** What a row says itself its head does not (storage/baseline/09_request_log.sql). */
+const explanation = "coalesce(g.explanation::json, h.explanation)";
+const provider = "coalesce(g.provider, h.provider)";
+const status = "coalesce(g.status, h.status)";
+const logKey = "coalesce(g.log_key, h.key_id)";
 
 /**
  * What the caller said of a call, as one object of texts; the end user by the name end_user. Tags that jsonb cannot hold, which no
  * writer writes, count as none: they must not stop the sums.
  */
-const said = `case when r.tags is not null or r.end_user is not null then
-    coalesce(case when r.tags::text !~* '(^|[^\\\\])(\\\\\\\\)*\\\\u(0000|d[89a-f])' then r.tags::jsonb end, '{}')
-      || case when r.end_user is null then '{}' else jsonb_build_object('end_user', r.end_user) end end`;
+const said = `case when g.tags is not null or g.end_user is not null then
+    coalesce(case when g.tags !~* '(^|[^\\\\])(\\\\\\\\)*\\\\u(0000|d[89a-f])' then g.tags::jsonb end, '{}')
+      || case when g.end_user is null then '{}' else jsonb_build_object('end_user', g.end_user) end end`;
 
 /**
- * What the log tells of a call, as columns. A model that no plan was made for and nobody was asked for is the caller's text, of which
- * there may be any number: it counts as none.
+ * What calls that are alike, `g` of {@link alikeSql}, add to the sums: columns of calls (calls.ts). A model that no plan was made for
+ * and nobody was asked for is the caller's text, of which there may be any number: it counts as none.
  */
-const told = `
-  case when ${provider} is null and r.id not like 'task\\_%' and ${explanation} -> 'plan' is null then ''
-    else ${short("coalesce(r.model, h.model)")} end as model,
-  ${short(provider)} as provider, ${short("coalesce(r.protocol, h.protocol)")} as protocol,
+const callList = (tagged: boolean): string => `
+  g.workspace_id, g.hour,
+  case when g.is_free then coalesce(${logKey}, '') else g.key_id end as key_id,
+  case when g.is_free then coalesce(k.created_by, '') else g.member_id end as member_id,
+  case when ${provider} is null and g.is_task is not true and ${explanation} -> 'plan' is null then ''
+    else ${short("coalesce(g.model, h.model)")} end as model,
+  ${short(provider)} as provider, ${short("coalesce(g.protocol, h.protocol)")} as protocol,
   ${short(status)} as status,
   case when ${status} = 'succeeded' then '' else ${short(`${explanation} ->> 'error'`)} end as error_code,
-  (${status} in ('failed', 'expired'))::integer as errors, (${status} = 'client_closed')::integer as client_closed,
-  ${countNames.map((name) => `${bounded(name)} as ${name}`).join(", ")},
-  usage_histogram(r.duration_ms) as duration, usage_histogram(r.first_token_ms) as first_token, ${said} as said`;
+  g.sign * g.n as requests,
+  case when ${status} in ('failed', 'expired') then g.sign * g.n else 0 end as errors,
+  case when ${status} = 'client_closed' then g.sign * g.n else 0 end as client_closed,
+  g.sign * g.cost as cost_nano,
+  ${countNames.map((name) => `g.sign * ${countOf(name)} as ${name}`).join(", ")},
+  g.sign * g.duration as duration, g.sign * g.first_token as first_token, ${tagged ? said : "null::jsonb"} as said`;
 
 /**
- * The row of the log with workspace `workspace` and id `id`, expressions, and what it tells; one look by the key for each.
- * `log` says of ids which may be meant (log-bounds.ts): then the plan has no other parts of the log.
+ * Calls `from` tables of {@link alikeSql}, each in the sums (`sign` 1) or out of them (-1); `is_free`: of the key that the log tells,
+ * and its owner.
  */
-export const toldOf = (workspace: string, id: string, log: LogIds): string => `(
-  select r.id as log_id, r.created_at, r.cost_nano, ${logKey} as log_key, ${told}
-  from requests r ${headJoin}
-  left join lateral json_to_record(case when r.usage_counts is null then r.usage
-    else format(h.usage_format, variadic string_to_array(r.usage_counts, ','))::json end) as u (${usageFields.join(", ")}) on true
-  where r.workspace_id = ${workspace} and r.id = ${id} and ${log("r.id")} offset 0)`;
-
-/** Columns that only the log tells, and what they are without it. */
-const toldColumns: Readonly<Record<string, string>> = {
-  model: "''",
-  provider: "''",
-  protocol: "''",
-  status: "''",
-  error_code: "''",
-  errors: "0",
-  client_closed: "0",
-  ...Object.fromEntries(countNames.map((name) => [name, "0"])),
-  duration: "0",
-  first_token: "0",
-  said: "null::jsonb",
-};
-
-/** The list of those columns of `l`; a missing row's are nothing. */
-export const toldList = (): string =>
-  Object.entries(toldColumns)
-    .map(([name, none]) => `coalesce(l.${name}, ${none}) as ${name}`)
-    .join(", ");
-
-/** The same without a row. */
-export const untoldList = (): string =>
-  Object.entries(toldColumns)
-    .map(([name, none]) => `${none} as ${name}`)
-    .join(", ");
+export const readAlikeSql = (from: string, tagged: boolean): string => `
+  select ${callList(tagged)}
+  from (${from}) g
+  left join lateral (
+    select * from request_heads h where h.workspace_id = g.workspace_id and h.id = g.head offset 0) h on true
+  left join lateral json_to_record(case when g.counted then format(h.usage_format, variadic g.numbers || ${zeros})::json
+    else g.usage::json end) as u (${usageFields.join(", ")}) on true
+  left join api_keys k on g.is_free and k.workspace_id = g.workspace_id and k.id = ${logKey}`;
 
 /** The value of the tag `name`, an expression, of a row of calls `c`; '' where it has none. */
 export const tagOf = (name: string): string => short(`c.said ->> ${name}::text`);
 
-/** The columns of a row of calls (calls.ts), in their order. */
-export const callColumns = [
-  "workspace_id",
-  "key_id",
-  "member_id",
-  "at",
-  "sign",
-  "cost",
-  ...Object.keys(toldColumns),
-].join(", ");
-
 /** The type of a sum, as a cast: sums of whole numbers come as numeric. */
-export const sumType = (name: string): string =>
+const sumType = (name: string): string =>
   ["output_video_seconds", "duration", "first_token"].includes(name) ? "" : "::bigint";
 
-/** The sums of rows of calls `c`. */
-export const sumsOfCalls = sumColumns
-  .map((name) => {
-    if (name === "requests") return "sum(c.sign)::bigint as requests";
-    if (name === "cost_nano") return "sum(c.sign * c.cost)::bigint as cost_nano";
-    return `sum(c.sign * c.${name})${sumType(name)} as ${name}`;
-  })
-  .join(", ");
+/** The sums of the rows of a table that has them as columns, as rows of calls do. */
+export const sumsOf = (table: string): string =>
+  sumColumns.map((name) => `sum(${table}.${name})${sumType(name)} as ${name}`).join(", ");
