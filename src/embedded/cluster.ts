@@ -2,12 +2,15 @@
  * The directory of the data: `database/<major>` in the data directory. It is made under another name and takes its own when it
  * is whole, so that half an `initdb` is never taken for a database.
  */
+import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
+  fchownSync,
   lchownSync,
-  mkdirSync,
+  openSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -15,33 +18,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { DataDirectoryUnusableError } from "./data-lock.ts";
 import { NoEmbeddedDatabaseError } from "./binaries.ts";
+import { majorsIn, makeOwned, refuse, takePlace } from "./home.ts";
 import type { Identity } from "./identity.ts";
 import { runProgram, seenByServer, type Site } from "./programs.ts";
 import { configuration, customFile, customTemplate } from "./settings.ts";
 
 const initMsMax = 120_000;
-
-/** Makes the database's directory, which belongs to the server's user. */
-export function prepareHome(directory: string, identity: Identity | undefined): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (identity !== undefined && statSync(directory).uid !== identity.uid)
-    chownSync(directory, identity.uid, identity.gid);
-  chmodSync(directory, 0o700);
-}
-
-/** The major versions whose data is there, ascending. */
-const majorsIn = (directory: string): number[] =>
-  readdirSync(directory)
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .sort((a, b) => a - b);
-
-/** @throws DataDirectoryUnusableError, always */
-export function refuse(directory: string, why: string): never {
-  throw new DataDirectoryUnusableError(join(directory, ".."), new Error(why));
-}
 
 /**
  * The older major whose data is there and must be carried over first; undefined where there is none.
@@ -80,18 +63,24 @@ function takeOver(cluster: string, identity: Identity | undefined): void {
       `its database belongs to user ${uid}, and this is user ${own}; PostgreSQL runs only as the owner of its data`,
     );
   }
-  if (uid !== identity.uid) giveTo(identity, cluster);
+  // Closed first: while it changes hands nobody may put a link into it.
   chmodSync(cluster, 0o700);
+  if (uid !== identity.uid) giveTo(identity, cluster);
 }
 
-/** Makes a new cluster under a name for unfinished ones, which is returned. */
+/**
+ * Makes a new cluster under a name for unfinished ones, which is returned. Each has its own: an `initdb` that outlives its gateway
+ * goes on writing, by the name it was given.
+ */
 export async function createCluster(
   site: Site,
   directory: string,
   passwordFile: string | undefined,
 ): Promise<string> {
-  const unfinished = `${site.binaries.major}.new`;
-  rmSync(join(directory, unfinished), { recursive: true, force: true });
+  for (const name of readdirSync(directory).filter((name) => /^\d+\.new/.test(name)))
+    rmSync(join(directory, name), { recursive: true, force: true, maxRetries: 5 });
+  const unfinished = `${site.binaries.major}.new-${randomBytes(4).toString("hex")}`;
+  makeOwned(join(directory, unfinished), site.identity);
   const access =
     passwordFile === undefined
       ? ["--auth=trust"]
@@ -116,10 +105,19 @@ export async function createCluster(
   return unfinished;
 }
 
+/** Under root this writes into a directory of the server's user: a new file, so that it goes through no link that stands there. */
 function writeConfiguration(cluster: string, identity: Identity | undefined): void {
-  const written = join(cluster, "postgresql.conf");
-  writeFileSync(written, configuration, { mode: 0o600 });
-  if (identity !== undefined) chownSync(written, identity.uid, identity.gid);
+  const path = join(cluster, "postgresql.conf");
+  const fresh = `${path}.new`;
+  rmSync(fresh, { force: true });
+  const file = openSync(fresh, "wx", 0o600);
+  try {
+    writeFileSync(file, configuration);
+    if (identity !== undefined) fchownSync(file, identity.uid, identity.gid);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(fresh, path);
 }
 
 /**
@@ -134,7 +132,11 @@ export async function prepareCluster(
 ): Promise<void> {
   const cluster = join(directory, String(site.binaries.major));
   if (!existsSync(cluster))
-    renameSync(join(directory, await createCluster(site, directory, passwordFile)), cluster);
+    takePlace(
+      directory,
+      await createCluster(site, directory, passwordFile),
+      String(site.binaries.major),
+    );
   takeOver(cluster, site.identity);
   const custom = join(directory, customFile);
   if (!existsSync(custom)) writeFileSync(custom, customTemplate, { mode: 0o600 });

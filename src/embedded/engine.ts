@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import type { Place } from "./data-lock.ts";
 import { findBinaries } from "./binaries.ts";
-import { olderMajor, prepareCluster, prepareHome } from "./cluster.ts";
+import { olderMajor, prepareCluster } from "./cluster.ts";
 import { openDirectory } from "./directory.ts";
+import { majorsIn, prepareHome } from "./home.ts";
 import { serverIdentity } from "./identity.ts";
 import { clearOrphans } from "./orphans.ts";
 import type { Site } from "./programs.ts";
@@ -38,7 +39,8 @@ export const databaseOf = (dataDir: string): string => join(dataDir, "database")
  */
 export async function startEngine({ dataDir, carryOver, log }: EngineOptions): Promise<Engine> {
   const directory = databaseOf(dataDir);
-  const identity = serverIdentity(directory);
+  const clusters = majorsIn(directory).map((major) => join(directory, String(major)));
+  const identity = serverIdentity(...clusters.toReversed(), directory);
   const binaries = findBinaries(dataDir, identity);
   prepareHome(directory, identity);
   const home = openDirectory(directory);

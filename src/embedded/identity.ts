@@ -30,17 +30,19 @@ function knownUser(names: readonly string[]): Identity | undefined {
 function ownerOf(path: string): Identity | undefined {
   try {
     const { uid, gid } = statSync(path);
-    return uid === 0 ? undefined : { uid, gid };
+    // A `chown` without a group leaves root's, which opens more than this data.
+    return uid === 0 ? undefined : { uid, gid: gid === 0 ? fallback.gid : gid };
   } catch {
     return undefined;
   }
 }
 
 /**
- * Who the server is to run as, given the directory of its data; undefined where it runs as this process's own user.
- * @param directory the database's directory; it may not exist yet
+ * Who the server is to run as; undefined where it runs as this process's own user.
+ * @param places its data first: under root the owner of the first one that is not root's. They may not exist yet
  */
-export function serverIdentity(directory: string): Identity | undefined {
+export function serverIdentity(...places: readonly string[]): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  return ownerOf(directory) ?? knownUser(["postgres", "nobody"]) ?? fallback;
+  const owners = places.map(ownerOf).filter((owner) => owner !== undefined);
+  return owners[0] ?? knownUser(["postgres", "nobody"]) ?? fallback;
 }

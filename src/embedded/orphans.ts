@@ -22,7 +22,10 @@ function recordedPid(cluster: string): number | undefined {
   }
 }
 
-/** The processes whose working directory is the cluster's: the server and all its children stay in it. */
+/**
+ * The servers whose working directory is the cluster's: the first one and all its children stay in it. Whoever else looks
+ * around there, such as an operator's shell, is left alone.
+ */
 function running(cluster: string): number[] {
   if (process.platform !== "linux") return runningByName(cluster);
   const place = realpathSync(cluster);
@@ -30,7 +33,8 @@ function running(cluster: string): number[] {
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readlinkSync(`/proc/${pid}/cwd`) === place;
+        const name = readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+        return name === "postgres" && readlinkSync(`/proc/${pid}/cwd`) === place;
       } catch {
         return false;
       }

@@ -7,13 +7,8 @@ import type { Log } from "../base/log.ts";
 const bytesMax = 1_000_000;
 const linesKept = 12;
 
-export interface ServerLog {
-  /** The last lines, for an error. */
-  last(): string;
-}
-
-/** Reads the server's messages until its end. @param file its predecessor is kept as `<file>.1` */
-export function keepServerLog(stream: Readable, file: string, log: Log): ServerLog {
+/** Reads the server's messages until its end; returns what gives the last ones. @param file its predecessor is kept as `<file>.1` */
+export function keepServerLog(stream: Readable, file: string, log: Log): () => string {
   const lines: string[] = [];
   let size = sizeOf(file);
   createInterface({ input: stream }).on("line", (line) => {
@@ -35,7 +30,7 @@ export function keepServerLog(stream: Readable, file: string, log: Log): ServerL
       // A full disk: what the server says is not worth an error of its own.
     }
   });
-  return { last: () => lines.join("\n") };
+  return () => lines.join("\n");
 }
 
 function sizeOf(file: string): number {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import { socketPort } from "./directory.ts";
 import { seenByServer, startProgram, type Site } from "./programs.ts";
-import { keepServerLog, type ServerLog } from "./server-log.ts";
+import { keepServerLog } from "./server-log.ts";
 import { startWatch } from "./watch.ts";
 
 /** Recovery after a crash reads at most max_wal_size again. */
@@ -27,7 +27,6 @@ export interface ServerOptions {
 }
 
 export interface Server {
-  readonly pid: number;
   /** Resolves when it has ended, by whatever. */
   readonly ended: Promise<void>;
   /** An orderly end: what is open is cut, everything is written. */
@@ -35,23 +34,11 @@ export interface Server {
 }
 
 function listenArguments({ listen }: ServerOptions): string[] {
-  return "port" in listen
-    ? [
-        "-c",
-        "listen_addresses=127.0.0.1",
-        "-c",
-        `port=${listen.port}`,
-        "-c",
-        "unix_socket_directories=",
-      ]
-    : [
-        "-c",
-        "listen_addresses=",
-        "-c",
-        `port=${socketPort}`,
-        "-c",
-        `unix_socket_directories=${listen.socketDir}`,
-      ];
+  const settings =
+    "port" in listen
+      ? { listen_addresses: "127.0.0.1", port: listen.port, unix_socket_directories: "" }
+      : { listen_addresses: "", port: socketPort, unix_socket_directories: listen.socketDir };
+  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
 /** What `postmaster.pid` says of the server's state, in its eighth line; pg_ctl reads the same. */
@@ -64,14 +51,14 @@ function isReady(cluster: string, pid: number): boolean {
   }
 }
 
-async function untilReady(cluster: string, child: ChildProcess, said: ServerLog): Promise<void> {
+async function untilReady(cluster: string, child: ChildProcess, said: () => string): Promise<void> {
   const deadline = performance.now() + readyMsMax;
   while (!isReady(cluster, child.pid!)) {
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`the embedded database did not start: ${said.last()}`);
+      throw new Error(`the embedded database did not start: ${said()}`);
     if (performance.now() > deadline) {
       child.kill("SIGQUIT");
-      throw new Error(`the embedded database was not ready in time: ${said.last()}`);
+      throw new Error(`the embedded database was not ready in time: ${said()}`);
     }
     await sleep(pollMs);
   }
@@ -106,7 +93,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     return Promise.race([ended.then(() => true), late]);
   }
   return {
-    pid: child.pid,
     ended,
     async stop() {
       child.kill("SIGINT");

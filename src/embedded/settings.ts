@@ -39,6 +39,8 @@ log_line_prefix = '%m [%p] '
 log_min_messages = warning
 # Errors of statements reach the gateway, which tells of them; texts of statements hold what callers sent.
 log_min_error_statement = panic
+# Details of an error name the row that it was about.
+log_error_verbosity = terse
 log_checkpoints = off
 
 include_if_exists '../${customFile}'

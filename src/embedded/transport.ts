@@ -3,12 +3,13 @@
  * loopback with a random password.
  */
 import { randomBytes } from "node:crypto";
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Place } from "./data-lock.ts";
 import { reachSocket, socketPort } from "./directory.ts";
+import { makeOwned } from "./home.ts";
 import { seenByServer, type Site } from "./programs.ts";
 import type { ServerOptions } from "./server.ts";
 
@@ -45,8 +46,7 @@ export function prepareSocket(site: Site, directory: string, name: string) {
   const path = join(directory, name);
   // What a dead server left there would keep a new one from listening; the lock on the data directory is ours.
   rmSync(path, { recursive: true, force: true });
-  mkdirSync(path, { mode: 0o700 });
-  if (site.identity !== undefined) chownSync(path, site.identity.uid, site.identity.gid);
+  makeOwned(path, site.identity);
   const seen = site.home.file === undefined ? reachSocket(path).path : seenByServer(site, name);
   return { listen: { socketDir: seen }, place: { host: path, port: socketPort } };
 }

@@ -2,12 +2,13 @@
  * Data of an older PostgreSQL, brought into the one that the packages hold now: both servers run side by side, everything is
  * carried over, and only then the new data takes its place. The old directory is kept, as `<major>.old`.
  */
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Log } from "../base/log.ts";
 import { reach, type Address } from "./address.ts";
-import { createCluster, refuse } from "./cluster.ts";
+import { createCluster } from "./cluster.ts";
+import { refuse, takePlace } from "./home.ts";
 import { clearOrphans } from "./orphans.ts";
 import type { Site } from "./programs.ts";
 import { startServer } from "./server.ts";
@@ -35,7 +36,7 @@ interface Side {
 }
 
 async function openSide(site: Site, directory: string, cluster: string, log: Log): Promise<Side> {
-  const { listen, place } = prepareSocket(site, directory, `socket.${cluster}`);
+  const { listen, place } = prepareSocket(site, directory, `socket.${site.binaries.major}`);
   await clearOrphans(join(directory, cluster), log);
   const server = await startServer({ site, directory, cluster, listen, log });
   const reached = reach(place);
@@ -83,8 +84,8 @@ export async function upgradeCluster(options: {
   } finally {
     for (const side of sides) await side.close();
   }
-  renameSync(join(directory, unfinished), join(directory, String(major)));
-  renameSync(join(directory, String(older)), join(directory, `${older}.old`));
+  takePlace(directory, unfinished, String(major));
+  takePlace(directory, String(older), `${older}.old`);
   log.warn(
     { kept: `${older}.old` },
     "the newer PostgreSQL has everything; the old directory can go",

@@ -14,11 +14,12 @@ import {
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { carryOver } from "../../src/backup/index.ts";
-import { prepareHome } from "../../src/embedded/cluster.ts";
 import { openDirectory } from "../../src/embedded/directory.ts";
+import { makeOwned, prepareHome } from "../../src/embedded/home.ts";
 import { serverIdentity } from "../../src/embedded/identity.ts";
 import { runProgram, seenByServer, type Site } from "../../src/embedded/programs.ts";
 import { startServer } from "../../src/embedded/server.ts";
+import { prepareSocket } from "../../src/embedded/transport.ts";
 import { connect } from "../../src/storage/connect.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { canMount, mountDisk, unmountDisk } from "../support/disk.ts";
@@ -188,6 +189,7 @@ async function makeOlder(dataDir: string, major: number): Promise<void> {
   const home = openDirectory(directory);
   const binaries = { directory: `/usr/lib/postgresql/${major}/bin`, major };
   const site: Site = { binaries, identity, home };
+  makeOwned(join(directory, String(major)), identity);
   const at = seenByServer(site, String(major));
   const args = ["-D", at, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"];
   await runProgram(site, "initdb", args, 60_000);
@@ -195,10 +197,15 @@ async function makeOlder(dataDir: string, major: number): Promise<void> {
     site,
     directory,
     cluster: String(major),
-    listen: { socketDir: seenByServer(site, ".") },
+    listen: prepareSocket(site, directory, "socket").listen,
     log: silentLog,
   });
-  const place = { host: directory, port: 5432, user: "postgres", database: "postgres" };
+  const place = {
+    host: join(directory, "socket"),
+    port: 5432,
+    user: "postgres",
+    database: "postgres",
+  };
   const database = connect({ server: place, log: silentLog });
   await migrate(database);
   await database.query(
