@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Database, Queryable } from "../storage/index.ts";
-import { newFileName, type FileStore } from "./store.ts";
+import { newFileName, type FileSource, type FileStore } from "./store.ts";
 import { expireFilesAt, recordFile, type FileRow } from "./table.ts";
 
 interface DraftServices {
@@ -16,7 +16,7 @@ interface DraftServices {
 /** Whose the files are, and how long they wait to be kept once they are written. */
 interface Owner {
   readonly workspaceId: string;
-  readonly taskId?: string;
+  readonly taskId?: string | null;
   readonly waitMs: number;
 }
 
@@ -25,7 +25,9 @@ const writingMs = 60 * 60 * 1000;
 
 /** A file to be written. */
 interface Draft extends Pick<FileRow, "purpose" | "mediaType"> {
-  readonly source: Buffer | AsyncIterable<Uint8Array>;
+  readonly source: FileSource;
+  /** Absent: a new one. */
+  readonly name?: string;
   /** Absent: whatever comes. */
   readonly bytesMax?: number;
 }
@@ -55,18 +57,18 @@ export class FileDrafts {
    * Writes a file, in bounded memory. @throws FileTooLargeError; what the source, the store or the database fails with; no bytes
    * stay then, and the sweep takes the row
    */
-  async put({ purpose, mediaType, source, bytesMax = Infinity }: Draft): Promise<FileRow> {
+  async put(draft: Draft): Promise<FileRow> {
+    const { purpose, mediaType, source, bytesMax = Infinity } = draft;
     const { files, clock } = this.#services;
     const { workspaceId, taskId = null, waitMs } = this.#owner;
-    const name = newFileName(mediaType);
+    const name = draft.name ?? newFileName(mediaType);
     const nowMs = clock.now();
     const createdAt = new Date(nowMs);
     const expiresAt = new Date(nowMs + Math.min(writingMs, waitMs));
     const row = { name, workspaceId, taskId, purpose, mediaType, bytes: 0, createdAt, expiresAt };
     this.#rows.set(name, row);
     await this.#record(row);
-    const chunks = Buffer.isBuffer(source) ? chunksOf(source) : source;
-    const { bytes } = await files.put(name, chunks, { mediaType, bytesMax });
+    const { bytes } = await files.put(name, source, { mediaType, bytesMax });
     const written = { ...row, bytes, expiresAt: new Date(clock.now() + waitMs) };
     await this.#record(written);
     return written;
@@ -90,10 +92,6 @@ export class FileDrafts {
       expireFilesAt(database, names, new Date(clock.now())),
     ]);
   }
-}
-
-async function* chunksOf(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
 }
 
 /** Longer than any task may take; the material of a task goes as soon as it has ended. */

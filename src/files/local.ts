@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { checkFileName, countBytes, type FileStore } from "./store.ts";
+import { checkFileName, countBytes, type FileSource, type FileStore } from "./store.ts";
 
 /** Begins the names of half-written files; no file's own name begins with a dot. */
 const partPrefix = ".part-";
@@ -62,11 +62,7 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
   };
 }
 
-async function writeSynced(
-  path: string,
-  source: AsyncIterable<Uint8Array>,
-  bytesMax: number,
-): Promise<number> {
+async function writeSynced(path: string, source: FileSource, bytesMax: number): Promise<number> {
   let bytes = 0;
   const handle = await open(path, "wx", 0o600);
   try {

@@ -21,6 +21,9 @@ export interface ByteRange {
   readonly end: number;
 }
 
+/** Bytes of a file: all at once, or as they come. */
+export type FileSource = Uint8Array | AsyncIterable<Uint8Array>;
+
 export interface FileStore {
   /**
    * Streams into storage, in bounded memory; returns once the file is safe. Overwrites. Nothing stays of a file that fails.
@@ -28,7 +31,7 @@ export interface FileStore {
    */
   put(
     name: string,
-    source: Readable | AsyncIterable<Uint8Array>,
+    source: FileSource,
     options: { readonly mediaType: string; readonly bytesMax: number },
   ): Promise<{ readonly bytes: number }>;
   /**
@@ -102,12 +105,12 @@ export function checkFileName(name: string): void {
 
 /** Passes chunks on and counts them. @throws FileTooLargeError once there are more than `bytesMax`. */
 export async function* countBytes(
-  source: AsyncIterable<Uint8Array>,
+  source: FileSource,
   bytesMax: number,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = 0;
-  for await (const chunk of source) {
+  for await (const chunk of source instanceof Uint8Array ? [source] : source) {
     bytes += chunk.byteLength;
     if (bytes > bytesMax) throw new FileTooLargeError(bytesMax);
     onBytes(bytes);

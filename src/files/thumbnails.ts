@@ -8,8 +8,9 @@ import type { Clock } from "../base/clock.ts";
 import { inTurns } from "../base/in-turn.ts";
 import { Slots } from "../base/slots.ts";
 import type { Database } from "../storage/index.ts";
+import { FileDrafts } from "./drafts.ts";
 import type { FileStore } from "./store.ts";
-import { findFile, recordFile, type FileRow } from "./table.ts";
+import { findFile, type FileRow } from "./table.ts";
 
 /** The widths there are, in pixels. A picture that is narrower keeps its own. */
 export const thumbnailWidths = [160, 320, 640] as const;
@@ -21,8 +22,6 @@ const secondsMax = 10;
 const bytesMax = 64 * 2 ** 20;
 const quality = 78;
 const mediaType = "image/webp";
-/** Longer than one takes to be written. */
-const writingMs = 60 * 60 * 1000;
 /** Two are made at once; as many wait as a gallery may show. */
 const atOnceMax = 2;
 const waitingMax = 200;
@@ -80,27 +79,12 @@ interface Wanted {
   readonly width: number;
 }
 
-/** Its row is there before its bytes, so that the sweep finds what a crash leaves. */
-async function make(
-  { database, files, clock }: ThumbnailOptions,
-  row: FileRow,
-  { name, width }: Wanted,
-): Promise<FileRow> {
-  const bytes = await shrunk(files, row.name, width);
-  const { workspaceId, taskId, expiresAt } = row;
-  const nowMs = clock.now();
-  const createdAt = new Date(nowMs);
-  const soon = new Date(Math.min(nowMs + writingMs, expiresAt.getTime()));
-  const draft = { name, workspaceId, taskId, purpose: "thumbnail", mediaType, createdAt } as const;
-  await recordFile(database, { ...draft, bytes: 0, expiresAt: soon });
-  await files.put(name, once(bytes), { mediaType, bytesMax });
-  const made = { ...draft, bytes: bytes.length, expiresAt };
-  await recordFile(database, made);
-  return made;
-}
-
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
+async function make(options: ThumbnailOptions, row: FileRow, wanted: Wanted): Promise<FileRow> {
+  const source = await shrunk(options.files, row.name, wanted.width);
+  const { workspaceId, taskId } = row;
+  const waitMs = row.expiresAt.getTime() - options.clock.now();
+  const drafts = new FileDrafts(options, { workspaceId, taskId, waitMs });
+  return drafts.put({ name: wanted.name, purpose: "thumbnail", mediaType, source });
 }
 
 async function shrunk(files: FileStore, name: string, width: number): Promise<Buffer> {
