@@ -2,12 +2,15 @@
  * Answers that are given again to the same request: found by the digest of it, written beside the calls, deleted when their time
  * is over. A call never depends on it: what cannot be read is asked anew, what cannot be written is not kept. docs/cache.md.
  */
-import { promisify } from "node:util";
-import { deflateRaw, inflateRaw } from "node:zlib";
 import type { Log } from "../base/log.ts";
-import type { Sealing } from "../request-log/index.ts";
 import type { Database, Queryable } from "../storage/index.ts";
-import { answerSealName, type AnswerName } from "../tenancy/index.ts";
+import {
+  answerSealName,
+  sealText,
+  unsealText,
+  type AnswerName,
+  type Sealing,
+} from "../tenancy/index.ts";
 
 export interface AnswerCache {
   /** The text that was kept and is no older; undefined where there is none, or none that can be read. Never rejects. */
@@ -26,9 +29,6 @@ const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
 /** What waits to be written, while the database is slow: so many, and so many characters. */
 const waitingMax = 200;
 const waitingCharactersMax = 32 * 1024 * 1024;
-const unpackedMax = 8 * 2 ** 20;
-const pack = promisify(deflateRaw);
-const unpack = promisify(inflateRaw);
 
 interface Waiting {
   readonly name: AnswerName;
@@ -90,8 +90,7 @@ async function read(
     { name: "cached_answer" },
   );
   if (row === undefined) return undefined;
-  const packed = sealing.unsealBytes(answerSealName(name), row.sealed);
-  return (await unpack(packed, { maxOutputLength: unpackedMax })).toString();
+  return unsealText(sealing, answerSealName(name), row.sealed);
 }
 
 async function write(
@@ -100,7 +99,7 @@ async function write(
   { name, text, seconds }: Waiting,
 ): Promise<void> {
   const { workspaceId, digest } = name;
-  const sealed = sealing.sealBytes(answerSealName(name), await pack(text));
+  const sealed = await sealText(sealing, answerSealName(name), text);
   const { answers, bytes } = cacheBounds;
   await database.query(
     `insert into cached_answers (workspace_id, digest, expires_at, bytes, sealed)

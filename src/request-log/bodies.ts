@@ -2,12 +2,10 @@
  * Kept bodies of calls: written in batches after the answers, read one at a time, deleted when their time is over. A body
  * explains, and no money depends on it: what cannot be written is counted and reported, never thrown. docs/management.md.
  */
-import { promisify } from "node:util";
-import { deflateRaw, inflateRaw } from "node:zlib";
 import { idTime } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Database, Queryable } from "../storage/index.ts";
-import { bodySealName } from "../tenancy/index.ts";
+import { bodySealName, sealText, unsealText, type Sealing } from "../tenancy/index.ts";
 
 /** The most that is kept of one text, in bytes of UTF-8. */
 export const keptTextMax = 256 * 1024;
@@ -22,12 +20,6 @@ export interface Bodies {
   readonly answer: string | null;
   /** Which of them are cut. */
   readonly truncated: readonly string[];
-}
-
-/** Encrypts and decrypts under the master key; bound to what the first parameter names. */
-export interface Sealing {
-  sealBytes(name: string, bytes: Uint8Array): Buffer;
-  unsealBytes(name: string, sealed: Uint8Array): Buffer;
 }
 
 interface BodyName {
@@ -45,10 +37,6 @@ export interface BodyLog {
 const waitingBytesMax = 64 * 2 ** 20;
 const batchMax = 50;
 const gatherMsDefault = 200;
-/** Three texts and what they are wrapped in. */
-const unpackedMax = 8 * 2 ** 20;
-const pack = promisify(deflateRaw);
-const unpack = promisify(inflateRaw);
 
 const sizeOf = ({ request, sent, answer }: Bodies): number =>
   (request?.length ?? 0) + (sent?.length ?? 0) + (answer?.length ?? 0);
@@ -72,8 +60,8 @@ export function createBodyLog(
 
   async function write(batch: readonly Waiting[]): Promise<void> {
     const sealed = await Promise.all(
-      batch.map(async ({ name, bodies }) =>
-        sealing.sealBytes(bodySealName(name), await pack(JSON.stringify(bodies))),
+      batch.map(({ name, bodies }) =>
+        sealText(sealing, bodySealName(name), JSON.stringify(bodies)),
       ),
     );
     await database.query(
@@ -132,10 +120,8 @@ export async function readBodies(
   if (row === undefined) return undefined;
   const keptUntil = new Date(row.created_at.getTime() + row.days * dayMs);
   if (keptUntil.getTime() <= Date.now()) return undefined;
-  const bytes = await unpack(sealing.unsealBytes(bodySealName(name), row.sealed), {
-    maxOutputLength: unpackedMax,
-  });
-  return { ...(JSON.parse(bytes.toString()) as Bodies), keptUntil };
+  const text = await unsealText(sealing, bodySealName(name), row.sealed);
+  return { ...(JSON.parse(text) as Bodies), keptUntil };
 }
 
 const sweepMax = 500;

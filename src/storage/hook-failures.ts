@@ -1,4 +1,5 @@
 /** The last failure of each of the operator's hooks, on all gateways. docs/hooks.md. */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Queryable } from "./queryable.ts";
 
 export interface HookFailure {
@@ -28,14 +29,7 @@ export async function noteHookFailure(
   );
 }
 
-interface Row {
-  readonly hook: string;
-  readonly first_failed_at: Date;
-  readonly failed_at: Date;
-  readonly failures: bigint;
-  readonly why: string;
-  readonly call_id: string;
-}
+type Row = SnakeCased<Omit<HookFailures, "failures">> & { readonly failures: bigint };
 
 /** What failed so far, of the hooks with these names. */
 export async function listHookFailures(
@@ -43,15 +37,9 @@ export async function listHookFailures(
   hooks: readonly string[],
 ): Promise<HookFailures[]> {
   const rows = await database.query<Row>(
-    "select * from hook_failures where hook = any($1::text[])",
+    `select hook, failures, why, call_id as call, first_failed_at, failed_at
+     from hook_failures where hook = any($1::text[])`,
     [hooks],
   );
-  return rows.map((row) => ({
-    hook: row.hook,
-    firstFailedAt: row.first_failed_at,
-    failedAt: row.failed_at,
-    failures: Number(row.failures),
-    why: row.why,
-    call: row.call_id,
-  }));
+  return rows.map((row) => ({ ...camelCased(row), failures: Number(row.failures) }));
 }

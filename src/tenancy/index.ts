@@ -93,6 +93,7 @@ export { makeReset, noReset, openReset, type PasswordReset } from "./password-re
 export { verifyPassword } from "./passwords.ts";
 export type { RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 export { keyScopeOf, routingScope, routingScopeOf } from "./scope.ts";
+export { sealText, unsealText, type Sealing } from "./sealed-text.ts";
 export type { Secrets } from "./secrets.ts";
 export { openSecrets, type OpenSecrets } from "./open-secrets.ts";
 export {

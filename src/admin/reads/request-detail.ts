@@ -2,9 +2,9 @@
 import { errorCatalogue, GatewayError } from "../../base/errors.ts";
 import { idMs } from "../../base/ids.ts";
 import { formatUsd } from "../../base/money.ts";
-import { readBodies, type Bodies, type Sealing } from "../../request-log/index.ts";
+import { readBodies, type Bodies } from "../../request-log/index.ts";
 import type { Queryable } from "../../storage/index.ts";
-import { noSuch, type Visibility } from "../../tenancy/index.ts";
+import { noSuch, type Sealing, type Visibility } from "../../tenancy/index.ts";
 import { changesOf } from "./changes.ts";
 import { readEntries, type Entry } from "./entries.ts";
 import { readRows, renderRequest, type RequestLogRow } from "./requests.ts";
