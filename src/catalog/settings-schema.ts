@@ -1,5 +1,5 @@
 /** What the configuration file sets beside its lists. A part of the file's schema (schema.ts). */
-import { exportPlacePattern } from "../base/export-place.ts";
+import { exportFormats, exportPlacePattern } from "../base/export-place.ts";
 import { Type, type Static } from "../base/json-schema.ts";
 import { hooksSchema } from "./hooks-schema.ts";
 import { closed, count, seconds, text } from "./schema-kit.ts";
@@ -188,12 +188,17 @@ export const settings = {
             description: "what is exported; both if absent",
           }),
         ),
+        format: Type.Optional(
+          Type.Enum([...exportFormats], {
+            description: "JSON lines packed with gzip, or Parquet; jsonl if absent",
+          }),
+        ),
         endpoint: Type.Optional(text("an S3-compatible service's address")),
         region: Type.Optional(text("the bucket's region")),
         access_key_id: Type.Optional(text("absent: the machine's own credentials")),
         secret_access_key: Type.Optional(text("absent: the machine's own credentials")),
       },
-      "each day that is over goes into a file of JSON lines, once",
+      "each day that is over goes into a file, once",
     ),
   ),
   tags: Type.Optional(

@@ -1,5 +1,6 @@
 /** What the configuration file says beside providers and models, with its defaults. docs/configuration.md. */
 import { camelCased, type CamelCased } from "../base/casing.ts";
+import type { ExportFormat } from "../base/export-place.ts";
 import { hooksOf, type HookSettings } from "./hooks.ts";
 import type { ConfigFile } from "./schema.ts";
 import { serverTlsOf, type ServerTls, type TlsFiles } from "./tls-files.ts";
@@ -42,7 +43,10 @@ export interface Settings {
   readonly telemetry: Part<"telemetry"> & { readonly propagate: "none" | "local" | "all" };
   /** Absent: nothing is exported. */
   readonly exports?:
-    | (Part<"exports"> & { readonly what: readonly ("requests" | "ledger")[] })
+    | (Part<"exports"> & {
+        readonly what: readonly ("requests" | "ledger")[];
+        readonly format: ExportFormat;
+      })
     | undefined;
   /** Names of tags that calls are counted by in metrics, and that usage is summed by. */
   readonly tags: { readonly metrics: readonly string[]; readonly usage: readonly string[] };
@@ -124,6 +128,7 @@ const telemetryOf = (row: ConfigFile["telemetry"]): Settings["telemetry"] => ({
 
 const exportsOf = (row: NonNullable<ConfigFile["exports"]>): Settings["exports"] => ({
   what: ["requests", "ledger"],
+  format: "jsonl",
   ...camelCased(row),
 });
 

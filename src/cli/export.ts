@@ -1,4 +1,5 @@
 /** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
+import { exportFormats } from "../base/export-place.ts";
 import { exportByHand, exportKinds, openExportPlace } from "../exports/index.ts";
 import { agentsThrough } from "../upstream/index.ts";
 import { settingsForCommands } from "./catalog.ts";
@@ -12,6 +13,7 @@ export interface ExportOptions {
   readonly from: string;
   readonly to?: string;
   readonly into?: string;
+  readonly format?: string;
   readonly json?: boolean;
 }
 
@@ -38,6 +40,10 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
     throw new UsageError(
       "--into is missing: a folder, or s3://bucket/prefix; exports.to is not set either",
     );
+  const format =
+    options.format === undefined
+      ? exports?.format
+      : wordOf(options.format, "--format", exportFormats);
   const place = await openExportPlace({ ...exports, to }, () =>
     agentsThrough(environmentProxies(environment)),
   );
@@ -45,7 +51,7 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
     await withDatabase(async ({ database }) => {
       for (let ms = first; ms <= last; ms += dayMs) {
         const day = new Date(ms).toISOString().slice(0, 10);
-        const done = await exportByHand(database, place, kind, day);
+        const done = await exportByHand(database, place, { kind, day, format });
         if (options.json) printJson({ day, ...done });
         else console.log(`${done.file}: ${done.rows} rows, ${done.bytes} bytes`);
       }

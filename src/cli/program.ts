@@ -133,10 +133,13 @@ function addDatabaseCommands(program: Command): void {
     );
   program
     .command("export <what>")
-    .description("write days of `requests` or `ledger` as JSON lines (gzip), one file a day")
+    .description(
+      "write days of `requests` or `ledger` as JSON lines (gzip) or Parquet, one file a day",
+    )
     .requiredOption("--from <day>", "the first day in UTC, such as 2026-11-01")
     .option("--to <day>", "the last day, included (the first)")
     .option("--into <place>", "a folder, or s3://bucket/prefix (exports.to of the configuration)")
+    .option("--format <format>", "jsonl or parquet (exports.format of the configuration, or jsonl)")
     .option("--json", "print the files as JSON")
     .action(async (what: string, options: ExportOptions) =>
       (await import("./export.ts")).exportCommand(what, options),

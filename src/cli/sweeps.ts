@@ -122,7 +122,7 @@ function exports({ database, log, catalog, proxies }: Ground, everyMs = minuteMs
         place ??= await openExportPlace(wanted, () => agentsThrough(proxies));
         for (const kind of wanted.what) {
           while (goesOn()) {
-            const done = await exportNext(database, place, kind);
+            const done = await exportNext(database, place, kind, wanted.format);
             if (done === undefined) break;
             log.info({ ...done }, "exported a day");
           }

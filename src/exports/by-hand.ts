@@ -2,7 +2,7 @@
 import { idTime } from "../base/ids.ts";
 import type { FileStore } from "../files/index.ts";
 import type { Database, Queryable } from "../storage/index.ts";
-import { exportDay, type DayFile, type ExportKind } from "./day.ts";
+import { exportDay, type Day, type DayFile } from "./day.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -11,7 +11,7 @@ class DayGoneError extends Error {
   override name = "DayGoneError";
 }
 
-async function refuseGone(tx: Queryable, kind: ExportKind, day: string): Promise<void> {
+async function refuseGone(tx: Queryable, { kind, day }: Day): Promise<void> {
   if (kind !== "requests") return;
   const rows = await tx.query("select 1 from request_log_start where id_time > $1", [
     idTime(Date.parse(`${day}T00:00:00Z`)),
@@ -22,17 +22,12 @@ async function refuseGone(tx: Queryable, kind: ExportKind, day: string): Promise
   );
 }
 
-/** Writes the file of a day that is over, `YYYY-MM-DD` in UTC, again or elsewhere. @throws DayGoneError, and as {@link exportDay} */
-export function exportByHand(
-  database: Database,
-  place: FileStore,
-  kind: ExportKind,
-  day: string,
-): Promise<DayFile> {
+/** Writes the file of a day that is over, again or elsewhere. @throws DayGoneError, and as {@link exportDay} */
+export function exportByHand(database: Database, place: FileStore, day: Day): Promise<DayFile> {
   return database.transaction(
     async (tx) => {
-      await refuseGone(tx, kind, day);
-      return exportDay(tx, place, kind, day);
+      await refuseGone(tx, day);
+      return exportDay(tx, place, day);
     },
     { isolation: "repeatable read", readOnly: true, msMax: dayMs },
   );

@@ -1,15 +1,13 @@
 /**
- * One day as one file: `requests-2026-11-23.jsonl.gz`. Rows come by a cursor and leave through gzip as the place takes them, so that
+ * One day as one file: `requests-2026-11-23.jsonl.gz`, or `.parquet`. Rows come by a cursor and leave as the place takes them, so that
  * memory is the same for any day. The name is the day's for ever: a second time writes the same file.
  */
-import { Readable } from "node:stream";
-import { createGzip } from "node:zlib";
+import type { ExportFormat } from "../base/export-place.ts";
 import type { FileStore } from "../files/index.ts";
 import type { Queryable } from "../storage/index.ts";
-import { lines } from "./lines.ts";
-
-export type ExportKind = keyof typeof lines;
-export const exportKinds = Object.keys(lines) as ExportKind[];
+import { jsonLinesOf } from "./json-lines.ts";
+import { lines, type ExportKind } from "./lines.ts";
+import { parquetOf } from "./parquet.ts";
 
 const fetchRows = 500;
 /**
@@ -18,6 +16,15 @@ const fetchRows = 500;
  */
 const waitMax = "15min";
 
+/** Which file is written. */
+export interface Day {
+  readonly kind: ExportKind;
+  /** `YYYY-MM-DD` in UTC. */
+  readonly day: string;
+  /** JSON lines if absent. */
+  readonly format?: ExportFormat | undefined;
+}
+
 export interface DayFile {
   readonly file: string;
   readonly rows: number;
@@ -25,15 +32,35 @@ export interface DayFile {
   readonly bytes: number;
 }
 
-/** The rows of a day, each as a line; `onRow` counts them. */
+type Batches = AsyncIterable<readonly object[]>;
+
+interface Format {
+  readonly extension: string;
+  readonly mediaType: string;
+  readonly bytesOf: (kind: ExportKind, batches: Batches) => AsyncIterable<Uint8Array>;
+}
+
+const formats: Readonly<Record<ExportFormat, Format>> = {
+  jsonl: {
+    extension: ".jsonl.gz",
+    mediaType: "application/gzip",
+    bytesOf: (_kind, batches) => jsonLinesOf(batches),
+  },
+  parquet: {
+    extension: ".parquet",
+    mediaType: "application/vnd.apache.parquet",
+    bytesOf: parquetOf,
+  },
+};
+
+/** The lines of a day, some at a time; `onRows` counts them. */
 async function* linesOf(
   tx: Queryable,
-  kind: ExportKind,
-  startMs: number,
-  onRow: () => void,
-): AsyncGenerator<string, void, undefined> {
+  { kind, day }: Day,
+  onRows: (rows: number) => void,
+): AsyncGenerator<readonly object[], void, undefined> {
   const { rows, line } = lines[kind];
-  const { sql, params } = rows(startMs);
+  const { sql, params } = rows(Date.parse(`${day}T00:00:00Z`));
   await tx.query(
     `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = '${waitMax}'`,
   );
@@ -41,37 +68,23 @@ async function* linesOf(
   for (;;) {
     const some = await tx.query<never>(`fetch forward ${fetchRows} from export_rows`);
     if (some.length === 0) break;
-    let text = "";
-    for (const row of some) {
-      onRow();
-      text += `${JSON.stringify(line(row))}\n`;
-    }
-    yield text;
+    onRows(some.length);
+    yield some.map((row) => line(row));
   }
   await tx.query("close export_rows");
 }
 
 /**
- * Writes the file of the day, `YYYY-MM-DD` in UTC. `tx` is a transaction of one snapshot.
+ * Writes the file of the day. `tx` is a transaction of one snapshot.
  * @throws what the database or the place fails with; then there is no file, or the one from before
  */
-export async function exportDay(
-  tx: Queryable,
-  place: FileStore,
-  kind: ExportKind,
-  day: string,
-): Promise<DayFile> {
-  const file = `${kind}-${day}.jsonl.gz`;
+export async function exportDay(tx: Queryable, place: FileStore, day: Day): Promise<DayFile> {
+  const { extension, mediaType, bytesOf } = formats[day.format ?? "jsonl"];
+  const file = `${day.kind}-${day.day}${extension}`;
   let count = 0;
-  const source = Readable.from(
-    linesOf(tx, kind, Date.parse(`${day}T00:00:00Z`), () => (count += 1)),
-  );
-  const packed = createGzip();
-  // The store reads `packed` and fails with it.
-  source.on("error", (error) => packed.destroy(error));
-  packed.on("close", () => source.destroy());
-  const { bytes } = await place.put(file, source.pipe(packed), {
-    mediaType: "application/gzip",
+  const batches = linesOf(tx, day, (rows) => (count += rows));
+  const { bytes } = await place.put(file, bytesOf(day.kind, batches), {
+    mediaType,
     bytesMax: Infinity,
   });
   return { file, rows: count, bytes };

@@ -1,4 +1,7 @@
-/** What a day's file has: which rows, and a row as a line of JSON. Money is decimal text, times are UTC. */
+/**
+ * What a day's file has: which rows, and a row as a line of JSON. Money is decimal text, times are UTC. As columns of Parquet a line is
+ * in columns.ts.
+ */
 import { renderRequest, type RequestLogRow } from "../admin/index.ts";
 import { idTime } from "../base/ids.ts";
 import { formatUsd } from "../base/money.ts";
@@ -31,8 +34,8 @@ interface Lines<Row extends object> {
 }
 
 /** A call is of the day in which its id was made: that never changes, whenever it ends. */
-const requests: Lines<RequestLogRow> = {
-  rows(startMs) {
+const requests = {
+  rows: (startMs: number) => {
     const bounds = [idTime(startMs), idTime(startMs + dayMs)];
     return {
       sql: `select x.* from request_log x
@@ -40,26 +43,36 @@ const requests: Lines<RequestLogRow> = {
       params: ["req_", "task_"].flatMap((prefix) => bounds.map((time) => prefix + time)),
     };
   },
-  line: (row) => ({
+  line: (row: RequestLogRow) => ({
     ...renderRequest(row, true),
     stream: row.stream,
     error_message: row.error_message,
   }),
-};
+} satisfies Lines<RequestLogRow>;
 
-const ledger: Lines<EntryRow> = {
-  rows: (startMs) => ({
+const ledger = {
+  rows: (startMs: number) => ({
     sql: `select workspace_id, entry, kind, amount_nano, balance_after_nano, reference, key_id, member_id, note, created_at
       from ledger_entries where created_at >= $1 and created_at < $2`,
     params: [new Date(startMs), new Date(startMs + dayMs)],
   }),
-  line: ({ entry, created_at: at, amount_nano: amount, balance_after_nano: balance, ...row }) => ({
+  line: ({
+    entry,
+    created_at: at,
+    amount_nano: amount,
+    balance_after_nano: balance,
+    ...row
+  }: EntryRow) => ({
     ...row,
     entry: String(entry),
     created_at: at.toISOString(),
     amount: formatUsd(amount),
     balance_after: formatUsd(balance),
   }),
-};
+} satisfies Lines<EntryRow>;
 
 export const lines = { requests, ledger } as const;
+export type ExportKind = keyof typeof lines;
+export const exportKinds = Object.keys(lines) as ExportKind[];
+/** A line of a kind. */
+export type Line<Kind extends ExportKind> = ReturnType<(typeof lines)[Kind]["line"]>;

@@ -2,10 +2,12 @@
  * What the setting `exports` asks for: each day that is over, once, the oldest first. The file is put whole, then the day is noted.
  * A process that ends in between leaves a file that the next one writes again, the same. One process of all exports at a time.
  */
+import type { ExportFormat } from "../base/export-place.ts";
 import { idMs } from "../base/ids.ts";
 import type { FileStore } from "../files/index.ts";
 import type { Database, Queryable } from "../storage/index.ts";
-import { exportDay, type DayFile, type ExportKind } from "./day.ts";
+import { exportDay, type DayFile } from "./day.ts";
+import type { ExportKind } from "./lines.ts";
 
 /** Any number that nothing else in the database locks. */
 const lockKey = 7_409_318_200_457n;
@@ -54,6 +56,7 @@ export function exportNext(
   database: Database,
   place: FileStore,
   kind: ExportKind,
+  format?: ExportFormat,
 ): Promise<DayFile | undefined> {
   return database.transaction(
     async (tx) => {
@@ -63,7 +66,7 @@ export function exportNext(
       );
       const day = lock?.mine === true ? await nextDay(tx, kind) : undefined;
       if (day === undefined) return undefined;
-      const done = await exportDay(tx, place, kind, day);
+      const done = await exportDay(tx, place, { kind, day, format });
       await tx.query(
         "insert into exported_days (what, day, file, rows) values ($1, $2, $3, $4) on conflict do nothing",
         [kind, day, done.file, done.rows],

@@ -243,7 +243,12 @@ describe("a whole file", () => {
       server: {},
       accessLog: { sample: 0.25 },
       retention: { requestLogDays: 90, tasksDays: 30 },
-      exports: { to: "s3://audit/gateway", what: ["requests", "ledger"], region: "eu-central-1" },
+      exports: {
+        to: "s3://audit/gateway",
+        what: ["requests", "ledger"],
+        format: "jsonl",
+        region: "eu-central-1",
+      },
       telemetry: { propagate: "local" },
       tags: { metrics: [], usage: [] },
       hooks: [

@@ -261,7 +261,7 @@ describeDatabase("exports", (open) => {
   it("whoever is stopped in the middle of a day holds it for minutes, and not for ever", async () => {
     const place = await openExportPlace({ to: mkdtempSync(join(tmpdir(), "tollgate-exports-")) });
     const wait = await database.transaction(async (tx) => {
-      await exportDay(tx, place, "ledger", dayName(today - dayMs));
+      await exportDay(tx, place, { kind: "ledger", day: dayName(today - dayMs) });
       return tx.query("show idle_in_transaction_session_timeout");
     });
     expect(wait).toEqual([{ idle_in_transaction_session_timeout: "15min" }]);

@@ -89,7 +89,7 @@ export function readRows(database: Queryable, names: readonly RowName[]): Promis
 }
 
 /** A row as somebody may see it; `inside`: they administer the installation. */
-export function renderRequest(row: RequestLogRow, inside: boolean): object {
+export function renderRequest(row: RequestLogRow, inside: boolean) {
   return {
     id: row.id,
     created_at: row.created_at.toISOString(),
