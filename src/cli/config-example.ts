@@ -64,8 +64,8 @@ models:
 # Without it calls, tasks and callbacks are kept for ever. The ledger and the sums of usage always are.
 #retention: { request_log_days: 90, tasks_days: 90, deliveries_days: 30 }
 
-# A file of JSON lines for each day: a folder, or s3://bucket/prefix.
-#exports: { to: /var/lib/tollgate/exports, what: [requests, ledger] }
+# A file of JSON lines (jsonl) or Parquet for each day: a folder, or s3://bucket/prefix.
+#exports: { to: /var/lib/tollgate/exports, what: [requests, ledger], format: parquet }
 
 # Tags of calls (the header x-gw-metadata) that usage and metrics are summed by. end_user is the end user.
 #tags: { usage: [customer, end_user], metrics: [customer] }

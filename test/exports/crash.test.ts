@@ -8,6 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { parquetMetadata } from "hyparquet";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
@@ -84,7 +85,7 @@ const wanted = ["ledger", "requests"].flatMap((what) =>
 
 /** What the database has of a day. */
 async function rowsOf(name: string): Promise<number> {
-  const [, what, day] = /^(\w+)-(.*)\.jsonl\.gz$/.exec(name)!;
+  const [, what, day] = /^(\w+)-(.*)\.(?:jsonl\.gz|parquet)$/.exec(name)!;
   const [from, to] = ["$1::timestamptz", "($1::timestamptz + interval '24 hours')"];
   const sql =
     what === "ledger"
@@ -114,6 +115,20 @@ async function exportAndDie(isAfterFile: boolean): Promise<{ leftPart: boolean }
   return { leftPart: namesIn().parts.length > 0 };
 }
 
+/** Runs a gateway until every day is noted. */
+async function exportToTheEnd(): Promise<void> {
+  const last = startExporting();
+  const gone = once(last, "exit");
+  await eventually(async () => {
+    const [row] = await database.query<{ n: number }>(
+      "select count(*)::integer as n from exported_days",
+    );
+    return row!.n >= wanted.length;
+  }, "every day is noted");
+  last.kill("SIGTERM");
+  await gone;
+}
+
 it("kill -9 while files are written: each day's file is whole, there once, and the sums agree", async () => {
   let left = 0;
   for (let kill = 0; kill < kills; kill += 1) {
@@ -127,16 +142,7 @@ it("kill -9 while files are written: each day's file is whole, there once, and t
   }
   // At least one was killed in the middle of a file.
   expect(left).toBeGreaterThan(0);
-  const last = startExporting();
-  const gone = once(last, "exit");
-  await eventually(async () => {
-    const [row] = await database.query<{ n: number }>(
-      "select count(*)::integer as n from exported_days",
-    );
-    return row!.n >= wanted.length;
-  }, "every day is noted");
-  last.kill("SIGTERM");
-  await gone;
+  await exportToTheEnd();
   expect(namesIn()).toEqual({ parts: [], files: wanted });
   const noted = await database.query<{ file: string; rows: bigint }>(
     "select file, rows from exported_days order by file",
@@ -167,4 +173,23 @@ it("kill -9 while files are written: each day's file is whole, there once, and t
     "amount",
     `select count(*)::integer as n, sum(amount_nano)::text as nano from ledger_entries where ${seeded}`,
   );
+});
+
+it("the same as Parquet, which the setting asks for: a killed gateway's files are written again, whole", async () => {
+  writeFileSync(
+    join(directory, "tollgate.yaml"),
+    `exports: { to: "${folder}", format: parquet }\n`,
+  );
+  await database.query("delete from exported_days");
+  expect(await exportAndDie(false)).toEqual({ leftPart: true });
+  await exportToTheEnd();
+  const { files, parts } = namesIn();
+  expect(parts).toEqual([]);
+  const made = files.filter((name) => name.endsWith(".parquet"));
+  expect(made).toEqual(wanted.map((name) => name.replace(".jsonl.gz", ".parquet")));
+  for (const name of made) {
+    const { buffer } = new Uint8Array(readFileSync(join(folder, name)));
+    const rows = Number(parquetMetadata(buffer).num_rows);
+    expect({ name, rows }).toEqual({ name, rows: await rowsOf(name) });
+  }
 });
