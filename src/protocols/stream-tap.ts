@@ -59,7 +59,8 @@ export abstract class DirectTap implements StreamTap, StreamSeen {
 
   #close(last: () => readonly SseEvent[]): readonly SseEvent[] {
     if (this.#over) return none;
+    const frames = last();
     this.#over = true;
-    return last();
+    return frames;
   }
 }

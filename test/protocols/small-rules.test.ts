@@ -1,10 +1,12 @@
 /** Rules of the protocols that no usual request meets, one by one. HOOK-07; CONV. */
 import { expect, it } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
 import { checkTextAddresses } from "../../src/calls/text-addresses.ts";
 import { formatOf } from "../../src/protocols/converse/media.ts";
 import { counting } from "../../src/protocols/generate-content/count.ts";
 import { snakeCase } from "../../src/protocols/generate-content/names.ts";
 import { codecs } from "../../src/protocols/index.ts";
+import { DirectTap } from "../../src/protocols/stream-tap.ts";
 
 it("a media type that is a word of JavaScript is none that a vendor takes", () => {
   expect([formatOf("image/PNG; x=y", "image"), formatOf("constructor", "image")]).toEqual([
@@ -48,4 +50,20 @@ it("HOOK-07: a private address is found in an object within a part", () => {
     expect.objectContaining({ code: "invalid_value" }),
   );
   expect(() => checkTextAddresses("chat", body("http://10.0.0.7/a.png"), true)).not.toThrow();
+});
+
+it("T16: a stream whose last frames cannot be made ends with the error, once", () => {
+  class Odd extends DirectTap {
+    readonly usage = undefined;
+    protected take = () => [];
+    protected ending(): never {
+      throw new Error("no such ending");
+    }
+    protected failure = ({ message }: GatewayError) => [{ data: message }];
+  }
+  const tap = new Odd();
+  expect(() => tap.release()).toThrow("no such ending");
+  const error = new GatewayError("upstream_error", "Cut.");
+  expect(tap.fail(error)).toEqual([{ data: "Cut." }]);
+  expect(tap.fail(error)).toEqual([]);
 });
