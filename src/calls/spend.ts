@@ -1,17 +1,30 @@
 /**
- * The money of image calls: each has a hold of its own, which is taken before the call runs and ended exactly once after it.
- * Requirements: BILL; docs/decisions.md "Spend caps"; docs/ledger.md.
+ * The money of image calls: each has a hold of its own, which is taken before the call runs and ended exactly once after it. Both in a
+ * transaction of the call's own, because it counts in the queue and is decided together with other rows of its call.
+ * Requirements: BILL, ERR (503); docs/decisions.md "Spend caps", docs/decisions.md "Queue limits", docs/decisions.md "Idempotency";
+ * docs/ledger.md.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import type { NanoUsd } from "../base/money.ts";
-import { extendHolds, settleIn, type ReserveInput, type SettleResult } from "../ledger/index.ts";
-import { persist, settleRetryMs } from "../storage/index.ts";
 import {
-  postQueuedHold,
-  reserveQueuedHold,
-  type Beside,
-  type HoldDatabase,
-} from "./queued-holds.ts";
+  extendHolds,
+  idleRetryMs,
+  idleWaitMs,
+  refusalError,
+  reserveIn,
+  settleIn,
+  type HoldInput,
+  type QueueLimits,
+  type SettleResult,
+} from "../ledger/index.ts";
+import {
+  holdRetryMs,
+  persist,
+  settleRetryMs,
+  type Database,
+  type Queryable,
+} from "../storage/index.ts";
 
 /** A reservation that is open: the call is running. */
 export interface Hold {
@@ -20,7 +33,10 @@ export interface Hold {
 }
 
 /** The key a call spends from, and which of its values the caller used. */
-type CallingKey = Pick<ReserveInput, "keyId" | "keyRotation">;
+type CallingKey = Pick<HoldInput, "keyId" | "keyRotation">;
+
+/** What a call writes beside its hold, in the same transaction and before it; it may run again. */
+type Beside = (tx: Queryable) => Promise<void>;
 
 export interface Spend {
   /**
@@ -36,7 +52,9 @@ export interface Spend {
   close(): void;
 }
 
-interface SpendOptions extends HoldDatabase {
+interface SpendOptions {
+  readonly database: Database;
+  readonly queue: QueueLimits;
   /** How long the hold of an image call outlives the process that took it. Open calls extend theirs. */
   readonly leaseMs: number;
   readonly log: Log;
@@ -56,11 +74,16 @@ export function createSpend(options: SpendOptions): Spend {
   return {
     async reserve(hold, { keyId, keyRotation }, amountNano, beside) {
       const input = { ...hold, keyId, keyRotation, amountNano, leaseMs };
-      await reserveQueuedHold(options, input, beside);
+      await reserveHold(options, input, beside);
       open.set(hold.id, hold);
     },
     async post(hold, amountNano, beside) {
-      const result = await postQueuedHold(options, { ...hold, amountNano }, beside);
+      const result = await persist(settleRetryMs, () =>
+        database.transaction(async (tx) => {
+          await beside(tx);
+          return settleIn(tx, hold, amountNano);
+        }),
+      );
       open.delete(hold.id);
       return chargedBy(log, hold, result);
     },
@@ -88,4 +111,35 @@ function chargedBy(log: Log, hold: Hold, { outcome, chargedNano, isLate }: Settl
   const message = "a finished call found its hold gone; nothing was charged";
   log.error({ hold: hold.id, outcome }, message);
   return 0n;
+}
+
+/** The call is refused, and may fit in a moment; its transaction is undone. */
+class NotYetError extends Error {}
+
+/** Reserves. @throws GatewayError what refuses the call; then nothing is kept */
+async function reserveHold(
+  { database, queue }: SpendOptions,
+  input: Omit<HoldInput, "kind">,
+  beside: Beside,
+): Promise<void> {
+  const idleUntilMs = performance.now() + idleWaitMs;
+  const attempt = (): Promise<void> =>
+    // An attempt whose answer was lost may have been committed: `reserved` is what it answers then too.
+    persist(holdRetryMs, () =>
+      database.transaction(async (tx) => {
+        await beside(tx);
+        const result = await reserveIn(tx, { ...input, kind: "image" }, queue);
+        if (result.outcome === "reserved") return;
+        if (result.mayFitSoon === true && performance.now() < idleUntilMs) throw new NotYetError();
+        throw refusalError(result, input.amountNano);
+      }),
+    );
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof NotYetError)) throw error;
+      await sleep(idleRetryMs);
+    }
+  }
 }

@@ -2,22 +2,13 @@
  * What a lane has to send: which of its keys have news, and the entries that are not known to be written. When it is sent, and what
  * an answer means, is for the lane. docs/ledger.md "Batches".
  */
-import { collect, type Collected, type OpenEntry } from "./collect.ts";
+import { collect, type Collected, type Collecting, type OpenEntry } from "./collect.ts";
 import type { KeyUse } from "./key-use.ts";
 
 /** Keys, and entries of theirs, that go from one lane to another. */
 export interface Parcel {
   readonly keys: readonly KeyUse[];
   readonly entries: readonly OpenEntry[];
-}
-
-/** What the next batch is made for. */
-export interface Taking {
-  readonly nowMs: number;
-  /** All keys say what their running calls use. */
-  readonly restore: boolean;
-  /** One thing alone. */
-  readonly careful: boolean;
 }
 
 export class Backlog {
@@ -74,11 +65,11 @@ export class Backlog {
   }
 
   /** Takes out what goes into the next batch. A batch that restores leaves the news of its keys here until it is answered. */
-  take({ nowMs, restore, careful }: Taking): Collected {
-    const keys = restore ? this.keys : this.dirty;
-    const collected = collect({ nowMs, keys, entries: this.entries, restore, careful });
+  take(how: Pick<Collecting, "nowMs" | "restore" | "careful">): Collected {
+    const keys = how.restore ? this.keys : this.dirty;
+    const collected = collect({ ...how, keys, entries: this.entries });
     this.entries = this.entries.slice(collected.open.length);
-    if (!restore) this.dirty = collected.later;
+    if (!how.restore) this.dirty = collected.later;
     return collected;
   }
 

@@ -3,11 +3,8 @@ import type { BatchEntry, BatchKey } from "./batch.ts";
 import type { KeyUse } from "./key-use.ts";
 
 /** An entry that is not known to be written. */
-export interface OpenEntry {
+export interface OpenEntry extends Omit<BatchEntry, "place"> {
   readonly key: KeyUse;
-  readonly id: string;
-  readonly charge: bigint | null;
-  readonly bound: bigint;
   /** What it takes out of the allowance. */
   readonly draw: bigint;
   /** When it came, by the monotonic clock. */
@@ -39,6 +36,7 @@ export interface Collecting {
   /** Those that may have something to send; all of the lane where it must restore. */
   readonly keys: Iterable<KeyUse>;
   readonly entries: readonly OpenEntry[];
+  /** All keys say what their running calls use. */
   readonly restore: boolean;
   /** One key, and one entry or call of it, only. */
   readonly careful: boolean;
