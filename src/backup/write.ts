@@ -6,7 +6,6 @@ import { createFrameWriter, type FrameWriter } from "./frames.ts";
 import { quoted, sumsOf, tablesOf } from "./schema.ts";
 
 const dayMs = 24 * 3_600_000;
-const rowsFirst = 100;
 const rowsMax = 5_000;
 /** About so many bytes a frame. */
 const frameBytes = 2 ** 20;
@@ -59,8 +58,10 @@ export async function writeBackup(options: BackupOptions): Promise<BackupEnd> {
 }
 
 async function writeTables(tx: Queryable, writer: FrameWriter, options: BackupOptions) {
+  // A table is read from its beginning, so that two readings of it meet its rows in one order.
   await tx.query(
-    "set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0",
+    `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
+     set local synchronize_seqscans = off`,
   );
   const migrations = await tx.query<{ name: string; checksum: string }>(
     "select name, checksum from schema_migrations order by name",
@@ -90,23 +91,40 @@ async function writeTable(
   { progress }: BackupOptions,
 ): Promise<number> {
   await writer.write("T", JSON.stringify({ table }));
-  await tx.query(
-    `declare backup_rows no scroll cursor for select row_to_json(t)::text as row from ${quoted(table)} t`,
-  );
+  const cursor = (name: string, what: string) =>
+    `declare ${name} no scroll cursor for select ${what} from ${quoted(table)} t`;
+  await tx.query(cursor("backup_sizes", "octet_length(row_to_json(t)::text) as bytes"));
+  await tx.query(cursor("backup_rows", "row_to_json(t)::text as row"));
   let done = 0;
-  let count = rowsFirst;
-  for (;;) {
+  for await (const count of countsOf(tx)) {
     const rows = await tx.query<{ row: string }>(`fetch forward ${count} from backup_rows`);
-    if (rows.length === 0) break;
-    const text = `[${rows.map(({ row }) => row).join(",")}]`;
-    await writer.write("R", text);
+    await writer.write("R", `[${rows.map(({ row }) => row).join(",")}]`);
     done += rows.length;
     progress({ what: table, done });
-    // Rows of a table are alike, and few are large: aim at frames of one size.
-    count = Math.max(1, Math.min(rowsMax, Math.floor((rows.length * frameBytes) / text.length)));
   }
-  await tx.query("close backup_rows");
+  await tx.query("close backup_sizes; close backup_rows");
   return done;
+}
+
+/**
+ * How many rows come to one frame each time. Their sizes are asked for before them: behind thousands of small rows there may be
+ * thousands of megabytes.
+ */
+async function* countsOf(tx: Queryable): AsyncGenerator<number, void, undefined> {
+  for (;;) {
+    const sizes = await tx.query<{ bytes: number }>(`fetch forward ${rowsMax} from backup_sizes`);
+    if (sizes.length === 0) return;
+    let [count, sum] = [0, 0];
+    for (const { bytes } of sizes) {
+      if (count > 0 && sum + bytes > frameBytes) {
+        yield count;
+        [count, sum] = [0, 0];
+      }
+      count += 1;
+      sum += bytes;
+    }
+    yield count;
+  }
 }
 
 /** A file that expired since the snapshot is left out, as a reader would find it. */

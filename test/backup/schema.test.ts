@@ -3,6 +3,7 @@ import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { carryOver, restoreBackup, writeBackup } from "../../src/backup/index.ts";
+import { readFrames } from "../../src/backup/frames.ts";
 import { replaced } from "../../src/storage/baseline.ts";
 import {
   applyMigrations,
@@ -22,6 +23,14 @@ async function backupOf(database: Database): Promise<Buffer> {
   return bytes;
 }
 
+/** The bytes of the largest frame of rows. */
+async function largestOf(bytes: Buffer): Promise<number> {
+  let largest = 0;
+  for await (const { kind, payload } of readFrames(Readable.from([bytes])))
+    if (kind === "R") largest = Math.max(largest, payload.length);
+  return largest;
+}
+
 const restoreInto = (database: Database, bytes: Buffer) =>
   restoreBackup({
     database,
@@ -30,6 +39,25 @@ const restoreInto = (database: Database, bytes: Buffer) =>
     check: () => Promise.resolve(),
     progress: nothing,
   });
+
+describeDatabase("a table with small rows and large ones", (open) => {
+  it("T86: is never in memory by more than a few of its rows", async () => {
+    const database = await open();
+    await database.query(
+      `insert into request_bodies (workspace_id, id, sealed)
+       select 'w', 'req_' || i, case when i <= 6000 then '' else repeat('x', 200_000)::bytea end
+       from generate_series(1, 6100) i`,
+    );
+    const bytes = await backupOf(database);
+    expect(await largestOf(bytes)).toBeLessThan(2 * 2 ** 20);
+    const target = await open();
+    await restoreInto(target, bytes);
+    const [row] = await target.query<{ rows: bigint; bytes: bigint }>(
+      "select count(*) as rows, sum(length(sealed)) as bytes from request_bodies",
+    );
+    expect([row!.rows, Number(row!.bytes)]).toEqual([6100n, 20_000_000]);
+  });
+});
 
 describeDatabase("backups of older schemas", (open) => {
   it("one at the baseline gets the migrations after it, with its rows", async () => {
