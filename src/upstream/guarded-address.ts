@@ -27,6 +27,8 @@ export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 /** The rule of an address, and how its name is resolved where that is not the system's way. */
 export interface CheckRule extends AddressRule {
   readonly resolve?: Resolve | undefined;
+  /** A vendor has named it, and no stranger. */
+  readonly byVendor?: boolean | undefined;
 }
 
 export interface CheckedUrl {
@@ -71,7 +73,7 @@ async function addressesOf(host: string, rule: CheckRule): Promise<readonly Reso
   const literal = isIP(host);
   if (literal !== 0) return [{ address: host, family: literal === 4 ? 4 : 6 }];
   try {
-    return await (rule.resolve ?? systemResolve)(host);
+    return await (rule.resolve ?? (rule.byVendor === true ? ofVendors : ofStrangers))(host);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOTFOUND" || code === "ENODATA")
@@ -80,25 +82,37 @@ async function addressesOf(host: string, rule: CheckRule): Promise<readonly Reso
   }
 }
 
-const resolveMs = 5_000;
-/** The system's resolver blocks one of four threads that files and all other names need too. */
-const resolving = inTurns(2);
+const resolveMsMax = 5_000;
 
-/** The system's resolver, hosts file included, at most two at a time. */
-async function systemResolve(hostname: string): Promise<readonly ResolvedAddress[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error("the resolver did not answer")), resolveMs);
-  });
-  try {
-    return await Promise.race([lookupInTurn(hostname), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+const systemLookup: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true })) as ResolvedAddress[];
+
+/**
+ * Resolves one name at a time: a name whose servers do not answer blocks one of the two threads that all names of this process
+ * have. Whoever waits in vain for their turn is not looked up any more.
+ */
+export function oneByOne(look: Resolve = systemLookup, resolveMs = resolveMsMax): Resolve {
+  const inTurn = inTurns(1);
+  return async (hostname) => {
+    const late = new Error("the resolver did not answer");
+    const { promise: over, reject } = Promise.withResolvers<never>();
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      reject(late);
+    }, resolveMs);
+    try {
+      const looked = inTurn(() => (isOver ? Promise.reject(late) : look(hostname)));
+      return await Promise.race([looked, over]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 }
 
-const lookupInTurn = (hostname: string) =>
-  resolving(async () => (await lookup(hostname, { all: true })) as ResolvedAddress[]);
+/** The system's resolver, hosts file included. Strangers with dead names take nobody's turn but each other's. */
+const ofStrangers = oneByOne();
+const ofVendors = oneByOne();
 
 /**
  * A client of one host whose connections go to the checked addresses only. The name stays in `Host` and in the TLS handshake.

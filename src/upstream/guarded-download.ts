@@ -113,6 +113,7 @@ async function check(text: string, request: DownloadRequest): Promise<CheckedUrl
       https: false,
       allowPrivate: request.allowPrivate || isOwn,
       param: "the file's address",
+      byVendor: true,
       resolve: request.resolve,
     });
   } catch (error) {

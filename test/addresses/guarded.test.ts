@@ -6,6 +6,7 @@ import {
   type GuardedRequest,
   type Resolve,
 } from "../../src/upstream/index.ts";
+import { oneByOne } from "../../src/upstream/guarded-address.ts";
 import { hasOpenssl, resolver, serve, serveRaw, serveTls, type TestServer } from "./servers.ts";
 
 const servers: TestServer[] = [];
@@ -67,6 +68,25 @@ describe("checking an address", () => {
     );
     for (const error of await Promise.all(checks))
       expect(error).toMatchObject({ code: "invalid_value" });
+  });
+
+  it("a name that hangs holds up one of its kind, and whoever waited in vain is not looked up after it", async () => {
+    const asked: string[] = [];
+    const { promise: hung, resolve: release } = Promise.withResolvers<void>();
+    const look = async (name: string) => {
+      asked.push(name);
+      if (name === "dead.example") await hung;
+      return [{ address: "93.184.215.14", family: 4 as const }];
+    };
+    const strangers = oneByOne(look, 50);
+    const names = ["dead.example", "one.example", "two.example"];
+    const late = await Promise.allSettled(names.map((name) => strangers(name)));
+    expect(late.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect(await oneByOne(look, 50)("vendor.example")).toHaveLength(1);
+    expect(asked).toEqual(["dead.example", "vendor.example"]);
+    release();
+    expect(await strangers("three.example")).toHaveLength(1);
+    expect(asked).toEqual(["dead.example", "vendor.example", "three.example"]);
   });
 
   it("a resolver that does not answer is nobody's mistake: nothing is known to connect to", async () => {
