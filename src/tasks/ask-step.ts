@@ -14,7 +14,7 @@ import {
 import { permits } from "../routing/index.ts";
 import { persist, settleRetryMs } from "../storage/index.ts";
 import { asAnswered, AskFailure, type MediaState } from "../upstream/index.ts";
-import { askTarget, nextTarget, withAttempt, withOutcome } from "./attempt.ts";
+import { askTarget, nextTarget, withAttempt, withOutcome, wordsBytesMax } from "./attempt.ts";
 import { collect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
@@ -168,6 +168,7 @@ async function put(
     const request = dialect.submit(provider, credential.apiKey, work);
     const answer = await askTarget(services, target, request, {
       onBytes,
+      bytesMax: dialect.synchronous === true ? undefined : wordsBytesMax,
       traceparent: passedOn(job, target),
     });
     const read = dialect.readSubmit(answer.status, answer.body, work);

@@ -43,6 +43,9 @@ export function takenTarget({ catalog }: TaskServices, job: Job): KeyedCandidate
   return undefined;
 }
 
+/** The largest answer of a vendor that speaks about a job and brings no pictures along. */
+export const wordsBytesMax = 1024 * 1024;
+
 /** Asks a provider about a job: that is answered soon and briefly, whatever its timeouts are for the work itself. @throws AskFailure */
 export function askAbout(
   services: TaskServices,
@@ -54,7 +57,7 @@ export function askAbout(
   const limits = {
     firstByteMs: questionMs,
     totalMs: 2 * questionMs,
-    bytesMax: 1024 * 1024,
+    bytesMax: wordsBytesMax,
     traceparent: passedOn(job, target),
   };
   return askTarget(services, target, request, limits);

@@ -74,6 +74,22 @@ describe("text no database keeps", () => {
   });
 });
 
+it("T81 T86: an id of megabytes is none: the task fails as one whose fate is unknown, and its row stays small", async () => {
+  vendor.plan("POST", json(JSON.stringify({ id: "j".repeat(600_000) })));
+  const { id } = await bench.create(clip);
+  const task = await bench.until(id, "succeeded", "failed");
+  expect(task.error?.code).toBe("submission_uncertain");
+  vendor.plan("POST", json(JSON.stringify({ id: "job-1", more: "j".repeat(2 ** 20) })));
+  const other = await bench.create(clip);
+  const ended = await bench.until(other.id, "succeeded", "failed");
+  expect(ended.error?.code).toBe("submission_uncertain");
+  const [row] = await bench.database.query<{ bytes: number }>(
+    "select max(length(t::text)) as bytes from tasks t where id = any($1)",
+    [[id, other.id]],
+  );
+  expect(row!.bytes).toBeLessThan(20_000);
+});
+
 describe("usage no job can have", () => {
   it.each(["1e30", "1e15", "90000000000", '"1000"', "-5", "null"])(
     "%s tokens told: charged as reserved, and the books add up",

@@ -10,6 +10,7 @@ import {
   basePath,
   bearerAsk,
   isSuccess,
+  jobIdIn,
   objectIn,
   readJob,
   readObject,
@@ -70,7 +71,7 @@ export const dashscopeTasks: Pick<MediaDialect, Shared> = {
     const output = objectIn(readObject(body)?.["output"]);
     if (output["task_status"] === "FAILED")
       return failedJob(textIn(output["code"]), textIn(output["message"]));
-    const id = textIn(output["task_id"]);
+    const id = jobIdIn(output["task_id"]);
     return id === undefined ? unreadable(status, body) : { state: "pending", id };
   },
   poll(provider, apiKey, id) {

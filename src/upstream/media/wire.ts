@@ -27,6 +27,15 @@ const shortIn = (value: unknown, lengthMax: number): string | undefined => {
   return text && shortText(text, lengthMax);
 };
 
+/** It stands in the row of its task, and in the path of each question about it. */
+const jobIdMax = 512;
+
+/** A vendor's id of a job; undefined for what is none. */
+export function jobIdIn(value: unknown): string | undefined {
+  const id = textIn(value);
+  return id !== undefined && id.length <= jobIdMax ? id : undefined;
+}
+
 const vendorTextMax = 2000;
 const nameMax = 200;
 
@@ -87,7 +96,7 @@ export function readAccepted(
   name: string,
 ): MediaState | MediaRefusal {
   if (!isSuccess(status)) return readRefusal(status, body);
-  const id = textIn(readObject(body)?.[name]);
+  const id = jobIdIn(readObject(body)?.[name]);
   return id === undefined ? unreadable(status, body) : { state: "pending", id };
 }
 
