@@ -55,14 +55,15 @@ async function cancelSeen(services: TaskServices, job: Job): Promise<boolean> {
 
 /**
  * Asks the vendor that has the job, under the id it gave (T82). Its state is read first: asked to cancel a job that is done,
- * a vendor may forget its result, and call that a success.
+ * a vendor may forget its result, and call that a success. So it must say that it is at work: where that cannot be read now,
+ * the job may be done.
  */
 async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean> {
   const target = takenTarget(services, job);
   if (!target?.dialect.cancel || !target.dialect.readCancel) return false;
   const { state } = await poll(services, job, target);
   if (state === "canceled") return true;
-  if (state === "succeeded" || state === "failed") return false;
+  if (state !== "pending") return false;
   const request = target.dialect.cancel(
     target.provider,
     target.credential.apiKey,
