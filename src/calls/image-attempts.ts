@@ -14,6 +14,7 @@ import {
   type MediaCandidate,
 } from "../attempts/index.ts";
 import type { Credential, MediaOffer } from "../catalog/index.ts";
+import { wantedOf } from "../media/index.ts";
 import type { MeasuredCall } from "../routing/index.ts";
 import { notesAt, openUpload } from "../tasks/index.ts";
 import {
@@ -116,9 +117,11 @@ async function readWhole(
       : candidate.dialect.readSubmit(answer.status, answer.body, jobAt(context, candidate));
   if (state.state !== "succeeded")
     throw notMade(asAnswered(candidate.provider, state, answer, context.services.clock.now()));
+  const { request, call } = context;
+  const onBytes = countBeyond(call.lease, picturesBytes(request));
   const pictures = [];
-  for (const [index, result] of state.results.entries()) {
-    const picture = await fetchPicture(context, candidate, result);
+  for (const [index, result] of wantedOf(request, state.results).entries()) {
+    const picture = await fetchPicture(context, candidate, { result, onBytes });
     pictures.push({ ...picture, revisedPrompt: state.revisedPrompts?.[index] });
   }
   return { candidate, pictures, rendered: state.rendered ?? {}, reported: state.reported };

@@ -30,11 +30,17 @@ const resultBytesMax = 128 * 1024 * 1024;
 const idleMs = 30_000;
 const totalMs = 300_000;
 
+interface Wanted {
+  readonly result: MediaResult;
+  /** Counts what is fetched, as it is kept: in base64. */
+  readonly onBytes: (bytes: number) => void;
+}
+
 /** A vendor's result as a picture; fetched where the vendor names an address. @throws AttemptFailure where it is none */
 export async function fetchPicture(
   { services }: ImageContext,
   { provider }: Candidate,
-  result: MediaResult,
+  { result, onBytes }: Wanted,
 ): Promise<Picture> {
   if (result.from === "base64") return pictureOf(result.base64);
   const request = {
@@ -51,7 +57,10 @@ export async function fetchPicture(
   try {
     return await download(request, async (source) => {
       const chunks: Uint8Array[] = [];
-      for await (const chunk of source) chunks.push(chunk);
+      for await (const chunk of source) {
+        chunks.push(chunk);
+        onBytes(Math.ceil((chunk.length * 4) / 3));
+      }
       return pictureOf(Buffer.concat(chunks).toString("base64"));
     });
   } catch (error) {

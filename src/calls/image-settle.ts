@@ -134,7 +134,8 @@ async function keepAnswer(kept: FileDrafts, answer: Answer): Promise<string> {
 }
 
 /**
- * Charges what had arrived of a stream that its client left: the input and the previews (docs/decisions.md "Client disconnect").
+ * Charges what had arrived of a stream that its client left: the input and the previews, of those no more than were asked for
+ * (docs/decisions.md "Client disconnect").
  * The vendor tells what it used only with the finished picture.
  */
 export async function settlePartial(
@@ -142,7 +143,8 @@ export async function settlePartial(
   { offer }: MediaCandidate,
   previews: number,
 ): Promise<void> {
-  const usage = mediaUsage({ ...request, partialImages: previews }, {}, { count: 0 });
+  const partialImages = Math.min(previews, request.partialImages ?? 0);
+  const usage = mediaUsage({ ...request, partialImages }, {}, { count: 0 });
   const costNano = priceMedia(offer.price, usage);
   record.costNano = await services.spend.post(hold, costNano, () => Promise.resolve());
   record.metered = { usage, source: "estimated" };

@@ -35,6 +35,12 @@ export function mediaUsage(
     : imageUsage(request, reported, produced.count);
 }
 
+/** Of what a vendor made, no more than was asked for and reserved (BILL-09). */
+export const wantedOf = <Result>(
+  request: MediaRequest,
+  results: readonly Result[],
+): readonly Result[] => (request.kind === "image" ? results.slice(0, request.n) : results);
+
 const nothing: { readonly [Unit in MediaUsage["unit"]]: Extract<MediaUsage, { unit: Unit }> } = {
   images: { unit: "images", outputImages: 0, inputImages: 0 },
   image_tokens: {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { FileDrafts, recordFile } from "../files/index.ts";
-import { mediaUsage, priceMedia } from "../media/index.ts";
+import { mediaUsage, priceMedia, wantedOf } from "../media/index.ts";
 import { persist, settleRetryMs } from "../storage/index.ts";
 import {
   download,
@@ -46,7 +46,7 @@ export async function collect(
     const drafts = new FileDrafts(services, owner, (row) =>
       persist(settleRetryMs, () => recordFile(services.database, row)),
     );
-    for (const result of wantedOf(job, answer))
+    for (const result of wantedOf(job.request, answer.results))
       artifacts.push(await keep(services, job, { target, result, drafts, bytesMax }));
   } catch (error) {
     await failed(services, job, { target, error });
@@ -74,10 +74,6 @@ async function failed(
     error: { code: "artifact_unavailable", message },
   });
 }
-
-/** No more than was asked for, and reserved (BILL-09). */
-const wantedOf = ({ request }: Job, { results }: Succeeded): readonly MediaResult[] =>
-  request.kind === "image" ? results.slice(0, request.n) : results;
 
 interface Kept {
   readonly target: KeyedCandidate;

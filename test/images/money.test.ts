@@ -152,6 +152,35 @@ describe("charges", () => {
   });
 });
 
+describe("a vendor that answers more than it was asked for", () => {
+  it("BILL-09: only what was asked for is answered, kept and charged", async () => {
+    const vendors = await startVendors();
+    const { bench } = vendors;
+    const data = Array.from({ length: 12 }, () => ({ b64_json: image.toString("base64") }));
+    const ask = async (count: number) => {
+      vendors.answer(json({ data: data.slice(0, count) }));
+      const before = await bench.state();
+      const response = await bench.edit({ model: "acme/edit:first", prompt: "x", n: 2 }, { image });
+      const answer = (await response.json()) as ImageAnswer;
+      const { chargedNano } = await bench.state();
+      return {
+        data: answer.data.length,
+        kept: answer.gw?.images.length,
+        nano: chargedNano - before.chargedNano,
+      };
+    };
+    const asked = await ask(2);
+    expect(asked).toMatchObject({ data: 2, kept: 2 });
+    expect(await ask(12)).toEqual(asked);
+    const rows = await bench.database.query<{ amount_nano: bigint; held_nano: bigint }>(
+      "select amount_nano, held_nano from ledger_entries where kind = 'charge'",
+    );
+    for (const { amount_nano, held_nano } of rows)
+      expect(held_nano).toBeGreaterThanOrEqual(amount_nano);
+    await vendors.close();
+  });
+});
+
 describe("refusals", () => {
   it("EDIT2-41, BILL-23, ERR-09: without enough credit 402, and no vendor is asked", async () => {
     const vendors = await startVendors({ usd: "0.000001" });
