@@ -36,10 +36,11 @@ export async function endTask(
 ): Promise<boolean> {
   await services.at("end.begin");
   const nowMs = services.clock.now();
-  const ended = await persist(settleRetryMs, () =>
+  const ended = await persist(settleRetryMs, (attempt) =>
     services.database.transaction(async (tx) => {
       const written = await writeJob(tx, job, changeOf(job, ending, nowMs), { nowMs, ...options });
-      if (!written) return false;
+      // The answer to an earlier commit may have been lost: what follows an end follows all the same.
+      if (!written) return attempt > 1 && (await hasEnded(tx, job, { ending, nowMs }));
       await keepFiles(services, tx, { job, ending, nowMs });
       if (job.webhookUrl !== null) {
         await enqueueCallback(tx, {
@@ -63,6 +64,19 @@ export async function endTask(
   job.span?.set({ "tollgate.status": ending.status });
   services.logged(logRow(job, ending, nowMs));
   return true;
+}
+
+/** Whether it is this very end that the task has. */
+async function hasEnded(
+  tx: Queryable,
+  { workspaceId, id }: Job,
+  { ending, nowMs }: Pick<Ended, "ending" | "nowMs">,
+): Promise<boolean> {
+  const rows = await tx.query(
+    "select id from tasks where workspace_id = $1 and id = $2 and status = $3 and finished_at = $4",
+    [workspaceId, id, ending.status, new Date(nowMs)],
+  );
+  return rows.length > 0;
 }
 
 function changeOf(job: Job, ending: TaskEnd, nowMs: number) {

@@ -5,6 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { Health, openScope } from "../../src/routing/index.ts";
+import type { Database } from "../../src/storage/index.ts";
 import { createAcceptance } from "../../src/tasks/accept.ts";
 import { abandonedStep, askStep } from "../../src/tasks/ask-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
@@ -209,6 +210,28 @@ describe("a task that a vendor has", () => {
     expect((explanation as { error: string }).error).not.toBeNull();
   });
 
+  it("VID-28: is in the request log once though the answer to the commit of its end was lost", async () => {
+    world.vendor.plan("GET", world.vendor.done);
+    const job = await running(world, { webhook_url: "https://receiver.example/hook" });
+    let lost = 0;
+    const database: Database = {
+      ...world.database,
+      async transaction(work, options) {
+        const value = await world.database.transaction(work, options);
+        lost += 1;
+        if (lost === 1) throw new Error("Connection terminated unexpectedly");
+        return value;
+      },
+    };
+    await pollStep({ ...world.services, database }, job);
+    expect(lost).toBe(2);
+    expect(world.logged.map(({ id, costNano }) => ({ id, costNano }))).toEqual([
+      { id: job.id, costNano: dollar },
+    ]);
+    expect(world.callbacksDue).toBe(1);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "succeeded", costNano: dollar });
+  });
+
   it("HOOK: has a callback at its end where it asked for one, and none otherwise", async () => {
     const callbacks = async (job: Job) => {
       world.vendor.plan("GET", world.vendor.done);
@@ -282,6 +305,16 @@ describe("cancellation", () => {
     const working = await running(world);
     await expect(cancelTask(world.services, "w1", working.id)).rejects.toMatchObject(refused);
     expect((await rowOf(world, working.id)).status).toBe("running");
+  });
+
+  it("T82: a vendor that does not say how the job stands is not asked to forget it", async () => {
+    for (const reply of [says.refused(503), says.closed, says.page, says.refused(404)]) {
+      world.vendor.plan("GET", reply);
+      const job = await running(world);
+      await expect(cancelTask(world.services, "w1", job.id)).rejects.toMatchObject(refused);
+      expect((await rowOf(world, job.id)).status).toBe("running");
+    }
+    expect(world.vendor.calls("DELETE")).toEqual([]);
   });
 
   it("T82: needs no word to a vendor that has canceled the job itself", async () => {
