@@ -63,6 +63,7 @@ const outro = `## What a fault costs
 | kill -9 at each step of a task's life | \`test/faults/task-kill.test.ts\` |
 | rolling restarts behind a balancer and behind nginx | \`test/faults/rolling.test.ts\` |
 | gateways whose clocks differ, and midnight | \`test/faults/clocks-apart.test.ts\` |
+| gateways whose clocks are an hour off, and tasks and callbacks | \`test/faults/clocks-apart-tasks.test.ts\` |
 | a gateway stopped inside a transaction | \`test/faults/stopped.test.ts\` |
 | a database 2 to 20 ms away whose answers get lost | \`test/ledger/far-database.test.ts\` |
 | upstreams that hang, cut, flood and lie | \`test/faults/upstream.test.ts\` |

@@ -236,7 +236,8 @@ function crashSection(): string {
 A task is a row that says what its next step is and when. Any number of gateways on one database take such steps; each
 holds a task with a lease while it does. If it dies, another takes the task over when the lease runs out, after
 ${defaultTiming.leaseMs / 1000} seconds. Before a vendor is asked to begin, the intent is written down. So an unknown
-outcome is known to be unknown, and no vendor is asked twice for one task.
+outcome is known to be unknown, and no vendor is asked twice for one task. Leases, deadlines and the times of callbacks
+are those of the database's clock: a gateway whose own clock is wrong takes nothing over too early.
 
 A test stops a real process with \`kill -9\` at each of these points, on both kinds of database (\`test/faults/task-kill.test.ts\`):
 

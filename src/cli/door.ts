@@ -90,7 +90,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
 function callServices({ options, ground, media, metrics, spend, hooks }: DoorParts) {
   const { environment, catalog, database, files, requestLog, bodyLog, pools, health, clock, log } =
     ground;
-  const { answers, ledger } = ground;
+  const { answers, ledger, sharedClock } = ground;
   const finished = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
@@ -117,7 +117,7 @@ function callServices({ options, ground, media, metrics, spend, hooks }: DoorPar
       forceConversion: options.forceConversion ?? false,
       cache: { answers, looked: (outcome: CacheOutcome) => metrics.observeCache(outcome) },
     },
-    images: { ...shared, spend, database, files, fileUrl, retentionMs },
+    images: { ...shared, clock: sharedClock, spend, database, files, fileUrl, retentionMs },
   };
 }
 
@@ -125,6 +125,7 @@ function adminServices({ ground, media, verifier, ownUrl }: DoorParts) {
   const { flushLogs, bodyLog, role, health, hour } = ground;
   return openAdmin({
     ...ground,
+    clock: ground.sharedClock,
     ownUrl,
     running: {
       verifier,

@@ -167,7 +167,14 @@ async function openWorkers(
   ground.metrics.add(gauges(ground));
   const hooks = await openOwnHooks(ground, closers);
   const media = closers.keep(
-    openMedia({ ...ground, tasks: options.tasks, sweeps: role.sweeps, ownUrl, hooks }),
+    openMedia({
+      ...ground,
+      clock: ground.sharedClock,
+      tasks: options.tasks,
+      sweeps: role.sweeps,
+      ownUrl,
+      hooks,
+    }),
   );
   const { queue } = catalog.settings.limits;
   const spend = closers.keep(createSpend({ database, log, queue, leaseMs: holdLeaseMs }));

@@ -15,7 +15,7 @@ import { createMetrics } from "../http/index.ts";
 import { createLedger } from "../ledger/index.ts";
 import { openRates } from "../rates/index.ts";
 import { createBodyLog, createRequestLog, openKeyClients } from "../request-log/index.ts";
-import { migrate, type Database } from "../storage/index.ts";
+import { migrate, openDatabaseClock, type Database } from "../storage/index.ts";
 import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
 import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
@@ -61,6 +61,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     await openDatabaseOf(environment, { log, join: role.isWorker, connectionsMax }),
   );
   await migrate(database);
+  const sharedClock = options.clock ?? closers.keep(await openDatabaseClock(database));
   const { dataDir } = environment;
   const secrets = await openSecrets({ ...environment, database });
   await catalog.follow(database, secrets);
@@ -71,7 +72,9 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));
   config.useConnections(pools);
   const logs = openLogs(options, { catalog, database, secrets }, closers);
-  const authenticator = closers.keep(createAuthenticator({ database, secrets, clock, log }));
+  const authenticator = closers.keep(
+    createAuthenticator({ database, secrets, clock: sharedClock, log }),
+  );
   const rules = options.health;
   const standing = await openStanding({ database, secrets, log, catalog, clock, rules }, closers);
   return {
@@ -80,6 +83,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     log,
     ...watching,
     clock,
+    /** For moments that all gateways compare. */
+    sharedClock,
     role,
     /** The address of the sandbox that this process runs. */
     sandboxUrl: sandbox?.url,

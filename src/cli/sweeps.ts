@@ -36,12 +36,12 @@ const holds = ({ ledger, log }: Ground): Sweep => ({
   },
 });
 
-const files = ({ database, files: store, clock, log }: Ground, everyMs = 5_000): Sweep => ({
+const files = ({ database, files: store, sharedClock, log }: Ground, everyMs = 5_000): Sweep => ({
   everyMs,
   atOnce: true,
   failure: "the sweep of files failed",
   async round() {
-    const { removed, failed } = await sweepFiles(database, store, new Date(clock.now()));
+    const { removed, failed } = await sweepFiles(database, store, new Date(sharedClock.now()));
     if (removed > 0) log.info({ removed }, "removed files that had expired");
     if (failed > 0) log.warn({ failed }, "could not remove expired files; trying again later");
   },
@@ -138,14 +138,14 @@ export function startSweeps(
   ground: Ground,
   { filesEveryMs, usageEveryMs, retentionEveryMs }: GatewayOptions,
 ): () => Promise<void> {
-  const { database, clock, log, role } = ground;
+  const { database, sharedClock, log, role } = ground;
   const all = [
     holds(ground),
     files(ground, filesEveryMs),
     rates(ground),
-    deleted("bodies", () => sweepBodies(database, clock.now())),
+    deleted("bodies", () => sweepBodies(database, sharedClock.now())),
     deleted("answers", () => sweepAnswers(database)),
-    deleted("sign-ins", () => sweepSignIns(database, clock.now())),
+    deleted("sign-ins", () => sweepSignIns(database, sharedClock.now())),
     usage(ground, usageEveryMs),
     retention(ground, retentionEveryMs),
     ...exports(ground, retentionEveryMs),

@@ -9,6 +9,7 @@ export {
   shippedVersion,
   useCatalogList,
 } from "./catalog-lists.ts";
+export { openDatabaseClock } from "./database-clock.ts";
 export type { Database } from "./database.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
 export { exchangeHealth, takeProbe } from "./health-states.ts";

@@ -25,7 +25,7 @@ const read = route({
       usage_tags: Type.Array(Type.String(), {
         description: "Names of tags that usage is summed by: `tags.usage` of the configuration.",
       }),
-      server_time: timestamp("The gateway's clock."),
+      server_time: timestamp("The database's clock, which all gateways go by."),
     }),
   },
   handle({ services }) {

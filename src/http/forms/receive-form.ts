@@ -44,8 +44,8 @@ async function read(services: HttpServices, { raw, caller, lease }: FastifyReque
   if (Number(raw.headers["content-length"]) > limits.bodyBytes)
     throw bodyTooLarge({ bytesMax: limits.bodyBytes });
   const boundary = boundaryOf(raw.headers["content-type"] ?? "");
-  const { files, database, text } = services;
-  const uploads = inputDrafts({ files, database, clock: text.clock }, caller!.workspaceId);
+  const { files, database, images } = services;
+  const uploads = inputDrafts({ files, database, clock: images.clock }, caller!.workspaceId);
   return {
     ...(await readMultipart(raw, { boundary, store: uploads, limits, lease: lease! })),
     uploads,

@@ -19,8 +19,8 @@ import type { HttpServices } from "../services.ts";
 
 /** Adds the route of produced files. */
 export function registerFiles(app: FastifyInstance, services: HttpServices): void {
-  const { database, files, text } = services;
-  const thumbnails = createThumbnails({ database, files, clock: text.clock });
+  const { database, files, images } = services;
+  const thumbnails = createThumbnails({ database, files, clock: images.clock });
   const send: RouteHandlerMethod = (request, reply) =>
     sendFile({ ...services, thumbnails }, request, reply);
   handle(app, "GET /files/*", send, ["HEAD"]);
@@ -36,7 +36,7 @@ async function sendFile(
   const whole = await findResult(services, request);
   const width = widthOf(request);
   const row = width === undefined ? whole : await services.thumbnails.of(whole, width);
-  reply.headers(headersOf(row, services.text.clock.now()));
+  reply.headers(headersOf(row, services.images.clock.now()));
   reply.header("x-request-id", request.id);
   if (listsTag(request.headers["if-none-match"], tagOf(row))) return reply.code(304).send();
   const range = rangeFor(request, row);
@@ -60,7 +60,7 @@ async function sendFile(
 async function findResult(services: HttpServices, request: FastifyRequest): Promise<FileRow> {
   const name = (request.params as { "*": string })["*"];
   if (!isFileName(name)) throw missing();
-  const row = await findFile(services.database, name, new Date(services.text.clock.now()));
+  const row = await findFile(services.database, name, new Date(services.images.clock.now()));
   // A row without bytes is of a file that is still on its way.
   if (row === undefined || row.purpose !== "result" || row.bytes === 0) throw missing();
   return row;

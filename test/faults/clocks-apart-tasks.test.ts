@@ -1,0 +1,137 @@
+// Three gateways on one database, two of them with a clock that is an hour off: nobody takes a task over that another works on,
+// and no callback comes before its time. docs/tasks.md.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
+import { adminToken, call } from "../admin/support.ts";
+import { booksOf, eventually } from "../money/support.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { endAll, live, type Life } from "../support/task-life.ts";
+import {
+  clipModel,
+  configurationOf,
+  oneKey,
+  says,
+  startArkVendor,
+  type ArkVendor,
+} from "../tasks/support.ts";
+
+const preload = new URL("./shifted-clock.mjs", import.meta.url).href;
+const hourMs = 3_600_000;
+/** Many looks of the others for what is due, and at what a clock has put off. */
+const workMs = 1_500;
+
+let vendor: ArkVendor;
+let database: Database;
+let lives: Life[];
+let right: Life;
+
+beforeAll(async () => {
+  vendor = await startArkVendor();
+  const url = await (await sharedPostgres()).createMigrated();
+  database = await openDatabase({ url, log: silentLog });
+  const directory = temporaryDirectory();
+  const config = join(directory, "tollgate.yaml");
+  writeFileSync(
+    config,
+    configurationOf([oneKey("ark", vendor)], [clipModel("acme/clip", ["ark"])]),
+  );
+  const environment = {
+    TOLLGATE_DATA_DIR: directory,
+    TOLLGATE_CONFIG: config,
+    DATABASE_URL: url,
+    TEST_LEASE_MS: "60000",
+    TOLLGATE_ADMIN_TOKEN: adminToken,
+  };
+  const startOff = (name: string, ms: number) => {
+    const file = join(directory, name);
+    writeFileSync(file, String(ms));
+    return live({
+      ...environment,
+      TOLLGATE_TEST_CLOCK_FILE: file,
+      NODE_OPTIONS: `--import=${preload}`,
+    });
+  };
+  right = await live(environment);
+  await database.query(
+    `insert into webhook_deliveries (workspace_id, id, type, url, body, due_at, created_at, updated_at)
+     select id, 'evt_later', 'webhook.test', 'https://example.com/', '{}', now() + interval '10 minutes', now(), now()
+     from workspaces`,
+    [],
+  );
+  lives = [right, await startOff("ahead", hourMs), await startOff("behind", -hourMs)];
+});
+afterEach(({ task }) => {
+  if (task.result?.state === "fail") endAll();
+});
+afterAll(async () => {
+  await Promise.all((lives ?? []).map((life) => life.end()));
+  await database?.close();
+  await vendor?.close();
+});
+
+const send = (life: Life, path: string, body?: object) =>
+  fetch(life.url + path, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${right.key}`, "content-type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+
+it("T79 T81: what one gateway asks a vendor for is not taken over by another whose clock is wrong", async () => {
+  vendor.plan("POST", (response, request) => {
+    setTimeout(() => says.taken("job-1")(response, request), workMs);
+  });
+  vendor.plan("GET", vendor.done);
+  const clip = { model: "acme/clip", prompt: "A boat", duration: 2 };
+  const made = await Promise.all(
+    lives.map(async (life) => {
+      const answer = await send(life, "/v1/tasks", clip);
+      return ((await answer.json()) as { id: string }).id;
+    }),
+  );
+  const tasks = await eventually(
+    async () => {
+      const rows = await database.query<{ status: string; error: unknown; ms: number }>(
+        `select status, error, (extract(epoch from created_at - now()) * 1000)::float8 as ms from tasks
+         where id = any($1) and due_at is null`,
+        [made],
+      );
+      return rows.length === made.length ? rows : undefined;
+    },
+    "the end of every task",
+    30_000,
+  );
+  expect(tasks.map(({ status, error }) => ({ status, error }))).toEqual(
+    made.map(() => ({ status: "succeeded", error: null })),
+  );
+  // Also their times are those of the database, whichever gateway has written them.
+  expect(tasks.filter(({ ms }) => Math.abs(ms) > hourMs / 2)).toEqual([]);
+  expect(vendor.calls("POST")).toHaveLength(made.length);
+  await booksOf(database).expectClean();
+});
+
+it("HOOK-11: a callback that is to be tried later is not tried now by a gateway whose clock is behind", async () => {
+  const [row] = await database.query<{ later: boolean; attempts: number }>(
+    "select due_at > now() + interval '5 minutes' as later, attempts from webhook_deliveries where id = 'evt_later'",
+    [],
+  );
+  expect(row).toEqual({ later: true, attempts: 0 });
+});
+
+it("a key's old value without a time of grace fails at once on each gateway, whatever its clock says", async () => {
+  const [workspace] = await database.query<{ id: string }>("select id from workspaces", []);
+  const manage = (path: string, body: object) =>
+    call(right.url, "POST", path, { token: adminToken, body });
+  const made = (await manage("/keys", { workspace_id: workspace!.id, name: "old" })).json;
+  const use = async (life: Life) => {
+    const headers = { authorization: `Bearer ${made.key}` };
+    return (await fetch(`${life.url}/v1/tasks`, { headers })).status;
+  };
+  expect(await Promise.all(lives.map(use))).toEqual([200, 200, 200]);
+  const rotated = await manage(`/keys/${made.id}/rotate`, { grace_seconds: 0 });
+  expect(rotated.status).toBe(200);
+  const old = () => Promise.all(lives.map(use));
+  await expect.poll(old).toEqual([401, 401, 401]);
+});
