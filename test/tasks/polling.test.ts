@@ -153,9 +153,11 @@ describe("a result that comes too late", () => {
     "T83 TASK-36: of a task that was %s meanwhile changes nothing, is kept nowhere, and holds nobody up",
     async (status) => {
       const { promise: held, resolve: release } = Promise.withResolvers<void>();
-      vendor.plan("GET", (response, request) => {
-        void held.then(() => vendor.done(response, request));
-      });
+      vendor.plan(
+        "GET",
+        (response, request) => void held.then(() => vendor.done(response, request)),
+        says.running,
+      );
       const { id } = await bench.create(clip);
       await eventually(() => vendor.calls("GET")[0], "a poll under way");
       // Canceled by its caller; or its holder is taken for dead, and its time is over.
