@@ -55,7 +55,7 @@ export async function openDatabaseClock(
     looking = undefined;
   }
 
-  const timer = setInterval(() => (looking ??= look()), everyMs).unref();
+  const timer = setInterval(() => void (looking ??= look()), everyMs).unref();
   return {
     now: () => Math.floor(performance.now() + known.offsetMs),
     async close() {
