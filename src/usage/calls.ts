@@ -45,10 +45,10 @@ export interface Asked {
   readonly tagged: boolean;
 }
 
-/** What calls must have in common to be one, beside what their log rows say. Those that may need a correction stay alone. */
+/** What calls must have in common to be one, beside what their log rows say. Charges that may need a correction stay alone. */
 const ownKeys = "kind, workspace_id, hour, key_id, member_id, row, entry, log_id, at, began";
-const notAlone = (column: string): string =>
-  `case when w.kind <> 'charge' or l.cost_nano is null or l.cost_nano = 0 then ${column} end`;
+const whereAlone = (column: string): string =>
+  `case when w.kind = 'late' or w.kind = 'charge' and coalesce(l.cost_nano, 0) = 0 then ${column} end`;
 
 /**
  * What was asked for, added up with its rows of the log where it is alike. A full join, though no row of the log is without a call:
@@ -60,9 +60,9 @@ const alikeTablesSql = ({ name, charges, free, late, log, tagged }: Asked): stri
     union all select 'free', f.workspace_id, null, f.log_id, null, null, null, 0 from ${free} f
     ${late === undefined ? "" : `union all select 'late', ${chargeNames} from ${late} u`}),
   ${name}_alike as materialized (${alikeSql(
-    `select w.kind, w.workspace_id, ${hourOf("w.at")} as hour, w.key_id, w.member_id, w.cost,
+    `select w.kind, w.workspace_id, ${hourOf("case when w.kind = 'free' then l.began else w.at end")} as hour, w.key_id, w.member_id, w.cost,
         case when l.cost_nano is null then 'none' when l.cost_nano = 0 then 'free' else 'charged' end as row,
-        ${["w.entry", "w.log_id", "w.at", "l.began"].map((column) => `${notAlone(column)} as ${column.slice(2)}`).join(", ")},
+        ${["w.entry", "w.log_id", "w.at", "l.began"].map((column) => `${whereAlone(column)} as ${column.slice(2)}`).join(", ")},
         ${logNames(tagged)}
       from ${name}_wanted w full join (
         select x.workspace_id as log_workspace, y.* from (
@@ -96,8 +96,8 @@ const chargedAfterwards = (name: string): string => `
 /** Rows of the table of what is alike, as {@link readAlikeSql} takes them: as charged, or as free, then of whom the log says. */
 const chargedRow = (sign: 1 | -1, log: string): string =>
   `select workspace_id, hour, false as is_free, ${sign} as sign, n, key_id, member_id, cost, ${log}`;
-const freeRow = (sign: 1 | -1, log: string): string =>
-  `select workspace_id, ${hourOf("began")}, true, ${sign}, n, null, null, 0, ${log}`;
+const freeRow = (sign: 1 | -1, hour: string, log: string): string =>
+  `select workspace_id, ${hour}, true, ${sign}, n, null, null, 0, ${log}`;
 
 /**
  * Tables of a statement; the last one, `name`, has the calls as rows of hours with the columns of the sums, to be added up. Of the
@@ -108,13 +108,13 @@ export function callsSql(asked: Asked): string {
   const log = alikeNames(tagged);
   const rows = [
     `${chargedRow(1, log)} from ${name}_alike where kind = 'charge'`,
-    `${freeRow(1, log)} from ${name}_alike where kind = 'free' and row <> 'none'`,
+    `${freeRow(1, "hour", log)} from ${name}_alike where kind = 'free' and row <> 'none'`,
     ...(asked.late === undefined
       ? []
       : [
           `${chargedRow(-1, noAlikeList(tagged))} ${lateFound(name)}`,
           `${chargedRow(1, log)} ${lateFound(name)}`,
-          `${freeRow(-1, log)} ${chargedAfterwards(name)}`,
+          `${freeRow(-1, hourOf("began"), log)} ${chargedAfterwards(name)}`,
         ]),
   ];
   return `${alikeTablesSql(asked)},

@@ -25,7 +25,7 @@ export const idsWithin =
       or ${column} >= 'task_' || ${low}::text and ${column} < 'task_' || ${high}::text)`;
 
 /** So many calls are looked at; of more it is not known how old they are. A day for those that end meanwhile. */
-const waitingMax = 20_000;
+const waitingMax = 100_000;
 
 /** The oldest time of ids, as in them. */
 export const timeOf = (id: string): string => `min(left(split_part(${id}, '_', 2), 10))`;

@@ -70,13 +70,15 @@ const call = fc.record({
   kind: fc.constantFrom("paid", "paid", "paid", "free", "late", "lost", "outlived", "freeThenPaid"),
   key: fc.constantFrom(...keyNames),
   agoMs: fc.oneof(
+    // Calls that are alike, but for their numbers.
+    fc.constantFrom(0, 1, 2 * hourMs),
     fc.integer({ min: 0, max: 20 * hourMs }),
     fc.integer({ min: 0, max: 70 * dayMs }),
   ),
   cost: fc.bigInt({ min: 0n, max: 10n ** 12n }),
-  model: fc.constantFrom("a/one", "a/two", "b/three"),
-  provider: fc.constantFrom("p", "q"),
-  failed: fc.boolean(),
+  model: fc.constantFrom("a/one", "a/one", "a/two", "b/three"),
+  provider: fc.constantFrom("p", "p", "q"),
+  failed: fc.constantFrom(false, false, true),
   input: fc.integer({ min: 0, max: 10_000 }),
   team: fc.constantFrom(undefined, "search", "__proto__", "a'b"),
 });
