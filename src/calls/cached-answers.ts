@@ -3,6 +3,7 @@
  * is over. A call never depends on it: what cannot be read is asked anew, what cannot be written is not kept. docs/cache.md.
  */
 import type { Log } from "../base/log.ts";
+import { createWriteBehind } from "../base/write-behind.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import {
   answerSealName,
@@ -26,8 +27,7 @@ export const cachedTextMax = 1024 * 1024;
 /** What one workspace may keep; when it is full nothing new is kept until something is over. */
 const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
 
-/** What waits to be written, while the database is slow: so many, and so many characters. */
-const waitingMax = 200;
+/** What waits to be written, while the database is slow. */
 const waitingCharactersMax = 32 * 1024 * 1024;
 
 interface Waiting {
@@ -38,25 +38,20 @@ interface Waiting {
 
 /** A cache in `database`; call `flush` before closing it. */
 export function createAnswerCache(database: Database, sealing: Sealing, log: Log): AnswerCache {
-  const waiting: Waiting[] = [];
-  let characters = 0;
-  let underWay: Promise<void> | undefined;
-
-  async function drain(): Promise<void> {
-    for (;;) {
-      const next = waiting[0];
-      if (next === undefined) break;
+  const queue = createWriteBehind<Waiting>({
+    async write([next]) {
       try {
-        await write(database, sealing, next);
+        await write(database, sealing, next!);
       } catch (error) {
         log.warn({ err: error }, "an answer could not be kept for the cache");
       }
-      waiting.shift();
-      characters -= next.text.length;
-    }
-    underWay = undefined;
-  }
-
+    },
+    batchMax: 1,
+    gatherMs: 0,
+    sizeMax: waitingCharactersMax,
+    sizeOf: ({ text }) => text.length,
+    dropped: (answers) => log.warn({ answers }, "answers were not kept: too many were waiting"),
+  });
   return {
     async find(name, ageSecondsMax) {
       try {
@@ -67,13 +62,9 @@ export function createAnswerCache(database: Database, sealing: Sealing, log: Log
       }
     },
     put(name, text, seconds) {
-      const isFull = waiting.length >= waitingMax || characters >= waitingCharactersMax;
-      if (text.length > cachedTextMax || isFull) return;
-      characters += text.length;
-      waiting.push({ name, text, seconds });
-      underWay ??= drain();
+      if (text.length <= cachedTextMax) queue.add({ name, text, seconds });
     },
-    flush: async () => underWay,
+    flush: () => queue.flush(),
   };
 }
 

@@ -94,7 +94,7 @@ function callServices({ options, ground, media, metrics, spend, hooks }: DoorPar
   const finished = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
-    if (record.bodies) bodyLog.add(record, record.bodies);
+    if (record.bodies) bodyLog.add({ name: record, bodies: record.bodies });
     if (record.costNano > 0n) media.charged(record.workspaceId, record.keyId);
   };
   const shared = {

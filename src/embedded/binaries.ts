@@ -25,8 +25,6 @@ import type { Identity } from "./identity.ts";
 
 /** PostgreSQL's programs are not there for this machine, or cannot run on it. */
 export class NoEmbeddedDatabaseError extends Error {
-  readonly code = "no_embedded_database";
-
   constructor(reason: string) {
     super(
       `The embedded database cannot run here: ${reason}. ` +

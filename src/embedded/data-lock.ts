@@ -9,7 +9,6 @@ import { DatabaseSync } from "node:sqlite";
 
 /** Another process holds the data directory. */
 export class DataDirectoryInUseError extends Error {
-  readonly code = "data_directory_in_use";
   readonly pid: number | undefined;
 
   constructor(dataDir: string, pid: number | undefined) {

@@ -4,6 +4,7 @@
  */
 import { idTime } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import { createWriteBehind, type WriteBehind } from "../base/write-behind.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import { bodySealName, sealText, unsealText, type Sealing } from "../tenancy/index.ts";
 
@@ -27,21 +28,12 @@ interface BodyName {
   readonly id: string;
 }
 
-export interface BodyLog {
-  /** Takes the bodies of a call; never waits and never throws. */
-  add(name: BodyName, bodies: Bodies): void;
-  /** Resolves when everything added so far is written or given up. */
-  flush(): Promise<void>;
-}
-
 const waitingBytesMax = 64 * 2 ** 20;
 const batchMax = 50;
 const gatherMsDefault = 200;
 
-const sizeOf = ({ request, sent, answer }: Bodies): number =>
-  (request?.length ?? 0) + (sent?.length ?? 0) + (answer?.length ?? 0);
-
-interface Waiting {
+/** The bodies of one call, to be kept. */
+interface KeptBodies {
   readonly name: BodyName;
   readonly bodies: Bodies;
 }
@@ -52,54 +44,32 @@ export function createBodyLog(
   sealing: Sealing,
   log: Log,
   gatherMs = gatherMsDefault,
-): BodyLog {
-  let waiting: Waiting[] = [];
-  let waitingBytes = 0;
-  let dropped = 0;
-  let underWay: Promise<void> | undefined;
-
-  async function write(batch: readonly Waiting[]): Promise<void> {
-    const sealed = await Promise.all(
-      batch.map(({ name, bodies }) =>
-        sealText(sealing, bodySealName(name), JSON.stringify(bodies)),
-      ),
-    );
-    await database.query(
-      `insert into request_bodies (workspace_id, id, sealed)
-       select * from unnest($1::text[], $2::text[], $3::bytea[]) on conflict do nothing`,
-      [batch.map(({ name }) => name.workspaceId), batch.map(({ name }) => name.id), sealed],
-    );
-  }
-
-  async function drain(): Promise<void> {
-    await new Promise((resume) => setTimeout(resume, gatherMs));
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchMax);
-      waiting = waiting.slice(batchMax);
-      try {
-        await write(batch);
-      } catch (error) {
-        log.error({ err: error, bodies: batch.length }, "kept bodies could not be written");
-      }
-      waitingBytes -= batch.reduce((sum, { bodies }) => sum + sizeOf(bodies), 0);
+): WriteBehind<KeptBodies> {
+  async function write(batch: readonly KeptBodies[]): Promise<void> {
+    try {
+      const sealed = await Promise.all(
+        batch.map(({ name, bodies }) =>
+          sealText(sealing, bodySealName(name), JSON.stringify(bodies)),
+        ),
+      );
+      await database.query(
+        `insert into request_bodies (workspace_id, id, sealed)
+         select * from unnest($1::text[], $2::text[], $3::bytea[]) on conflict do nothing`,
+        [batch.map(({ name }) => name.workspaceId), batch.map(({ name }) => name.id), sealed],
+      );
+    } catch (error) {
+      log.error({ err: error, bodies: batch.length }, "kept bodies could not be written");
     }
-    if (dropped > 0) log.warn({ bodies: dropped }, "bodies were not kept: too many were waiting");
-    dropped = 0;
-    underWay = undefined;
   }
-
-  return {
-    add(name, bodies) {
-      if (waitingBytes + sizeOf(bodies) > waitingBytesMax) {
-        dropped += 1;
-        return;
-      }
-      waitingBytes += sizeOf(bodies);
-      waiting.push({ name, bodies });
-      underWay ??= drain();
-    },
-    flush: async () => underWay,
-  };
+  return createWriteBehind({
+    write,
+    batchMax,
+    gatherMs,
+    sizeMax: waitingBytesMax,
+    sizeOf: ({ bodies: { request, sent, answer } }) =>
+      (request?.length ?? 0) + (sent?.length ?? 0) + (answer?.length ?? 0),
+    dropped: (bodies) => log.warn({ bodies }, "bodies were not kept: too many were waiting"),
+  });
 }
 
 const dayMs = 24 * 3_600_000;

@@ -4,6 +4,7 @@
  * and memory stays bounded when the database is slow (T85, T87).
  */
 import type { Log } from "../base/log.ts";
+import { createWriteBehind, type WriteBehind } from "../base/write-behind.ts";
 import { isTransient, type Database } from "../storage/index.ts";
 import { createRowMaker, type Queued } from "./heads.ts";
 import { createInserter } from "./insert.ts";
@@ -15,12 +16,8 @@ const attemptsMax = 3;
 const retryMs = 500;
 const gatherMsDefault = 40;
 
-export interface RequestLog {
-  /** Takes a row; never waits and never throws. A full queue drops it, counted and logged. */
-  add(row: RequestRow): void;
-  /** Resolves when everything added so far is written or given up. */
-  flush(): Promise<void>;
-}
+/** Takes rows; what a full queue drops is counted and logged. */
+export type RequestLog = WriteBehind<RequestRow>;
 
 /** Tries a few times, then in halves, so that one bad row costs only itself. */
 async function write(
@@ -54,63 +51,27 @@ export function createRequestLog(
   log: Log,
   gatherMs = gatherMsDefault,
 ): RequestLog {
-  // As texts and numbers already: what is queued cannot be changed by its owner any more, and its size is plain.
-  let queue: Queued[] = [];
   const queuedOf = createRowMaker();
   const insert = createInserter(database);
-  let dropped = 0;
-  let underWay: Promise<void> | undefined;
-  /** Ends the waiting for more rows; undefined while nothing waits. */
-  let hurry: (() => void) | undefined;
-  let flushing = false;
-
-  /** Rows of a while go out together: each transaction costs the database a write of its own, and nobody waits for these. */
-  async function gather(): Promise<void> {
-    if (flushing || queue.length >= batchMax) return;
-    await new Promise<void>((resume) => {
-      const timer = setTimeout(resume, gatherMs);
-      hurry = () => {
-        clearTimeout(timer);
-        resume();
-      };
-    });
-    hurry = undefined;
-  }
-
-  async function drain(): Promise<void> {
-    while (queue.length > 0) {
-      await gather();
-      const rows = queue.slice(0, batchMax);
-      queue = queue.slice(batchMax);
-      await write(insert, log, rows);
-    }
-    if (dropped > 0)
-      log.warn({ rows: dropped }, "request log rows were dropped: the queue was full");
-    dropped = 0;
-    underWay = undefined;
-  }
-
+  // As texts and numbers already: what is queued cannot be changed by its owner any more, and its size is plain.
+  // Rows of a while go out together: each transaction costs the database a write of its own, and nobody waits for these.
+  const queue = createWriteBehind<Queued>({
+    write: (rows) => write(insert, log, rows),
+    batchMax,
+    gatherMs,
+    sizeMax: queueMax,
+    sizeOf: () => 1,
+    dropped: (rows) => log.warn({ rows }, "request log rows were dropped: the queue was full"),
+  });
   return {
     add(row) {
-      if (queue.length >= queueMax) {
-        dropped += 1;
-        return;
-      }
       try {
         if (/[\n\0]/.test(row.id)) throw new Error("an id has no line ends");
-        queue.push(queuedOf(row));
+        queue.add(queuedOf(row));
       } catch (error) {
         log.error({ err: error, id: row.id }, "a request log row cannot be written");
-        return;
       }
-      underWay ??= drain();
-      if (queue.length >= batchMax) hurry?.();
     },
-    async flush() {
-      flushing = true;
-      hurry?.();
-      await underWay;
-      flushing = false;
-    },
+    flush: () => queue.flush(),
   };
 }

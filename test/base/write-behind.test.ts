@@ -1,0 +1,47 @@
+/** What no caller waits for: written in batches, in order, within bounds. */
+import { expect, it } from "vitest";
+import { createWriteBehind } from "../../src/base/write-behind.ts";
+
+function makeQueue(gatherMs: number, writing: () => Promise<void> = () => Promise.resolve()) {
+  const batches: number[][] = [];
+  const dropped: number[] = [];
+  const queue = createWriteBehind<number>({
+    async write(batch) {
+      batches.push([...batch]);
+      await writing();
+    },
+    batchMax: 3,
+    gatherMs,
+    sizeMax: 10,
+    sizeOf: (item) => item,
+    dropped: (items) => void dropped.push(items),
+  });
+  return { queue, batches, dropped };
+}
+
+it("a full batch leaves at once, the rest with a flush, in the order in which they came", async () => {
+  const { queue, batches } = makeQueue(60_000);
+  for (const item of [1, 2, 3, 1]) queue.add(item);
+  await expect.poll(() => batches).toEqual([[1, 2, 3]]);
+  await queue.flush();
+  expect(batches).toEqual([[1, 2, 3], [1]]);
+  queue.add(2);
+  await queue.flush();
+  expect(batches).toEqual([[1, 2, 3], [1], [2]]);
+});
+
+it("T85: beyond its size items are dropped and counted; what is being written counts until it is", async () => {
+  const { promise: slow, resolve: end } = Promise.withResolvers<void>();
+  const { queue, batches, dropped } = makeQueue(0, () => slow);
+  queue.add(9);
+  await expect.poll(() => batches).toEqual([[9]]);
+  for (const item of [2, 1, 1, 3]) queue.add(item);
+  expect(dropped).toEqual([]);
+  end();
+  await queue.flush();
+  expect([batches, dropped]).toEqual([[[9], [1]], [3]]);
+  queue.add(10);
+  await queue.flush();
+  expect(batches.at(-1)).toEqual([10]);
+  expect(dropped).toEqual([3]);
+});
