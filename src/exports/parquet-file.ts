@@ -8,8 +8,8 @@ import { columns, type Cell, type Column, type ParsedLine } from "./columns.ts";
 import type { ExportKind } from "./lines.ts";
 
 /** A row group is over with so many rows, or characters of text. */
-const groupRows = 20_000;
-const groupCharacters = 16 * 1024 * 1024;
+const groupRows = 10_000;
+const groupCharacters = 8 * 1024 * 1024;
 
 export class ParquetFile {
   readonly #columns: readonly Column[];

@@ -10,8 +10,11 @@ const threadFile = new URL(
   `./parquet-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`,
   import.meta.url,
 );
-/** Some ten thousand row groups; a day that needs more ends the thread, and not the gateway. */
-const resourceLimits = { maxOldGenerationSizeMb: 1024 };
+/**
+ * Room for the footer of a day of a hundred million calls, 40 kB for each row group; one that needs more ends the thread, and not the
+ * gateway. A larger young generation would only be filled.
+ */
+const resourceLimits = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 16 };
 
 /** Asks a thread one thing at a time. The returned function throws what the thread has ended with, then and later. */
 function asking(thread: Worker): (lines: string | null) => Promise<Uint8Array> {

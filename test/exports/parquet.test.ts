@@ -274,11 +274,11 @@ describeDatabase("exports as Parquet", (open) => {
     expect(threads()).toBe(before);
   });
 
-  it("rows leave by groups, of 20,000 rows or 16 MB of text: nothing piles up", async () => {
-    const many = inForm(45, 800);
+  it("rows leave by groups, of 10,000 rows or 8 MB of text: nothing piles up", async () => {
+    const many = inForm(25, 800);
     const shapes = [
-      { batch: 500, line: { id: "req_1", cost: "1" }, batches: many, rowsMax: 20_000 },
-      { batch: 50, line: { notes: ["x".repeat(100_000)] }, batches: 8, rowsMax: 200 },
+      { batch: 500, line: { id: "req_1", cost: "1" }, batches: many, rowsMax: 10_000 },
+      { batch: 50, line: { notes: ["x".repeat(100_000)] }, batches: 8, rowsMax: 100 },
     ];
     for (const { batch, line, batches, rowsMax } of shapes) {
       let read = 0;
