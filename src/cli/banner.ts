@@ -15,6 +15,7 @@ export function banner(gateway: Ready, seconds: number, dataDir: string): string
   const lines = ["", `  Tollgate is ready at ${url} (in ${seconds.toFixed(1)} s)`, ""];
   const row = (name: string, value: string): void =>
     void lines.push(`  ${name.padEnd(16)}${value}`);
+  row("Console", `${url}/`);
   row("API reference", `${url}/docs`);
   row("Models", `${modelNames(catalog)} (${url}/v1/models)`);
   if (gateway.sandboxUrl !== undefined)
@@ -46,7 +47,7 @@ const namesShown = 3;
 
 function modelNames({ models }: Catalog): string {
   const names = [...models.keys()];
-  if (names.length === 0) return "none yet: see docs/configuration.md";
+  if (names.length === 0) return "none yet: npx tollgate doctor says how to get some";
   const rest = names.length - namesShown;
   return names.slice(0, namesShown).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

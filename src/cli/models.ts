@@ -1,5 +1,6 @@
 /** `tollgate models`: what can be called, from whom, at which price. docs/models.md. */
 import type { Command } from "commander";
+import { isObject } from "../base/json.ts";
 import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { defined } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";
@@ -90,12 +91,17 @@ function priceText({ price, price_above: above, price_tiers: tiers }: Json): str
   if (output !== undefined && isOfText(price))
     return `${input} / ${output}${(above ?? tiers) === undefined ? "" : " +"}`;
   return Object.entries(price)
-    .map(
-      ([name, value]) =>
-        `${name} ${typeof value === "string" ? value : Object.values(value as object).join(" ")}`,
-    )
+    .map(([name, value]) => `${name} ${rateText(value)}`)
     .join(", ");
 }
+
+/** `0.05`, or one for each size: `480p 0.05 720p 0.07`. */
+const rateText = (rate: unknown): string =>
+  isObject(rate)
+    ? Object.entries(rate)
+        .map(([name, value]) => `${name} ${rateText(value)}`)
+        .join(" ")
+    : String(rate);
 
 /** Whether a price is of text: what pictures cost has rates of its own beside these. */
 const isOfText = (price: Json): boolean => price.image_output === undefined;

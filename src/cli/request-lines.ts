@@ -36,7 +36,7 @@ export function requestLines(record: Json): string[] {
     ...named("reserved", record.reserved === null ? null : `$${record.reserved}`),
     ...named("cost", `$${record.cost}`),
     ...under("Error", error === null ? [] : errorLines(error)),
-    ...under("Providers, in the order of attempts", planLines(explanation?.plan)),
+    ...under("Providers, in their order", planLines(explanation?.plan)),
     ...under("Attempts", (record.attempts as Json[]).map(attemptLine)),
     ...under("Hooks", ((explanation?.hooks ?? []) as Json[]).map(hookLine)),
     ...under("Changed", (record.changes as Json[]).map(changeLine)),

@@ -45,7 +45,7 @@ function addList(list: Command): void {
     .option("--model <id>", "of one model only")
     .option("--provider <id>", "answered by one provider only")
     .option("--status <statuses>", "such as failed, or several by commas: failed,expired")
-    .option("--code <code>", "with this error code only, such as insufficient_credits")
+    .option("--code <code>", "with this error code only, such as insufficient_balance")
     .option("--tag <name:value>", "with this tag only")
     .option("--end-user <id>", "of one end user only")
     .option("--from <time>", "the first moment that counts")

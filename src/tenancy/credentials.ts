@@ -69,7 +69,7 @@ function readAny(carriers: CredentialCarriers): string {
     }
     throw new GatewayError(
       "missing_api_key",
-      "No API key was sent. Send it as `Authorization: Bearer <API_KEY>`.",
+      "No API key was sent. Send it as `Authorization: Bearer <API_KEY>`, `x-api-key` or `x-goog-api-key`.",
     );
   }
   if (keys.size > 1) throw invalid("Two different API keys were sent in one request.");

@@ -23,7 +23,12 @@ function slotOfText(secrets: Secrets, text: string): Slot {
   return { value: { lookup }, slot: lookup.toString("base64") };
 }
 
-export const unknownKey = () => new GatewayError("invalid_api_key", "The API key is not valid.");
+/** The same whatever is wrong with it: nobody learns which part of a key is right. */
+export const unknownKey = () =>
+  new GatewayError(
+    "invalid_api_key",
+    "The API key is not valid. Keys of this gateway begin with gw_live_; a vendor's own key does not work here.",
+  );
 
 /**
  * Lookup values by key: hashing the same key on every call is the dearest part of knowing it. Bounded; what is not a

@@ -39,4 +39,14 @@ describe("lists of the command line", () => {
     expect(rows.length).toBeGreaterThan(10);
     expect(rows.every(({ id }) => typeof id === "string")).toBe(true);
   });
+
+  it("prices by size and resolution name each", async () => {
+    const { stdout } = await tollgateHere(["models", "sandbox"], {
+      ...environment,
+      TOLLGATE_SANDBOX: "on",
+    });
+    expect(stdout).toMatch(/ output_second 480p 0\.05 720p 0\.07, input_image 0\.01\n/);
+    expect(stdout).toMatch(/ output_image low 1K [\d.]+ 2K [\d.]+ medium 1K /);
+    expect(stdout).not.toContain("[object");
+  });
 });
