@@ -132,5 +132,6 @@ function renaming<In>(
   return {
     push: (input) => decoder.push(input).map(renameEvent),
     end: (why) => decoder.end(why).map(renameEvent),
+    ending: () => decoder.ending?.() === true,
   };
 }

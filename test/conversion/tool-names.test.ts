@@ -89,6 +89,15 @@ describe.each(directions)("from %s to %s", (caller, upstream) => {
     },
   );
 
+  it("T16: where names went under short ones too, an answer that said why it stopped is whole", () => {
+    const route = routeOf(caller, upstream, requestWith[caller](long));
+    const frames = framesOf(streamCalling[upstream](namesIn(route.body)[0]!));
+    const marksEnd = upstream === "chat" || upstream === "messages";
+    const tap = route.tap();
+    for (const frame of marksEnd ? frames.slice(0, -1) : frames) tap.push(frame);
+    expect(tap.seen).toMatchObject({ ended: true, error: undefined });
+  });
+
   it("a name that is taken there stays, and nothing is noted", () => {
     const route = routeOf(caller, upstream, requestWith[caller]("look_at-2"));
     expect(new Set(namesIn(route.body))).toEqual(new Set(["look_at-2"]));
