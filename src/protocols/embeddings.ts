@@ -4,7 +4,7 @@
  */
 import { Type } from "../base/json-schema.ts";
 import { isObject } from "../base/json.ts";
-import { noUsage, tokenCount, type Usage } from "../base/usage.ts";
+import { noUsage, reportedCount, type Usage } from "../base/usage.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import { chatCodec } from "./chat/index.ts";
 import type { WireError } from "./codec.ts";
@@ -90,8 +90,8 @@ const failure = (answer: JsonObject): WireError | undefined =>
 
 function usageOf(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
-  const count = wire["prompt_tokens"] ?? wire["total_tokens"];
-  return typeof count === "number" ? { ...noUsage, inputTokens: tokenCount(count) } : undefined;
+  const count = reportedCount(wire["prompt_tokens"] ?? wire["total_tokens"]);
+  return count === undefined ? undefined : { ...noUsage, inputTokens: count };
 }
 
 function noStream(): never {

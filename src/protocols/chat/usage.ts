@@ -5,6 +5,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
+import { withLeftOut } from "../left-out.ts";
 
 type Count = number | undefined;
 const details = (usage: WireObject, key: string): WireObject =>
@@ -25,8 +26,6 @@ function firstCount(...values: readonly unknown[]): number {
 
 /**
  * Reads a `usage` object. Undefined when it does not report both sides; an explicit 0 counts as reported (T61).
- * Where `total_tokens` is more than prompt and completion together, the rest says what the vendor left out of them:
- * xAI its reasoning, some proxies their cache reads (T50).
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
@@ -38,21 +37,16 @@ export function readUsage(value: unknown): Usage | undefined {
   );
   const completion = reportedOrRest(value["completion_tokens"], total, prompt);
   if (prompt === undefined || completion === undefined) return undefined;
-  const parts = readParts(value);
-  const leftOut = total === undefined ? 0 : whatIsLeftOut(total - prompt - completion, parts);
-  // Cache reads above the prompt can only stand beside it.
-  const cacheBeside = leftOut === "cache" || leftOut === "both" || parts.cacheRead > prompt;
-  const reasoningBeside = leftOut === "reasoning" || leftOut === "both";
-  const inputTokens = prompt + (cacheBeside ? parts.cacheRead : 0);
-  const outputTokens = completion + (reasoningBeside ? parts.reasoning : 0);
-  const cacheReadTokens = Math.min(parts.cacheRead, inputTokens);
+  const parts = withHidden(readParts(value), total === undefined ? 0 : total - prompt - completion);
+  const whole = withLeftOut({ input: prompt, output: completion, total, ...parts });
+  const cacheReadTokens = Math.min(parts.cacheRead, whole.input);
   return {
-    inputTokens,
+    inputTokens: whole.input,
     cacheReadTokens,
-    cacheWriteTokens: Math.min(parts.cacheWrite, inputTokens - cacheReadTokens),
+    cacheWriteTokens: Math.min(parts.cacheWrite, whole.input - cacheReadTokens),
     cacheWrite1hTokens: 0,
-    outputTokens,
-    reasoningTokens: Math.min(parts.reasoning, outputTokens),
+    outputTokens: whole.output,
+    reasoningTokens: Math.min(parts.reasoning, whole.output),
   };
 }
 
@@ -60,6 +54,16 @@ interface Parts {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
+}
+
+/**
+ * A rest of the total beside no details at all is reasoning: Google's models think, and its endpoint of this protocol says so in
+ * the total only.
+ */
+function withHidden(parts: Parts, rest: number): Parts {
+  const { cacheRead, cacheWrite, reasoning } = parts;
+  const isUntold = cacheRead + cacheWrite + reasoning === 0;
+  return rest > 0 && isUntold ? { ...parts, reasoning: rest } : parts;
 }
 
 function readParts(usage: WireObject): Parts {
@@ -80,14 +84,6 @@ function readParts(usage: WireObject): Parts {
     ),
     reasoning: firstCount(output["reasoning_tokens"], usage["reasoning_tokens"]),
   };
-}
-
-function whatIsLeftOut(rest: number, parts: Parts): "reasoning" | "cache" | "both" | 0 {
-  if (rest <= 0) return 0;
-  if (rest === parts.reasoning) return "reasoning";
-  if (rest === parts.cacheRead) return "cache";
-  if (rest === parts.reasoning + parts.cacheRead) return "both";
-  return 0;
 }
 
 /** The same object with the normalised totals, so that a caller reads what it is billed for; other members stay. */

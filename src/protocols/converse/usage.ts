@@ -1,14 +1,15 @@
 /** Usage of Converse, which tells input without cache reads and writes. */
 import { isObject } from "../../base/json.ts";
-import { tokenCount, type Usage } from "../../base/usage.ts";
+import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { objects } from "../read.ts";
 
-/** The normalised usage of a wire `usage` object; undefined when it tells no tokens. Reasoning is not told apart. */
+/** The normalised usage of a wire `usage` object; undefined where one side is not told, or is no count (T48, T51). Reasoning is not told apart. */
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
-  const { inputTokens, outputTokens } = wire;
-  if (typeof inputTokens !== "number" && typeof outputTokens !== "number") return undefined;
+  const inputTokens = reportedCount(wire["inputTokens"]);
+  const outputTokens = reportedCount(wire["outputTokens"]);
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
   const written = (ttl: string): number =>
     objects(wire["cacheDetails"])
       .filter((detail) => detail["ttl"] === ttl)
@@ -17,11 +18,11 @@ export function decodeUsage(wire: unknown): Usage | undefined {
   const cacheReadTokens = tokenCount(wire["cacheReadInputTokens"]);
   const cacheWriteTokens = tokenCount(wire["cacheWriteInputTokens"], written("5m") + written1h);
   return {
-    inputTokens: tokenCount(inputTokens) + cacheReadTokens + cacheWriteTokens,
+    inputTokens: inputTokens + cacheReadTokens + cacheWriteTokens,
     cacheReadTokens,
     cacheWriteTokens,
     cacheWrite1hTokens: Math.min(written1h, cacheWriteTokens),
-    outputTokens: tokenCount(outputTokens),
+    outputTokens,
     reasoningTokens: 0,
   };
 }

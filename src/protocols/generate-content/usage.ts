@@ -3,7 +3,7 @@
  * CONV-804, CONV-808, CONV-812, CONV-816, CONV-819.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { tokenCount, type Usage } from "../../base/usage.ts";
+import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 
 const countFields = [
@@ -26,13 +26,15 @@ export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
 }
 
 /**
- * The normalised usage of a `usageMetadata`; undefined when it tells no tokens.
- * Tokens of tool results the vendor fetched itself are billed as input. A count of 0 may be left out.
+ * The normalised usage of a `usageMetadata`; undefined where it does not tell the prompt (T48), or holds what is no count (T51):
+ * what it comes to is then estimated. Tokens of tool results the vendor fetched itself are billed as input. Any other count of 0
+ * may be left out.
  */
 export function decodeUsage(wire: unknown): Usage | undefined {
-  if (!isObject(wire)) return undefined;
-  const totals = ["promptTokenCount", "candidatesTokenCount", "totalTokenCount"];
-  if (!totals.some((field) => typeof wire[field] === "number")) return undefined;
+  if (!isObject(wire) || reportedCount(wire["promptTokenCount"]) === undefined) return undefined;
+  const isNone = (value: unknown): boolean =>
+    typeof value === "number" && reportedCount(value) === undefined;
+  if (countFields.some((field) => isNone(wire[field]))) return undefined;
   const inputTokens =
     tokenCount(wire["promptTokenCount"]) + tokenCount(wire["toolUsePromptTokenCount"]);
   const reasoningTokens = tokenCount(wire["thoughtsTokenCount"]);

@@ -9,7 +9,7 @@ import type { Usage } from "../../base/usage.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { decodeError } from "./errors.ts";
-import { decodeUsage, mergeUsage, tellsInput } from "./usage.ts";
+import { decodeUsage, mergeUsage, startUsage, tellsInput } from "./usage.ts";
 import { varying } from "./varying.ts";
 
 /** Which text a delta carries. */
@@ -105,8 +105,7 @@ export class MessagesReader {
     this.#phase = "running";
     this.#messageId = message["id"];
     this.#takeStop(message);
-    this.#takeUsage(usage);
-    // All zeros is a placeholder of vendors that count at the end (T44).
+    this.#takeUsage(startUsage(usage));
     this.#tellsUsage = tellsInput(usage);
     const blocks = list(message["content"]).map(objectOf);
     for (const block of blocks) this.#takeBlock(block);
@@ -122,7 +121,7 @@ export class MessagesReader {
       const message = "The upstream began its answer anew in the midst of it.";
       return { type: "error", error: { message } };
     }
-    this.wireUsage = mergeUsage(this.wireUsage, usage);
+    this.wireUsage = mergeUsage(this.wireUsage, startUsage(usage));
     return nothing;
   }
 

@@ -46,7 +46,8 @@ export class MessagesTap extends DirectTap {
         this.#openBlocks.delete(read.index);
         break;
       case "message_delta":
-        if (!read.isLast) break;
+        // What follows the reason, such as late usage, follows it here too.
+        if (!read.isLast && !this.ended) break;
         return this.#hold({ event: read.type, data });
       case "message_stop":
         return this.#hold({ event: read.type, data });

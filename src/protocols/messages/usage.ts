@@ -3,7 +3,7 @@
  * CONV-803, CONV-807, CONV-811, CONV-815, CONV-818.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { tokenCount, type Usage } from "../../base/usage.ts";
+import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject, UpstreamProtocol } from "../canonical/request.ts";
 
 const inputFields = [
@@ -17,24 +17,34 @@ export function tellsInput(usage: WireObject): boolean {
   return inputFields.some((field) => tokenCount(usage[field]) > 0);
 }
 
-/** Field by field, the last value reported wins; null and absent fields leave the earlier value (T49). */
+/**
+ * Field by field, the last value reported wins; null and absent fields leave the earlier value (T49). So do zeros after an input
+ * that was told: counts never fall to nothing.
+ */
 export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
   const merged = { ...earlier };
+  const kept: readonly string[] = tellsInput(earlier) && !tellsInput(later) ? inputFields : [];
   for (const [field, value] of Object.entries(later)) {
-    if (value !== null && value !== undefined) merged[field] = value;
+    if (value !== null && value !== undefined && !kept.includes(field)) merged[field] = value;
   }
   return merged;
 }
 
+/** The usage at a stream's start: an input of zeros is a placeholder there, of vendors that count at the end (T44). */
+export function startUsage(wire: WireObject): WireObject {
+  if (tellsInput(wire)) return wire;
+  const isCount = ([field]: [string, unknown]) => !inputFields.some((name) => name === field);
+  return Object.fromEntries(Object.entries(wire).filter(isCount));
+}
+
 /**
- * The normalised usage of a wire `usage` object; undefined when it tells no tokens.
- * An explicit 0 counts as reported (T61).
+ * The normalised usage of a wire `usage` object; undefined where one side is not told (T48), or is no count (T51): what it
+ * comes to is then estimated. An explicit 0 counts as reported (T61).
  */
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
-  const isReported =
-    typeof wire["input_tokens"] === "number" || typeof wire["output_tokens"] === "number";
-  if (!isReported) return undefined;
+  const sides = [wire["input_tokens"], wire["output_tokens"]];
+  if (sides.some((count) => reportedCount(count) === undefined)) return undefined;
   return addHiddenIterations(oneUsage(wire), wire["iterations"]);
 }
 

@@ -4,6 +4,7 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
+import { readUsage } from "./usage.ts";
 
 /** Never null or absent. OpenAI itself sends null temperatures for reasoning models. */
 const filled = (): JsonObject => ({
@@ -58,12 +59,16 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
   return response;
 }
 
-/** The total is the sum of both sides (RESP-53); some vendors leave it out, or count otherwise. */
-function completeTotal(usage: Json | undefined): void {
-  const object: WireObject | undefined = isObject(usage) ? usage : undefined;
-  const { input_tokens: input, output_tokens: output } = object ?? {};
-  if (!object || typeof input !== "number" || typeof output !== "number") return;
-  object["total_tokens"] = input + output;
+/** Both sides as they are billed, and the total as their sum (RESP-53); some vendors leave it out, or count otherwise. */
+function completeTotal(told: Json | undefined): void {
+  const usage = readUsage(told);
+  if (!usage) return;
+  const { inputTokens: input, outputTokens: output } = usage;
+  Object.assign(told as JsonObject, {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: input + output,
+  });
 }
 
 /** `encrypted_content` is a string or absent. */

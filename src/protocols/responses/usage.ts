@@ -1,7 +1,8 @@
-/** Usage as responses upstreams tell it. Requirements: CONV, traps T45, T46, T51, T61. */
+/** Usage as responses upstreams tell it. Requirements: CONV, traps T45, T46, T50, T51, T61. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
+import { withLeftOut } from "../left-out.ts";
 
 const details = (usage: WireObject, key: string): WireObject =>
   isObject(usage[key]) ? usage[key] : {};
@@ -9,20 +10,23 @@ const details = (usage: WireObject, key: string): WireObject =>
 /** Reads a `usage` object; undefined when it does not report both sides. An explicit 0 counts as reported (T61). */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
-  const inputTokens = reportedCount(value["input_tokens"]);
-  const outputTokens = reportedCount(value["output_tokens"]);
-  if (inputTokens === undefined || outputTokens === undefined) return undefined;
-  const input = details(value, "input_tokens_details");
-  const output = details(value, "output_tokens_details");
-  const cacheReadTokens = Math.min(tokenCount(input["cached_tokens"]), inputTokens);
-  const cacheWriteTokens = tokenCount(input["cache_write_tokens"]);
+  const input = reportedCount(value["input_tokens"]);
+  const output = reportedCount(value["output_tokens"]);
+  if (input === undefined || output === undefined) return undefined;
+  const inputDetails = details(value, "input_tokens_details");
+  const cacheRead = tokenCount(inputDetails["cached_tokens"]);
+  const reasoning = tokenCount(details(value, "output_tokens_details")["reasoning_tokens"]);
+  const total = reportedCount(value["total_tokens"]);
+  const whole = withLeftOut({ input, output, total, cacheRead, reasoning });
+  const cacheReadTokens = Math.min(cacheRead, whole.input);
+  const cacheWriteTokens = tokenCount(inputDetails["cache_write_tokens"]);
   return {
-    inputTokens,
+    inputTokens: whole.input,
     cacheReadTokens,
-    cacheWriteTokens: Math.min(cacheWriteTokens, inputTokens - cacheReadTokens),
+    cacheWriteTokens: Math.min(cacheWriteTokens, whole.input - cacheReadTokens),
     cacheWrite1hTokens: 0,
-    outputTokens,
-    reasoningTokens: Math.min(tokenCount(output["reasoning_tokens"]), outputTokens),
+    outputTokens: whole.output,
+    reasoningTokens: Math.min(reasoning, whole.output),
   };
 }
 

@@ -28,6 +28,7 @@ describe("usage of chat upstreams", () => {
     ["both left out", told(10, 5, 35, 14, 6), [24, 14, 11, 6]],
     ["cached above the prompt", told(10, 5, 15, 90), [100, 90, 5, 0]],
     ["a total that explains nothing", told(10, 5, 99, 3, 2), [10, 3, 5, 2]],
+    ["Google: reasoning in the total alone", told(20, 198, 623), [20, 0, 603, 405]],
     ["T61: an explicit 0 counts as told", told(0, 0, 0), [0, 0, 0, 0]],
     ["T51: reasoning above the completion is bounded by it", told(10, 5, 15, 0, 9), [10, 0, 5, 5]],
   ])("%s", (_what, usage, [inputTokens, cacheReadTokens, outputTokens, reasoningTokens]) => {

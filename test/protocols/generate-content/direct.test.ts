@@ -302,11 +302,6 @@ describe("answer", () => {
       { promptTokenCount: 0, candidatesTokenCount: 0 },
       { inputTokens: 0, outputTokens: 0 },
     ],
-    [
-      "T51: a negative count is none",
-      { promptTokenCount: 5, candidatesTokenCount: -5 },
-      { outputTokens: 0 },
-    ],
   ] as [string, JsonObject, object][])("%s", (_, usageMetadata, expected) => {
     expect(direct.usage({ usageMetadata })).toMatchObject(expected);
   });
@@ -314,5 +309,12 @@ describe("answer", () => {
   it("T48: usage that was not told is undefined, not zero", () => {
     expect(direct.usage({})).toBeUndefined();
     expect(direct.usage({ usageMetadata: { trafficType: "ON_DEMAND" } })).toBeUndefined();
+    expect(direct.usage({ usageMetadata: { totalTokenCount: 20 } })).toBeUndefined();
+  });
+
+  it.each([-5, 0.5, 1e300])("T51: beside %j, which is no count, nothing is believed", (count) => {
+    const usage = { promptTokenCount: 5, candidatesTokenCount: 5 };
+    for (const field of [...Object.keys(usage), "thoughtsTokenCount", "cachedContentTokenCount"])
+      expect(direct.usage({ usageMetadata: { ...usage, [field]: count } })).toBeUndefined();
   });
 });

@@ -309,11 +309,6 @@ describe("answer", () => {
       { inputTokens: 0, outputTokens: 0 },
     ],
     [
-      "T51: a negative count is none",
-      { input_tokens: -5, output_tokens: 5 },
-      { inputTokens: 0, outputTokens: 5 },
-    ],
-    [
       "thinking tokens are part of the output",
       { input_tokens: 1, output_tokens: 50, output_tokens_details: { thinking_tokens: 40 } },
       { outputTokens: 50, reasoningTokens: 40 },
@@ -334,9 +329,11 @@ describe("answer", () => {
     expect(direct.usage({ usage: told })).toMatchObject(expected);
   });
 
-  it("T48: usage that was not told is undefined, not zero", () => {
-    expect(direct.usage({})).toBeUndefined();
-    expect(direct.usage({ usage: null })).toBeUndefined();
+  it("T48 T51: usage that was not told, or is no count, is undefined, not zero", () => {
+    for (const usage of [undefined, null, {}, { output_tokens: 5 }])
+      expect(direct.usage({ usage } as JsonObject)).toBeUndefined();
+    for (const count of [-5, 0.5, 1e300, "5"])
+      expect(direct.usage({ usage: { input_tokens: count, output_tokens: 5 } })).toBeUndefined();
   });
 });
 

@@ -57,6 +57,41 @@ describe("a messages stream in passing", () => {
     expect(dataOf(sent).message.usage.input_tokens).toBe(10);
   });
 
+  it("T44 T49: zeros are no input: neither at the start nor after a real one", () => {
+    const frame = (data: { type: string } & Record<string, unknown>) => ({
+      event: data.type,
+      data: JSON.stringify(data),
+    });
+    const start = (usage: object) =>
+      frame({ type: "message_start", message: { id: "msg_1", content: [], usage } });
+    const end = (usage: object) =>
+      frame({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage });
+    const usageOf = (...frames: SseEvent[]) => {
+      const watching = tap();
+      tapAll(watching, frames);
+      return watching.seen.usage;
+    };
+    const zeros = { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
+    const real = { input_tokens: 20, cache_read_input_tokens: 5, output_tokens: 1 };
+    const told = { inputTokens: 25, cacheReadTokens: 5, outputTokens: 7 };
+    expect(usageOf(start(zeros), end({ output_tokens: 7 }))).toBeUndefined();
+    expect(usageOf(start(real), end({ ...zeros, output_tokens: 7 }))).toMatchObject(told);
+    expect(usageOf(start(real), start(zeros), end({ output_tokens: 7 }))).toMatchObject(told);
+    // T61: an explicit 0 at the end counts.
+    expect(usageOf(start(zeros), end(zeros))).toMatchObject({ inputTokens: 0, outputTokens: 0 });
+  });
+
+  it("T49: usage that follows the reason follows it here too", () => {
+    const late = {
+      event: "message_delta",
+      data: '{"type":"message_delta","delta":{},"usage":{"output_tokens":9}}',
+    };
+    const frames = framesOf(transcripts.toolUse);
+    const { passed, released } = tapAll(tap(), [...frames.slice(0, -1), late, frames.at(-1)!]);
+    expect(names(passed)).not.toContain("message_delta");
+    expect(released.slice(-2)).toEqual([late, frames.at(-1)]);
+  });
+
   it("T60: the text seen is the output's, and an error's text is none of it", () => {
     const whole = tap();
     tapAll(whole, framesOf(transcripts.toolUse));
