@@ -9,6 +9,8 @@ import { list, nonEmpty, objectOf } from "./read.ts";
 interface PartReader {
   readonly decode: (wire: WireObject) => Part | undefined;
   readonly knownKeys: ReadonlySet<string>;
+  /** The keys that are read within one of these, where it is an object. */
+  readonly within?: Readonly<Record<string, ReadonlySet<string>>>;
 }
 
 /** Reads content. What the reader does not know is noted in `native` under its place, such as `messages[0].content[2]`. */
@@ -16,7 +18,7 @@ export function decodeParts(
   content: unknown,
   param: string,
   native: NativeField[],
-  { decode, knownKeys }: PartReader,
+  { decode, knownKeys, within = {} }: PartReader,
 ): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   const parts: Part[] = [];
@@ -29,6 +31,9 @@ export function decodeParts(
     }
     parts.push(part);
     keepUnknown(wire, knownKeys, place, native);
+    for (const [key, keys] of Object.entries(within)) {
+      if (isObject(wire[key])) keepUnknown(wire[key], keys, `${place}.${key}`, native);
+    }
   }
   return parts;
 }

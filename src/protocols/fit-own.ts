@@ -75,7 +75,7 @@ function concerns({ name }: Codec, body: JsonObject, can: Abilities): boolean {
 }
 
 function endsWithAnswer(turns: Json | undefined): boolean {
-  const last = Array.isArray(turns) ? turns.at(-1) : undefined;
+  const last = Array.isArray(turns) ? turns.at(-1) : turns;
   return isObject(last) && (last["role"] === "assistant" || last["role"] === "model");
 }
 

@@ -2,6 +2,14 @@
 import { isObject, type WireObject } from "../base/json.ts";
 import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from "./canonical/request.ts";
 
+/** The members of a declaration that every protocol has. */
+export const functionKeys: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "parameters",
+  "strict",
+]);
+
 /** Reads what declares a function; the protocols differ in where it stands. */
 export function decodeFunction(wire: WireObject): Tool {
   const { name, description, parameters, strict } = wire;

@@ -90,9 +90,14 @@ function assistantParts(
   const refusal = nonEmpty(wire["refusal"]);
   if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
   for (const [index, call] of list(wire["tool_calls"]).entries()) {
+    const place = `${param}.tool_calls[${index}]`;
     const part = isObject(call) ? decodeCall(call) : undefined;
-    if (part) parts.push(part);
-    else native.push({ param: `${param}.tool_calls[${index}]`, value: call });
+    if (part) {
+      parts.push(part);
+      keepUnknown(call as WireObject, callKeys, place, native);
+      const named = objectOf((call as WireObject)["function"]);
+      keepUnknown(named, functionKeys, `${place}.function`, native);
+    } else native.push({ param: place, value: call });
   }
   if (isObject(wire["function_call"])) {
     const { name, arguments: text } = wire["function_call"];
@@ -104,6 +109,10 @@ function assistantParts(
   }
   return parts;
 }
+
+/** `index` is of streams: some clients keep it with what they put together. */
+const callKeys = new Set(["id", "type", "function", "index"]);
+const functionKeys = new Set(["name", "arguments"]);
 
 /** A function call; undefined for the other kinds, which stay on chat. */
 function decodeCall(wire: WireObject): ToolCallPart | undefined {

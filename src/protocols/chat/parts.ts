@@ -23,9 +23,16 @@ const knownKeys = new Set([
   "cache_control",
 ]);
 
+const within = {
+  image_url: new Set(["url", "detail"]),
+  video_url: new Set(["url"]),
+  input_audio: new Set(["data", "format"]),
+  file: new Set(["file_data", "file_id", "filename"]),
+};
+
 /** Reads a message's content. Parts that no other protocol knows are noted under their place, such as `messages[0].content[2]`. */
 export const decodeContent = (content: unknown, param: string, native: NativeField[]): Part[] =>
-  decodeParts(content, param, native, { decode: decodePart, knownKeys });
+  decodeParts(content, param, native, { decode: decodePart, knownKeys, within });
 
 function decodePart(wire: WireObject): Part | undefined {
   if (wire["type"] === "text" && typeof wire["text"] === "string") {

@@ -4,13 +4,14 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
-import { decodeFunction } from "../function-tools.ts";
+import { decodeFunction, functionKeys } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
 import { formatOf } from "../output-format.ts";
 import {
   inRequestOrder,
   isSet,
   list,
+  nonEmpty,
   objectOf,
   objects,
   readRenamed,
@@ -99,11 +100,17 @@ function decodeLimits(body: WireObject, { names, native }: Gathered): Fields {
   return fields;
 }
 
+const toolKeys = new Set(["type", "function"]);
+
 function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
   const tools: Tool[] = [];
   for (const [index, wire] of list(body["tools"]).entries()) {
-    if (isObject(wire) && isObject(wire["function"])) tools.push(decodeFunction(wire["function"]));
-    else native.push({ param: `tools[${index}]`, value: wire });
+    const param = `tools[${index}]`;
+    if (isObject(wire) && isObject(wire["function"])) {
+      tools.push(decodeFunction(wire["function"]));
+      keepUnknown(wire, toolKeys, param, native);
+      keepUnknown(wire["function"], functionKeys, `${param}.function`, native);
+    } else native.push({ param, value: wire });
   }
   tools.push(...objects(body["functions"]).map(decodeFunction));
   const name = ["tools", "functions"].find((key) => isSet(body[key]));
@@ -141,7 +148,7 @@ function choiceOf(wire: unknown): ToolChoice | undefined {
   return {
     type: "allowed",
     mode: mode === "required" ? "required" : "auto",
-    names: objects(tools).map((tool) => String(objectOf(tool["function"])["name"] ?? tool["name"])),
+    names: objects(tools).flatMap((tool) => nonEmpty(objectOf(tool["function"])["name"]) ?? []),
   };
 }
 

@@ -9,24 +9,25 @@ import type { CallFacts, DirectRoute, WireError } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { isSet, list } from "../read.ts";
 import { decodeError } from "./errors.ts";
+import { withLists } from "./lists.ts";
 import { read } from "./names.ts";
 import { answerText } from "./read-stream.ts";
 import { validate } from "./request.ts";
 import { GenerateTap } from "./tap.ts";
 import { decodeUsage } from "./usage.ts";
 
-function facts(body: JsonObject): CallFacts {
+function facts(given: JsonObject): CallFacts {
+  const body = withLists(given);
   const input = { characters: 0, media: 0 };
   const system = read(body, "systemInstruction");
   if (isObject(system)) countParts(system["parts"], input);
   else input.characters += typeof system === "string" ? system.length : 0;
-  if (Array.isArray(body["contents"])) {
-    for (const content of body["contents"]) {
-      if (isObject(content)) countParts(content["parts"], input);
-    }
+  for (const content of list(body["contents"])) {
+    if (isObject(content)) countParts(content["parts"], input);
   }
-  if (Array.isArray(body["tools"])) input.characters += jsonCharacters(body["tools"]);
+  if (isSet(body["tools"])) input.characters += jsonCharacters(body["tools"]);
   const config = read(body, "generationConfig");
   const maxOutputTokens = isObject(config) ? read(config, "maxOutputTokens") : undefined;
   const candidates = isObject(config) ? read(config, "candidateCount") : undefined;
@@ -42,8 +43,7 @@ function facts(body: JsonObject): CallFacts {
 
 /** Text a model reads, and media in number, also within function responses. */
 function countParts(parts: unknown, input: { characters: number; media: number }): void {
-  if (!Array.isArray(parts)) return;
-  for (const part of parts) {
+  for (const part of list(parts)) {
     if (!isObject(part)) continue;
     const response = read(part, "functionResponse");
     if (read(part, "inlineData") !== undefined || read(part, "fileData") !== undefined) {

@@ -14,7 +14,7 @@ import type {
 } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
 import { list } from "../read.ts";
-import { read, snakeCase } from "./names.ts";
+import { read, snakeCase, spelling } from "./names.ts";
 
 /** Begins the ids we make up: the encoder leaves them out again, for the vendor knows them not. */
 export const madeUpPrefix = "gc_";
@@ -35,16 +35,24 @@ interface Queue {
 export interface OpenCalls {
   readonly byId: Map<string, Queue>;
   readonly byName: Map<string, Queue>;
+  /** Those that came without an id, by name: a result may have one all the same. */
+  readonly withoutId: Map<string, Queue>;
 }
 
-export const noCalls = (): OpenCalls => ({ byId: new Map(), byName: new Map() });
+export const noCalls = (): OpenCalls => ({
+  byId: new Map(),
+  byName: new Map(),
+  withoutId: new Map(),
+});
 
-function addCall({ byId, byName }: OpenCalls, id: string, name: string): void {
+function addCall({ byId, byName, withoutId }: OpenCalls, id: string, name: string): void {
   const call: Call = { id, name, answered: false };
-  for (const [queues, key] of [
+  const all = [
     [byId, id],
     [byName, name],
-  ] as const) {
+  ] as [Map<string, Queue>, string][];
+  if (id.startsWith(madeUpPrefix)) all.push([withoutId, name]);
+  for (const [queues, key] of all) {
     const queue = queues.get(key);
     if (queue) queue.calls.push(call);
     else queues.set(key, { calls: [call], next: 0 });
@@ -71,6 +79,14 @@ const knownByData: Readonly<Record<string, ReadonlySet<string>>> = {
   functionResponse: both("functionResponse", "thought", "thoughtSignature"),
 };
 
+/** The members of each kind of data. */
+const knownWithin: Readonly<Record<string, ReadonlySet<string>>> = {
+  inlineData: both("mimeType", "data"),
+  fileData: both("mimeType", "fileUri"),
+  functionCall: both("id", "name", "args"),
+  functionResponse: both("id", "name", "response", "parts"),
+};
+
 interface Context {
   readonly native: NativeField[];
   readonly calls: OpenCalls;
@@ -80,17 +96,24 @@ interface Context {
 /** The canonical parts of one content. `param` is the dotted name of its parts; `place` makes ids unique. */
 export function decodeParts(wire: unknown, param: string, context: Context): Part[] {
   const parts: Part[] = [];
-  for (const [index, part] of (Array.isArray(wire) ? wire : []).entries()) {
+  for (const [index, part] of list(wire).entries()) {
     if (!isObject(part)) continue;
     const name = `${param}[${index}]`;
-    const place = `${context.place}_${index}`;
-    const decoded = decodePart(part, { ...context, param: name, place });
+    const decoded = decodePart(part, {
+      ...context,
+      param: name,
+      place: `${context.place}_${index}`,
+    });
     if (!decoded) {
       context.native.push({ param: name, value: part });
       continue;
     }
     parts.push(...decoded.parts);
     keepUnknown(part, knownByData[decoded.data]!, name, context.native);
+    const held = read(part, decoded.data);
+    const known = knownWithin[decoded.data];
+    const place = `${name}.${spelling(part, decoded.data)}`;
+    if (known && isObject(held)) keepUnknown(held, known, place, context.native);
   }
   return parts;
 }
@@ -158,14 +181,18 @@ function decodeCall(
     : { type: "tool_call", id, name, arguments: json };
 }
 
-/** A result finds its call by id, else by name and order (T22); without a call it keeps a name of its own. */
+/** A result finds its call by id, else by name and order (T22); without a call it keeps an id and a name of its own. */
 function decodeResult(
   wire: WireObject,
   { native, calls, param }: Context & { readonly param: string },
 ): ToolResultPart {
   const { id, name } = wire;
   const ownId = text(id);
-  const call = takeCall(ownId === "" ? calls.byName.get(text(name)) : calls.byId.get(ownId));
+  const called = text(name);
+  const call =
+    ownId === ""
+      ? takeCall(calls.byName.get(called))
+      : (takeCall(calls.byId.get(ownId)) ?? takeCall(calls.withoutId.get(called)));
   const callId = call?.id ?? (ownId === "" ? `${madeUpPrefix}lost` : ownId);
   const content: Part[] = [];
   const result = resultText(wire["response"]);
@@ -199,7 +226,7 @@ const looksLikeObject = (text: string): boolean => text.trimStart().startsWith("
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-function decodeMedia(part: WireObject): { data: string; part: MediaPart } | undefined {
+export function decodeMedia(part: WireObject): { data: string; part: MediaPart } | undefined {
   const inline = read(part, "inlineData");
   if (isObject(inline)) {
     const mediaType = registeredType(text(read(inline, "mimeType")));

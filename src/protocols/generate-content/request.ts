@@ -7,18 +7,22 @@ import type { CanonicalRequest, JsonObject, Message } from "../canonical/request
 import type { RequestAddress } from "../codec.ts";
 import { keepUnknown } from "../native.ts";
 import { compileCheck } from "../wire-check.ts";
+import { list } from "../read.ts";
 import { decodeConfig, type Fields, type Gathered } from "./config.ts";
+import { withLists } from "./lists.ts";
 import { read, spelling } from "./names.ts";
 import { decodeParts, noCalls } from "./parts.ts";
 import { decodeToolConfig, decodeTools } from "./tools.ts";
 import { generateContentRequest } from "./wire.ts";
 
 /** Checks a body of `:generateContent`. @throws GatewayError naming the first field at fault, in the caller's spelling. */
-export const validate = compileCheck(generateContentRequest);
+export const validate = (body: JsonObject): void => checkFields(withLists(body));
+const checkFields = compileCheck(generateContentRequest);
 
 /** @throws GatewayError naming the offending field. */
-export function decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest {
-  validate(body);
+export function decodeRequest(given: JsonObject, address: RequestAddress): CanonicalRequest {
+  const body = withLists(given);
+  checkFields(body);
   const gathered: Gathered = { names: {}, native: [], used: new Set(["contents", "model"]) };
   const messages = decodeMessages(body, gathered);
   const fields: Fields = {
@@ -71,4 +75,3 @@ function decodeMessages(body: WireObject, gathered: Gathered): Message[] {
 const contentFields = new Set(["role", "parts"]);
 
 const object = (value: unknown): WireObject => (isObject(value) ? value : {});
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -4,6 +4,7 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
+import { snakeCase } from "./names.ts";
 
 /** Keywords the vendor reads; any other makes it refuse the request. */
 const keptKeywords = new Set([
@@ -177,11 +178,21 @@ function resolve(reference: string, root: JsonObject): JsonObject | undefined {
   return isJsonObject(place) ? place : undefined;
 }
 
+/** Keywords by their other spelling. */
+const keywordOf = new Map([...keptKeywords].map((name) => [snakeCase(name), name]));
+/** Numbers of 64 bits, which the vendor's JSON writes as text too. */
+const bounds = new Set(
+  ["Items", "Length", "Properties"].flatMap((what) => [`min${what}`, `max${what}`]),
+);
+
 /** The vendor's `Schema` object (OpenAPI subset, type names in upper case) as JSON Schema. */
 export function fromVendorSchema(schema: WireObject): JsonObject {
   const { nullable, ...rest } = schema;
   const result: JsonObject = {};
-  for (const [key, value] of Object.entries(rest)) result[key] = fromMember(key, value);
+  for (const [spelled, value] of Object.entries(rest)) {
+    const key = keptKeywords.has(spelled) ? spelled : (keywordOf.get(spelled) ?? spelled);
+    result[key] = fromMember(key, value);
+  }
   const type = result["type"];
   if (nullable === true && typeof type === "string") result["type"] = [type, "null"];
   return result;
@@ -194,7 +205,8 @@ function fromMember(key: string, value: unknown): Json {
       Object.entries(value).map(([name, member]) => [name, fromAny(member)]),
     );
   }
-  if ((key === "anyOf" || key === "any_of") && Array.isArray(value)) return value.map(fromAny);
+  if (key === "anyOf" && Array.isArray(value)) return value.map(fromAny);
+  if (bounds.has(key) && typeof value === "string" && /^\d+$/.test(value)) return Number(value);
   return key === "items" ? fromAny(value) : (value as Json);
 }
 

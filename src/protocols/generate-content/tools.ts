@@ -2,6 +2,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
+import { isSet, list } from "../read.ts";
 import type { Fields, Gathered } from "./config.ts";
 import { read, snakeCase, spelling } from "./names.ts";
 import { fromVendorSchema, toVendorSchema } from "./schema.ts";
@@ -16,16 +17,16 @@ const declarationFields = new Set([
 
 /** Function declarations become tools; the vendor's own tools (search, code) are native fields. */
 export function decodeTools(body: WireObject, { names, native, used }: Gathered): Fields {
-  if (!Array.isArray(body["tools"])) return {};
+  if (!isSet(body["tools"])) return {};
   used.add("tools");
   names.tools = "tools";
   const tools: Tool[] = [];
-  for (const [index, wire] of body["tools"].entries()) {
+  for (const [index, wire] of list(body["tools"]).entries()) {
     if (!isObject(wire)) continue;
     const param = `tools[${index}]`;
     const name = spelling(wire, "functionDeclarations");
     const declarations = read(wire, "functionDeclarations");
-    for (const [at, declaration] of (Array.isArray(declarations) ? declarations : []).entries()) {
+    for (const [at, declaration] of list(declarations).entries()) {
       if (!isObject(declaration)) continue;
       tools.push(decodeDeclaration(declaration));
       keepUnknown(declaration, declarationFields, `${param}.${name}[${at}]`, native);
@@ -61,8 +62,13 @@ export function decodeToolConfig(body: WireObject, { names, native, used }: Gath
   if (!isObject(calling)) return {};
   const allowed = read(calling, "allowedFunctionNames");
   names.toolChoice = `${path}.${name}`;
-  const list = Array.isArray(allowed) ? allowed.map(String) : [];
-  return { toolChoice: decodeMode(calling["mode"], list) };
+  const named = list(allowed).map(String);
+  const { mode } = calling;
+  // That every call is held to its schema is said only beside names; names count with these two modes only.
+  const known = new Set(mode === "VALIDATED" && named.length === 0 ? [] : ["mode"]);
+  if (mode === "ANY" || mode === "VALIDATED") known.add(spelling(calling, "allowedFunctionNames"));
+  keepUnknown(calling, known, `${path}.${name}`, native);
+  return { toolChoice: decodeMode(mode, named) };
 }
 
 function decodeMode(mode: unknown, allowed: readonly string[]): ToolChoice {

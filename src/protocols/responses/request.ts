@@ -11,7 +11,7 @@ import type {
   ToolChoice,
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
-import { decodeFunction } from "../function-tools.ts";
+import { decodeFunction, functionKeys } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
 import { formatOf } from "../output-format.ts";
 import {
@@ -104,7 +104,7 @@ function decodePenalties(body: WireObject, { names, native }: Gathered): Fields 
   return readRenamed(values, penalties, names);
 }
 
-const toolKeys = new Set(["type", "name", "description", "parameters", "strict"]);
+const toolKeys = new Set(["type", ...functionKeys]);
 
 function decodeTools(wire: unknown, { names, native }: Gathered): Fields {
   if (!isSet(wire)) return {};

@@ -98,6 +98,40 @@ describe("chat requests, read", () => {
     expect(paramsOf([{ type: "url_citation" }])).toEqual(["messages[0].annotations"]);
   });
 
+  it("T33: members of tools and calls that only some vendors know are kept under their places", () => {
+    const named = { name: "look" };
+    const extra_content = { google: { thought_signature: "c2ln" } };
+    const call = { id: "1", type: "function", index: 0, function: { name: "look", arguments: "" } };
+    const { native } = decode({
+      tools: [
+        {
+          type: "function",
+          function: { ...named, response: {} },
+          cache_control: { type: "ephemeral" },
+        },
+      ],
+      messages: [
+        user,
+        { role: "assistant", content: null, tool_calls: [{ ...call, extra_content }] },
+      ],
+    });
+    expect(native.map(({ param }) => param)).toEqual([
+      "messages[1].tool_calls[0].extra_content",
+      "tools[0].cache_control",
+      "tools[0].function.response",
+    ]);
+  });
+
+  it("T29: of allowed tools those of other kinds are none", () => {
+    const tools: JsonObject[] = [
+      { type: "custom", custom: { name: "patch" } },
+      { type: "function", function: { name: "look" } },
+    ];
+    const tool_choice = { type: "allowed_tools", allowed_tools: { mode: "required", tools } };
+    const { toolChoice } = decode({ tool_choice });
+    expect(toolChoice).toEqual({ type: "allowed", mode: "required", names: ["look"] });
+  });
+
   it("bad bodies are refused with the caller's field name", () => {
     expect(faultOf(() => decode({ temperature: 3 }))).toBe("integer_above_max_value temperature");
   });

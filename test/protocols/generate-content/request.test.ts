@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { CanonicalRequest, JsonObject } from "../../../src/protocols/canonical/request.ts";
+import type {
+  CanonicalRequest,
+  Json,
+  JsonObject,
+} from "../../../src/protocols/canonical/request.ts";
 import { generateContentCodec } from "../../../src/protocols/generate-content/index.ts";
 
 const address = { model: "acme/talk", stream: true };
@@ -125,6 +129,22 @@ describe("decodeRequest", () => {
     );
   });
 
+  it("T22: a result with an id finds the call of its name that has none, and no other", () => {
+    const { messages } = decode({
+      contents: [
+        user({ text: "hi" }),
+        model({ functionCall: { id: "own", name: "f" } }, { functionCall: { name: "f" } }),
+        user(
+          { functionResponse: { id: "new", name: "f", response: { output: "1" } } },
+          { functionResponse: { id: "own", name: "f", response: { output: "2" } } },
+        ),
+      ],
+    });
+    const [, calls, results] = messages;
+    const ids = calls!.content.map((part) => (part.type === "tool_call" ? part.id : undefined));
+    expect(results!.content).toMatchObject([{ callId: ids[1] }, { callId: "own" }]);
+  });
+
   it("T22: a result of any shape is kept whole", () => {
     const response = { temperature: { value: 21, unit: "C" }, output: "warm" };
     const { messages } = decode({
@@ -232,6 +252,60 @@ describe("decodeRequest", () => {
     const request = decode({ toolConfig: { functionCallingConfig } });
     expect(request.toolChoice).toEqual(choice);
     expect(request.names.toolChoice).toBe("toolConfig.functionCallingConfig");
+  });
+
+  it.each([
+    [{ mode: "ANY", streamFunctionCallArguments: true }, ["streamFunctionCallArguments"]],
+    [{ mode: "VALIDATED" }, ["mode"]],
+    [{ mode: "AUTO", allowed_function_names: ["a"] }, ["allowed_function_names"]],
+  ])("T33: what of the calling config %o no other protocol has is kept", (calling, lost) => {
+    const { native } = decode({ toolConfig: { functionCallingConfig: calling } });
+    const prefix = "toolConfig.functionCallingConfig";
+    expect(native.map(({ param }) => param)).toEqual(lost.map((name) => `${prefix}.${name}`));
+  });
+
+  it("one object stands for a list of one, as in Google's own samples", () => {
+    const declaration = { name: "f" };
+    const lists = decode({
+      system_instruction: { parts: [{ text: "Be a cat." }] },
+      contents: [user({ text: "Hello" })],
+      tools: [{ function_declarations: [declaration] }],
+    });
+    const single = decode({
+      system_instruction: { parts: { text: "Be a cat." } },
+      contents: { role: "user", parts: { text: "Hello" } },
+      tools: { function_declarations: declaration },
+    });
+    expect(single).toEqual(lists);
+    const size = (contents: Json) =>
+      generateContentCodec.direct.facts({ contents }).inputCharacters;
+    expect(size({ parts: { text: "Hello" } })).toBe(size([{ parts: [{ text: "Hello" }] }]));
+  });
+
+  it("a schema's keywords are read in both spellings, and its numbers as text too", () => {
+    const parameters = {
+      type: "OBJECT",
+      properties: {
+        any_of: {
+          any_of: [
+            { type: "STRING", min_length: "2" },
+            { type: "ARRAY", maxItems: "5" },
+          ],
+        },
+      },
+    };
+    const { tools } = decode({ tools: [{ functionDeclarations: [{ name: "f", parameters }] }] });
+    expect(tools![0]!.parameters).toEqual({
+      type: "object",
+      properties: {
+        any_of: {
+          anyOf: [
+            { type: "string", minLength: 2 },
+            { type: "array", maxItems: 5 },
+          ],
+        },
+      },
+    });
   });
 
   it("T33: what only this protocol knows is kept under the caller's own name, never lost without a word", () => {

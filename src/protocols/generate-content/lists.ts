@@ -1,0 +1,42 @@
+/**
+ * Lists whose only item stands alone: Google's own samples for the shell write `"contents": {"parts": {"text": "Hi"}}`, and its
+ * server reads that as lists of one.
+ */
+import { isObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import { spelling } from "./names.ts";
+
+/** The body with each such item in a list. The same object where nothing had to change; never changes the one given. */
+export function withLists(body: JsonObject): JsonObject {
+  const listed = listIn(
+    listIn(listIn(body, "contents", withParts), "tools", withDeclarations),
+    "safetySettings",
+  );
+  const name = spelling(listed, "systemInstruction");
+  const system = listed[name];
+  const instruction = system === undefined ? system : withParts(system);
+  return instruction === undefined || instruction === system
+    ? listed
+    : { ...listed, [name]: instruction };
+}
+
+const withParts = (content: Json): Json =>
+  isObject(content) ? listIn(content as JsonObject, "parts") : content;
+
+const withDeclarations = (tool: Json): Json =>
+  isObject(tool) ? listIn(tool as JsonObject, "functionDeclarations") : tool;
+
+/** An object whose member of a name is a list, each item of it changed by `change`. */
+function listIn(
+  object: JsonObject,
+  name: string,
+  change: (item: Json) => Json = (item) => item,
+): JsonObject {
+  const key = spelling(object, name);
+  const value = object[key];
+  const list = isObject(value) ? [value as JsonObject] : value;
+  if (!Array.isArray(list)) return object;
+  const items = list.map(change);
+  const isSame = list === value && items.every((item, index) => item === list[index]);
+  return isSame ? object : { ...object, [key]: items };
+}
