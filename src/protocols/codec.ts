@@ -148,6 +148,11 @@ export interface DirectRoute {
   text(answer: JsonObject): string;
   /** The answer with the canonical model id and, where something was dropped, `gw.droppedParams`. May change `answer`. */
   answer(answer: JsonObject, model: string, droppedParams: readonly string[]): JsonObject;
+  /**
+   * The whole answer that a complete stream holds in so many words; undefined where it does not. Absent where streams never do:
+   * what their pieces add up to is then the answer.
+   */
+  wholeOf?(frames: readonly SseEvent[]): JsonObject | undefined;
   /** Watches a stream as it passes. */
   tap(options: TapOptions): StreamTap;
 }

@@ -31,6 +31,10 @@ export function parseObject(text: string): WireObject | undefined {
   }
 }
 
+/** A table's row for a word from outside; what every object inherits is none. */
+export const rowOf = <Row>(table: Readonly<Record<string, Row>>, word: string): Row | undefined =>
+  Object.hasOwn(table, word) ? table[word] : undefined;
+
 /** A member's members; none where it is no object. */
 export const objectOf = (value: unknown): WireObject => (isObject(value) ? value : {});
 

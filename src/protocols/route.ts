@@ -114,6 +114,8 @@ export class PassThroughRoute implements Route {
 
   wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
     const { caller } = this.#input;
+    const told = caller.direct.wholeOf?.(frames);
+    if (told) return told;
     this.#collected = collectFrames(caller, frames);
     return this.#collected && caller.encodeResponse(this.#collected, answerContext(this.#input));
   }

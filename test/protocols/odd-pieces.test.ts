@@ -1,7 +1,9 @@
 /** Pieces of requests and answers as few vendors send them: ends without a beginning, empty texts, members that are missing. CONV. */
 import { describe, expect, it } from "vitest";
+import type { WireObject } from "../../src/base/json.ts";
 import { collect } from "../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
+import type { MediaSource } from "../../src/protocols/canonical/request.ts";
 import { mergeDetails } from "../../src/protocols/chat/reasoning.ts";
 import { decodeStream as decodeConverse } from "../../src/protocols/converse/decode-stream.ts";
 import { encodeResponse } from "../../src/protocols/converse/response.ts";
@@ -9,12 +11,15 @@ import { toVendorSchema } from "../../src/protocols/generate-content/schema.ts";
 import {
   codecs,
   createRoute,
+  embeddingRoute,
+  upstreamCodecs,
   type JsonObject,
   type ProtocolName,
 } from "../../src/protocols/index.ts";
 import { MessagesReader } from "../../src/protocols/messages/read-stream.ts";
 import { completeResponse } from "../../src/protocols/responses/response-object.ts";
-import { decodeAll } from "./canonical/support.ts";
+import { grammarFaults } from "../support/grammar.ts";
+import { answerContext, decodeAll, encodeAll } from "./canonical/support.ts";
 
 /** The body that an upstream of one protocol gets for a request of another. */
 function sent(caller: ProtocolName, upstream: ProtocolName, body: JsonObject) {
@@ -159,6 +164,172 @@ describe("responses", () => {
       total({ output_tokens: 3, total_tokens: 9 }),
       total({ input_tokens: 2, total_tokens: 9 }),
     ]).toEqual([5, 9, 9]);
+  });
+});
+
+/** The canonical answer in a whole body, and in the frames of a stream. */
+const wholeOf = (protocol: ProtocolName, body: object) =>
+  codecs[protocol].decodeResponse(body as JsonObject);
+const streamOf = (protocol: ProtocolName, ...data: WireObject[]) =>
+  collect(
+    decodeAll(
+      codecs[protocol],
+      data.map((one) => ({ event: one["type"] as string, data: JSON.stringify(one) })),
+    ),
+  );
+
+it.each([-5, 0.5, 1e300, "5"])("T51: %j is no count, of an embedding neither", (count) => {
+  const usage = { inputTokens: count, outputTokens: 5 };
+  expect(upstreamCodecs.converse.direct.usage({ usage })).toBeUndefined();
+  const route = embeddingRoute({ body: { input: "Hi" }, model: "m", upstreamModel: "up" });
+  expect(route.usage({ usage: { prompt_tokens: count } })).toBeUndefined();
+  expect(route.usage({ usage: { total_tokens: 3 } })).toMatchObject({ inputTokens: 3 });
+});
+
+describe("calls without ids", () => {
+  const calls = [{ name: "look" }, { name: "look", id: null, call_id: null }, { name: null }];
+  const messages = calls.map((call) => ({ ...call, type: "tool_use", input: {} }));
+  const responses = calls.map((call) => ({ ...call, type: "function_call", arguments: "{}" }));
+  const end = { type: "message_delta", delta: { stop_reason: "tool_use" } };
+
+  it.each([
+    ["messages", () => wholeOf("messages", { content: messages })],
+    [
+      "streamed messages",
+      () =>
+        streamOf(
+          "messages",
+          { type: "message_start", message: {} },
+          ...messages.flatMap((content_block, index) => [
+            { type: "content_block_start", index, content_block },
+            { type: "content_block_stop", index },
+          ]),
+          end,
+        ),
+    ],
+    ["responses", () => wholeOf("responses", { status: "completed", output: responses })],
+    [
+      "streamed responses",
+      () =>
+        streamOf(
+          "responses",
+          ...responses.map((item, output_index) => ({
+            type: "response.output_item.done",
+            output_index,
+            item,
+          })),
+          { type: "response.completed", response: { status: "completed" } },
+        ),
+    ],
+    [
+      "converse",
+      () =>
+        upstreamCodecs.converse.decodeResponse({
+          output: { message: { content: calls.map(({ name }) => ({ toolUse: { name } })) } },
+        }),
+    ],
+  ] as const)("T21: get some that no other answer's have: %s", (_where, read) => {
+    const parts = [...read().content, ...read().content];
+    const ids = parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
+    expect(new Set(ids).size).toBe(6);
+    for (const id of ids) expect(id).toMatch(/^call_\w{8,}_\d$/);
+    expect(parts[2]).toMatchObject({ name: "" });
+  });
+
+  it("T6: items without a number of their place are told apart by their ids", () => {
+    const items = ["a", "b"].map((id) => ({ type: "function_call", id, call_id: id, name: id }));
+    const { content } = streamOf(
+      "responses",
+      ...items.map((item) => ({ type: "response.output_item.added", item })),
+      ...items.map(({ id }) => ({
+        type: "response.function_call_arguments.delta",
+        item_id: id,
+        delta: `{"of":"${id}"}`,
+      })),
+      { type: "response.completed", response: { status: "completed" } },
+    );
+    expect(content).toMatchObject([
+      { id: "a", arguments: '{"of":"a"}' },
+      { id: "b", arguments: '{"of":"b"}' },
+    ]);
+  });
+});
+
+it.each(["constructor", "__proto__", "toString"])(
+  "%s is a reason that nobody knows, and an effort that nobody knows",
+  (word) => {
+    const finishes = [
+      wholeOf("chat", { choices: [{ message: { content: "Hi" }, finish_reason: word }] }),
+      wholeOf("messages", { content: [], stop_reason: word }),
+      wholeOf("generate_content", { candidates: [{ finishReason: word }] }),
+    ].map(({ finish }) => finish);
+    for (const finish of finishes) expect(finish).toEqual({ reason: "stop", raw: word });
+    for (const codec of [codecs.messages, codecs.generate_content]) {
+      const answer = { protocol: "chat", id: "", createdAt: 0, content: [], finish: finishes[0]! };
+      const context = { model: "m", id: "1", createdAt: 0, inputEstimate: 0 } as never;
+      expect(JSON.stringify(codec.encodeResponse(answer as never, context))).not.toContain(word);
+    }
+    const { body } = sent("chat", "generate_content", {
+      model: "m",
+      messages: [{ role: "user", content: "Hi" }],
+      reasoning_effort: word,
+    });
+    expect(body["generationConfig"]).toEqual({
+      thinkingConfig: { thinkingLevel: word.toUpperCase() },
+    });
+  },
+);
+
+describe("pictures in streams", () => {
+  const data = "iVBORw0KGgo=";
+  const picture = { mediaType: "image/png", data };
+  const url = `data:image/png;base64,${data}`;
+  const finish = { type: "finish", finish: { reason: "stop" } } as const;
+  const media = (source: MediaSource) =>
+    ({ type: "media", part: { type: "media", media: "image", source } }) as const;
+  const base64 = media({ kind: "base64", ...picture });
+  const start = { type: "start", protocol: "chat", id: "1", createdAt: 0 } as const;
+  const words: CanonicalEvent[] = [
+    { type: "text_start", block: "t" },
+    { type: "text_delta", block: "t", text: "See:" },
+    { type: "text_end", block: "t" },
+  ];
+
+  it.each(["chat", "responses", "generate_content"] as const)(
+    "of %s are written and read, between the texts",
+    (protocol) => {
+      const frames = encodeAll(codecs[protocol], [start, ...words, base64, finish], answerContext);
+      const events = decodeAll(codecs[protocol], frames);
+      expect(grammarFaults(events)).toEqual([]);
+      expect(collect(events).content).toEqual([{ type: "text", text: "See:" }, base64.part]);
+    },
+  );
+
+  it("of Google reach callers of chat completions and responses", () => {
+    const signed = { inlineData: { mimeType: "image/png", data }, thoughtSignature: "c2ln" };
+    const frame = { candidates: [{ content: { parts: [signed] }, finishReason: "STOP" }] };
+    const events = decodeAll(codecs.generate_content, [{ data: JSON.stringify(frame) }]);
+    expect(events.map(({ type }) => type)).toEqual([
+      "start",
+      "reasoning_start",
+      "reasoning_end",
+      "media",
+      "finish",
+    ]);
+    const text = (protocol: ProtocolName) =>
+      encodeAll(codecs[protocol], events, answerContext)
+        .map((one) => one.data)
+        .join("\n");
+    expect(text("chat")).toContain(`"images":[{"type":"image_url","image_url":{"url":"${url}"}}]`);
+    expect(text("responses")).toContain('"type":"image_generation_call"');
+    expect(text("responses")).toContain(`"result":"${data}"`);
+  });
+
+  it("that are links are text of a response, as in a whole one", () => {
+    const link = media({ kind: "url", url: "https://example.com/a.png" });
+    const frames = encodeAll(codecs.responses, [start, link, finish], answerContext);
+    const { content } = collect(decodeAll(codecs.responses, frames));
+    expect(content).toEqual([{ type: "text", text: "![](https://example.com/a.png)" }]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * The legal order of canonical events: start; then blocks, which may interleave, each with start, deltas and end;
- * usage at any time; then one finish or error. No block is open at a finish; at an error a call may be, whose arguments
+ * media and usage at any time; then one finish or error. No block is open at a finish; at an error a call may be, whose arguments
  * were cut. Every codec's streams are held to it.
  */
 import type { BlockId, CanonicalEvent } from "../../src/protocols/canonical/events.ts";
@@ -39,7 +39,7 @@ function faultOf(state: State, event: CanonicalEvent): string | undefined {
     return openBlocks(state, (kind) => kind !== "tool_call");
   }
   if (!state.started) return "before start";
-  if (event.type === "usage") return undefined;
+  if (event.type === "usage" || event.type === "media") return undefined;
   if (event.type === "finish") {
     state.ended = true;
     return openBlocks(state);

@@ -12,7 +12,7 @@ import type { CanonicalResponse, Finish } from "./response.ts";
 interface OpenBlock {
   readonly start: Extract<
     CanonicalEvent,
-    { type: "text_start" | "refusal_start" | "reasoning_start" | "tool_call_start" }
+    { type: "text_start" | "refusal_start" | "reasoning_start" | "tool_call_start" | "media" }
   >;
   readonly pieces: string[];
   signature: Signature | undefined;
@@ -57,6 +57,11 @@ function take(collected: Collected, event: CanonicalEvent): void {
       collected.id = event.id;
       collected.createdAt = event.createdAt;
       return;
+    case "media": {
+      const { blocks } = collected;
+      blocks.set(`media ${blocks.size}`, { start: event, pieces: [], signature: undefined });
+      return;
+    }
     case "usage":
       collected.usage = event.usage;
       return;
@@ -102,6 +107,8 @@ function partOf({ start, pieces, signature }: OpenBlock): Part {
   const text = pieces.join("");
   const signed = signature === undefined ? {} : { signature };
   switch (start.type) {
+    case "media":
+      return start.part;
     case "text_start":
       return { type: "text", text };
     case "refusal_start":
@@ -116,8 +123,7 @@ function partOf({ start, pieces, signature }: OpenBlock): Part {
 }
 
 /**
- * The stream that adds up to a whole answer, one delta a block.
- * Media parts have no stream events and are left out; so are ids of reasoning items.
+ * The stream that adds up to a whole answer, one delta a block. Ids of reasoning items are left out.
  */
 export function explode(response: CanonicalResponse): CanonicalEvent[] {
   const { protocol, id, createdAt, content, finish, usage } = response;
@@ -160,6 +166,7 @@ function partEvents(part: Part, block: BlockId): CanonicalEvent[] {
           : { type: "tool_call_end", block, signature: part.signature },
       ];
     case "media":
+      return [{ type: "media", part }];
     case "tool_result":
       return [];
   }

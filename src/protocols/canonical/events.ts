@@ -1,8 +1,8 @@
 /**
  * The canonical stream: a union with explicit block starts and ends, so that block boundaries can always be completed.
- * Legal order (checked by grammar.ts): start, then blocks (may interleave by id), usage at any time, then one finish or error.
+ * Legal order (checked by grammar.ts): start, then blocks (may interleave by id), media and usage at any time, then one finish or error.
  */
-import type { Signature, UpstreamProtocol } from "./request.ts";
+import type { MediaPart, Signature, UpstreamProtocol } from "./request.ts";
 import type { Finish } from "./response.ts";
 import type { Usage } from "../../base/usage.ts";
 
@@ -45,6 +45,8 @@ export type CanonicalEvent =
       readonly block: BlockId;
       readonly signature?: Signature | undefined;
     }
+  /** A picture or sound of the answer: whole, and no block. */
+  | { readonly type: "media"; readonly part: MediaPart }
   /** Cumulative; the last one seen wins. */
   | { readonly type: "usage"; readonly usage: Usage }
   | { readonly type: "finish"; readonly finish: Finish }

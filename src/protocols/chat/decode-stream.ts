@@ -10,6 +10,7 @@ import { transducer, type EndReason, type Transducer, type WireError } from "../
 import { nonEmpty } from "../read.ts";
 import { decodeFinish } from "./finish.ts";
 import type { Output } from "./output.ts";
+import { decodeContent } from "./parts.ts";
 import { ChatReader, type ChatChunk } from "./read-stream.ts";
 import { mergeDetails, signatureOf } from "./reasoning.ts";
 import { endCalls, noToolCalls, takeCallPiece, type ToolCalls } from "./tool-calls.ts";
@@ -93,7 +94,7 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
 }
 
 function takeOutput(state: StreamState, output: Output): CanonicalEvent[] {
-  const { texts, reasoning, details, refusal, calls } = output;
+  const { texts, reasoning, details, refusal, images, calls } = output;
   const events: CanonicalEvent[] = [];
   if (reasoning !== "" || details.length > 0) {
     events.push(...openBlock(state, "reasoning"));
@@ -102,6 +103,9 @@ function takeOutput(state: StreamState, output: Output): CanonicalEvent[] {
   }
   for (const text of texts) events.push(...openBlock(state, "text"), ...textDelta(state, text));
   if (refusal !== "") events.push(...openBlock(state, "refusal"), ...textDelta(state, refusal));
+  for (const part of decodeContent(images, "images", [])) {
+    if (part.type === "media") events.push(...closeBlock(state), { type: "media", part });
+  }
   if (calls.length > 0) events.push(...closeBlock(state));
   for (const piece of calls) events.push(...takeCallPiece(state.tools, piece, state.id));
   return events;

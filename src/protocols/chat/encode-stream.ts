@@ -12,6 +12,7 @@ import { transducer, type AnswerContext, type EndReason, type Transducer } from 
 import { errorChunk } from "./errors.ts";
 import { encodeFinish } from "./finish.ts";
 import { member } from "../read.ts";
+import { encodeMedia } from "./parts.ts";
 import { detailsOf } from "./reasoning.ts";
 import { writeUsage } from "./usage.ts";
 
@@ -71,13 +72,13 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
       return [delta(state, { content: event.text })];
     case "refusal_delta":
       return [delta(state, { refusal: event.text })];
+    case "media":
+      return encodeMedia(event.part).map((image) => delta(state, { images: [image] }));
     case "usage":
       state.usage = event.usage;
       return [];
     case "finish":
-      return event.finish.reason === "error"
-        ? breakOff(state, "The upstream ended the answer with an error.")
-        : finishStream(state, event.finish);
+      return finishStream(state, event.finish);
     case "error":
       return breakOff(state, event.message);
     case "reasoning_start":
@@ -141,6 +142,8 @@ function chunk(state: StreamState, choices: Json[], usage: JsonObject | null = n
 }
 
 function finishStream(state: StreamState, finish: Finish): SseEvent[] {
+  if (finish.reason === "error")
+    return breakOff(state, "The upstream ended the answer with an error.");
   state.ended = true;
   const reason = encodeFinish(finish);
   // vLLM's word, for callers of its own protocol.

@@ -1,6 +1,6 @@
 /** Why a model stopped, between chat's words and the canonical ones. CONV-709, CONV-717; T11, T19. */
 import type { Finish } from "../canonical/response.ts";
-import { nonEmpty } from "../read.ts";
+import { nonEmpty, rowOf } from "../read.ts";
 
 const reasons: Readonly<Record<string, Finish["reason"]>> = {
   stop: "stop",
@@ -19,7 +19,7 @@ const reasons: Readonly<Record<string, Finish["reason"]>> = {
  */
 export function decodeFinish(raw: unknown, hasCalls: boolean, stopReason?: unknown): Finish {
   const word = nonEmpty(raw);
-  const reason = reasons[word ?? "stop"] ?? "stop";
+  const reason = rowOf(reasons, word ?? "stop") ?? "stop";
   const sequence = nonEmpty(stopReason);
   return {
     reason: reason === "stop" && hasCalls ? "tool_calls" : reason,

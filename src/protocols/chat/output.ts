@@ -13,6 +13,8 @@ export interface Output {
   /** `reasoning_details`, as they came. */
   readonly details: readonly WireObject[];
   readonly refusal: string;
+  /** Pictures as OpenRouter has them, beside the text. */
+  readonly images: readonly unknown[];
   readonly calls: readonly CallPiece[];
 }
 
@@ -37,6 +39,7 @@ export function readOutput(wire: WireObject): Output {
     reasoning: Array.isArray(content) ? reasoning + thinkingText(content) : reasoning,
     details: details === undefined ? none : objects(details),
     refusal: nonEmpty(wire["refusal"]) ?? "",
+    images: wire["images"] === undefined ? none : list(wire["images"]),
     calls: calls === undefined && !isObject(legacy) ? none : callPieces(calls, legacy),
   };
 }

@@ -4,6 +4,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { JsonObject, Part, ToolCallPart } from "../canonical/request.ts";
 import type { CanonicalResponse } from "../canonical/response.ts";
+import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
@@ -79,10 +80,6 @@ function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {
     arguments: typeof written === "string" ? written : JSON.stringify(written ?? {}),
   };
 }
-
-/** An id for a call whose upstream gave none. The answer's own id keeps it apart from those of earlier turns (T21). */
-export const callId = (answerId: string, index: number): string =>
-  `call_${answerId.replace(/[^A-Za-z0-9]/g, "").slice(-32)}_${index}`;
 
 /** Writes the answer for a chat caller (CONV-701, CONV-705, CONV-709, CONV-713, CONV-801). */
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {

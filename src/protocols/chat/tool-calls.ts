@@ -2,8 +2,8 @@
  * Tool calls of a chat stream: which call a piece belongs to, whatever a vendor leaves out of it. Traps T2 to T6, T21.
  */
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
+import { callId } from "../call-id.ts";
 import type { CallPiece } from "./output.ts";
-import { callId } from "./response.ts";
 
 interface Call {
   readonly block: BlockId;

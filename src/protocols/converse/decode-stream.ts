@@ -7,7 +7,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
 import { transducer, type EndReason, type Transducer } from "../codec.ts";
 import { nonEmpty, objectOf, parseObject } from "../read.ts";
-import { decodeFinish } from "./response.ts";
+import { decodeFinish, nameOfCall } from "./response.ts";
 import { decodeUsage } from "./usage.ts";
 
 type Kind = "text" | "reasoning" | "tool_call";
@@ -80,13 +80,10 @@ function blockStart(state: State, wire: WireObject): CanonicalEvent[] {
   const { toolUse } = objectOf(start);
   if (toolUse === undefined) return [];
   const events = blockStop(state, index);
-  const { toolUseId, name } = objectOf(toolUse);
-  const { id } = openBlock(state, index, "tool_call");
+  const named = nameOfCall(objectOf(toolUse), state.begun);
+  const { id: block } = openBlock(state, index, "tool_call");
   state.hasToolCall = true;
-  return [
-    ...events,
-    { type: "tool_call_start", block: id, id: String(toolUseId), name: String(name) },
-  ];
+  return [...events, { type: "tool_call_start", block, ...named }];
 }
 
 function openBlock(state: State, index: unknown, kind: Kind): Block {

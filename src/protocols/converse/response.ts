@@ -2,7 +2,8 @@
 import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { WireError } from "../codec.ts";
-import { objectOf, objects } from "../read.ts";
+import { callId } from "../call-id.ts";
+import { nonEmpty, objectOf, objects, rowOf } from "../read.ts";
 import type { WireObject } from "../../base/json.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { decodeError } from "./errors.ts";
@@ -32,15 +33,19 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   };
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+/** A tool call's id and name, whatever its vendor leaves out of it. */
+export const nameOfCall = ({ toolUseId, name }: WireObject, index: number) => ({
+  id: nonEmpty(toolUseId) ?? callId("", index),
+  name: nonEmpty(name) ?? "",
+});
 
 /** Proof of reasoning is left out: no caller's protocol could bring it back. Redacted reasoning is nothing but that. */
-function decodeBlock(block: WireObject): Part[] {
+function decodeBlock(block: WireObject, index: number): Part[] {
   if (typeof block["text"] === "string") return [{ type: "text", text: block["text"] }];
   if ("toolUse" in block) {
-    const { toolUseId, name, input } = objectOf(block["toolUse"]);
-    const json = JSON.stringify(input ?? {});
-    return [{ type: "tool_call", id: textOf(toolUseId), name: textOf(name), arguments: json }];
+    const call = objectOf(block["toolUse"]);
+    const json = JSON.stringify(call["input"] ?? {});
+    return [{ type: "tool_call", ...nameOfCall(call, index), arguments: json }];
   }
   if (!("reasoningContent" in block)) return [];
   const { text } = objectOf(objectOf(block["reasoningContent"])["reasoningText"]);
@@ -59,11 +64,11 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   malformed_tool_use: "error",
 };
 
-/** Why the answer ended; where the vendor does not say, the presence of tool calls does. */
+/** Why the answer ended. A plain or unknown ending of an answer with calls is `tool_calls`. */
 export function decodeFinish(reason: unknown, hasCalls: boolean): Finish {
   if (typeof reason !== "string") return { reason: hasCalls ? "tool_calls" : "stop" };
-  const known = Object.hasOwn(reasonByWire, reason) ? reasonByWire[reason]! : "stop";
-  return { reason: known, raw: reason };
+  const told = rowOf(reasonByWire, reason) ?? "stop";
+  return { reason: told === "stop" && hasCalls ? "tool_calls" : told, raw: reason };
 }
 
 const wireByReason: Readonly<Record<Finish["reason"], string>> = {

@@ -2,11 +2,11 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
-import type { Signature } from "../canonical/request.ts";
+import type { MediaPart, Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
 import { joinPartials } from "./partial-arguments.ts";
-import { madeUpPrefix, signatureOf } from "./parts.ts";
+import { decodeMedia, madeUpPrefix, signatureOf } from "./parts.ts";
 import { GenerateReader, type GenerateChunk } from "./read-stream.ts";
 import { createdAt, decodeFinish, placeOf } from "./response.ts";
 
@@ -81,7 +81,21 @@ function start(state: State, data: WireObject): CanonicalEvent[] {
 
 function takePart(state: State, part: WireObject): CanonicalEvent[] {
   const call = part["functionCall"];
-  return isObject(call) ? takeCall(state, call, signatureOf(part)) : takeText(state, part);
+  if (isObject(call)) return takeCall(state, call, signatureOf(part));
+  const media = decodeMedia(part)?.part;
+  return media ? takeMedia(state, media, signatureOf(part)) : takeText(state, part);
+}
+
+/** A picture stands between texts; a signature on it goes before it, in a block without text, as in a whole answer. */
+function takeMedia(
+  state: State,
+  part: MediaPart,
+  signature: Signature | undefined,
+): CanonicalEvent[] {
+  const events = signature
+    ? [...openText(state, "reasoning"), ...closeText(state, signature)]
+    : [...closeCall(state), ...closeText(state)];
+  return [...events, { type: "media", part }];
 }
 
 /** Text of one kind goes on in one block. A signature of its own, on a part without text, closes a thought or stands alone (T38). */

@@ -12,6 +12,7 @@ import type {
 } from "../canonical/request.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
+import { rowOf } from "../read.ts";
 import { encodeParts } from "./encode-parts.ts";
 import { isOlderGeneration, limits } from "./limits.ts";
 import { camelCase } from "./names.ts";
@@ -114,8 +115,8 @@ function encodeEffort(effort: string, model: string): JsonObject {
   const budgets: Readonly<Record<string, number>> = limits.budgetByEffort;
   const levels: Readonly<Record<string, string>> = limits.levelByEffort;
   if (effort === "none" || isOlderGeneration(model)) {
-    return { thinkingBudget: budgets[effort] ?? limits.budgetByEffort.high };
+    return { thinkingBudget: rowOf(budgets, effort) ?? limits.budgetByEffort.high };
   }
   // A level only the upstream knows is its to refuse.
-  return { thinkingLevel: levels[effort] ?? effort.toUpperCase() };
+  return { thinkingLevel: rowOf(levels, effort) ?? effort.toUpperCase() };
 }

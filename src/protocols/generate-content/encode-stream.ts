@@ -53,6 +53,8 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
       state.responseId = answerId(ownId, state.context);
       return [];
     }
+    case "media":
+      return partFrames(state, event.part);
     case "usage":
       state.usage = event.usage;
       return [];

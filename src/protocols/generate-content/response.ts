@@ -6,6 +6,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
+import { rowOf } from "../read.ts";
 import { encodeCall, encodeSource, ownValue } from "./encode-parts.ts";
 import { decodeParts, noCalls } from "./parts.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
@@ -78,7 +79,7 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
 /** Calls end with STOP here, so their presence tells (CONV-717). Without any reason the answer is no normal one. */
 export function decodeFinish(raw: unknown, hasCalls: boolean): Finish {
   if (typeof raw !== "string") return { reason: hasCalls ? "tool_calls" : "error" };
-  const reason = reasonByWire[raw] ?? "stop";
+  const reason = rowOf(reasonByWire, raw) ?? "stop";
   return { reason: reason === "stop" && hasCalls ? "tool_calls" : reason, raw };
 }
 
@@ -90,11 +91,13 @@ const wireByReason: Readonly<Record<Finish["reason"], string>> = {
   error: "OTHER",
 };
 
+/** Words without a meaning of their own elsewhere. */
+const plain = new Set(["OTHER", "LANGUAGE"]);
+
 /** `finishReason`. The vendor's own word is kept where it was one of this protocol. */
 export function encodeFinish({ reason, raw }: Finish): string {
-  return raw !== undefined && (raw in reasonByWire || raw === "OTHER" || raw === "LANGUAGE")
-    ? raw
-    : wireByReason[reason];
+  const isOwn = (word: string): boolean => Object.hasOwn(reasonByWire, word) || plain.has(word);
+  return raw !== undefined && isOwn(raw) ? raw : wireByReason[reason];
 }
 
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {

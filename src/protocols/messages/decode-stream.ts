@@ -4,9 +4,10 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
 import type { Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
+import { nonEmpty } from "../read.ts";
 import { decodeThinking } from "./blocks.ts";
 import { MessagesReader, wholeInput, type MessagesDelta } from "./read-stream.ts";
-import { decodeFinish } from "./response.ts";
+import { decodeFinish, nameOfCall } from "./response.ts";
 import { unsignedMark } from "./unsigned.ts";
 
 interface Block {
@@ -19,7 +20,9 @@ interface Block {
 
 interface State {
   readonly reader: MessagesReader;
+  hasBegun: boolean;
   isOver: boolean;
+  answerId: string;
   /** Open blocks by their wire index. */
   readonly open: Map<unknown, Block>;
   /** How many blocks began: a block's id is its number, because an index may come twice. */
@@ -28,7 +31,14 @@ interface State {
 
 /** A decoder of one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
-  const state: State = { reader: new MessagesReader(), isOver: false, open: new Map(), begun: 0 };
+  const state: State = {
+    reader: new MessagesReader(),
+    hasBegun: false,
+    isOver: false,
+    answerId: "",
+    open: new Map(),
+    begun: 0,
+  };
   return transducer(
     state,
     takeEvent,
@@ -43,15 +53,15 @@ function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
     case "message_start":
       return messageStart(state, read.message, read.blocks);
     case "content_block_start":
-      return blockStart(state, read.index, read.block);
+      return [...begin(state), ...blockStart(state, read.index, read.block)];
     case "content_block_delta":
-      return blockDelta(state, read);
+      return [...begin(state), ...blockDelta(state, read)];
     case "content_block_stop":
       return blockStop(state, read.index);
     case "message_delta":
-      return read.tellsUsage ? usageEvent(state) : [];
+      return [...begin(state), ...(read.tellsUsage ? usageEvent(state) : [])];
     case "message_stop":
-      return finish(state);
+      return [...begin(state), ...finish(state)];
     case "error":
       return breakOff(state, read.error);
     default:
@@ -59,14 +69,20 @@ function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
   }
 }
 
+/** An answer begins once, with its start or where a vendor leaves that out or sends it late. */
+function begin(state: State, id: string = ""): CanonicalEvent[] {
+  if (state.hasBegun) return [];
+  state.hasBegun = true;
+  state.answerId = id;
+  return [{ type: "start", protocol: "messages", id, createdAt: 0 }];
+}
+
 function messageStart(
   state: State,
   message: WireObject,
   blocks: readonly WireObject[],
 ): CanonicalEvent[] {
-  const id = typeof message["id"] === "string" ? message["id"] : "";
-  const events: CanonicalEvent[] = [{ type: "start", protocol: "messages", id, createdAt: 0 }];
-  events.push(...usageEvent(state));
+  const events = [...begin(state, nonEmpty(message["id"])), ...usageEvent(state)];
   for (const [number, block] of blocks.entries()) {
     const index = `whole-${number}`;
     events.push(...blockStart(state, index, block), ...blockStop(state, index));
@@ -86,10 +102,10 @@ function blockStart(state: State, index: unknown, wire: WireObject): CanonicalEv
       return [...events, ...delta(state, index, text)];
     }
     case "tool_use": {
-      const { id, name } = wire;
       const block = String(state.begun);
+      const named = nameOfCall(wire, state.answerId, state.begun);
       openBlock(state, index, "tool_call", { input: wholeInput(wire) });
-      events.push({ type: "tool_call_start", block, id: String(id), name: String(name) });
+      events.push({ type: "tool_call_start", block, ...named });
       return events;
     }
     default:
@@ -188,7 +204,7 @@ function breakOff(state: State, { message, code, type }: WireError): CanonicalEv
 /** A stream without its end marker is complete if it said why it stopped, else broken (T16). */
 function end(state: State, why: EndReason): CanonicalEvent[] {
   if (state.isOver) return [];
-  if (state.reader.hasBegun && state.reader.stop !== undefined) return finish(state);
+  if (state.hasBegun && state.reader.stop !== undefined) return finish(state);
   const broken = "The upstream's stream ended too early.";
   return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
 }

@@ -67,6 +67,9 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
     case "start":
       state.upstream = event.protocol;
       return [messageStart(state.context, event.protocol === "messages" ? event.id : "")];
+    case "media":
+      // An answer has no block for it, whole or streamed.
+      return [];
     case "usage":
       state.usage = event.usage;
       return [];

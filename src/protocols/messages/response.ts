@@ -2,10 +2,12 @@
  * The whole answer of the messages protocol, read and written. CONV-703, CONV-707,
  * CONV-711, CONV-715, CONV-818.
  */
-import { isObject } from "../../base/json.ts";
+import type { WireObject } from "../../base/json.ts";
 import type { JsonObject, Part, ReasoningPart } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
+import { nonEmpty, objects, rowOf } from "../read.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { decodeThinking } from "./blocks.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
@@ -14,14 +16,15 @@ import { decodeUsage, encodeUsage } from "./usage.ts";
 /** An upstream's answer. Results of the vendor's own server tools have no canonical form and are left out. */
 export function decodeResponse(body: JsonObject): CanonicalResponse {
   const content: Part[] = [];
-  for (const block of Array.isArray(body["content"]) ? body["content"] : []) {
-    const part = isObject(block) ? decodeBlock(block) : undefined;
+  const id = nonEmpty(body["id"]) ?? "";
+  for (const [index, block] of objects(body["content"]).entries()) {
+    const part = decodeBlock(block, id, index);
     if (part) content.push(part);
   }
   const usage = decodeUsage(body["usage"]);
   return {
     protocol: "messages",
-    id: typeof body["id"] === "string" ? body["id"] : "",
+    id,
     createdAt: 0,
     content,
     finish: decodeFinish(body["stop_reason"], body["stop_sequence"], content.some(isToolCall)),
@@ -31,14 +34,14 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
 
 const isToolCall = (part: Part): boolean => part.type === "tool_call";
 
-function decodeBlock(block: Record<string, unknown>): Part | undefined {
-  const { type, text, id, name, input } = block;
+function decodeBlock(block: WireObject, answerId: string, index: number): Part | undefined {
+  const { type, text, input } = block;
   switch (type) {
     case "text":
       return { type: "text", text: typeof text === "string" ? text : "" };
     case "tool_use": {
       const json = JSON.stringify(input ?? {});
-      return { type: "tool_call", id: String(id), name: String(name), arguments: json };
+      return { type: "tool_call", ...nameOfCall(block, answerId, index), arguments: json };
     }
     case "thinking":
     case "redacted_thinking":
@@ -47,6 +50,12 @@ function decodeBlock(block: Record<string, unknown>): Part | undefined {
       return undefined;
   }
 }
+
+/** A tool call's id and name, whatever its vendor leaves out of it. */
+export const nameOfCall = ({ id, name }: WireObject, answerId: string, index: number) => ({
+  id: nonEmpty(id) ?? callId(answerId, index),
+  name: nonEmpty(name) ?? "",
+});
 
 const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   end_turn: "stop",
@@ -58,10 +67,12 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   refusal: "content_filter",
 };
 
-/** Why the answer ended; where an upstream does not say, the presence of tool calls does. */
+/** Why the answer ended. A plain or unknown ending of an answer with calls is `tool_calls`: not every vendor says so. */
 export function decodeFinish(reason: unknown, sequence: unknown, hasToolCalls: boolean): Finish {
-  if (typeof reason !== "string") return { reason: hasToolCalls ? "tool_calls" : "stop" };
-  const known = reasonByWire[reason] ?? "stop";
+  const plain = hasToolCalls ? "tool_calls" : "stop";
+  if (typeof reason !== "string") return { reason: plain };
+  const told = rowOf(reasonByWire, reason) ?? "stop";
+  const known = told === "stop" ? plain : told;
   return typeof sequence === "string"
     ? { reason: known, raw: reason, stopSequence: sequence }
     : { reason: known, raw: reason };
@@ -81,7 +92,7 @@ export function encodeFinish(finish: Finish): {
   stop_sequence: string | null;
 } {
   const { reason, raw, stopSequence } = finish;
-  const isOwnWord = raw !== undefined && reasonByWire[raw] === reason;
+  const isOwnWord = raw !== undefined && rowOf(reasonByWire, raw) === reason;
   const ownWord = stopSequence === undefined ? wireByReason[reason] : "stop_sequence";
   return { stop_reason: isOwnWord ? raw : ownWord, stop_sequence: stopSequence ?? null };
 }

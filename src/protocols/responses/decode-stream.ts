@@ -4,13 +4,14 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import { tokenCount } from "../../base/usage.ts";
+import { reportedCount, tokenCount } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { Part, Signature } from "../canonical/request.ts";
+import type { MediaPart, Part, Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
-import { nonEmpty, objects } from "../read.ts";
+import { callId } from "../call-id.ts";
+import { nonEmpty, objectOf, objects, rowOf } from "../read.ts";
 import { ResponsesReader, type ResponseEvent, type StepEvent } from "./read-stream.ts";
-import { decodeFinish, decodeItem } from "./response.ts";
+import { decodeFinish, decodeItem, idOfCall } from "./response.ts";
 import { readUsage } from "./usage.ts";
 
 type Kind = "text" | "refusal" | "reasoning" | "tool_call";
@@ -27,6 +28,8 @@ interface Block {
 
 interface StreamState {
   readonly reader: ResponsesReader;
+  /** Of the answer, as soon as it is told. */
+  id: string;
   started: boolean;
   ended: boolean;
   readonly blocks: Map<BlockId, Block>;
@@ -37,6 +40,7 @@ interface StreamState {
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
     reader: new ResponsesReader(),
+    id: "",
     started: false,
     ended: false,
     blocks: new Map(),
@@ -54,6 +58,7 @@ function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
 function begin(state: StreamState, id: string, createdAt: number): CanonicalEvent[] {
   if (state.started) return [];
   state.started = true;
+  state.id = id;
   return [{ type: "start", protocol: "responses", id, createdAt }];
 }
 
@@ -68,7 +73,7 @@ const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
 };
 
 function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEvent[] {
-  const index = String(tokenCount(frame["output_index"]));
+  const index = placeOf(frame);
   if (name === "response.output_item.added") return itemBegun(state, index, frame["item"]);
   if (name === "response.output_item.done") return itemEnded(state, index, frame["item"]);
   const at = name.lastIndexOf(".");
@@ -80,13 +85,19 @@ function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEven
   if (name === "response.function_call_arguments.done") {
     return isEmpty(state, block) ? addContent(state, block, frame["arguments"]) : [];
   }
-  const kind = textKinds[stem];
+  const kind = rowOf(textKinds, stem);
   if (!kind || (step !== "delta" && step !== "done")) return [];
   const isDone = step === "done";
   const text = nonEmpty(isDone ? (frame["text"] ?? frame["refusal"]) : frame["delta"]) ?? "";
   return kind === "reasoning"
     ? takeReasoning(state, { id: `reasoning_${index}`, source: stem, isDone, text }, frame)
     : takeText(state, { id: blockId(index, frame["content_index"]), kind, isDone, text });
+}
+
+/** Which item a frame is about: the number of its place, or its id where a vendor tells no number. */
+function placeOf({ output_index: index, item_id: id, item }: WireObject): string {
+  const place = reportedCount(index) ?? nonEmpty(id) ?? nonEmpty(objectOf(item)["id"]) ?? 0;
+  return String(place);
 }
 
 interface TextStep {
@@ -179,7 +190,7 @@ function beginCall(state: StreamState, index: string, item: WireObject): Canonic
     part: undefined,
   });
   state.calls += 1;
-  const id = nonEmpty(item["call_id"]) ?? nonEmpty(item["id"]) ?? `call_${index}`;
+  const id = idOfCall(item, callId(state.id, index));
   return [{ type: "tool_call_start", block, id, name: nonEmpty(item["name"]) ?? "" }];
 }
 
@@ -194,7 +205,7 @@ function itemEnded(state: StreamState, index: string, item: unknown): CanonicalE
     }
     return events;
   }
-  for (const part of decodeItem(item)) events.push(...endPart(state, index, item, part));
+  for (const part of decodeItem(item, "")) events.push(...endPart(state, index, item, part));
   return events;
 }
 
@@ -210,12 +221,21 @@ function endPart(
     const added = isEmpty(state, block) ? addContent(state, block, part.arguments) : [];
     return [...begun, ...added, ...closeBlock(state, block)];
   }
+  if (part.type === "media") return takeMedia(state, `media_${index}`, part);
   if (part.type !== "reasoning") return [];
   const source = part.summary ? "response.reasoning_summary_text" : "response.reasoning_text";
   const isBlank = part.text === "" && !part.signature;
   const begun = isBlank ? [] : openBlock(state, block, "reasoning", source);
   const added = isEmpty(state, block) ? addContent(state, block, part.text) : [];
   return [...begun, ...added, ...closeBlock(state, block, part.signature)];
+}
+
+/** A picture, once. */
+function takeMedia(state: StreamState, id: BlockId, part: MediaPart): CanonicalEvent[] {
+  if (state.blocks.has(id)) return [];
+  const block = { kind: "text", source: "item", hasContent: true, part: undefined } as const;
+  state.blocks.set(id, { ...block, open: false });
+  return [{ type: "media", part }];
 }
 
 function wholeBlock(

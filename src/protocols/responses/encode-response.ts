@@ -1,7 +1,13 @@
 /** Whole responses answers, and the items and objects that streams are made of, written from the canonical form. */
 import { isObject } from "../../base/json.ts";
 import type { Usage } from "../../base/usage.ts";
-import type { CanonicalRequest, Json, JsonObject, Part } from "../canonical/request.ts";
+import type {
+  CanonicalRequest,
+  Json,
+  JsonObject,
+  MediaSource,
+  Part,
+} from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
 import { formatMediaUrl } from "../media-url.ts";
@@ -123,8 +129,7 @@ function spokenPart(part: Part): JsonObject | undefined {
   if (part.type === "text") return textPart(part.text);
   if (part.type === "refusal") return { type: "refusal", refusal: part.text };
   if (part.type !== "media" || part.source.kind === "base64") return undefined;
-  // A picture that is only a link has no item of its own.
-  return textPart(`![](${formatMediaUrl(part.source) ?? ""})`);
+  return textPart(linkText(part.source));
 }
 
 /** An `output_text` part with the members every reader expects. */
@@ -151,20 +156,26 @@ function encodeItem(part: Part, id: string): JsonObject[] {
     case "tool_call":
       return [callItem(`fc_${id}`, part, "completed")];
     case "media":
-      if (part.source.kind !== "base64") return [];
-      return [
-        {
-          type: "image_generation_call",
-          id: `ig_${id}`,
-          status: "completed",
-          output_format: part.source.mediaType.replace(/^image\//, ""),
-          result: part.source.data,
-        },
-      ];
+      return part.source.kind === "base64" ? [pictureItem(`ig_${id}`, part.source)] : [];
     default:
       return [];
   }
 }
+
+/** A picture that the model made, as the item of the vendor's own tool for pictures. */
+export const pictureItem = (
+  id: string,
+  { mediaType, data }: { readonly mediaType: string; readonly data: string },
+): JsonObject => ({
+  type: "image_generation_call",
+  id,
+  status: "completed",
+  output_format: mediaType.replace(/^image\//, ""),
+  result: data,
+});
+
+/** A picture that is only a link has no item of its own. */
+export const linkText = (source: MediaSource): string => `![](${formatMediaUrl(source) ?? ""})`;
 
 /** The encryption of a reasoning item; that of another protocol means nothing here (RESP-27). */
 export const encryptedOf = (

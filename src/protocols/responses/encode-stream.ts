@@ -5,14 +5,16 @@
  */
 import type { SseEvent } from "../../base/sse.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { JsonObject, Signature } from "../canonical/request.ts";
+import type { JsonObject, MediaPart, Signature } from "../canonical/request.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import {
   callItem,
   encryptedOf,
   endingOf,
   failedEnding,
+  linkText,
   messageItem,
+  pictureItem,
   reasoningItem,
   textPart,
   type Ending,
@@ -53,6 +55,8 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
         snapshot(state, "response.created", inProgress),
         snapshot(state, "response.in_progress", inProgress),
       ];
+    case "media":
+      return addPicture(state, event.part);
     case "usage":
       state.usage = event.usage;
       return [];
@@ -120,6 +124,23 @@ function beginPart(
   const members = { ...place(begun), part: spoken(kind, "") };
   frames.push(frame(state, "response.content_part.added", members));
   return frames;
+}
+
+/** A picture is an item of its own, a link to one a message. */
+function addPicture(state: StreamState, { source }: MediaPart): SseEvent[] {
+  if (source.kind !== "base64") {
+    const block = `link ${state.items.length}`;
+    return [
+      ...beginPart(state, block, "output_text"),
+      ...addText(state, { type: "text_delta", block, text: linkText(source) }),
+      ...endBlock(state, { type: "text_end", block }),
+    ];
+  }
+  const frames = settleMessages(state, "completed");
+  const item = newItem(state, "picture");
+  const wire = pictureItem(item.id, source);
+  frames.push(itemAdded(state, item, { ...wire, status: "in_progress", result: null }));
+  return [...frames, itemDone(state, item, wire)];
 }
 
 type TextEvent = Extract<

@@ -4,6 +4,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import { callId } from "../call-id.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { decodeReasoning } from "./items.ts";
@@ -22,11 +23,14 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   if (status !== undefined && status !== "completed" && status !== "incomplete") {
     throw new GatewayError("upstream_error", `The upstream's answer is ${JSON.stringify(status)}.`);
   }
-  const content = objects(body["output"]).flatMap(decodeItem);
+  const id = nonEmpty(body["id"]) ?? "";
+  const content = objects(body["output"]).flatMap((item, index) =>
+    decodeItem(item, callId(id, index)),
+  );
   const usage = readUsage(body["usage"]);
   return {
     protocol: "responses",
-    id: nonEmpty(body["id"]) ?? "",
+    id,
     createdAt: tokenCount(body["created_at"]),
     content,
     finish: decodeFinish(
@@ -37,8 +41,15 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   };
 }
 
-/** The parts of one output item. Items of hosted tools tell how, not what: only their pictures count as content. */
-export function decodeItem(item: WireObject): Part[] {
+/** The id by which the result of a call is paired with it; `fallback` where the vendor gives none. */
+export const idOfCall = ({ call_id: own, id }: WireObject, fallback: string): string =>
+  nonEmpty(own) ?? nonEmpty(id) ?? fallback;
+
+/**
+ * The parts of one output item; `fallbackId` is for a call without an id. Items of hosted tools tell how, not what: only their
+ * pictures count as content.
+ */
+export function decodeItem(item: WireObject, fallbackId: string): Part[] {
   switch (item["type"]) {
     case "message":
       return decodeContent(item["content"], "output", []);
@@ -51,7 +62,7 @@ export function decodeItem(item: WireObject): Part[] {
       return [
         {
           type: "tool_call",
-          id: nonEmpty(item["call_id"]) ?? nonEmpty(item["id"]) ?? "call_0",
+          id: idOfCall(item, fallbackId),
           name: nonEmpty(item["name"]) ?? "",
           arguments: nonEmpty(item["arguments"]) ?? "",
         },

@@ -11,7 +11,7 @@ import { messageItem, responseObject, type Ending } from "./encode-response.ts";
 
 /** An item of the answer. A message stays open for the next text until another item begins. */
 interface Item {
-  readonly kind: "message" | "reasoning" | "call";
+  readonly kind: "message" | "reasoning" | "call" | "picture";
   readonly id: string;
   readonly index: number;
   /** Parts of a message that are done. */
@@ -80,7 +80,7 @@ export const summaryPlace = ({ item }: Block): JsonObject => ({
   summary_index: 0,
 });
 
-const prefixes = { message: "msg", reasoning: "rs", call: "fc" } as const;
+const prefixes = { message: "msg", reasoning: "rs", call: "fc", picture: "ig" } as const;
 
 export function newItem(state: StreamState, kind: Item["kind"]): Item {
   const index = state.items.length;

@@ -307,6 +307,48 @@ describe("a whole responses answer in passing", () => {
     expect(direct.usage({ usage: { input_tokens: 5 } })).toBeUndefined();
   });
 
+  it("T50: what is left out of both sides and told by the total is added, in what a caller reads too", () => {
+    const usage = {
+      input_tokens: 10,
+      input_tokens_details: { cached_tokens: 4 },
+      output_tokens: 5,
+      output_tokens_details: { reasoning_tokens: 7 },
+      total_tokens: 22,
+    };
+    const billed = { inputTokens: 10, outputTokens: 12, reasoningTokens: 7 };
+    expect(direct.usage({ usage })).toMatchObject(billed);
+    const told = direct.answer({ output: [], usage: { ...usage } }, "acme/talk", []);
+    expect(told["usage"]).toMatchObject({ input_tokens: 10, output_tokens: 12, total_tokens: 22 });
+    expect(direct.usage(told)).toMatchObject(billed);
+  });
+
+  it("T15: what a stream's last event holds is the whole answer, hosted tools and citations included", () => {
+    const output = [
+      { type: "web_search_call", id: "ws_1", status: "completed" },
+      {
+        type: "message",
+        id: "msg_1",
+        content: [{ type: "output_text", text: "Hi", annotations: [{ type: "url_citation" }] }],
+      },
+      { type: "custom_tool_call", call_id: "c", name: "patch", input: "*** Begin" },
+    ];
+    const response = { id: "resp_1", status: "completed", output };
+    const frame = (type: string, members: object) => ({
+      data: JSON.stringify({ type: `response.${type}`, ...members }),
+    });
+    const items = output.map((item, output_index) =>
+      frame("output_item.done", { output_index, item }),
+    );
+    const ended = (own: object) => frame("completed", { response: { ...response, ...own } });
+    expect(direct.wholeOf!([...items, ended({})])).toEqual(response);
+    // Codex's own service leaves them out at the end.
+    expect(direct.wholeOf!([...items, ended({ output: [] })])).toEqual(response);
+    expect(direct.wholeOf!(items)).toBeUndefined();
+    expect(direct.wholeOf!([ended({ output: [] })])).toBeUndefined();
+    const failed = frame("failed", { response: { ...response, status: "failed" } });
+    expect(direct.wholeOf!([...items, failed])).toBeUndefined();
+  });
+
   it("its text is that of all items", () => {
     const output = [
       { type: "reasoning", summary: [{ type: "summary_text", text: "a" }] },
