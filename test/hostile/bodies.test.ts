@@ -233,12 +233,13 @@ eachEntry("%s: wrong JSON types of what it knows", (_name, entry) => {
       metadata: ["object"],
     },
     generate_content: {
-      contents: ["array"],
+      // One object stands for a list of it.
+      contents: ["array", "object"],
       systemInstruction: ["object", "string"],
-      tools: ["array"],
+      tools: ["array", "object"],
       toolConfig: ["object"],
       generationConfig: ["object"],
-      safetySettings: ["array"],
+      safetySettings: ["array", "object"],
     },
   };
   const table = Object.entries(known[entry.name]).flatMap(([field, types]) =>

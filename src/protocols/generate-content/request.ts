@@ -16,13 +16,12 @@ import { decodeToolConfig, decodeTools } from "./tools.ts";
 import { generateContentRequest } from "./wire.ts";
 
 /** Checks a body of `:generateContent`. @throws GatewayError naming the first field at fault, in the caller's spelling. */
-export const validate = (body: JsonObject): void => checkFields(withLists(body));
-const checkFields = compileCheck(generateContentRequest);
+export const validate = compileCheck(generateContentRequest);
 
 /** @throws GatewayError naming the offending field. */
 export function decodeRequest(given: JsonObject, address: RequestAddress): CanonicalRequest {
+  validate(given);
   const body = withLists(given);
-  checkFields(body);
   const gathered: Gathered = { names: {}, native: [], used: new Set(["contents", "model"]) };
   const messages = decodeMessages(body, gathered);
   const fields: Fields = {

@@ -18,6 +18,10 @@ function fields(optional: Record<string, TSchema>, required: Record<string, TSch
 
 const text = Type.String();
 
+/** A list, or what would be its only item (lists.ts). A fault is told of the list. */
+const some = (item: TSchema, options: { minItems?: number } = {}) =>
+  Type.Union([item, Type.Array(item, options)]);
+
 const part = fields({
   text,
   thought: Type.Boolean(),
@@ -28,10 +32,10 @@ const part = fields({
   functionResponse: fields({ id: text, name: text, response: anyObject }),
 });
 
-const content = fields({ role: oneOf("user", "model", "function"), parts: Type.Array(part) });
+const content = fields({ role: oneOf("user", "model", "function"), parts: some(part) });
 
 /** The role of a system instruction is ignored; some callers send a bare string. */
-const systemInstruction = Type.Union([text, fields({ parts: Type.Array(part) })]);
+const systemInstruction = Type.Union([text, fields({ parts: some(part) })]);
 
 const functionDeclaration = fields(
   { description: text, parameters: anyObject, parametersJsonSchema: anyObject },
@@ -73,12 +77,12 @@ const generationConfig = fields({
 export const generateContentRequest = fields(
   {
     systemInstruction,
-    tools: Type.Array(fields({ functionDeclarations: Type.Array(functionDeclaration) })),
+    tools: some(fields({ functionDeclarations: some(functionDeclaration) })),
     toolConfig,
     generationConfig,
-    safetySettings: Type.Array(anyObject),
+    safetySettings: some(anyObject),
     cachedContent: text,
     store: Type.Boolean(),
   },
-  { contents: Type.Array(content, { minItems: 1 }) },
+  { contents: some(content, { minItems: 1 }) },
 );

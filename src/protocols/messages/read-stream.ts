@@ -9,7 +9,7 @@ import type { Usage } from "../../base/usage.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { decodeError } from "./errors.ts";
-import { decodeUsage, mergeUsage, startUsage, tellsInput } from "./usage.ts";
+import { decodeUsage, mergeUsage, namesInput, tellsInput } from "./usage.ts";
 import { varying } from "./varying.ts";
 
 /** Which text a delta carries. */
@@ -52,9 +52,13 @@ export class MessagesReader {
   #messageId: unknown;
   #hasContent = false;
   #tellsUsage = false;
+  /** Whether the start told a placeholder, and nothing after it the input. */
+  #awaitsInput = false;
 
+  /** Output without any input is not told whole; all zeros are (T61). */
   get usage(): Usage | undefined {
-    return this.#tellsUsage ? decodeUsage(this.wireUsage) : undefined;
+    const usage = this.#tellsUsage ? decodeUsage(this.wireUsage) : undefined;
+    return this.#awaitsInput && usage && usage.outputTokens > 0 ? undefined : usage;
   }
 
   /** True once the answer has begun. */
@@ -105,8 +109,10 @@ export class MessagesReader {
     this.#phase = "running";
     this.#messageId = message["id"];
     this.#takeStop(message);
-    this.#takeUsage(startUsage(usage));
+    this.#takeUsage(usage);
+    // All zeros is a placeholder of vendors that count at the end (T44).
     this.#tellsUsage = tellsInput(usage);
+    this.#awaitsInput = !this.#tellsUsage;
     const blocks = list(message["content"]).map(objectOf);
     for (const block of blocks) this.#takeBlock(block);
     return { type: "message_start", data, message, blocks, tellsUsage: this.#tellsUsage };
@@ -121,7 +127,7 @@ export class MessagesReader {
       const message = "The upstream began its answer anew in the midst of it.";
       return { type: "error", error: { message } };
     }
-    this.wireUsage = mergeUsage(this.wireUsage, startUsage(usage));
+    this.wireUsage = mergeUsage(this.wireUsage, usage);
     return nothing;
   }
 
@@ -134,6 +140,7 @@ export class MessagesReader {
     if (!isObject(usage)) return false;
     this.wireUsage = mergeUsage(this.wireUsage, usage);
     this.#tellsUsage = true;
+    this.#awaitsInput &&= !namesInput(usage);
     return true;
   }
 

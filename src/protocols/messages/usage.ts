@@ -30,12 +30,9 @@ export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
   return merged;
 }
 
-/** The usage at a stream's start: an input of zeros is a placeholder there, of vendors that count at the end (T44). */
-export function startUsage(wire: WireObject): WireObject {
-  if (tellsInput(wire)) return wire;
-  const isCount = ([field]: [string, unknown]) => !inputFields.some((name) => name === field);
-  return Object.fromEntries(Object.entries(wire).filter(isCount));
-}
+/** Whether a usage object names its input, be it as zeros. */
+export const namesInput = (usage: WireObject): boolean =>
+  inputFields.some((field) => reportedCount(usage[field]) !== undefined);
 
 /**
  * The normalised usage of a wire `usage` object; undefined where one side is not told (T48), or is no count (T51): what it
