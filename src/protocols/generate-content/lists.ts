@@ -20,11 +20,10 @@ export function withLists(body: JsonObject): JsonObject {
     : { ...listed, [name]: instruction };
 }
 
-const withParts = (content: Json): Json =>
-  isObject(content) ? listIn(content as JsonObject, "parts") : content;
+const withParts = (content: Json): Json => (isObject(content) ? listIn(content, "parts") : content);
 
 const withDeclarations = (tool: Json): Json =>
-  isObject(tool) ? listIn(tool as JsonObject, "functionDeclarations") : tool;
+  isObject(tool) ? listIn(tool, "functionDeclarations") : tool;
 
 /** An object whose member of a name is a list, each item of it changed by `change`. */
 function listIn(
@@ -34,7 +33,7 @@ function listIn(
 ): JsonObject {
   const key = spelling(object, name);
   const value = object[key];
-  const list = isObject(value) ? [value as JsonObject] : value;
+  const list = isObject(value) ? [value] : value;
   if (!Array.isArray(list)) return object;
   const items = list.map(change);
   const isSame = list === value && items.every((item, index) => item === list[index]);
