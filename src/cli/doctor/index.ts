@@ -77,7 +77,8 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
   const { providers, models } = catalog;
   const vendors = "the environment's vendors";
   const where = path === undefined ? vendors : `${path} and ${vendors}`;
-  const message = `${where}: ${providers.size} providers, ${models.size} models`;
+  const simulated = hasSandbox ? ", and the sandbox's" : "";
+  const message = `${where}: ${providers.size} providers, ${models.size} models${simulated}`;
   const isEmpty = providers.size === 0 && !hasSandbox && findings.length === 0;
   const found = isEmpty ? warning(check, message, nobodyFix) : ok(check, message);
   return { catalog, findings: [found, ...findings] };
