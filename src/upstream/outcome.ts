@@ -177,9 +177,16 @@ function errorOf(
       );
     case "upstream_error":
       // The provider's own text may name our account or key: it goes to the request log, not to the caller.
-      return new GatewayError("upstream_error", `The provider failed with status ${status}.`);
+      return new GatewayError("upstream_error", failedWith(status));
   }
 }
+
+/** What a caller reads of a provider that failed. Our refused key must not look like theirs. */
+export const failedWith = (status: number): string =>
+  `The provider failed with status ${status}.` +
+  (status === 401 || status === 403
+    ? " It refused this gateway's own key, not yours: whoever runs the gateway sees why."
+    : "");
 
 /** The vendor's word for the caller, within reason. */
 const secondsOf = (retryAfterMs: number | undefined): number =>

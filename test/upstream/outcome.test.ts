@@ -162,3 +162,13 @@ describe("a shortage of our own", () => {
     expect(toExchangeError(new AggregateError([failing("EMFILE")])).failure).toBe("shortage");
   });
 });
+
+it.each([
+  [401, true],
+  [403, true],
+  [500, false],
+])("ERR: a caller is not led to their own key by the refusal of ours: %i", (status, isKey) => {
+  const { error } = outcomeOfStatus({ status, wire: silent, retryAfter: undefined }, nowMs);
+  expect(error.code).toBe("upstream_error");
+  expect(error.message.includes("this gateway's own key, not yours")).toBe(isKey);
+});

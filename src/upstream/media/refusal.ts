@@ -6,7 +6,7 @@
 import { shortText } from "../../base/text.ts";
 import type { Provider } from "../../catalog/index.ts";
 import { withoutCredentials } from "../masking.ts";
-import { outcomeOfStatus, unusableAnswer, type RefusedCredential } from "../outcome.ts";
+import { failedWith, outcomeOfStatus, unusableAnswer, type RefusedCredential } from "../outcome.ts";
 import { retryAfterMsOf } from "../retry-after.ts";
 import type { MediaAnswer } from "./ask-handler.ts";
 import type { MediaRefusal, MediaState } from "./types.ts";
@@ -90,7 +90,7 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
       credential: setup ? undefined : { of: "credential", retryAfterMs },
       uncertain,
       code: "upstream_error",
-      message: `The provider failed with status ${status}.`,
+      message: failedWith(status),
     };
   }
   // Moderation speaks of the request, also where a stream that had begun is broken off with it.
