@@ -119,12 +119,16 @@ async function exportAndDie(isAfterFile: boolean): Promise<{ leftPart: boolean }
 async function exportToTheEnd(): Promise<void> {
   const last = startExporting();
   const gone = once(last, "exit");
-  await eventually(async () => {
-    const [row] = await database.query<{ n: number }>(
-      "select count(*)::integer as n from exported_days",
-    );
-    return row!.n >= wanted.length;
-  }, "every day is noted");
+  await eventually(
+    async () => {
+      const [row] = await database.query<{ n: number }>(
+        "select count(*)::integer as n from exported_days",
+      );
+      return row!.n >= wanted.length;
+    },
+    "every day is noted",
+    inForm(undefined, 600_000),
+  );
   last.kill("SIGTERM");
   await gone;
 }
