@@ -66,6 +66,8 @@ function namesIn(): { parts: string[]; files: string[] } {
   } catch {
     // It is made by the first gateway that exports.
   }
+  // From ten past midnight to three the ledger's next day is over too.
+  names = names.filter((name) => !name.includes(dayName(days)));
   const isPart = (name: string): boolean => name.startsWith(".part-");
   return { parts: names.filter(isPart), files: names.filter((name) => !isPart(name)).sort() };
 }
@@ -140,7 +142,10 @@ it("kill -9 while files are written: each day's file is whole, there once, and t
     left += leftPart ? 1 : 0;
     for (const name of namesIn().files)
       expect({ name, rows: linesOf(name).length }).toEqual({ name, rows: await rowsOf(name) });
-    const noted = await database.query<{ file: string }>("select file from exported_days");
+    const noted = await database.query<{ file: string }>(
+      "select file from exported_days where day < $1",
+      [dayName(days)],
+    );
     expect(namesIn().files).toEqual(expect.arrayContaining(noted.map(({ file }) => file)));
     if (namesIn().files.length === wanted.length) break;
   }
@@ -149,7 +154,8 @@ it("kill -9 while files are written: each day's file is whole, there once, and t
   await exportToTheEnd();
   expect(namesIn()).toEqual({ parts: [], files: wanted });
   const noted = await database.query<{ file: string; rows: bigint }>(
-    "select file, rows from exported_days order by file",
+    "select file, rows from exported_days where day < $1 order by file",
+    [dayName(days)],
   );
   expect(noted.map(({ file, rows }) => [file, Number(rows)])).toEqual(
     await Promise.all(wanted.map(async (name) => [name, await rowsOf(name)])),
