@@ -15,8 +15,11 @@ import { groupedTagsSql, tagKey } from "./fold-tags.ts";
 import { idsFrom, timeOf, waitingLow } from "./log-bounds.ts";
 import { dimensions, sumColumns, sumsOf } from "./sums.ts";
 
-/** Entries, and free calls, of one step at most: some tenths of a second of the database. A plan costs some 10 ms. */
-const stepMax = 20_000;
+/**
+ * Entries, and free calls, of one step at most: some 40 ms of the database, a quarter of it the plan. A step of 20,000 takes less in
+ * all, but where gateway and database share a core calls stand still meanwhile: with twice the calls that fit, a sixth fewer were served.
+ */
+const stepMax = 4_000;
 /** Any number that nothing else in the database locks. */
 const lockKey = 7_409_318_200_433n;
 /** After so long a log row does not come any more. */
