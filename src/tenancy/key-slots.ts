@@ -27,7 +27,7 @@ function slotOfText(secrets: Secrets, text: string): Slot {
 export const unknownKey = () =>
   new GatewayError(
     "invalid_api_key",
-    "The API key is not valid. Keys of this gateway begin with gw_live_; a vendor's own key does not work here.",
+    "The API key is not valid. Keys of this gateway begin with gw_; a vendor's own key does not work here.",
   );
 
 /**
