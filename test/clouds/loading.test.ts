@@ -1,7 +1,7 @@
 /** The libraries of clouds are there before the first call, and a token that is there is given without a wait. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
 import { fileOf } from "./support.ts";
@@ -32,13 +32,15 @@ const offered = (provider: string, protocol: string) => ({
   offers: [{ provider, protocol }],
 });
 
-beforeAll(async () => {
+// What an earlier file of this process began to load may come while this one runs: each try counts from nothing.
+beforeEach(async () => {
+  loaded.length = 0;
   (globalThis as unknown as { clouds?: string[] }).clouds = loaded;
   gateway = await startTestGateway({
     config: fileOf([providers.plain], [offered("plain", "chat")]),
   });
 });
-afterAll(() => gateway.close());
+afterEach(() => gateway.close());
 
 it("only those that a provider needs are loaded, at the start or when the file changes", async () => {
   expect(loaded).toEqual([]);
