@@ -11,12 +11,11 @@ import {
   extendHolds,
   idleRetryMs,
   idleWaitMs,
-  refusalError,
   reserveIn,
   settleIn,
   type HoldInput,
   type QueueLimits,
-  type SettleResult,
+  type Settled,
 } from "../ledger/index.ts";
 import {
   holdRetryMs,
@@ -78,14 +77,14 @@ export function createSpend(options: SpendOptions): Spend {
       open.set(hold.id, hold);
     },
     async post(hold, amountNano, beside) {
-      const result = await persist(settleRetryMs, () =>
+      const settled = await persist(settleRetryMs, () =>
         database.transaction(async (tx) => {
           await beside(tx);
           return settleIn(tx, hold, amountNano);
         }),
       );
       open.delete(hold.id);
-      return chargedBy(log, hold, result);
+      return chargedBy(log, hold, settled);
     },
     async release(hold) {
       open.delete(hold.id);
@@ -103,13 +102,14 @@ export function createSpend(options: SpendOptions): Spend {
 }
 
 /** What was charged, as the ledger tells it; nothing where the hold is gone. */
-function chargedBy(log: Log, hold: Hold, { outcome, chargedNano, isLate }: SettleResult): NanoUsd {
-  if (outcome === "posted" || outcome === "already_posted") {
-    if (isLate) log.warn({ hold: hold.id }, "a call outlived its lease; it was charged after it");
-    return chargedNano;
+function chargedBy(log: Log, hold: Hold, settled: Settled | undefined): NanoUsd {
+  if (settled?.kind === "charge") {
+    if (settled.isLate)
+      log.warn({ hold: hold.id }, "a call outlived its lease; it was charged after it");
+    return settled.amountNano;
   }
   const message = "a finished call found its hold gone; nothing was charged";
-  log.error({ hold: hold.id, outcome }, message);
+  log.error({ hold: hold.id, entry: settled?.kind }, message);
   return 0n;
 }
 
@@ -124,14 +124,14 @@ async function reserveHold(
 ): Promise<void> {
   const idleUntilMs = performance.now() + idleWaitMs;
   const attempt = (): Promise<void> =>
-    // An attempt whose answer was lost may have been committed: `reserved` is what it answers then too.
+    // An attempt whose answer was lost may have been committed: then too it is told that nothing refuses it.
     persist(holdRetryMs, () =>
       database.transaction(async (tx) => {
         await beside(tx);
-        const result = await reserveIn(tx, { ...input, kind: "image" }, queue);
-        if (result.outcome === "reserved") return;
-        if (result.mayFitSoon === true && performance.now() < idleUntilMs) throw new NotYetError();
-        throw refusalError(result, input.amountNano);
+        const [refusal] = await reserveIn(tx, [{ ...input, kind: "image" }], queue);
+        if (refusal === undefined) return;
+        if (refusal.mayFitSoon && performance.now() < idleUntilMs) throw new NotYetError();
+        throw refusal.error;
       }),
     );
   for (;;) {

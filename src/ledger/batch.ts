@@ -1,7 +1,7 @@
 /** The batch of a lane: what `ledger_batch` takes and answers (storage/baseline/07_ledger_batches.sql). */
 import type { Queryable } from "../storage/index.ts";
 import type { KeyUse } from "./key-use.ts";
-import type { KeyRefusal } from "./types.ts";
+import type { Answer } from "./refusal.ts";
 
 /** One key in a batch. */
 export interface BatchKey {
@@ -40,20 +40,11 @@ export interface Batch {
   readonly entries: readonly BatchEntry[];
 }
 
-/** What a key is answered. `at` is null where its calls were let in (or nothing was asked). */
-export interface BatchRow {
+/** What a key is answered. Its `refusal` may also be `busy`: nothing of it was done, because its account is locked elsewhere. */
+export interface BatchRow extends Answer {
   /** From 1; 0: the lane had lapsed or is new, and must restore. */
   readonly place: number;
   readonly allowance: bigint | null;
-  readonly refusal: KeyRefusal | "busy" | "lapsed" | null;
-  /** Null: without limit. */
-  readonly available: bigint | null;
-  /** The room of each of the twelve caps; null: no cap, or a soft one that is not reached. */
-  readonly rooms: readonly (bigint | null)[] | null;
-  readonly caps: readonly (bigint | null)[] | null;
-  /** What others have set aside in the workspace and do not use. */
-  readonly idle: bigint | null;
-  readonly at: Date | null;
 }
 
 /** Called with a batch that leaves; what it returns is called when it is over, with the error where it failed. */

@@ -3,15 +3,14 @@
  * Invariant: while the lane's lease lasts, what the database has set aside is at least `inUse + pending`. docs/ledger.md.
  */
 import { trustMs } from "../storage/index.ts";
-import type { Refusal } from "./types.ts";
 
 /** A call that waits for its batch. */
 export interface Waiting {
   readonly bound: bigint;
   /** When it came, by the monotonic clock. */
   readonly since: number;
-  /** Undefined: it was let in. */
-  readonly resolve: (refusal: Refusal | undefined) => void;
+  /** It was let in. */
+  readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 

@@ -11,7 +11,6 @@ import { decide } from "./decide.ts";
 import { IdleKeys } from "./idle-keys.ts";
 import type { KeyUse } from "./key-use.ts";
 import type { LaneClock } from "./lane-clock.ts";
-import type { Refusal } from "./types.ts";
 
 export interface LaneOptions {
   readonly gateway: string;
@@ -59,8 +58,8 @@ export class Lane {
     this.backlog.keys.add(key);
   }
 
-  /** Undefined when the call was let in at once; else what becomes of it. @throws GatewayError database_unavailable (rejects) */
-  admit(key: KeyUse, bound: bigint): Promise<Refusal | undefined> | undefined {
+  /** Undefined when the call was let in at once; else resolves when it is. @throws GatewayError (rejects) */
+  admit(key: KeyUse, bound: bigint): Promise<void> | undefined {
     const nowMs = this.options.clock.now();
     if (key.admits(bound, nowMs)) {
       key.begin(bound, nowMs);
@@ -265,8 +264,7 @@ export class Lane {
     const target = (item.need ?? 0n) + keep + headroom;
     if (row.at === null) key.checked(sentAt, epoch);
     key.roomy = row.at === null && keep + headroom > 0n && key.granted >= target;
-    for (const { waiting, refusal } of decide(key, row, sentAt, this.options.clock.now()))
-      settled.push(() => waiting.resolve(refusal));
+    settled.push(...decide(key, row, sentAt, this.options.clock.now()));
   }
 
   /** Its allowances went back. */

@@ -1,10 +1,15 @@
 /** The ledger of one gateway: what may begin, what it cost, and what is left. docs/ledger.md. */
 import { isTransient, type Database } from "../storage/index.ts";
-import { readBalance } from "./balance.ts";
+import {
+  creditIn,
+  readBalance,
+  type Balance,
+  type CreditInput,
+  type CreditResult,
+} from "./account.ts";
 import type { BatchWatch } from "./batch.ts";
-import { creditIn } from "./credit.ts";
 import { openTextCalls } from "./text-calls.ts";
-import type { Balance, CreditInput, CreditResult, ReserveInput, Spent } from "./types.ts";
+import type { ReserveInput, Spent } from "./types.ts";
 
 export interface Ledger {
   /**

@@ -1,45 +1,90 @@
-/** The error a caller gets when its call is not let in. Requirements: ERR; docs/decisions.md "Spend caps", docs/decisions.md "Queue limits". */
+/** Why the database did not let a call in, and the error that its caller gets. Requirements: ERR; docs/decisions.md "Spend caps". */
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
-import { formatUsd, type NanoUsd } from "../base/money.ts";
-import type { HoldRefusal, Refusal } from "./types.ts";
+import { formatUsd } from "../base/money.ts";
+import { layers, resetsAt, windows } from "./periods.ts";
+
+/** How long a call that fits but for what others have set aside and do not use waits for it. */
+export const idleWaitMs = 150;
+/** How often it is asked for meanwhile. */
+export const idleRetryMs = 20;
+
+/** What the database says to a call, or to those of one key. */
+export interface Answer {
+  /** Why it is let in on no account: one of those below. */
+  readonly refusal: string | null;
+  /** What the balance leaves; null: without limit. */
+  readonly available: bigint | null;
+  /** The room of each of the twelve caps; null: no cap, or a soft one that is not reached. */
+  readonly rooms: readonly (bigint | null)[] | null;
+  readonly caps: readonly (bigint | null)[] | null;
+  /** What others have set aside in the workspace and do not use. */
+  readonly idle: bigint | null;
+  /** When it was decided; null where it was let in, or nothing was asked. */
+  readonly at: Date | null;
+}
 
 const queueRetrySeconds = 10;
 
-/** The error for a call whose bound is `amountNano`. Codes and messages: docs/decisions.md "Spend caps". */
-export function refusalError(refusal: HoldRefusal, amountNano: NanoUsd): GatewayError {
-  switch (refusal.outcome) {
-    case "key_unknown":
-      return new GatewayError("invalid_api_key", "The API key is unknown.");
-    case "key_disabled":
-      return new GatewayError("api_key_disabled", "The API key is disabled.");
-    case "key_revoked":
-      return new GatewayError("api_key_revoked", "The API key was revoked.");
-    case "key_expired":
-      return new GatewayError("api_key_expired", "The API key has expired.");
-    case "workspace_disabled":
-      return new GatewayError("workspace_disabled", "The workspace of this API key is disabled.");
-    case "insufficient_balance":
-      return new GatewayError(
-        "insufficient_balance",
-        `This call may cost up to $${formatUsd(amountNano)}, and the workspace has $${formatUsd(refusal.availableNano)} available. ` +
-          "Add credit, or ask for less.",
-        { shouldRetry: false },
-      );
-    case "queue_full":
-      return new GatewayError(
-        "queue_full",
-        "Too many image and video calls are in flight; nothing was reserved.",
-        { retryAfterSeconds: queueRetrySeconds },
-      );
-    case "cap_reached":
-      return capError(refusal);
+const refusals: Readonly<Record<string, readonly [ErrorCode, string, retrySeconds?: number]>> = {
+  key_unknown: ["invalid_api_key", "The API key is unknown."],
+  key_disabled: ["api_key_disabled", "The API key is disabled."],
+  key_revoked: ["api_key_revoked", "The API key was revoked."],
+  key_expired: ["api_key_expired", "The API key has expired."],
+  workspace_disabled: ["workspace_disabled", "The workspace of this API key is disabled."],
+  queue_full: [
+    "queue_full",
+    "Too many image and video calls are in flight; nothing was reserved.",
+    queueRetrySeconds,
+  ],
+};
+
+/** What limits a call, in the order in which it is told: workspace, member, key, each from its longest window, then the balance. */
+const limits = ({ rooms, available }: Answer): (bigint | null)[] => [...(rooms ?? []), available];
+
+/**
+ * What refuses a call that may cost `bound`, of which `free` is set aside already; undefined where it would fit alone.
+ * Codes and messages: docs/decisions.md "Spend caps", docs/decisions.md "Queue limits".
+ */
+export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayError | undefined {
+  if (answer.refusal !== null) {
+    const [code, message, retryAfterSeconds] = refusals[answer.refusal]!;
+    return new GatewayError(code, message, { retryAfterSeconds });
   }
+  const limit = limits(answer).findIndex((room) => room !== null && bound - free > room);
+  if (limit < 0) return undefined;
+  if (limit < (answer.rooms ?? []).length) return capError(answer, limit);
+  return new GatewayError(
+    "insufficient_balance",
+    `This call may cost up to $${formatUsd(bound)}, and the workspace has $${formatUsd(answer.available!)} available. ` +
+      "Add credit, or ask for less.",
+    { shouldRetry: false },
+  );
 }
 
-function capError(result: Extract<Refusal, { outcome: "cap_reached" }>): GatewayError {
-  const code: ErrorCode = `${result.layer}_${result.window}_spend_cap_reached`;
-  const layer = { workspace: "Workspace", member: "Member", key: "API key" }[result.layer];
-  const resets = result.resetsAt ? `resets ${result.resetsAt.toISOString()}` : "it does not reset";
-  const message = `${layer} ${result.window} spend cap of $${formatUsd(result.limitNano)} reached; ${resets}.`;
-  return new GatewayError(code, message, { shouldRetry: false });
+/** The error of a cap by its place: layer by layer, in each window by window. */
+function capError({ caps, at }: Answer, place: number): GatewayError {
+  const layer = layers[Math.floor(place / windows.length)]!;
+  const window = windows[place % windows.length]!;
+  const whose = { workspace: "Workspace", member: "Member", key: "API key" }[layer];
+  const end = resetsAt(window, at!.getTime());
+  const resets = end ? `resets ${end.toISOString()}` : "it does not reset";
+  return new GatewayError(
+    `${layer}_${window}_spend_cap_reached`,
+    `${whose} ${window} spend cap of $${formatUsd(caps![place]!)} reached; ${resets}.`,
+    { shouldRetry: false },
+  );
+}
+
+/** The least room of all, how much may be asked for; above all amounts where nothing limits it. */
+export function roomOf(answer: Answer): bigint {
+  const rooms = limits(answer).map((room) => room ?? 2n ** 62n);
+  const least = rooms.reduce((one, other) => (other < one ? other : one));
+  return least > 0n ? least : 0n;
+}
+
+/** Whether what is refused would fit if others returned what they have set aside and do not use, which takes them a moment at most. */
+export function fitsButForIdle(answer: Answer, bound: bigint): boolean {
+  const idle = answer.idle ?? 0n;
+  if (answer.refusal !== null || idle <= 0n) return false;
+  return limits(answer).every((room) => room === null || bound <= room + idle);
 }

@@ -11,7 +11,6 @@ import { sendTo } from "./batch.ts";
 import { KeyUse } from "./key-use.ts";
 import { systemLaneClock } from "./lane-clock.ts";
 import { Lane, type LaneOptions } from "./lane.ts";
-import { refusalError } from "./refusal.ts";
 import { anyRotation, type ReserveInput, type Spent } from "./types.ts";
 
 export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock" | "watch">;
@@ -37,9 +36,8 @@ export class TextCalls {
     checkAmount(bound);
     const key = this.keyOf(input);
     // At once where it can be decided in memory: then nothing is awaited.
-    const refusal = this.laneOf(key).admit(key, bound);
-    const refused = refusal === undefined ? undefined : await refusal;
-    if (refused !== undefined) throw refusalError(refused, bound);
+    const admitted = this.laneOf(key).admit(key, bound);
+    if (admitted !== undefined) await admitted;
     let done: Done;
     try {
       done = await work();

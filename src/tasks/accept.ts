@@ -9,9 +9,9 @@ import { assignInputs } from "../files/index.ts";
 import {
   idleRetryMs,
   idleWaitMs,
-  refusalError,
-  reserveAllIn,
+  reserveIn,
   type HoldInput,
+  type HoldRefusal,
 } from "../ledger/index.ts";
 import { isTransient, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
@@ -45,8 +45,8 @@ const togetherMax = 128;
 /** Above this a request, which may carry pictures, is written by itself: what is written together is in memory together. */
 const smallChars = 64 * 1024;
 
-/** `later`: it is refused, and may fit in a moment. */
-type Outcome = { readonly row: TaskRow } | { readonly refusal: Error; readonly later: boolean };
+type Outcome = { readonly row: TaskRow } | Refused;
+type Refused = Omit<HoldRefusal, "error"> & { readonly error: Error };
 
 /** An acceptance for one process. */
 export function createAcceptance(services: TaskServices): Acceptance {
@@ -64,7 +64,7 @@ export function createAcceptance(services: TaskServices): Acceptance {
       for (;;) {
         const outcome = isSmall ? await batcher.add(submission) : (await run([submission]))[0]!;
         if ("row" in outcome) return outcome.row;
-        if (!outcome.later || performance.now() > idleUntilMs) throw outcome.refusal;
+        if (!outcome.mayFitSoon || performance.now() > idleUntilMs) throw outcome.error;
         await sleep(idleRetryMs);
       }
     },
@@ -104,7 +104,7 @@ function keyClaimOf({ claim: asked, hold }: Submission): KeyClaim[] {
   return asked === undefined ? [] : [{ ...asked, workspaceId: hold.workspaceId, taskId: hold.id }];
 }
 
-type Refusals = Map<Submission, { readonly refusal: Error; readonly later: boolean }>;
+type Refusals = Map<Submission, Refused>;
 
 interface Deciding {
   readonly refusals: Refusals;
@@ -121,9 +121,9 @@ async function claim(
   const outcomes = await claimKeys(tx, claiming.flatMap(keyClaimOf), nowMs);
   for (const [index, submission] of claiming.entries()) {
     if (outcomes[index] === "taken")
-      refusals.set(submission, { refusal: new AlreadyClaimedError(), later: false });
+      refusals.set(submission, { error: new AlreadyClaimedError(), mayFitSoon: false });
     if (outcomes[index] === "in_progress")
-      refusals.set(submission, { refusal: keyInProgress(), later: false });
+      refusals.set(submission, { error: keyInProgress(), mayFitSoon: false });
   }
 }
 
@@ -135,13 +135,12 @@ async function reserve(
   refusals: Refusals,
 ): Promise<void> {
   const holds = submissions.map(({ hold }) => hold);
-  const results = await reserveAllIn(tx, holds, queue);
+  const results = await reserveIn(tx, holds, queue);
   const refused: Submission[] = [];
   for (const [index, submission] of submissions.entries()) {
-    const result = results[index]!;
-    if (result.outcome === "reserved") continue;
-    const refusal = refusalError(result, submission.hold.amountNano);
-    refusals.set(submission, { refusal, later: result.mayFitSoon === true });
+    const refusal = results[index];
+    if (refusal === undefined) continue;
+    refusals.set(submission, refusal);
     refused.push(submission);
   }
   if (refused.length > 0) await forget(tx, refused);

@@ -100,9 +100,10 @@ function changeOf(job: Job, ending: TaskEnd, nowMs: number) {
 
 async function settle(tx: Queryable, job: Job, ending: TaskEnd): Promise<void> {
   const charge = ending.status === "succeeded" ? ending.costNano : null;
-  const { outcome } = await settleIn(tx, job, charge);
+  const settled = await settleIn(tx, job, charge);
   // A hold that expired (its lease outlives the task by a month: a clock jumped) is charged late: what was made is to be paid.
-  if (charge !== null && outcome !== "posted") throw new Error(`a task's hold is gone: ${outcome}`);
+  if (charge !== null && !(settled?.isNew === true && settled.kind === "charge"))
+    throw new Error(`a task's hold is gone: ${settled?.kind ?? "unknown"}`);
 }
 
 interface Ended {

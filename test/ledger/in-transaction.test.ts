@@ -1,11 +1,11 @@
 /** The ledger inside its caller's transactions: the same decisions, and the queue limits, whatever runs at once. */
 import { expect, it } from "vitest";
-import { createLedger, reserveIn, settleIn, type QueueLimits } from "../../src/ledger/index.ts";
+import { createLedger, settleIn, type QueueLimits } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { openCall } from "./open-calls.ts";
-import { addKey, addWorkspace, setCap } from "./support.ts";
+import { addKey, addWorkspace, endingOf, reserveOne, setCap } from "./support.ts";
 
 async function setUp(database: Database, creditNano: bigint, workspaces = ["w"]) {
   const ledger = createLedger(database);
@@ -36,10 +36,7 @@ function reserveMany(
   const { workspaceOf = () => "w", queue = unlimited } = options;
   return Promise.all(
     Array.from({ length: count }, (_, index) =>
-      database.transaction(async (tx) => {
-        const input = hold(`t${index}`, workspaceOf(index));
-        return (await reserveIn(tx, input, queue)).outcome;
-      }),
+      database.transaction((tx) => reserveOne(tx, hold(`t${index}`, workspaceOf(index)), queue)),
     ),
   );
 }
@@ -83,17 +80,14 @@ describeDatabase("the ledger in a transaction", (open) => {
     const ledger = await setUp(database, 100n);
     const queue = { global: 2, perWorkspace: 2 };
     const reserve = (id: string, extra: object = {}) =>
-      database.transaction((tx) => reserveIn(tx, { ...hold(id), ...extra }, queue));
+      database.transaction((tx) => reserveOne(tx, { ...hold(id), ...extra }, queue));
     await openCall(ledger, hold("text"));
-    expect(await reserve("a")).toEqual({ outcome: "reserved" });
-    expect(await reserve("b", { kind: "image" })).toEqual({ outcome: "reserved" });
-    expect(await reserve("c")).toEqual({ outcome: "queue_full" });
-    expect(await reserve("a")).toEqual({ outcome: "reserved" });
-    expect(await reserve("c", { amountNano: 71n })).toMatchObject({
-      outcome: "insufficient_balance",
-      availableNano: 70n,
-    });
-    expect(await reserve("c", { keyId: "nobody" })).toMatchObject({ outcome: "key_unknown" });
+    expect(await reserve("a")).toBe("reserved");
+    expect(await reserve("b", { kind: "image" })).toBe("reserved");
+    expect(await reserve("c")).toBe("queue_full");
+    expect(await reserve("a")).toBe("reserved");
+    expect(await reserve("c", { amountNano: 71n })).toBe("insufficient_balance");
+    expect(await reserve("c", { keyId: "nobody" })).toBe("key_unknown");
     await setCap(database, {
       layer: "workspace",
       workspaceId: "w",
@@ -101,7 +95,7 @@ describeDatabase("the ledger in a transaction", (open) => {
       window: "total",
       amountNano: 0n,
     });
-    expect(await reserve("c")).toMatchObject({ outcome: "cap_reached", window: "total" });
+    expect(await reserve("c")).toBe("workspace total 0");
     await setCap(database, {
       layer: "workspace",
       workspaceId: "w",
@@ -110,28 +104,28 @@ describeDatabase("the ledger in a transaction", (open) => {
       amountNano: null,
     });
     await database.transaction((tx) => settleIn(tx, { id: "b", workspaceId: "w" }, null));
-    expect(await reserve("c")).toEqual({ outcome: "reserved" });
+    expect(await reserve("c")).toBe("reserved");
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("what is rolled back never happened; a post or void that comes again is a named result", async () => {
+  it("what is rolled back never happened; a post or void that comes again tells what stands", async () => {
     const database = await open();
     const ledger = await setUp(database, 100n);
     const name = { id: "a", workspaceId: "w" };
     const gone = database.transaction(async (tx) => {
-      await reserveIn(tx, hold("a"), unlimited);
+      await reserveOne(tx, hold("a"));
       throw new Error("not this time");
     });
     await expect(gone).rejects.toThrow("not this time");
     expect((await ledger.balance("w")).heldNano).toBe(0n);
     await database.transaction(async (tx) => {
-      expect(await reserveIn(tx, hold("a"), unlimited)).toEqual({ outcome: "reserved" });
+      expect(await reserveOne(tx, hold("a"))).toBe("reserved");
     });
     await database.transaction(async (tx) => {
-      expect(await settleIn(tx, name, 7n)).toMatchObject({ outcome: "posted", chargedNano: 7n });
-      expect((await settleIn(tx, name, 7n)).outcome).toBe("already_posted");
-      expect((await settleIn(tx, name, null)).outcome).toBe("already_posted");
-      expect((await settleIn(tx, { ...name, id: "b" }, null)).outcome).toBe("unknown");
+      expect(await settleIn(tx, name, 7n)).toMatchObject({ isNew: true, amountNano: 7n });
+      expect(endingOf(await settleIn(tx, name, 7n))).toBe("already_posted");
+      expect(endingOf(await settleIn(tx, name, null))).toBe("already_posted");
+      expect(await settleIn(tx, { ...name, id: "b" }, null)).toBeUndefined();
     });
     expect(await ledger.balance("w")).toMatchObject({ availableNano: 93n, heldNano: 0n });
     expect(await verifyLedger(database)).toEqual([]);

@@ -1,17 +1,25 @@
 /** What a gateway keeps of one key, and what its next batch asks for, decision by decision. docs/ledger.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { collect, type OpenEntry } from "../../src/ledger/collect.ts";
-import { decide, fitsButForIdle, type Answer } from "../../src/ledger/decide.ts";
+import { decide } from "../../src/ledger/decide.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";
+import { fitsButForIdle, type Answer } from "../../src/ledger/refusal.ts";
+import { refusalIn } from "./open-calls.ts";
 
 let key: KeyUse;
 beforeEach(() => {
   key = new KeyUse("w", "k", 0);
 });
 
+let told: string[] = [];
 const waits = (of: KeyUse, ...bounds: bigint[]) => {
   for (const bound of bounds)
-    of.waiting.push({ bound, since: 0, resolve: () => undefined, reject: () => undefined });
+    of.waiting.push({
+      bound,
+      since: 0,
+      resolve: () => void told.push("let in"),
+      reject: (error) => void told.push(refusalIn(error)!),
+    });
 };
 const next = (keys: KeyUse[], more: Partial<Parameters<typeof collect>[0]> = {}) =>
   collect({ nowMs: 0, keys, entries: [], restore: false, careful: false, ...more });
@@ -149,13 +157,16 @@ describe("an answer", () => {
     at: new Date(0),
     ...more,
   });
-  const outcomes = (answer: Answer, nowMs: number) =>
-    decide(key, answer, 0, nowMs).map(({ refusal }) => refusal?.outcome);
+  const outcomes = (answer: Answer, nowMs: number) => {
+    told = [];
+    for (const tell of decide(key, answer, 0, nowMs)) tell();
+    return told;
+  };
 
   it("lets in who fits, and refuses who does not", () => {
     key.granted = 10n;
     waits(key, 10n, 5n);
-    expect(outcomes(room(0n), 0)).toEqual([undefined, "insufficient_balance"]);
+    expect(outcomes(room(0n), 0)).toEqual(["let in", "insufficient_balance"]);
     expect(key.waiting).toEqual([]);
   });
 
@@ -171,7 +182,7 @@ describe("an answer", () => {
   it("does not wait to ask again where somebody was let in or refused meanwhile", () => {
     key.granted = 3n;
     waits(key, 5n, 3n);
-    expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual([undefined]);
+    expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual(["let in"]);
     expect(key.retryAt).toBe(0);
   });
 

@@ -12,6 +12,7 @@ const refusals: Partial<Record<ErrorCode, string>> = {
   api_key_expired: "key_expired",
   workspace_disabled: "workspace_disabled",
   insufficient_balance: "insufficient_balance",
+  queue_full: "queue_full",
 };
 
 /** What refused a call; undefined: something else is wrong. */

@@ -1,10 +1,10 @@
 /** Small rules of the ledger: amounts, ends of periods, idle keys, what a gateway restores. docs/ledger.md. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { readEntries } from "../../src/admin/index.ts";
+import { creditIn } from "../../src/ledger/account.ts";
 import { collect } from "../../src/ledger/collect.ts";
-import { creditIn } from "../../src/ledger/credit.ts";
 import { decide } from "../../src/ledger/decide.ts";
-import { reserveAllIn, settleIn } from "../../src/ledger/holds.ts";
+import { reserveIn, settleIn } from "../../src/ledger/holds.ts";
 import { IdleKeys } from "../../src/ledger/idle-keys.ts";
 import { KeyUse, lingerMs } from "../../src/ledger/key-use.ts";
 import { createLedger } from "../../src/ledger/index.ts";
@@ -81,27 +81,35 @@ it("a key with headroom is looked at again, by one timer, until its headroom is 
   expect({ idle, timers: later.length }).toEqual({ idle: [key], timers: 0 });
 });
 
-it("holds are asked for in the order of their workspaces, and without a rotation under any", async () => {
-  const sent: (readonly unknown[])[] = [];
-  const recording: Queryable = {
-    query: (_sql: string, params: readonly unknown[] = []) => (
-      sent.push(params),
-      Promise.resolve([])
-    ),
-  };
-  const input = { keyId: "k", kind: "image", amountNano: 1n, leaseMs: 1_000 } as const;
-  const queue = { global: 1, perWorkspace: 1 };
-  const inputs = [
-    { ...input, workspaceId: "b", id: "1", keyRotation: 3 },
-    { ...input, workspaceId: "a", id: "2" },
-    { ...input, workspaceId: "c", id: "3" },
-    { ...input, workspaceId: "a", id: "4" },
-  ];
-  await reserveAllIn(recording, inputs, queue);
-  const [workspaces, ids, , rotations] = sent[0]!;
-  expect(workspaces).toEqual(["a", "a", "b", "c"]);
-  expect(ids).toEqual(["2", "4", "1", "3"]);
-  expect(rotations).toEqual([2_147_483_647, 2_147_483_647, 3, 2_147_483_647]);
+describeDatabase("holds taken together", (open) => {
+  it("are taken in the order of their workspaces, answered as asked for, and without a rotation under any", async () => {
+    const database = await open();
+    for (const workspaceId of ["a", "b", "c"]) {
+      await addWorkspace(database, workspaceId);
+      await addKey(database, { workspaceId, id: `${workspaceId}-key` });
+      await creditIn(database, { workspaceId, amountNano: 100n, reference: "start" });
+    }
+    await database.query("update api_keys set rotations = 5");
+    const inputs = (["b 1", "a 2", "c 3", "a 4", "c 5"] as const).map((name) => {
+      const [workspaceId, id] = name.split(" ") as [string, string];
+      const hold = { workspaceId, id, keyId: `${workspaceId}-key`, amountNano: 60n };
+      return { ...hold, kind: "image" as const, leaseMs: 1_000 };
+    });
+    const old = { ...inputs[0]!, id: "old", keyRotation: 3 };
+    const taken = await database.transaction((tx) =>
+      reserveIn(tx, [...inputs, old], { global: 9, perWorkspace: 9 }),
+    );
+    expect(taken.map((refusal) => refusal?.error.code)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      "insufficient_balance",
+      "insufficient_balance",
+      "invalid_api_key",
+    ]);
+    const rows = await database.query("select id from ledger_holds order by ctid");
+    expect(rows).toEqual([{ id: "2" }, { id: "1" }, { id: "3" }]);
+  });
 });
 
 it("a batch after one that failed leaves other keys for later, whatever they have to send", () => {

@@ -1,32 +1,48 @@
-/** The errors for refused reservations. docs/errors.md; ERR rows. */
+/** The errors for calls that are not let in. docs/errors.md; ERR rows. */
 import { expect, it } from "vitest";
-import { refusalError } from "../../src/ledger/index.ts";
+import { refusalOf, type Answer } from "../../src/ledger/refusal.ts";
 
-const errorOf = (refusal: Parameters<typeof refusalError>[0]) => {
-  const error = refusalError(refusal, 1_500_000_000n);
-  return `${error.status} ${error.code}: ${error.message}`;
+const at = new Date("2026-11-02T12:00:00Z");
+const answer: Answer = { refusal: null, available: null, rooms: [], caps: [], idle: 0n, at };
+const bound = 1_500_000_000n;
+const refusedBy = (more: Partial<Answer>) => refusalOf({ ...answer, ...more }, bound)!;
+const errorOf = (more: Partial<Answer>) => {
+  const { status, code, message } = refusedBy(more);
+  return `${status} ${code}: ${message}`;
 };
+/** Of the twelve places one alone: layer by layer, total, monthly, weekly, daily. */
+const only = (place: number, value: bigint) =>
+  Array.from({ length: 12 }, (_, index) => (index === place ? value : null));
 
 it("each has its code, its status and what to do", () => {
-  expect(errorOf({ outcome: "key_unknown" })).toMatch(/^401 invalid_api_key: /);
-  expect(errorOf({ outcome: "key_disabled" })).toMatch(/^401 api_key_disabled: /);
-  expect(errorOf({ outcome: "key_revoked" })).toMatch(/^401 api_key_revoked: /);
-  expect(errorOf({ outcome: "key_expired" })).toMatch(/^401 api_key_expired: /);
-  expect(errorOf({ outcome: "workspace_disabled" })).toMatch(/^403 workspace_disabled: /);
-  expect(errorOf({ outcome: "insufficient_balance", availableNano: 250_000_000n })).toBe(
+  expect(errorOf({ refusal: "key_unknown" })).toMatch(/^401 invalid_api_key: /);
+  expect(errorOf({ refusal: "key_disabled" })).toMatch(/^401 api_key_disabled: /);
+  expect(errorOf({ refusal: "key_revoked" })).toMatch(/^401 api_key_revoked: /);
+  expect(errorOf({ refusal: "key_expired" })).toMatch(/^401 api_key_expired: /);
+  expect(errorOf({ refusal: "workspace_disabled" })).toMatch(/^403 workspace_disabled: /);
+  expect(errorOf({ available: 250_000_000n })).toBe(
     "402 insufficient_balance: This call may cost up to $1.5, and the workspace has $0.25 available. Add credit, or ask for less.",
   );
-  expect(errorOf({ outcome: "queue_full" })).toMatch(/^503 queue_full: .*nothing was reserved/);
-  const cap = { outcome: "cap_reached", layer: "key", limitNano: 2_000_000_000n } as const;
-  expect(errorOf({ ...cap, window: "daily", resetsAt: new Date("2026-11-03T00:00:00Z") })).toBe(
+  expect(errorOf({ refusal: "queue_full" })).toMatch(/^503 queue_full: .*nothing was reserved/);
+  const cap = (place: number) => ({ rooms: only(place, 0n), caps: only(place, 2_000_000_000n) });
+  expect(errorOf(cap(11))).toBe(
     "402 key_daily_spend_cap_reached: API key daily spend cap of $2 reached; resets 2026-11-03T00:00:00.000Z.",
   );
-  expect(errorOf({ ...cap, window: "total", resetsAt: null })).toMatch(/it does not reset\.$/);
+  expect(errorOf(cap(8))).toMatch(/^402 key_total_spend_cap_reached: .*it does not reset\.$/);
+  expect(errorOf(cap(5))).toMatch(
+    /^402 member_monthly_spend_cap_reached: Member .*resets 2026-12-01T/,
+  );
+});
+
+it("a cap is told before the balance; what is set aside already counts", () => {
+  const both = { available: 0n, rooms: only(0, 0n), caps: only(0, 1n) };
+  expect(refusedBy(both).code).toBe("workspace_total_spend_cap_reached");
+  const short = { ...answer, available: bound - 2n };
+  expect(refusalOf(short, bound, 1n)).toMatchObject({ code: "insufficient_balance" });
+  expect(refusalOf(short, bound, 2n)).toBeUndefined();
 });
 
 it("only a full queue is worth another try, and says when", () => {
-  expect(refusalError({ outcome: "queue_full" }, 1n).retryAfterSeconds).toBe(10);
-  expect(refusalError({ outcome: "insufficient_balance", availableNano: 0n }, 1n)).toMatchObject({
-    shouldRetry: false,
-  });
+  expect(refusedBy({ refusal: "queue_full" }).retryAfterSeconds).toBe(10);
+  expect(refusedBy({ available: 0n })).toMatchObject({ shouldRetry: false });
 });

@@ -18,12 +18,15 @@ import {
   extendHolds,
   reserveIn,
   settleIn,
-  type HoldResult,
+  type HoldInput,
   type Ledger,
   type Layer,
+  type QueueLimits,
+  type Settled,
 } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
-import type { Database } from "../../src/storage/index.ts";
+import type { Database, Queryable } from "../../src/storage/index.ts";
+import { refusalIn } from "./open-calls.ts";
 
 const capTables: Record<Layer, { table: string; idColumn: string }> = {
   workspace: { table: "workspaces", idColumn: "id" },
@@ -100,11 +103,31 @@ interface World {
   readonly workspaceOf: Map<string, string>;
 }
 
-function describeOutcome(result: HoldResult): string {
-  if (result.outcome !== "cap_reached") return result.outcome;
-  const { layer, window, limitNano, resetsAt } = result;
-  const until = resetsAt === null ? "" : ` until ${resetsAt.toISOString().slice(0, 16)}`;
-  return `${layer} ${window} ${formatUsd(limitNano)}${until}`;
+const unlimitedQueue: QueueLimits = { global: 1_000_000, perWorkspace: 1_000_000 };
+
+/** Takes one hold: "reserved", or what refuses it. */
+export async function reserveOne(
+  tx: Queryable,
+  input: HoldInput,
+  queue: QueueLimits = unlimitedQueue,
+): Promise<string> {
+  const [refusal] = await reserveIn(tx, [input], queue);
+  if (refusal === undefined) return "reserved";
+  const { code, message } = refusal.error;
+  const cap = /^(.+) cap of \$([\d.]+) reached; (?:resets (.{16}).*|it does not reset)\.$/.exec(
+    message,
+  );
+  if (cap === null) return refusalIn(refusal.error) ?? code;
+  const [, , limit, resets] = cap;
+  const [layer, window] = code.split("_");
+  return `${layer} ${window} ${limit}${resets === undefined ? "" : ` until ${resets}`}`;
+}
+
+/** How a hold ended, in a word. */
+export function endingOf(settled: Settled | undefined): string {
+  if (settled === undefined) return "unknown";
+  const word = settled.kind === "charge" ? "posted" : "voided";
+  return settled.isNew ? word : `already_${word}`;
 }
 
 /** Runs the left side of a line; answers with its result in words, and the workspace it was about. */
@@ -176,19 +199,18 @@ const steps: Record<string, Step> = {
       leaseMs: Number(leaseSeconds ?? 3600) * 1000,
       kind: "task" as const,
     };
-    const result = await database.transaction((tx) => reserveIn(tx, input, unlimitedQueue));
-    return [describeOutcome(result), workspaceId];
+    return [await database.transaction((tx) => reserveOne(tx, input)), workspaceId];
   },
   async post({ database, workspaceOf }, [id, amount]) {
     const workspaceId = workspaceOf.get(id!) ?? "nowhere";
     const result = await settleIn(database, { id: id!, workspaceId }, parseUsd(amount!));
-    const late = result.isLate ? "late " : "";
-    return [`${late}${result.outcome} ${formatUsd(result.chargedNano)}`, workspaceId];
+    const late = result?.isLate === true ? "late " : "";
+    return [`${late}${endingOf(result)} ${formatUsd(result?.amountNano ?? 0n)}`, workspaceId];
   },
   async void({ database, workspaceOf }, [id]) {
     const workspaceId = workspaceOf.get(id!) ?? "nowhere";
     const result = await settleIn(database, { id: id!, workspaceId }, null);
-    return [result.outcome, workspaceId];
+    return [endingOf(result), workspaceId];
   },
   async extend({ database, workspaceOf }, [id, seconds]) {
     const workspaceId = workspaceOf.get(id!)!;
@@ -199,8 +221,6 @@ const steps: Record<string, Step> = {
     return [String(await ledger.expire())];
   },
 };
-
-const unlimitedQueue = { global: 1_000_000, perWorkspace: 1_000_000 };
 
 /** Runs a table on a database of its own; checks each line, and at the end that the ledger adds up. */
 export async function runTable(database: Database, table: string): Promise<void> {

@@ -159,7 +159,7 @@ describe("an idempotency key of a call", () => {
     await createLedger(database).credit({ workspaceId: "w1", amountNano: 5n, reference: "r" });
     await database.transaction(async (tx) => {
       await claimKeyForCall(tx, holder("c"), "req_9", nowMs);
-      await reserveIn(tx, { ...hold, amountNano: 1n, kind: "image" }, limits);
+      await reserveIn(tx, [{ ...hold, amountNano: 1n, kind: "image" }], limits);
     });
     await expect(findAnswered(database, holder("c"), nowMs)).rejects.toMatchObject({
       code: "idempotency_in_progress",

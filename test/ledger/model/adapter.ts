@@ -1,8 +1,8 @@
 /** The one place where the model knows the ledger's names: its functions, its tables, its lane. */
 import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts";
-import { refusalOf, type Answer } from "../../../src/ledger/decide.ts";
+import { refusalOf, type Answer } from "../../../src/ledger/refusal.ts";
 import type * as GatewaySide from "../../../src/ledger/text-calls.ts";
-import { OpenCalls } from "../open-calls.ts";
+import { OpenCalls, refusalIn } from "../open-calls.ts";
 
 export interface GatewayOptions {
   /** One sending. It rejects where its answer is lost; no rows: a later number was there first. */
@@ -154,7 +154,8 @@ export const adapterOf = (gatewaySide: typeof GatewaySide): Adapter => ({
     `select * from ledger_hold('${key.workspace}', '${id}', '${key.key}', ${key.rotation}, 'task', ${amount}, ${ms}, 1000000, 1000000)`,
   refusalOfHold(rows, amount) {
     const row = rows[0];
-    return row === undefined ? null : refusalOf(row as unknown as Answer, BigInt(amount))!.outcome;
+    if (row === undefined) return null;
+    return refusalIn(refusalOf(row as unknown as Answer, BigInt(amount)))!;
   },
   settleSql: (workspace, id, charge) =>
     `select * from ledger_settle('${workspace}', '${id}', ${charge})`,

@@ -78,7 +78,7 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "idle wait: a call that fits but for it waits",
     seed: 19,
-    where: "decide.ts",
+    where: "refusal.ts",
     from: "idleWaitMs = 150",
     to: "idleWaitMs = 0",
   },

@@ -1,0 +1,81 @@
+/** The account of a workspace: what it has left, and credit. docs/management.md. */
+import { camelCased, type SnakeCased } from "../base/casing.ts";
+import { GatewayError } from "../base/errors.ts";
+import { formatUsd } from "../base/money.ts";
+import type { Queryable } from "../storage/index.ts";
+import { checkAmount } from "./amounts.ts";
+
+export interface Balance {
+  readonly creditsNano: bigint;
+  readonly chargedNano: bigint;
+  readonly heldNano: bigint;
+  /** How far below zero credits - charged may go; null: without limit. 0 for a workspace that is prepaid. */
+  readonly creditLineNano: bigint | null;
+  /** credits + credit line (0 where it is without limit) - charged - held; below zero where a call cost more than its bound. */
+  readonly availableNano: bigint;
+}
+
+export interface CreditInput {
+  readonly workspaceId: string;
+  /** Below zero it takes credit back, at most all that was ever credited. */
+  readonly amountNano: bigint;
+  /** The same reference twice is one credit. */
+  readonly reference: string;
+  readonly note?: string | undefined;
+}
+
+export interface CreditResult {
+  readonly outcome: "credited" | "already_credited";
+  /** Of the entry that stands: with `already_credited` the earlier one, whose amount may differ. */
+  readonly entryId: string;
+  readonly amountNano: bigint;
+  readonly balanceAfterNano: bigint;
+  readonly createdAt: Date;
+}
+
+/** The public id of an entry. */
+export const entryId = (entry: bigint): string => `entry_${entry}`;
+
+/** What a workspace has left. @throws GatewayError not_found */
+export async function readBalance(database: Queryable, workspaceId: string): Promise<Balance> {
+  const [row] = await database.query<SnakeCased<Balance>>(
+    `select credits_nano, charged_nano, held_nano, credit_line_nano,
+       credits_nano + coalesce(credit_line_nano, 0) - charged_nano - held_nano as available_nano
+     from ledger_accounts a join workspaces w on w.id = a.workspace_id where a.workspace_id = $1`,
+    [workspaceId],
+  );
+  if (row === undefined) throw new GatewayError("not_found", `No such workspace: ${workspaceId}.`);
+  return camelCased(row);
+}
+
+type CreditRow = SnakeCased<Omit<CreditResult, "outcome" | "entryId">> & {
+  readonly kind: string;
+  readonly is_new: boolean;
+  readonly entry: bigint;
+};
+
+/** Adds credit, or takes it back, within `tx`; once per reference. @throws GatewayError not_found, conflict */
+export async function creditIn(tx: Queryable, input: CreditInput): Promise<CreditResult> {
+  const { workspaceId, amountNano, reference, note = null } = input;
+  checkAmount(amountNano < 0n ? -amountNano : amountNano);
+  const [row] = await tx.query<CreditRow>("select * from ledger_credit($1, $2, $3, $4)", [
+    workspaceId,
+    amountNano,
+    reference,
+    note,
+  ]);
+  if (row === undefined) {
+    // There is no such workspace, or less was ever credited than is to be taken back.
+    const { creditsNano } = await readBalance(tx, workspaceId);
+    const [asked, credits] = [formatUsd(-amountNano), formatUsd(creditsNano)];
+    throw new GatewayError(
+      "conflict",
+      `$${asked} cannot be taken back: the workspace was credited $${credits} in all.`,
+    );
+  }
+  const { kind, is_new: isNew, entry, ...rest } = row;
+  if (kind !== "credit")
+    throw new GatewayError("conflict", "The reference belongs to another ledger entry.");
+  const outcome = isNew ? "credited" : "already_credited";
+  return { outcome, entryId: entryId(entry), ...camelCased(rest) };
+}
