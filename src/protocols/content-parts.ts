@@ -1,16 +1,27 @@
 /** Content as the OpenAI-style protocols have it: a string or a list of parts. Requirements: TXT, T25. */
 import { isObject, type WireObject } from "../base/json.ts";
+import { keepMarker } from "./cache-marker.ts";
 import type { JsonObject, MediaPart, MediaSource, NativeField, Part } from "./canonical/request.ts";
 import { audioFormat, audioMediaType, parseMediaUrl } from "./media-url.ts";
-import { keepUnknown } from "./native.ts";
+import { keepUnknown, keepUnknownIn } from "./native.ts";
 import { list, nonEmpty, objectOf } from "./read.ts";
+
+/** The keys that are read of each kind of part. */
+export type KnownKeys = Readonly<Record<string, ReadonlySet<string>>>;
+
+/** The keys that are read of `input_audio`. */
+export const audioKeys: ReadonlySet<string> = new Set(["data", "format"]);
 
 /** A protocol's parts: how one is read (undefined where no other protocol knows it), and the keys that are read. */
 interface PartReader {
   readonly decode: (wire: WireObject) => Part | undefined;
-  readonly knownKeys: ReadonlySet<string>;
+  readonly knownKeys: KnownKeys;
   /** The keys that are read within one of these, where it is an object. */
-  readonly within?: Readonly<Record<string, ReadonlySet<string>>>;
+  readonly within?: KnownKeys;
+  /** Lists that say nothing while they are empty. */
+  readonly echoed?: ReadonlySet<string>;
+  /** Whether parts may have cache markers. */
+  readonly hasMarkers?: boolean;
 }
 
 /** Reads content. What the reader does not know is noted in `native` under its place, such as `messages[0].content[2]`. */
@@ -18,25 +29,43 @@ export function decodeParts(
   content: unknown,
   param: string,
   native: NativeField[],
-  { decode, knownKeys, within = {} }: PartReader,
+  reader: PartReader,
 ): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   const parts: Part[] = [];
   for (const [index, wire] of list(content).entries()) {
     const place = `${param}[${index}]`;
-    const part = isObject(wire) ? decode(wire) : undefined;
+    const part = isObject(wire) ? reader.decode(wire) : undefined;
     if (!part || !isObject(wire)) {
       native.push({ param: place, value: wire });
       continue;
     }
     parts.push(part);
-    keepUnknown(wire, knownKeys, place, native);
-    for (const [key, keys] of Object.entries(within)) {
-      if (isObject(wire[key])) keepUnknown(wire[key], keys, `${place}.${key}`, native);
-    }
+    keepRest(wire, place, reader, native);
   }
   return parts;
 }
+
+/** Notes what of a part that was read is unknown to every other protocol. */
+function keepRest(
+  wire: WireObject,
+  place: string,
+  { knownKeys, within = {}, echoed, hasMarkers = false }: PartReader,
+  native: NativeField[],
+): void {
+  const known = knownKeys[String(wire["type"])]!;
+  const says = (key: string): boolean => !(echoed?.has(key) && isEmptyList(wire[key]));
+  const rest = Object.keys(wire)
+    .filter(says)
+    .map((key) => [key, wire[key]] as const);
+  keepUnknown(Object.fromEntries(rest), known, place, native);
+  for (const [key, keys] of Object.entries(within)) {
+    if (known.has(key)) keepUnknownIn(wire, key, { known: keys, prefix: place, native });
+  }
+  if (hasMarkers && known.has("cache_control")) keepMarker(wire, place, native);
+}
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /** An `input_audio` part; undefined without data. */
 export function decodeAudio(wire: WireObject): MediaPart | undefined {

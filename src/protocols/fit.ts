@@ -34,6 +34,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   refuseToolChoice(request, abilities);
   fitContent(fitting, notes);
   fitIds(fitting);
+  fitAllowed(fitting);
   fitForbidden(fitting);
   fitChoice(fitting);
   fitReasoning(fitting);
@@ -57,6 +58,25 @@ function loseNative({ protocol, native }: CanonicalRequest): Note[] {
       detail: "only its own protocol knows it, dropped in conversion",
     };
   });
+}
+
+/**
+ * A list of allowed tools none of which is offered: no tool is called.
+ * @throws GatewayError `unsupported_parameter` where one of them was to be called
+ */
+function fitAllowed(fitting: Fitting): void {
+  const { request } = fitting;
+  const { toolChoice: choice, tools = [], names } = request;
+  if (choice?.type !== "allowed" || tools.length === 0) return;
+  if (tools.some(({ name }) => choice.names.includes(name))) return;
+  if (choice.mode === "required")
+    throw refusalOf(
+      request.protocol,
+      names.toolChoice ?? "tool_choice",
+      "a call of tools not offered",
+    );
+  fitting.note("toolChoice", "rewritten", "none of the tools it allows is offered: none is called");
+  fitting.request = { ...request, toolChoice: { type: "none" } };
 }
 
 /**

@@ -21,6 +21,13 @@ export function decodeFunction(wire: WireObject): Tool {
   };
 }
 
+/**
+ * A choice among tools of which no other protocol knows one; undefined for what none of them can say. Only where the list is
+ * empty and no call is asked for is it a wish that all know.
+ */
+export const choiceOfNone = (tools: readonly unknown[], mode: unknown): ToolChoice | undefined =>
+  tools.length === 0 && mode !== "required" ? { type: "none" } : undefined;
+
 /** How a protocol writes one tool, and the choice among them. */
 interface ToolWriter {
   readonly tool: (tool: Tool) => JsonObject;

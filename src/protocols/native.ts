@@ -19,6 +19,24 @@ export function keepUnknown(
   }
 }
 
+/** The same for the members of what `key` holds, where that is an object. */
+export function keepUnknownIn(
+  holder: WireObject,
+  key: string,
+  { known, prefix, native }: Unknown,
+): void {
+  const held = holder[key];
+  const place = prefix === "" ? key : `${prefix}.${key}`;
+  if (isObject(held)) keepUnknown(held, known, place, native);
+}
+
+/** What of an object is known, the name of its holder, and where the rest is noted. */
+interface Unknown {
+  readonly known: ReadonlySet<string>;
+  readonly prefix: string;
+  readonly native: NativeField[];
+}
+
 /**
  * Puts native fields back into an encoded body, in order. A list item goes in where it stood; a member is set.
  * A field whose place no longer exists is left out. `rename` turns a caller's spelling into the encoder's.

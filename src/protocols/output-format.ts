@@ -21,6 +21,9 @@ export function formatOf(wire: WireObject, declaration: WireObject): OutputForma
   };
 }
 
+/** The members of a JSON schema's declaration. */
+export const declarationKeys: readonly string[] = ["name", "description", "schema", "strict"];
+
 /** Writes a format. `place` puts a JSON schema's declaration where the protocol has it. */
 export function formatWith(
   format: OutputFormat,

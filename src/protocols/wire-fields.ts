@@ -10,6 +10,14 @@ export const functionFields = {
   strict: nullable(Type.Boolean()),
 };
 
+/** The members of a schema that an answer is held to. */
+export const declarationFields = {
+  name: Type.String(),
+  description: nullable(Type.String()),
+  schema: { type: "object" },
+  strict: nullable(Type.Boolean()),
+};
+
 export const promptCacheOptions = nullable(
   Type.Object({ ttl: nullable(oneOf("30m")), mode: nullable(oneOf("implicit", "explicit")) }),
 );

@@ -1,10 +1,10 @@
 /** Chat messages, read into canonical turns. Requirements: CONV. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Message, NativeField, Part, ToolCallPart } from "../canonical/request.ts";
-import { keepUnknown } from "../native.ts";
+import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { decodeContent } from "./parts.ts";
-import { decodeReasoning } from "./reasoning.ts";
+import { decodeReasoning, unreadReasoning } from "./reasoning.ts";
 
 /** Calls of the deprecated `function_call` kind have no ids: they are paired by name, newest first. Ids by name. */
 type LegacyCalls = Map<string, string[]>;
@@ -18,7 +18,7 @@ export function decodeMessages(wire: unknown, native: NativeField[]): Message[] 
     const param = `messages[${index}]`;
     const decoded = decodeMessage(message, param, { native, legacy });
     if (decoded) messages.push(decoded);
-    keepUnknown(withoutEcho(message), knownKeys, param, native);
+    keepUnknown(withoutEcho(message), knownOf(message), param, native);
   }
   return messages;
 }
@@ -28,18 +28,19 @@ interface Gathering {
   readonly legacy: LegacyCalls;
 }
 
-const knownKeys = new Set([
-  "role",
-  "content",
-  "name",
-  "refusal",
-  "tool_calls",
-  "tool_call_id",
-  "function_call",
-  "reasoning_content",
-  "reasoning",
-  "reasoning_details",
-]);
+function knownOf(message: WireObject): ReadonlySet<string> {
+  const known = knownByRole[String(message["role"])] ?? turnKeys;
+  if (message["role"] !== "assistant") return known;
+  const unread = unreadReasoning(message);
+  return unread.length === 0 ? known : new Set([...known].filter((key) => !unread.includes(key)));
+}
+
+const turnKeys: ReadonlySet<string> = new Set(["role", "content", "name"]);
+const reasoningKeys = ["reasoning_content", "reasoning", "reasoning_details"];
+const knownByRole: Readonly<Record<string, ReadonlySet<string>>> = {
+  assistant: new Set([...turnKeys, "refusal", "tool_calls", "function_call", ...reasoningKeys]),
+  tool: new Set([...turnKeys, "tool_call_id"]),
+};
 
 /** Answers have a list of annotations, mostly empty; an SDK that sends its answer back has lost nothing without it. */
 function withoutEcho(message: WireObject): WireObject {
@@ -65,7 +66,7 @@ function decodeMessage(wire: WireObject, param: string, gathering: Gathering): M
     case "tool":
       return {
         role: "user",
-        content: [{ type: "tool_result", callId: String(wire["tool_call_id"]), content }],
+        content: [{ type: "tool_result", callId: String(wire["tool_call_id"]), ...named, content }],
       };
     case "function":
       return functionResult(name ?? "", content, gathering.legacy);
@@ -95,12 +96,13 @@ function assistantParts(
     if (part) {
       parts.push(part);
       keepUnknown(call as WireObject, callKeys, place, native);
-      const named = objectOf((call as WireObject)["function"]);
-      keepUnknown(named, functionKeys, `${place}.function`, native);
+      const known = { known: functionKeys, prefix: place, native };
+      keepUnknownIn(call as WireObject, "function", known);
     } else native.push({ param: place, value: call });
   }
   if (isObject(wire["function_call"])) {
     const { name, arguments: text } = wire["function_call"];
+    keepUnknownIn(wire, "function_call", { known: functionKeys, prefix: param, native });
     const call = { id: `call_${param.replace(/\D/g, "")}_function`, name: String(name) };
     const ids = legacy.get(call.name);
     if (ids) ids.push(call.id);
@@ -117,7 +119,8 @@ const functionKeys = new Set(["name", "arguments"]);
 /** A function call; undefined for the other kinds, which stay on chat. */
 function decodeCall(wire: WireObject): ToolCallPart | undefined {
   const { name, arguments: text } = objectOf(wire["function"]);
-  if (typeof name !== "string") return undefined;
+  const isFunction = (wire["type"] ?? "function") === "function";
+  if (!isFunction || typeof name !== "string") return undefined;
   return { type: "tool_call", id: String(wire["id"]), name, arguments: nonEmpty(text) ?? "" };
 }
 

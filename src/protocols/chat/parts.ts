@@ -1,5 +1,6 @@
 /** Content of chat messages: strings and parts, read and written. Requirements: TXT, T25, T27. */
-import { isObject, type WireObject } from "../../base/json.ts";
+import type { WireObject } from "../../base/json.ts";
+import { markerOf } from "../cache-marker.ts";
 import type {
   CacheBreakpoint,
   Json,
@@ -8,31 +9,36 @@ import type {
   NativeField,
   Part,
 } from "../canonical/request.ts";
-import { decodeAudio, decodeParts, encodeAudio, fileDataSource } from "../content-parts.ts";
+import {
+  audioKeys,
+  decodeAudio,
+  decodeParts,
+  encodeAudio,
+  fileDataSource,
+  type KnownKeys,
+} from "../content-parts.ts";
 import { formatMediaUrl, parseMediaUrl } from "../media-url.ts";
 import { member, objectOf } from "../read.ts";
 
-const knownKeys = new Set([
-  "type",
-  "text",
-  "refusal",
-  "image_url",
-  "input_audio",
-  "video_url",
-  "file",
-  "cache_control",
-]);
+const knownKeys: KnownKeys = {
+  text: new Set(["type", "text", "cache_control"]),
+  refusal: new Set(["type", "refusal"]),
+  image_url: new Set(["type", "image_url", "cache_control"]),
+  input_audio: new Set(["type", "input_audio", "cache_control"]),
+  video_url: new Set(["type", "video_url", "cache_control"]),
+  file: new Set(["type", "file", "cache_control"]),
+};
 
 const within = {
   image_url: new Set(["url", "detail"]),
   video_url: new Set(["url"]),
-  input_audio: new Set(["data", "format"]),
+  input_audio: audioKeys,
   file: new Set(["file_data", "file_id", "filename"]),
 };
 
 /** Reads a message's content. Parts that no other protocol knows are noted under their place, such as `messages[0].content[2]`. */
 export const decodeContent = (content: unknown, param: string, native: NativeField[]): Part[] =>
-  decodeParts(content, param, native, { decode: decodePart, knownKeys, within });
+  decodeParts(content, param, native, { decode: decodePart, knownKeys, within, hasMarkers: true });
 
 function decodePart(wire: WireObject): Part | undefined {
   if (wire["type"] === "text" && typeof wire["text"] === "string") {
@@ -78,12 +84,9 @@ function decodeFile(file: WireObject): MediaPart | undefined {
   return { type: "media", media: "file", source: { kind: "file_id", fileId }, ...named };
 }
 
-/** Messages-style markers, which routers accept on chat parts. */
 function decodeCache(wire: WireObject): { cache?: CacheBreakpoint } {
-  const marker = wire["cache_control"];
-  if (!isObject(marker) || marker["type"] !== "ephemeral") return {};
-  const { ttl } = marker;
-  return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
+  const cache = markerOf(wire);
+  return cache === undefined ? {} : { cache };
 }
 
 /** A user's content: one text as a string, which every upstream takes, else parts. */

@@ -45,6 +45,18 @@ export function decodeReasoning(message: WireObject): ReasoningPart | undefined 
   return signature ? { type: "reasoning", text, signature } : { type: "reasoning", text };
 }
 
+/** The members of an assistant's message that `decodeReasoning` reads nothing of: of another type, or one text beside another. */
+export function unreadReasoning(message: WireObject): string[] {
+  const { reasoning_content: content, reasoning, reasoning_details: details } = message;
+  const isText = (value: unknown): boolean => typeof value === "string";
+  const beside = isText(content) && content !== "" && reasoning !== "" && reasoning !== content;
+  return [
+    ...(isText(content) ? [] : ["reasoning_content"]),
+    ...(isText(reasoning) && !beside ? [] : ["reasoning"]),
+    ...(Array.isArray(details) ? [] : ["reasoning_details"]),
+  ];
+}
+
 /** `reasoning_details` as the opaque value that goes back unchanged. */
 export function signatureOf(details: readonly WireObject[]): Signature | undefined {
   return details.length === 0 ? undefined : { protocol: "chat", value: JSON.stringify(details) };

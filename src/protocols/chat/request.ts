@@ -2,23 +2,22 @@
  * The chat-completions request, read into the canonical form. Requirements: CONV.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonical/request.ts";
+import type { CanonicalRequest, JsonObject, Tool } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
 import { decodeFunction, functionKeys } from "../function-tools.ts";
-import { keepUnknown } from "../native.ts";
-import { formatOf } from "../output-format.ts";
+import { keepUnknown, keepUnknownIn } from "../native.ts";
+import { declarationKeys, formatOf } from "../output-format.ts";
 import {
   inRequestOrder,
   isSet,
   list,
-  nonEmpty,
   objectOf,
-  objects,
   readRenamed,
   type Fields,
   type Gathered,
 } from "../read.ts";
 import { decodeMessages } from "./messages.ts";
+import { decodeToolChoice } from "./tool-choice.ts";
 import { checkChatRequest } from "./wire.ts";
 
 const renamed = {
@@ -106,51 +105,26 @@ function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
   const tools: Tool[] = [];
   for (const [index, wire] of list(body["tools"]).entries()) {
     const param = `tools[${index}]`;
-    if (isObject(wire) && isObject(wire["function"])) {
+    if (isObject(wire) && wire["type"] === "function" && isObject(wire["function"])) {
       tools.push(decodeFunction(wire["function"]));
       keepUnknown(wire, toolKeys, param, native);
       keepUnknown(wire["function"], functionKeys, `${param}.function`, native);
     } else native.push({ param, value: wire });
   }
-  tools.push(...objects(body["functions"]).map(decodeFunction));
+  for (const [index, wire] of list(body["functions"]).entries()) {
+    if (!isObject(wire)) continue;
+    tools.push(decodeFunction(wire));
+    keepUnknown(wire, functionKeys, `functions[${index}]`, native);
+  }
   const name = ["tools", "functions"].find((key) => isSet(body[key]));
   if (name === undefined) return {};
   names.tools = name;
   return { tools };
 }
 
-function decodeToolChoice(body: WireObject, { names, native }: Gathered): Fields {
-  const name = ["tool_choice", "function_call"].find((key) => isSet(body[key]));
-  if (name === undefined) return {};
-  const wire = body[name];
-  const toolChoice = name === "tool_choice" ? choiceOf(wire) : legacyChoice(wire);
-  if (!toolChoice) {
-    native.push({ param: name, value: wire });
-    return {};
-  }
-  names.toolChoice = name;
-  return { toolChoice };
-}
-
-function legacyChoice(wire: unknown): ToolChoice | undefined {
-  if (wire === "none" || wire === "auto") return { type: wire };
-  return { type: "tool", name: String(objectOf(wire)["name"]) };
-}
-
-function choiceOf(wire: unknown): ToolChoice | undefined {
-  if (wire === "none" || wire === "auto" || wire === "required") return { type: wire };
-  const choice = objectOf(wire);
-  if (choice["type"] === "function") {
-    return { type: "tool", name: String(objectOf(choice["function"])["name"]) };
-  }
-  if (choice["type"] !== "allowed_tools") return undefined;
-  const { mode, tools } = objectOf(choice["allowed_tools"]);
-  return {
-    type: "allowed",
-    mode: mode === "required" ? "required" : "auto",
-    names: objects(tools).flatMap((tool) => nonEmpty(objectOf(tool["function"])["name"]) ?? []),
-  };
-}
+const formatKeys = new Set(["type"]);
+const schemaFormatKeys = new Set(["type", "json_schema"]);
+const schemaKeys = new Set(declarationKeys);
 
 function decodeFormat(wire: unknown, { names, native }: Gathered): Fields {
   if (!isObject(wire)) return {};
@@ -160,6 +134,10 @@ function decodeFormat(wire: unknown, { names, native }: Gathered): Fields {
     return {};
   }
   names.outputFormat = "response_format";
+  const hasSchema = outputFormat.type === "json_schema";
+  keepUnknown(wire, hasSchema ? schemaFormatKeys : formatKeys, "response_format", native);
+  const declaration = { known: schemaKeys, prefix: "response_format", native };
+  if (hasSchema) keepUnknownIn(wire, "json_schema", declaration);
   return { outputFormat };
 }
 

@@ -4,7 +4,12 @@
  */
 import { Type } from "../../base/json-schema.ts";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
-import { functionFields, promptCacheOptions, promptCacheRetention } from "../wire-fields.ts";
+import {
+  declarationFields,
+  functionFields,
+  promptCacheOptions,
+  promptCacheRetention,
+} from "../wire-fields.ts";
 import { limits } from "./limits.ts";
 
 const part = Type.Unsafe<object>({
@@ -102,7 +107,7 @@ const responseFormat = Type.Unsafe<object>({
   allOf: [
     when("type", ["json_schema"], {
       required: ["json_schema"],
-      properties: { json_schema: { type: "object" } },
+      properties: { json_schema: { type: "object", properties: declarationFields } },
     }),
   ],
 });

@@ -28,5 +28,9 @@ export function read(object: WireObject, name: string): unknown {
 /** The field's name as the caller spelled it, for notes and errors. */
 export function spelling(object: WireObject, name: string): string {
   const snake = snakeCase(name);
-  return object[name] === undefined && object[snake] !== undefined ? snake : name;
+  return (object[name] ?? undefined) === undefined && object[snake] !== undefined ? snake : name;
 }
+
+/** These names as the caller spelled them: of one that stands in both spellings, the one that is read. */
+export const spellings = (object: WireObject, names: readonly string[]): ReadonlySet<string> =>
+  new Set(names.map((name) => spelling(object, name)));

@@ -13,8 +13,8 @@ import type {
   ToolResultPart,
 } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
-import { list } from "../read.ts";
-import { read, snakeCase, spelling } from "./names.ts";
+import { list, objectOf } from "../read.ts";
+import { read, spelling, spellings } from "./names.ts";
 
 /** Begins the ids we make up: the encoder leaves them out again, for the vendor knows them not. */
 export const madeUpPrefix = "gc_";
@@ -68,23 +68,23 @@ function takeCall(queue: Queue | undefined): Call | undefined {
   return call;
 }
 
-const both = (...names: string[]): ReadonlySet<string> =>
-  new Set(names.flatMap((name) => [name, snakeCase(name)]));
+const signed = ["thoughtSignature"];
 
-const knownByData: Readonly<Record<string, ReadonlySet<string>>> = {
-  text: both("text", "thought", "thoughtSignature"),
-  inlineData: both("inlineData", "thought", "thoughtSignature"),
-  fileData: both("fileData", "thought", "thoughtSignature"),
-  functionCall: both("functionCall", "thought", "thoughtSignature"),
-  functionResponse: both("functionResponse", "thought", "thoughtSignature"),
+/** The members that are read beside each kind of data. */
+const knownByData: Readonly<Record<string, readonly string[]>> = {
+  text: ["text", "thought", ...signed],
+  inlineData: ["inlineData", ...signed],
+  fileData: ["fileData", ...signed],
+  functionCall: ["functionCall", ...signed],
+  functionResponse: ["functionResponse"],
 };
 
 /** The members of each kind of data. */
-const knownWithin: Readonly<Record<string, ReadonlySet<string>>> = {
-  inlineData: both("mimeType", "data"),
-  fileData: both("mimeType", "fileUri"),
-  functionCall: both("id", "name", "args"),
-  functionResponse: both("id", "name", "response", "parts"),
+const knownWithin: Readonly<Record<string, readonly string[]>> = {
+  inlineData: ["mimeType", "data"],
+  fileData: ["mimeType", "fileUri"],
+  functionCall: ["id", "name", "args"],
+  functionResponse: ["id", "name", "response", "parts"],
 };
 
 interface Context {
@@ -109,13 +109,30 @@ export function decodeParts(wire: unknown, param: string, context: Context): Par
       continue;
     }
     parts.push(...decoded.parts);
-    keepUnknown(part, knownByData[decoded.data]!, name, context.native);
-    const held = read(part, decoded.data);
-    const known = knownWithin[decoded.data];
-    const place = `${name}.${spelling(part, decoded.data)}`;
-    if (known && isObject(held)) keepUnknown(held, known, place, context.native);
+    const { data } = decoded;
+    keepRest(part, { data, known: knownByData[data]! }, name, context.native);
   }
   return parts;
+}
+
+/** The field whose value a part holds, and the members of the part that were read. */
+interface PartRead {
+  readonly data: string;
+  readonly known: readonly string[];
+}
+
+/** Notes what of a part that was read no other protocol knows. */
+function keepRest(
+  part: WireObject,
+  { data, known }: PartRead,
+  name: string,
+  native: NativeField[],
+): void {
+  keepUnknown(part, spellings(part, known), name, native);
+  const key = spelling(part, data);
+  const within = knownWithin[data];
+  const held = objectOf(part[key]);
+  if (within) keepUnknown(held, spellings(held, within), `${name}.${key}`, native);
 }
 
 interface Decoded {
@@ -135,7 +152,8 @@ function decodePart(
   }
   const response = read(part, "functionResponse");
   if (isObject(response)) {
-    return { data: "functionResponse", parts: [decodeResult(response, context)] };
+    const param = `${context.param}.${spelling(part, "functionResponse")}`;
+    return { data: "functionResponse", parts: [decodeResult(response, { ...context, param })] };
   }
   const media = decodeMedia(part);
   if (media) return { data: media.data, parts: withSignature(media.part, signature) };
@@ -196,11 +214,16 @@ function decodeResult(
   const callId = call?.id ?? (ownId === "" ? `${madeUpPrefix}lost` : ownId);
   const content: Part[] = [];
   const result = resultText(wire["response"]);
+  const place = `${param}.parts`;
   if (result.text !== "") content.push({ type: "text", text: result.text });
   for (const [index, part] of list(wire["parts"]).entries()) {
     const media = isObject(part) ? decodeMedia(part) : undefined;
-    if (media) content.push(media.part);
-    else native.push({ param: `${param}.functionResponse.parts[${index}]`, value: part });
+    if (media && isObject(part)) {
+      content.push(media.part);
+      // A tool's picture has no signature.
+      const read = { data: media.data, known: [media.data] };
+      keepRest(part, read, `${place}[${index}]`, native);
+    } else native.push({ param: `${place}[${index}]`, value: part });
   }
   return {
     type: "tool_result",

@@ -5,7 +5,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, Message } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
-import { keepUnknown } from "../native.ts";
+import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { compileCheck } from "../wire-check.ts";
 import { list } from "../read.ts";
 import { decodeConfig, type Fields, type Gathered } from "./config.ts";
@@ -59,6 +59,7 @@ function decodeMessages(body: WireObject, gathered: Gathered): Message[] {
         ? [{ type: "text" as const, text: system }]
         : decodeParts(object(system)["parts"], `${name}.parts`, { native, calls, place: "s" });
     if (content.length > 0) messages.push({ role: "system", content });
+    keepUnknownIn(body, name, { known: contentFields, prefix: "", native });
   }
   for (const [index, wire] of list(body["contents"]).entries()) {
     if (!isObject(wire)) continue;

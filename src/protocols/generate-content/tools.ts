@@ -4,16 +4,15 @@ import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonica
 import { keepUnknown } from "../native.ts";
 import { isSet, list } from "../read.ts";
 import type { Fields, Gathered } from "./config.ts";
-import { read, snakeCase, spelling } from "./names.ts";
+import { read, spelling } from "./names.ts";
 import { fromVendorSchema, toVendorSchema } from "./schema.ts";
 
-const declarationFields = new Set([
-  "name",
-  "description",
-  "parameters",
-  "parametersJsonSchema",
-  snakeCase("parametersJsonSchema"),
-]);
+/** What is read of a declaration: of its two schemas one, as at the vendor. */
+function declarationFields(wire: WireObject): ReadonlySet<string> {
+  const name = "parametersJsonSchema";
+  const schema = isObject(read(wire, name)) ? spelling(wire, name) : "parameters";
+  return new Set(["name", "description", schema]);
+}
 
 /** Function declarations become tools; the vendor's own tools (search, code) are native fields. */
 export function decodeTools(body: WireObject, { names, native, used }: Gathered): Fields {
@@ -29,7 +28,7 @@ export function decodeTools(body: WireObject, { names, native, used }: Gathered)
     for (const [at, declaration] of list(declarations).entries()) {
       if (!isObject(declaration)) continue;
       tools.push(decodeDeclaration(declaration));
-      keepUnknown(declaration, declarationFields, `${param}.${name}[${at}]`, native);
+      keepUnknown(declaration, declarationFields(declaration), `${param}.${name}[${at}]`, native);
     }
     keepUnknown(wire, new Set([name]), param, native);
   }

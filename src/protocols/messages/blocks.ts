@@ -4,6 +4,7 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import { registeredType } from "../../base/media-types.ts";
+import { keepMarker, markerOf } from "../cache-marker.ts";
 import type {
   CacheBreakpoint,
   JsonObject,
@@ -13,7 +14,7 @@ import type {
   ReasoningPart,
   ToolResultPart,
 } from "../canonical/request.ts";
-import { keepUnknown } from "../native.ts";
+import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { unsignedMark } from "./unsigned.ts";
 
@@ -43,14 +44,33 @@ export function decodeContent(content: unknown, param: string, native: NativeFie
     const part = decodeBlock(block, name, native);
     if (part) {
       parts.push(part);
-      keepUnknown(block, knownFields[String(block["type"])]!, name, native);
+      keepRest(block, name, native);
     } else native.push({ param: name, value: block });
   }
   return parts;
 }
 
+/** The members that are read of each kind of source. */
+const sourceFields: Readonly<Record<string, ReadonlySet<string>>> = {
+  base64: new Set(["type", "media_type", "data"]),
+  text: new Set(["type", "media_type", "data"]),
+  url: new Set(["type", "url"]),
+  file: new Set(["type", "file_id"]),
+};
+
+/** Notes what of a block that was read no other protocol could understand. */
+function keepRest(block: WireObject, name: string, native: NativeField[]): void {
+  const fields = knownFields[String(block["type"])]!;
+  keepUnknown(block, fields, name, native);
+  if (fields.has("cache_control")) keepMarker(block, name, native);
+  const { source } = block;
+  const known = isObject(source) ? sourceFields[String(source["type"])] : undefined;
+  if (known && fields.has("source"))
+    keepUnknownIn(block, "source", { known, prefix: name, native });
+}
+
 function decodeBlock(block: WireObject, param: string, native: NativeField[]): Part | undefined {
-  const cache = decodeCache(block["cache_control"]);
+  const cache = markerOf(block);
   const cached = cache === undefined ? {} : { cache };
   switch (block["type"]) {
     case "text":
@@ -99,12 +119,6 @@ export function decodeThinking(block: WireObject): ReasoningPart {
   return value === "" || value === unsignedMark
     ? { type: "reasoning", text: thought }
     : { type: "reasoning", text: thought, signature: { protocol: "messages", value } };
-}
-
-export function decodeCache(wire: unknown): CacheBreakpoint | undefined {
-  if (!isObject(wire)) return undefined;
-  const ttl = wire["ttl"];
-  return ttl === "5m" || ttl === "1h" ? { ttl } : {};
 }
 
 function decodeMedia(

@@ -4,6 +4,7 @@
  */
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
+import { keepMarker, markerOf } from "../cache-marker.ts";
 import type {
   CanonicalFieldName,
   CanonicalRequest,
@@ -16,10 +17,10 @@ import type {
   ToolChoice,
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
-import { keepUnknown } from "../native.ts";
+import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { isSet } from "../read.ts";
 import { compileCheck } from "../wire-check.ts";
-import { decodeCache, decodeContent } from "./blocks.ts";
+import { decodeContent } from "./blocks.ts";
 import { messagesRequest } from "./wire.ts";
 
 const checkFields = compileCheck(messagesRequest);
@@ -152,6 +153,7 @@ function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
     if (isObject(wire) && type === "custom") {
       tools.push(decodeTool(wire));
       keepUnknown(wire, toolFields, param, native);
+      keepMarker(wire, param, native);
     } else native.push({ param, value: wire });
   }
   names.tools = "tools";
@@ -160,7 +162,7 @@ function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
 
 function decodeTool(wire: WireObject): Tool {
   const { name, description, input_schema: schema, strict } = wire;
-  const cache = decodeCache(wire["cache_control"]);
+  const cache = markerOf(wire);
   return {
     name: String(name),
     ...(typeof description === "string" ? { description } : {}),
@@ -179,11 +181,13 @@ function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
     fields.parallelToolCalls = !disabled;
     names.parallelToolCalls = "tool_choice.disable_parallel_tool_use";
   }
-  keepUnknown(wire, toolChoiceFields, "tool_choice", native);
+  const known = wire["type"] === "tool" ? namedChoiceFields : choiceFields;
+  keepUnknown(wire, known, "tool_choice", native);
   return fields;
 }
 
-const toolChoiceFields = new Set(["type", "name", "disable_parallel_tool_use"]);
+const choiceFields = new Set(["type", "disable_parallel_tool_use"]);
+const namedChoiceFields = new Set([...choiceFields, "name"]);
 
 function toolChoice(wire: WireObject): ToolChoice {
   switch (wire["type"]) {
@@ -215,11 +219,14 @@ function decodeReasoning(body: WireObject, gathered: Gathered): Fields {
     }
     const known = format ? outputFields : outputFieldsWithoutFormat;
     keepUnknown(output, known, "output_config", native);
+    const inner = { known: formatFields, prefix: "output_config", native };
+    if (format) keepUnknownIn(output, "format", inner);
   }
   if (Object.keys(reasoning).length > 0) fields.reasoning = reasoning;
   return fields;
 }
 
+const formatFields = new Set(["type", "schema"]);
 const outputFields = new Set(["effort", "format"]);
 const outputFieldsWithoutFormat = new Set(["effort"]);
 
@@ -243,15 +250,16 @@ function decodeThinkingConfig(wire: unknown, { names, native }: Gathered): Reaso
     reasoning.budget = type === "disabled" ? 0 : "dynamic";
     names["reasoning.budget"] = "thinking";
   }
-  if (typeof display === "string") {
+  const known = ["type"];
+  if (type === "enabled") known.push("budget_tokens");
+  if (display === "summarized" || display === "omitted") {
+    known.push("display");
     reasoning.includeThoughts = display !== "omitted";
     names["reasoning.includeThoughts"] = "thinking.display";
   }
-  keepUnknown(wire, thinkingFields, "thinking", native);
+  keepUnknown(wire, new Set(known), "thinking", native);
   return reasoning;
 }
-
-const thinkingFields = new Set(["type", "budget_tokens", "display"]);
 
 function decodeMetadata(wire: unknown, { names, native }: Gathered): Fields {
   if (!isObject(wire)) return {};

@@ -21,7 +21,7 @@ export function decodeInput(input: unknown, native: NativeField[]): Message[] {
       native.push({ param, value: item });
       continue;
     }
-    keepUnknown(item, knownKeys, param, native);
+    keepUnknown(item, knownOf(item), param, native);
     const last = turns.at(-1);
     if (last && last[0]!.joins && turn.joins && last[0]!.message.role === turn.message.role) {
       last.push(turn);
@@ -39,20 +39,16 @@ interface Turn {
   readonly joins: boolean;
 }
 
-const knownKeys = new Set([
-  "type",
-  "role",
-  "content",
-  "call_id",
-  "name",
-  "arguments",
-  "output",
-  "summary",
-  "encrypted_content",
-  // Ids and states of stored items say nothing outside the vendor's store.
-  "id",
-  "status",
-]);
+// Ids and states of stored items say nothing outside the vendor's store.
+const itemKeys = ["type", "id", "status"];
+const knownKeys: Readonly<Record<string, ReadonlySet<string>>> = {
+  message: new Set([...itemKeys, "role", "content"]),
+  function_call: new Set([...itemKeys, "call_id", "name", "arguments"]),
+  function_call_output: new Set([...itemKeys, "call_id", "output"]),
+  reasoning: new Set([...itemKeys, "summary", "content", "encrypted_content"]),
+};
+const knownOf = (item: WireObject): ReadonlySet<string> =>
+  knownKeys[String(item["type"] ?? "message")]!;
 
 function decodeItem(item: WireObject, param: string, native: NativeField[]): Turn | undefined {
   switch (item["type"] ?? "message") {
@@ -71,6 +67,7 @@ function decodeItem(item: WireObject, param: string, native: NativeField[]): Tur
       return { message: { role: "user", content: [result] }, joins: true };
     }
     case "reasoning":
+      keepReasoning(item, param, native);
       return assistant(decodeReasoning(item));
     default:
       return undefined;
@@ -109,6 +106,19 @@ export function decodeReasoning(item: WireObject): ReasoningPart {
       : { signature: { protocol: "responses", value: encrypted } as const }),
     ...(id === undefined ? {} : { id }),
   };
+}
+
+const textKeys = new Set(["type", "text"]);
+
+/** Notes what of a reasoning item is not read: its own text beside a summary, and what its parts have beside their text. */
+function keepReasoning(item: WireObject, param: string, native: NativeField[]): void {
+  const [read, beside] =
+    texts(item["summary"]).length > 0 ? ["summary", "content"] : ["content", "summary"];
+  if (texts(item[beside]).length > 0)
+    native.push({ param: `${param}.${beside}`, value: item[beside] });
+  for (const [index, part] of list(item[read]).entries()) {
+    if (isObject(part)) keepUnknown(part, textKeys, `${param}.${read}[${index}]`, native);
+  }
 }
 
 const texts = (parts: unknown): string[] =>

@@ -7,29 +7,34 @@ import type {
   NativeField,
   Part,
 } from "../canonical/request.ts";
-import { decodeAudio, decodeParts, encodeAudio, fileDataSource } from "../content-parts.ts";
+import {
+  audioKeys,
+  decodeAudio,
+  decodeParts,
+  encodeAudio,
+  fileDataSource,
+  type KnownKeys,
+} from "../content-parts.ts";
 import { formatMediaUrl, parseMediaUrl } from "../media-url.ts";
 import { member, nonEmpty } from "../read.ts";
 
-const knownKeys = new Set([
-  "type",
-  "text",
-  "refusal",
-  "image_url",
-  "file_id",
-  "file_data",
-  "file_url",
-  "filename",
-  "detail",
-  "input_audio",
-  // What a model's own text came back with; it says nothing to another model.
-  "annotations",
-  "logprobs",
-]);
+const knownKeys: KnownKeys = {
+  input_text: new Set(["type", "text"]),
+  output_text: new Set(["type", "text"]),
+  text: new Set(["type", "text"]),
+  refusal: new Set(["type", "refusal"]),
+  input_image: new Set(["type", "image_url", "file_id", "detail"]),
+  input_file: new Set(["type", "file_data", "file_url", "file_id", "filename"]),
+  input_audio: new Set(["type", "input_audio"]),
+};
+const within = { input_audio: audioKeys };
+
+/** What a model's own text came back with: mostly empty lists, without which nothing is lost. */
+const echoed = new Set(["annotations", "logprobs"]);
 
 /** Reads an item's content. Parts that no other protocol knows are noted under their place, such as `input[0].content[2]`. */
 export const decodeContent = (content: unknown, param: string, native: NativeField[]): Part[] =>
-  decodeParts(content, param, native, { decode: decodePart, knownKeys });
+  decodeParts(content, param, native, { decode: decodePart, knownKeys, within, echoed });
 
 function decodePart(wire: WireObject): Part | undefined {
   switch (wire["type"]) {

@@ -6,21 +6,21 @@ import type {
   CanonicalRequest,
   JsonObject,
   Message,
+  NativeField,
   Reasoning,
   Tool,
   ToolChoice,
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
-import { decodeFunction, functionKeys } from "../function-tools.ts";
+import { choiceOfNone, decodeFunction, functionKeys } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
-import { formatOf } from "../output-format.ts";
+import { declarationKeys, formatOf } from "../output-format.ts";
 import {
   inRequestOrder,
   isSet,
   list,
   nonEmpty,
   objectOf,
-  objects,
   readRenamed,
   type Fields,
   type Gathered,
@@ -122,7 +122,7 @@ function decodeTools(wire: unknown, { names, native }: Gathered): Fields {
 
 function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
   if (!isSet(wire)) return {};
-  const toolChoice = choiceOf(wire);
+  const toolChoice = choiceOf(wire, native);
   if (!toolChoice) {
     native.push({ param: "tool_choice", value: wire });
     return {};
@@ -131,18 +131,43 @@ function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
   return { toolChoice };
 }
 
-function choiceOf(wire: unknown): ToolChoice | undefined {
+const named = new Set(["type", "name"]);
+const toolsOnly = new Set(["type", "tools"]);
+const allowedKeys = new Set(["type", "mode", "tools"]);
+
+function choiceOf(wire: unknown, native: NativeField[]): ToolChoice | undefined {
   if (wire === "none" || wire === "auto" || wire === "required") return { type: wire };
-  const { type, name, mode, tools } = objectOf(wire);
-  if (type === "function") return { type: "tool", name: String(name) };
-  if (type !== "allowed_tools") return undefined;
-  return {
-    type: "allowed",
-    mode: mode === "required" ? "required" : "auto",
-    names: objects(tools).flatMap((tool) => nonEmpty(tool["name"]) ?? []),
-  };
+  const choice = objectOf(wire);
+  if (choice["type"] === "function") {
+    keepUnknown(choice, named, "tool_choice", native);
+    return { type: "tool", name: String(choice["name"]) };
+  }
+  return choice["type"] === "allowed_tools" ? allowedChoice(choice, native) : undefined;
 }
 
+function allowedChoice(choice: WireObject, native: NativeField[]): ToolChoice | undefined {
+  const others: NativeField[] = [];
+  const names: string[] = [];
+  for (const [index, tool] of list(choice["tools"]).entries()) {
+    const param = `tool_choice.tools[${index}]`;
+    const isFunction = isObject(tool) && (tool["type"] ?? "function") === "function";
+    const name = isFunction ? nonEmpty(tool["name"]) : undefined;
+    if (!isFunction || name === undefined) others.push({ param, value: tool });
+    else {
+      names.push(name);
+      keepUnknown(tool, named, param, others);
+    }
+  }
+  if (names.length === 0) return choiceOfNone(list(choice["tools"]), choice["mode"]);
+  native.push(...others);
+  const { mode } = choice;
+  const known = mode === "auto" || mode === "required" ? allowedKeys : toolsOnly;
+  keepUnknown(choice, known, "tool_choice", native);
+  return { type: "allowed", mode: mode === "required" ? "required" : "auto", names };
+}
+
+const formatKeys = new Set(["type"]);
+const schemaFormatKeys = new Set(["type", ...declarationKeys]);
 const textKeys = new Set(["format", "verbosity"]);
 
 function decodeText(wire: unknown, { names, native }: Gathered): Fields {
@@ -153,6 +178,8 @@ function decodeText(wire: unknown, { names, native }: Gathered): Fields {
   if (format) {
     fields.outputFormat = format;
     names.outputFormat = "text.format";
+    const keys = format.type === "json_schema" ? schemaFormatKeys : formatKeys;
+    keepUnknown(wish, keys, "text.format", native);
   }
   const verbosity = nonEmpty(wire["verbosity"]);
   if (verbosity !== undefined) {

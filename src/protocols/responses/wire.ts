@@ -4,7 +4,12 @@
  */
 import { Type } from "../../base/json-schema.ts";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
-import { functionFields, promptCacheOptions, promptCacheRetention } from "../wire-fields.ts";
+import {
+  declarationFields,
+  functionFields,
+  promptCacheOptions,
+  promptCacheRetention,
+} from "../wire-fields.ts";
 import { limits } from "./limits.ts";
 
 const part = Type.Unsafe<object>({
@@ -82,7 +87,7 @@ const text = Type.Object({
       allOf: [
         when("type", ["json_schema"], {
           required: ["schema"],
-          properties: { schema: { type: "object" }, name: { type: "string" } },
+          properties: declarationFields,
         }),
       ],
     }),

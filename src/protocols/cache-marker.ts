@@ -1,0 +1,27 @@
+/** Messages-style cache markers, which routers accept on chat parts too, read into the canonical form. CONV-217; T33. */
+import { isObject, type WireObject } from "../base/json.ts";
+import type { CacheBreakpoint, NativeField } from "./canonical/request.ts";
+import { keepUnknown } from "./native.ts";
+
+const isLifetime = (ttl: unknown): ttl is "5m" | "1h" => ttl === "5m" || ttl === "1h";
+
+/** The marker of a part; undefined where it has none of the one kind there is. */
+export function markerOf({ cache_control: wire }: WireObject): CacheBreakpoint | undefined {
+  if (!isObject(wire) || wire["type"] !== "ephemeral") return undefined;
+  return isLifetime(wire["ttl"]) ? { ttl: wire["ttl"] } : {};
+}
+
+const markerKeys = new Set(["type", "ttl"]);
+const kindOnly = new Set(["type"]);
+
+/** Notes what `markerOf` does not read: a marker of another kind, a lifetime no other protocol has, other members. */
+export function keepMarker(
+  { cache_control: wire }: WireObject,
+  place: string,
+  native: NativeField[],
+): void {
+  if (wire === undefined || wire === null) return;
+  const param = `${place}.cache_control`;
+  if (!isObject(wire) || wire["type"] !== "ephemeral") native.push({ param, value: wire });
+  else keepUnknown(wire, isLifetime(wire["ttl"]) ? markerKeys : kindOnly, param, native);
+}

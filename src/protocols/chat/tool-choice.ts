@@ -1,0 +1,73 @@
+/** `tool_choice` of chat completions, and its deprecated form, read into the canonical choice. Requirements: CONV; T29, T33. */
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { NativeField, ToolChoice } from "../canonical/request.ts";
+import { choiceOfNone } from "../function-tools.ts";
+import { keepUnknown, keepUnknownIn } from "../native.ts";
+import { isSet, list, nonEmpty, objectOf, type Fields, type Gathered } from "../read.ts";
+
+/** The names of the two; the first counts. */
+const choiceNames = ["tool_choice", "function_call"] as const;
+
+/** Reads the choice. What no other protocol knows of it is noted under its place. */
+export function decodeToolChoice(body: WireObject, { names, native }: Gathered): Fields {
+  const [name, ...others] = choiceNames.filter((key) => isSet(body[key]));
+  if (name === undefined) return {};
+  for (const other of others) native.push({ param: other, value: body[other] });
+  const wire = body[name];
+  const toolChoice = name === "tool_choice" ? choiceOf(wire, native) : legacyChoice(wire, native);
+  if (!toolChoice) {
+    native.push({ param: name, value: wire });
+    return {};
+  }
+  names.toolChoice = name;
+  return { toolChoice };
+}
+
+const nameOnly = new Set(["name"]);
+const functionOnly = new Set(["type", "function"]);
+const allowedOnly = new Set(["type", "allowed_tools"]);
+const toolsOnly = new Set(["tools"]);
+const allowedKeys = new Set(["mode", "tools"]);
+
+function legacyChoice(wire: unknown, native: NativeField[]): ToolChoice | undefined {
+  if (wire === "none" || wire === "auto") return { type: wire };
+  const choice = objectOf(wire);
+  keepUnknown(choice, nameOnly, "function_call", native);
+  return { type: "tool", name: String(choice["name"]) };
+}
+
+function choiceOf(wire: unknown, native: NativeField[]): ToolChoice | undefined {
+  if (wire === "none" || wire === "auto" || wire === "required") return { type: wire };
+  const choice = objectOf(wire);
+  if (choice["type"] === "function") {
+    keepUnknown(choice, functionOnly, "tool_choice", native);
+    keepUnknownIn(choice, "function", { known: nameOnly, prefix: "tool_choice", native });
+    return { type: "tool", name: String(objectOf(choice["function"])["name"]) };
+  }
+  return choice["type"] === "allowed_tools" ? allowedChoice(choice, native) : undefined;
+}
+
+function allowedChoice(choice: WireObject, native: NativeField[]): ToolChoice | undefined {
+  const allowed = objectOf(choice["allowed_tools"]);
+  const { mode, tools } = allowed;
+  const others: NativeField[] = [];
+  const names: string[] = [];
+  for (const [index, tool] of list(tools).entries()) {
+    const param = `tool_choice.allowed_tools.tools[${index}]`;
+    const isFunction = isObject(tool) && (tool["type"] ?? "function") === "function";
+    const name = isFunction ? nonEmpty(objectOf(tool["function"])["name"]) : undefined;
+    if (!isFunction || name === undefined) {
+      others.push({ param, value: tool });
+      continue;
+    }
+    names.push(name);
+    keepUnknown(tool, functionOnly, param, others);
+    keepUnknownIn(tool, "function", { known: nameOnly, prefix: param, native: others });
+  }
+  if (names.length === 0) return choiceOfNone(list(tools), mode);
+  native.push(...others);
+  keepUnknown(choice, allowedOnly, "tool_choice", native);
+  const known = mode === "auto" || mode === "required" ? allowedKeys : toolsOnly;
+  keepUnknown(allowed, known, "tool_choice.allowed_tools", native);
+  return { type: "allowed", mode: mode === "required" ? "required" : "auto", names };
+}

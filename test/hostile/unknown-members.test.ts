@@ -1,0 +1,257 @@
+/**
+ * What a caller said is never silently taken away: a member that nobody knows, put into every object of many requests, is passed
+ * on, reported or refused on the way to every other protocol. CONV-101 to CONV-113, ERR-12; trap T33.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
+import {
+  codecs,
+  createRoute,
+  protocolNames,
+  upstreamCodecs,
+  upstreamProtocols,
+  type JsonObject,
+  type ProtocolName,
+  type UpstreamProtocol,
+} from "../../src/protocols/index.ts";
+import { inForm } from "../support/long.ts";
+import { caseNames, readTranscript } from "../transcripts/transcript.ts";
+import { fullRequests } from "./full-requests.ts";
+
+const routeOf = (caller: ProtocolName, upstream: UpstreamProtocol, body: JsonObject) =>
+  createRoute({
+    caller: codecs[caller],
+    upstream: upstreamCodecs[upstream],
+    body,
+    stream: false,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel: "talk-large",
+    maxOutputTokens: 30_000,
+    inputEstimate: 7,
+    id: "req_1",
+    createdAt: 1,
+  });
+
+interface AgentCase {
+  readonly protocol: ProtocolName;
+  readonly body: JsonObject;
+  readonly steps: readonly JsonObject[];
+}
+
+const agentCases = new URL("../agents/cases/", import.meta.url);
+
+/** What agents really sent in this protocol. */
+const agentRequests = (protocol: ProtocolName): JsonObject[] =>
+  readdirSync(agentCases)
+    .map((file) => JSON.parse(readFileSync(new URL(file, agentCases), "utf8")) as AgentCase)
+    .filter((agent) => agent.protocol === protocol)
+    .flatMap(({ body, steps }) => steps.map((step) => ({ ...body, ...step })));
+
+const requestsOf = (protocol: ProtocolName): readonly JsonObject[] => [
+  ...fullRequests[protocol],
+  ...agentRequests(protocol),
+  ...caseNames().map((name) => readTranscript(name).exchanges[protocol].request),
+];
+
+const unknownName = "zz_new";
+const unknownValue = "zz-said";
+
+type Path = readonly (string | number)[];
+type Holder = Record<string, unknown>;
+
+/** The path of every object in a value, its own included. */
+function objectPaths(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== "object" || value === null) return [];
+  const inner = Object.keys(value).flatMap((key) =>
+    objectPaths((value as Holder)[key], [...path, Array.isArray(value) ? Number(key) : key]),
+  );
+  return Array.isArray(value) ? inner : [path, ...inner];
+}
+
+/** The path of every text in a value. */
+function textPaths(value: unknown, path: Path = []): Path[] {
+  if (typeof value === "string") return [path];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.keys(value).flatMap((key) =>
+    textPaths((value as Holder)[key], [...path, Array.isArray(value) ? Number(key) : key]),
+  );
+}
+
+/** The names of all members in these requests. */
+const namesIn = (bodies: readonly JsonObject[]): string[] => [
+  ...new Set(
+    bodies.flatMap((body) => objectPaths(body).flatMap((path) => Object.keys(at(body, path)))),
+  ),
+];
+
+/** Schemas have rules of their own (schema-losses.test.ts). */
+const isInSchema = (path: Path): boolean =>
+  path.some(
+    (step) =>
+      /^(?:parameters|.*schema|\$defs|properties)$/i.test(String(step)) && step !== "json_schema",
+  );
+
+/** The model, which another name stands for, and the names of tools, which decide whether they are offered at all. */
+const isAddress = (path: Path): boolean =>
+  path[0] === "model" ||
+  (/^tool/.test(String(path[0])) && path.at(-1) === "name") ||
+  path.includes("allowedFunctionNames");
+
+const isSilent = (place: string): boolean => saysNothing.some((pattern) => pattern.test(place));
+
+const kindsOfValue = [unknownValue, { [unknownName]: unknownValue }, [unknownValue]];
+
+function withMember(body: JsonObject, path: Path, name: string, value: unknown): JsonObject {
+  const changed = structuredClone(body);
+  at(changed, path)[name] = value;
+  return changed;
+}
+
+const at = (value: unknown, path: Path): Holder =>
+  path.reduce<unknown>((holder, step) => (holder as Holder)[step], value) as Holder;
+
+/** A path as notes have it: without indexes. */
+const plain = (param: string): string => param.replace(/\[\d+\]/g, "");
+const nameOf = (path: Path): string => path.filter((step) => typeof step === "string").join(".");
+
+interface Converted {
+  readonly sent: string;
+  readonly notes: readonly string[];
+}
+
+/** What a request becomes; undefined where it is refused. */
+function convert(
+  caller: ProtocolName,
+  upstream: UpstreamProtocol,
+  body: JsonObject,
+): Converted | undefined {
+  try {
+    const route = routeOf(caller, upstream, body);
+    const notes = route.notes.map(({ param, detail }) => `${plain(param)}: ${detail}`);
+    return { sent: JSON.stringify(route.body).toLowerCase(), notes };
+  } catch (error) {
+    if (error instanceof GatewayError && error.status === 400) return undefined;
+    throw error;
+  }
+}
+
+/** What is reported under the name of something else (caller-names.ts). */
+const reportedAs: readonly (readonly [RegExp, string])[] = [
+  [/^messages\.reasoning(?:_details)?$/, "messages.reasoning_content"],
+  [/^input\.summary\.text$/, "input.reasoning"],
+  [/^input\.content\.file_data$/, "input.content.input_file"],
+  [/^messages\.content\.data$/, "messages.content.signature"],
+  [/^messages\.content\.(?:source\.data|title)$/, "messages.content.document"],
+  [/^contents\.parts\.text$/, "contents.parts.thought"],
+  [/^system.nstruction\.parts\.thoughtSignature$/i, "contents.parts.thoughtSignature"],
+  [/^(.+)\.allowedFunctionNames$/, "$1"],
+];
+
+/** What says nothing to another vendor, or nothing at all. */
+const saysNothing: readonly RegExp[] = [
+  // Of streams, and of the vendor's store.
+  /^messages\.tool_calls\.index$/,
+  /^input\.(?:id|status)$/,
+  // Ignored by its own vendor (wire/generate-content.md).
+  /^system_?instruction\.role$/i,
+  // A label that only OpenAI asks for.
+  /^(?:response_format\.json_schema|text\.format)\.name$/,
+  // What is answered says which call's it is.
+  /^contents\.parts\.functionResponse\.name$/,
+  /^input\.summary\.type$/,
+];
+
+/** Whether a note is of the member: of itself, of something that is dropped and holds it, or of keywords of a schema. */
+function isOf(name: string, note: string): boolean {
+  const [param] = note.split(": ") as [string];
+  const alias = reportedAs.find(([pattern]) => pattern.test(name));
+  if (alias && name.replace(...(alias as [RegExp, string])) === param) return true;
+  if (name === param || param.startsWith(`${name}.`)) return true;
+  // What a call or its result is paired by was changed: neither goes on, and that is reported by a name of its own.
+  if (note.includes(" removed: ") && param.split(".")[0] === name.split(".")[0]) return true;
+  const isDropped = / dropped(?: in conversion)?$/.test(note);
+  const leftOut = note.split(" left out: ")[1]?.split(", ") ?? [];
+  const isKeyword = [...name.split("."), unknownName, "..."].some((step) => leftOut.includes(step));
+  return name.startsWith(`${param}.`) && (isDropped || isKeyword);
+}
+
+/** Whether what was said at a place is neither sent nor reported, where a request with it is not refused. */
+function vanishes(after: Converted | undefined, place: string): boolean {
+  if (!after || after.sent.includes(unknownValue)) return false;
+  return !after.notes.some((note) => isOf(place, note));
+}
+
+/** The kinds of objects in a request, each once: by their path without indexes and their own type. */
+function kindsIn(body: JsonObject, seen: Set<string>): Path[] {
+  return objectPaths(body).filter((path) => {
+    const { type, role } = at(body, path);
+    const keys = Object.keys(at(body, path)).sort().join();
+    const kind = `${nameOf(path)} ${String(type)} ${String(role)} ${keys}`;
+    return !seen.has(kind) && seen.add(kind);
+  });
+}
+
+const pairs = protocolNames.flatMap((caller) =>
+  upstreamProtocols
+    .filter((name) => name !== caller)
+    .map((upstream) => [caller, upstream] as const),
+);
+
+describe.each(pairs)("%s to %s", (caller, upstream) => {
+  it("T33 CONV-101: the requests themselves are converted", () => {
+    const isConverted = (body: JsonObject) => convert(caller, upstream, body) !== undefined;
+    expect(fullRequests[caller].filter(isConverted).length).toBeGreaterThan(1);
+  });
+
+  it("T33 CONV-101: an unknown member of any object is passed on, reported or refused", () => {
+    const vanished = new Set<string>();
+    const seen = new Set<string>();
+    for (const body of requestsOf(caller)) {
+      if (!convert(caller, upstream, body)) continue;
+      for (const path of kindsIn(body, seen)) {
+        // A definition that nothing refers to says nothing.
+        if (path.at(-1) === "$defs") continue;
+        const place = nameOf([...path, unknownName]);
+        const after = convert(caller, upstream, withMember(body, path, unknownName, unknownValue));
+        if (vanishes(after, place)) vanished.add(place);
+      }
+    }
+    expect([...vanished]).toEqual([]);
+  });
+
+  it("T33 CONV-101: a member that another object of the protocol has is too", () => {
+    const vanished = new Set<string>();
+    const seen = new Set<string>();
+    const names = namesIn(fullRequests[caller]);
+    for (const body of fullRequests[caller]) {
+      if (!convert(caller, upstream, body)) continue;
+      for (const path of kindsIn(body, seen).filter((one) => !isInSchema(one))) {
+        for (const [index, name] of names.entries()) {
+          const place = nameOf([...path, name]);
+          if (Object.hasOwn(at(body, path), name) || isSilent(place)) continue;
+          for (const said of inForm(kindsOfValue.slice(index % 3, (index % 3) + 1), kindsOfValue)) {
+            const after = convert(caller, upstream, withMember(body, path, name, said));
+            if (vanishes(after, place)) vanished.add(`${place}: ${JSON.stringify(said)}`);
+          }
+        }
+      }
+    }
+    expect([...vanished]).toEqual([]);
+  });
+
+  it("T33 CONV-101: what is said in any text is too", () => {
+    const vanished = new Set<string>();
+    for (const body of fullRequests[caller]) {
+      if (!convert(caller, upstream, body)) continue;
+      for (const path of textPaths(body)) {
+        const place = nameOf(path);
+        if (isInSchema(path) || isAddress(path) || isSilent(place)) continue;
+        const changed = withMember(body, path.slice(0, -1), String(path.at(-1)), unknownValue);
+        if (vanishes(convert(caller, upstream, changed), place)) vanished.add(place);
+      }
+    }
+    expect([...vanished]).toEqual([]);
+  });
+});
