@@ -2,7 +2,7 @@
  * Reasoning in chat: `reasoning_content` (DeepSeek, Qwen, xAI), `reasoning` with `reasoning_details` (OpenRouter, vLLM).
  * The details go back as they came: they are the proof the upstream wants (T40, T41).
  */
-import type { WireObject } from "../../base/json.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
 import type {
   Json,
   JsonObject,
@@ -53,7 +53,7 @@ export function unreadReasoning(message: WireObject): string[] {
   return [
     ...(isText(content) ? [] : ["reasoning_content"]),
     ...(isText(reasoning) && !beside ? [] : ["reasoning"]),
-    ...(Array.isArray(details) ? [] : ["reasoning_details"]),
+    ...(Array.isArray(details) && details.every(isObject) ? [] : ["reasoning_details"]),
   ];
 }
 

@@ -47,8 +47,8 @@ const knownKeys: Readonly<Record<string, ReadonlySet<string>>> = {
   function_call_output: new Set([...itemKeys, "call_id", "output"]),
   reasoning: new Set([...itemKeys, "summary", "content", "encrypted_content"]),
 };
-const knownOf = (item: WireObject): ReadonlySet<string> =>
-  knownKeys[String(item["type"] ?? "message")]!;
+const knownOf = ({ type }: WireObject): ReadonlySet<string> =>
+  knownKeys[typeof type === "string" ? type : "message"]!;
 
 function decodeItem(item: WireObject, param: string, native: NativeField[]): Turn | undefined {
   switch (item["type"] ?? "message") {
