@@ -2,8 +2,9 @@
  * The admin token: `TOLLGATE_ADMIN_TOKEN`, else one derived from the master key, so that every node of an installation
  * has the same without telling each other. The derived one is kept in a file for the operator to read. docs/operate.md.
  */
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { makeDirectory } from "../base/data-directory.ts";
 import type { Log } from "../base/log.ts";
 import type { Secrets } from "../tenancy/index.ts";
 
@@ -33,7 +34,7 @@ export async function openAdminToken(options: AdminTokenOptions): Promise<readon
 
 async function keep(dataDir: string, token: string): Promise<void> {
   const file = path.join(dataDir, "admin-token");
-  await mkdir(dataDir, { recursive: true });
+  makeDirectory(dataDir);
   await writeFile(file, `${token}\n`, { mode: 0o600 });
   // The mode above is for a new file only.
   await chmod(file, 0o600);

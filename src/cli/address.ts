@@ -1,7 +1,8 @@
 /** Where the gateway of a data directory answers: it tells so in a file there, for the commands that look for it. */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeInDataDirectory } from "../base/data-directory.ts";
 import type { Environment } from "./environment.ts";
 
 interface Announced {
@@ -22,7 +23,7 @@ export function announceAddress(environment: Environment, url: string): () => vo
   const { dataDir, databaseUrl } = environment;
   const file = fileOf(dataDir);
   const announced: Announced = { url, pid: process.pid, database: databaseName(databaseUrl) };
-  mkdirSync(dataDir, { recursive: true });
+  makeInDataDirectory(dataDir, dataDir);
   writeFileSync(`${file}.${process.pid}`, JSON.stringify(announced), { mode: 0o600 });
   renameSync(`${file}.${process.pid}`, file);
   return () => {

@@ -64,6 +64,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const sharedClock = options.clock ?? closers.keep(await openDatabaseClock(database));
   const { dataDir } = environment;
   const secrets = await openSecrets({ ...environment, database });
+  // Again, for it goes by the database from here on: closed after that, it would warn of queries that fail.
+  closers.keep(catalog);
   await catalog.follow(database, secrets);
   const watch = watchBatches(watching);
   const ledger = closers.keep(createLedger(database, { leaseMs: holdLeaseMs, watch }));

@@ -8,7 +8,6 @@ import {
   cpSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -21,6 +20,7 @@ import {
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { makeDirectory } from "../base/data-directory.ts";
 import type { Identity } from "./identity.ts";
 
 /** PostgreSQL's programs are not there for this machine, or cannot run on it. */
@@ -115,7 +115,7 @@ function isPrivate(directory: string): boolean {
 }
 
 function copyTo(place: string, { native, version }: Package): string {
-  mkdirSync(place, { recursive: true, mode: 0o755 });
+  makeDirectory(place, 0o755);
   if (process.platform !== "win32" && !isPrivate(place))
     throw new Error(`${place} belongs to another user, or others may write to it`);
   const target = join(place, `postgresql-${version}`);

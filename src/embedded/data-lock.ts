@@ -22,19 +22,6 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
-/** The data directory cannot be made, or this user may not write to it. */
-export class DataDirectoryUnusableError extends Error {
-  constructor(dataDir: string, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    super(
-      `The data directory ${dataDir} cannot be used: ${why}. ` +
-        "Make it writable for this user, or set TOLLGATE_DATA_DIR to another directory.",
-      { cause },
-    );
-    this.name = "DataDirectoryUnusableError";
-  }
-}
-
 /** Where a database can be reached on this machine. */
 export interface Place {
   /** The directory of its socket; without one, an address. */

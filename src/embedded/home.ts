@@ -16,7 +16,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { DataDirectoryUnusableError } from "./data-lock.ts";
+import { DataDirectoryUnusableError, makeDirectory } from "../base/data-directory.ts";
 import type { Identity } from "./identity.ts";
 
 /** @throws DataDirectoryUnusableError, always */
@@ -26,7 +26,7 @@ export function refuse(directory: string, why: string): never {
 
 /** Makes it where there is none. @throws DataDirectoryUnusableError for links in it that are not of root */
 export function prepareHome(directory: string, identity: Identity | undefined): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory, 0o700);
   if (identity === undefined) return chmodSync(directory, 0o700);
   if (statSync(dirname(directory)).uid !== 0) {
     chownSync(directory, identity.uid, identity.gid);

@@ -2,14 +2,14 @@
  * The embedded database: a PostgreSQL of the gateway's own in the data directory, or the one of the gateway that already
  * runs there. docs/architecture.md.
  */
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { DataDirectoryUnusableError, makeDirectory } from "../base/data-directory.ts";
 import type { Log } from "../base/log.ts";
 import { reach, type Address } from "./address.ts";
 import {
   DataDirectoryInUseError,
-  DataDirectoryUnusableError,
   readHolder,
   tryLock,
   type DataLock,
@@ -43,7 +43,7 @@ export const hasEmbeddedDatabase = (dataDir: string): boolean => existsSync(data
 /** Makes the directory and takes the hold on it; undefined when another process has it. */
 function enter(dataDir: string): DataLock | undefined {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(dataDir, 0o700);
     chmodSync(dataDir, 0o700);
     return tryLock(dataDir);
   } catch (error) {

@@ -3,9 +3,10 @@
  * file; what a crash leaves half-written is removed at the next start. Requirements: STORE.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { open, readdir, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { makeDirectory } from "../base/data-directory.ts";
 import { checkFileName, countBytes, type FileSource, type FileStore } from "./store.ts";
 
 /** Begins the names of half-written files; no file's own name begins with a dot. */
@@ -18,7 +19,7 @@ const foreignPartMsMax = 24 * 3_600_000;
 
 /** Opens the directory, making it where it is missing, and removes what earlier processes left half-written. */
 export async function openLocalFiles(directory: string): Promise<FileStore> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory, 0o700);
   await removeLeftovers(directory);
   const place = (name: string): string => {
     checkFileName(name);

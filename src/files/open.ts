@@ -1,17 +1,22 @@
 /** Opens the file store that the configuration names. docs/configuration.md, `storage`. */
 import { join } from "node:path";
+import { makeInDataDirectory } from "../base/data-directory.ts";
 import { openLocalFiles } from "./local.ts";
 import type { FileStore, FileStoreOptions } from "./store.ts";
 
 /**
  * Opens the store: the directory `files` of `dataDir` or the one that is named, or a bucket.
- * @throws Error where the directory cannot be made, or no bucket is named
+ * @throws DataDirectoryUnusableError; Error where another directory cannot be made, or no bucket is named
  */
 export async function openFileStore(
   options: FileStoreOptions,
   dataDir: string,
 ): Promise<FileStore> {
-  if (options.kind === "local") return openLocalFiles(options.directory ?? join(dataDir, "files"));
+  if (options.kind === "local") {
+    const own = join(dataDir, "files");
+    if (options.directory === undefined) makeInDataDirectory(dataDir, own, 0o700);
+    return openLocalFiles(options.directory ?? own);
+  }
   // Loaded only where it is used: it takes longer than the rest of the start.
   const { openS3Files } = await import("./s3.ts");
   return openS3Files(options);

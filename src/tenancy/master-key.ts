@@ -4,8 +4,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { link, open, readFile, unlink } from "node:fs/promises";
 import path from "node:path";
+import { makeDirectory } from "../base/data-directory.ts";
 
 /** The master key is unusable: malformed, unreadable, or not the one this database was set up with. */
 export class MasterKeyError extends Error {
@@ -85,7 +86,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
 async function writeOnce(file: string, content: string): Promise<void> {
   const temporary = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
-    await mkdir(path.dirname(file), { recursive: true });
+    makeDirectory(path.dirname(file));
     const handle = await open(temporary, "wx", 0o600);
     try {
       await handle.writeFile(content);
@@ -102,7 +103,8 @@ async function writeOnce(file: string, content: string): Promise<void> {
     }
   } catch (error) {
     throw new MasterKeyError(
-      `The master key cannot be stored in ${file}. Make the directory writable, or set TOLLGATE_MASTER_KEY.`,
+      `The master key cannot be stored in ${file}. ` +
+        "Make TOLLGATE_DATA_DIR a directory that can be written, or set TOLLGATE_MASTER_KEY.",
       { cause: error },
     );
   }

@@ -58,6 +58,7 @@ async function failure(
   return { code, line: stderr.trimEnd() };
 }
 
+const ownKey = { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64") };
 const fresh = (): string => mkdtempSync(join(directory, "fresh-"));
 
 describe("the data directory", () => {
@@ -92,6 +93,26 @@ describe("the data directory", () => {
       /^tollgate: The data directory .*file cannot be used: .*TOLLGATE_DATA_DIR/,
     );
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "below /proc, where nothing can be made: exit 1 at once, with either database",
+    async () => {
+      const url = await (await sharedPostgres()).createMigrated();
+      const environments: Record<string, string>[] = [
+        {},
+        { DATABASE_URL: url },
+        { DATABASE_URL: url, ...ownKey },
+      ];
+      for (const environment of environments) {
+        const { code, line } = await failure(["serve"], {
+          TOLLGATE_DATA_DIR: "/proc/tollgate/data",
+          ...environment,
+        });
+        expect(code).toBeGreaterThan(0);
+        expect(line).toMatch(/^tollgate: .*\/proc\/tollgate.*TOLLGATE_DATA_DIR[^\n]*$/);
+      }
+    },
+  );
 
   it.skipIf(process.getuid?.() === 0)("cannot be written to: exit 1", async () => {
     const parent = join(directory, "locked");
