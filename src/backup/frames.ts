@@ -8,10 +8,20 @@ import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
+import { isObject } from "../base/json.ts";
 
 const firstLine = Buffer.from("TOLLGATE BACKUP 1\n");
 const headBytes = 5;
-const payloadBytesMax = 256 * 2 ** 20;
+const mebibyte = 2 ** 20;
+/** A frame has a megabyte of rows, and of a larger row one; the others are written in pieces. */
+const payloadBytesMax: Readonly<Record<FrameKind, number>> = {
+  H: 4 * mebibyte,
+  T: mebibyte,
+  R: 256 * mebibyte,
+  F: mebibyte,
+  D: 16 * mebibyte,
+  Z: 4 * mebibyte,
+};
 const lastKind = "Z";
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
@@ -90,6 +100,7 @@ function createByteReader(source: Readable) {
 
 function checkFirstLine(line: Buffer): void {
   if (line.equals(firstLine)) return;
+  if (line.length > 0 && firstLine.subarray(0, line.length).equals(line)) throw cut();
   const isOurs = line.toString("latin1").startsWith("TOLLGATE BACKUP ");
   throw new BackupError(
     isOurs ? "the backup is of a newer version of Tollgate" : "this is not a backup of Tollgate",
@@ -108,12 +119,14 @@ export async function* readFrames(source: Readable): AsyncGenerator<Frame, void,
     for (;;) {
       const head = await take(headBytes);
       if (head.length < headBytes) throw cut();
+      const kind = head.toString("latin1", 0, 1);
+      if (!isKind(kind)) throw changed();
       const length = head.readUInt32BE(1);
-      if (length > payloadBytesMax) throw changed();
+      const maxOutputLength = payloadBytesMax[kind];
+      if (length > maxOutputLength) throw changed();
       const body = await take(length);
       if (body.length < length) throw cut();
-      const kind = head.toString("latin1", 0, 1) as FrameKind;
-      const payload = await decompress(body, { maxOutputLength: payloadBytesMax }).catch(() => {
+      const payload = await decompress(body, { maxOutputLength }).catch(() => {
         throw changed();
       });
       if (kind === lastKind) {
@@ -128,7 +141,15 @@ export async function* readFrames(source: Readable): AsyncGenerator<Frame, void,
   }
 }
 
+const isKind = (text: string): text is FrameKind => Object.hasOwn(payloadBytesMax, text);
+
+/** What else the end says is read as soon as it is known to be whole. */
 function checkDigest(payload: Buffer, digest: string): void {
-  const { sha256 } = JSON.parse(payload.toString()) as { sha256?: unknown };
-  if (sha256 !== digest) throw changed();
+  let end: unknown;
+  try {
+    end = JSON.parse(payload.toString());
+  } catch {
+    throw changed();
+  }
+  if (!isObject(end) || end["sha256"] !== digest) throw changed();
 }

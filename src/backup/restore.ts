@@ -3,7 +3,7 @@
  * the last frame, the counts, the sums and the ledger's proof were right.
  */
 import { PassThrough, type Readable } from "node:stream";
-import type { FileStore } from "../files/index.ts";
+import { FileTooLargeError, type FileStore } from "../files/index.ts";
 import { differencesIn } from "../verification/index.ts";
 import {
   applyMigrations,
@@ -15,6 +15,7 @@ import {
   type Queryable,
 } from "../storage/index.ts";
 import { BackupError, readFrames, type Frame } from "./frames.ts";
+import { endOf, fileOf, headerOf, rowsError, tableOf } from "./parts.ts";
 import {
   advanceCounters,
   columnsOf,
@@ -81,7 +82,7 @@ async function readHeader(frames: Frames): Promise<BackupHeader> {
   const first = await frames.next();
   if (first.done === true || first.value.kind !== "H")
     throw new BackupError("the backup has no header");
-  const header = JSON.parse(first.value.payload.toString()) as BackupHeader;
+  const header = headerOf(first.value.payload);
   const known = new Map(knownMigrations().map(({ name, checksum }) => [name, checksum]));
   const unknown = header.migrations.find(({ name, checksum }) => known.get(name) !== checksum);
   if (unknown !== undefined)
@@ -166,19 +167,18 @@ async function readFramesInto(
   open: { file?: FileWriter },
 ): Promise<BackupEnd> {
   const { frames, progress, taken } = reading;
-  let insert: { readonly table: string; readonly sql: string } | undefined;
+  let insert: Insert | undefined;
   let done = 0;
   for await (const { kind, payload } of frames) {
     if (kind !== "D") await open.file?.end();
     if (kind === "T") {
-      insert = await insertInto(tx, (JSON.parse(payload.toString()) as { table: string }).table);
+      insert = await insertInto(tx, tableOf(payload));
       done = 0;
     } else if (kind === "R" && insert !== undefined) {
-      const [row] = await tx.query<{ n: bigint }>(insert.sql, [payload.toString()]);
-      done += Number(row!.n);
+      done += await insertRows(tx, insert, payload);
       progress({ what: insert.table, done });
     } else if (kind === "F") {
-      const { name, bytes } = JSON.parse(payload.toString()) as { name: string; bytes: number };
+      const { name, bytes } = fileOf(payload);
       taken.add(name);
       open.file = putFile(reading, name, bytes);
       progress({ what: "files", done: taken.size });
@@ -189,12 +189,12 @@ async function readFramesInto(
   throw new BackupError("the backup is cut off");
 }
 
-function endOf(payload: Buffer): BackupEnd {
-  const { tables, sums, files } = JSON.parse(payload.toString()) as BackupEnd;
-  return { tables, sums, files };
+interface Insert {
+  readonly table: string;
+  readonly sql: string;
 }
 
-async function insertInto(tx: Queryable, table: string) {
+async function insertInto(tx: Queryable, table: string): Promise<Insert> {
   if (!(await tablesOf(tx)).includes(table))
     throw new BackupError(`the backup has a table ${table}, which its own schema does not`);
   const columns = (await columnsOf(tx, table)).map(quoted).join(", ");
@@ -203,6 +203,16 @@ async function insertInto(tx: Queryable, table: string) {
        select ${columns} from json_populate_recordset(null::${quoted(table)}, $1::json) returning 1
      ) select count(*) as n from rows`;
   return { table, sql };
+}
+
+/** @returns how many. @throws BackupError for rows that the table does not take */
+async function insertRows(tx: Queryable, { table, sql }: Insert, rows: Buffer): Promise<number> {
+  try {
+    const [row] = await tx.query<{ n: bigint }>(sql, [rows.toString()]);
+    return Number(row!.n);
+  } catch (error) {
+    throw rowsError(table, error);
+  }
 }
 
 interface FileWriter {
@@ -221,9 +231,14 @@ function putFile({ files, before }: Reading, name: string, bytes: number): FileW
   const through = new PassThrough();
   // Given up before the store listens to it, its error would end the process. `stored` fails with it.
   through.on("error", () => undefined);
-  const stored = files.put(name, through, {
+  const notWhole = (): BackupError =>
+    new BackupError(`the file ${name} is not whole in the backup`);
+  const putting = files.put(name, through, {
     mediaType: "application/octet-stream",
     bytesMax: bytes,
+  });
+  const stored = putting.catch((error: unknown) => {
+    throw error instanceof FileTooLargeError ? notWhole() : error;
   });
   stored.catch(() => through.destroy());
   let ended = false;
@@ -242,7 +257,7 @@ function putFile({ files, before }: Reading, name: string, bytes: number): FileW
       ended = true;
       through.end();
       const put = await stored;
-      if (put.bytes !== bytes) throw new BackupError(`the file ${name} is not whole in the backup`);
+      if (put.bytes !== bytes) throw notWhole();
     },
   };
 }

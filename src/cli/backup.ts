@@ -1,5 +1,5 @@
 /** `tollgate backup` and `tollgate restore`: everything but the master key, on a running gateway or none. docs/operate.md. */
-import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { closeSync, createReadStream, createWriteStream, fstatSync, openSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
 import { createLog } from "../base/log.ts";
@@ -92,13 +92,27 @@ export async function backupCommand(path: string, options: BackupCommandOptions)
   });
 }
 
+/** Opened before the database is. @throws UsageError for what cannot be read */
+function openBackup(path: string): Readable {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    if (!fstatSync(fd).isDirectory()) return createReadStream(path, { fd });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new UsageError(`there is no file ${path}`);
+    throw new UsageError(`${path} cannot be read (${code})`);
+  }
+  closeSync(fd);
+  throw new UsageError(`${path} is a directory, and no backup`);
+}
+
 /** Restores the backup at `path`, whole or not at all. */
 export async function restoreCommand(path: string, options: RestoreCommandOptions): Promise<void> {
-  if (path !== "-" && !existsSync(path)) throw new UsageError(`there is no file ${path}`);
+  const source = path === "-" ? process.stdin : openBackup(path);
   await withPlaces(async ({ environment, database }) => {
     const { storage } = await settingsForCommands(environment);
     const files = await openFileStore(storage, environment.dataDir);
-    const source: Readable = path === "-" ? process.stdin : createReadStream(path);
     const end = await restoreBackup({
       database,
       files,
