@@ -42,10 +42,9 @@ export function becomeProgram(binary, args) {
   }
   const child = spawn(binary, args, { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.once(signal, () => {
+    process.on(signal, () => {
       // A terminal sends Ctrl-C to the whole group: the child already has it.
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
-      process.on(signal, () => {});
     });
   }
   child.once("error", (error) => {

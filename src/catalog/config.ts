@@ -28,7 +28,7 @@ export interface Config {
   readonly lines?: ReadonlyMap<string, number>;
   /** The file's values with its `${NAME}` still in them, in disguise; for `printConfig`. */
   readonly source: unknown;
-  /** SHA-256 of the text and of the files it names, to tell whether a file changed. */
+  /** SHA-256 of the text, of the files it names and of the variables it uses, to tell whether it says something else. */
   readonly digest: string;
   /** The files it names, as they were read; absent where none is read. */
   readonly files?: Pick<TlsFiles, "isCurrent"> | undefined;
@@ -73,12 +73,14 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
   const mistakes = [...yaml.mistakes, ...withoutEchoes(findings.map(yaml.locate), yaml.mistakes)];
   if (mistakes.length > 0) return { mistakes: mistakes.sort(byPlace), files };
   const file = yaml.value as ConfigFile;
+  const variables = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!));
+  const values = [...variables].map((name) => options.environment[name] ?? null);
   return {
     config: {
       catalog: buildCatalog(file, known, files),
       settings: settingsOf(file, files),
       prices: file.prices,
-      variables: new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)),
+      variables,
       lines: new Map(
         (file.providers ?? []).map(({ id }, index) => [
           id,
@@ -86,7 +88,7 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
         ]),
       ),
       source: yaml.source,
-      digest: digestOf(text + files.contents),
+      digest: digestOf(JSON.stringify([text, files.contents, values])),
       files,
     },
   };

@@ -2,7 +2,7 @@
 import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 import { readFile } from "node:fs/promises";
-import { checkConfig, type Config, type ConfigOptions } from "./config.ts";
+import { checkConfig, type Config, type ConfigOptions, type ConfigResult } from "./config.ts";
 import type { Mistake } from "./mistakes.ts";
 
 export interface WatchOptions extends ConfigOptions {
@@ -21,6 +21,11 @@ export interface WatchOptions extends ConfigOptions {
 export interface ConfigWatch {
   /** The configuration in force: the last one that passed every check. */
   current(): Config;
+  /**
+   * Reads the file now, with these variables from here on. Mistakes change nothing, and only the caller hears of them.
+   * @throws Error of the system where it cannot be read
+   */
+  reread(environment: ConfigOptions["environment"]): Promise<ConfigResult>;
   close(): void;
 }
 
@@ -43,25 +48,34 @@ function watchDirectory(path: string, onEvent: () => void): FSWatcher | undefine
 export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
   const { quietMs = 100, pollMs = 5_000 } = options;
   let current = options.initial;
+  let { environment } = options;
   let { files } = current;
   let seen: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
+  const check = (text: string, variables: ConfigOptions["environment"]): ConfigResult => {
+    const file = options.file ?? basename(path);
+    const given = { folder: dirname(path), ...options, file, environment: variables };
+    const result = checkConfig(text, given);
+    seen = text;
+    files = "mistakes" in result ? result.files : result.config.files;
+    return result;
+  };
+
+  const take = (config: Config): void => {
+    if (config.digest === current.digest) return;
+    current = config;
+    options.onChange(config);
+  };
+
   const reload = async (): Promise<void> => {
     const text = await readFile(path, "utf8").catch(() => undefined);
     if (closed || text === undefined) return;
     if (text === seen && (files?.isCurrent() ?? true)) return;
-    seen = text;
-    const file = options.file ?? basename(path);
-    const result = checkConfig(text, { folder: dirname(path), ...options, file });
-    files = "mistakes" in result ? result.files : result.config.files;
-    if ("mistakes" in result) {
-      options.onMistakes(result.mistakes);
-    } else if (result.config.digest !== current.digest) {
-      current = result.config;
-      options.onChange(current);
-    }
+    const result = check(text, environment);
+    if ("mistakes" in result) options.onMistakes(result.mistakes);
+    else take(result.config);
   };
 
   const schedule = (): void => {
@@ -77,6 +91,13 @@ export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
 
   return {
     current: () => current,
+    async reread(variables) {
+      const result = check(await readFile(path, "utf8"), variables);
+      if ("mistakes" in result) return result;
+      environment = variables;
+      if (!closed) take(result.config);
+      return result;
+    },
     close() {
       closed = true;
       clearTimeout(timer);

@@ -64,7 +64,7 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     ledger,
     clock,
     catalog: () => catalog.current(),
-    vendors: (list) => vendorStates(environment.variables, list),
+    vendors: (list) => vendorStates(catalog.variables(), list),
     usageTags: catalog.settings.tags.usage,
     hooks: catalog.settings.hooks,
     ...providerServices(environment, () => options.pools),

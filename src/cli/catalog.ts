@@ -27,7 +27,7 @@ import type { Database, Queryable } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { openAddedProviders, type Added } from "./added-providers.ts";
 import { UsageError, type Environment } from "./environment.ts";
-import { namesVendors, openVendorModels } from "./vendor-models.ts";
+import { checkVendorVariables, namesVendors, openVendorModels } from "./vendor-models.ts";
 
 /** The catalogue in force, and the settings of the start: those take effect at the next one. */
 export interface OpenCatalog {
@@ -36,6 +36,12 @@ export interface OpenCatalog {
   load(database: Queryable, secrets?: Secrets): Promise<void>;
   /** Goes by them now and whenever they change. */
   follow(database: Database, secrets: Secrets): Promise<void>;
+  /**
+   * Reads the file again, by these variables from here on, which are the vendors' too. @throws UsageError, and nothing has changed
+   */
+  reload(environment: Environment): Promise<Reread>;
+  /** Those in force. */
+  variables(): Environment["variables"];
   readonly settings: Settings;
   close(): void;
 }
@@ -50,6 +56,11 @@ export interface CatalogOptions {
   /** Called with what the file says whenever it has changed. */
   readonly onReload?: ((config: Config) => void) | undefined;
 }
+
+/** What a file says that was read again; undefined where there is none. */
+export type Reread =
+  | (Pick<Config, "settings" | "variables"> & { readonly path: string })
+  | undefined;
 
 const defaultFile = "tollgate.yaml";
 
@@ -68,10 +79,10 @@ export function sandboxWanted(environment: Environment): boolean {
 
 /** Loads the catalogue and keeps it up to date. @throws UsageError with every mistake of the file */
 export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog> {
-  const { environment, sandboxUrl, log } = options;
+  const { environment, sandboxUrl, log, clock = systemClock } = options;
   const sandbox = sandboxUrl === undefined ? nothing : sandboxCatalog(sandboxUrl);
   const path = configFile(environment);
-  const { variables } = environment;
+  let { variables } = environment;
   const file =
     path === undefined
       ? undefined
@@ -82,7 +93,6 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
           onReload: options.onReload,
         });
   const vendors = await openVendorModels({ variables, log });
-  const clock = options.clock ?? systemClock;
   const added = openAddedProviders({
     log,
     clock,
@@ -106,6 +116,13 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
   return {
     current: pricesInForce(remembered(parts, environmentOf), clock),
     settings: file?.current().settings ?? defaultSettings,
+    variables: () => variables,
+    async reload(next) {
+      const reread = await rereadFile(path, file, next);
+      ({ variables } = next);
+      await vendors.take(variables);
+      return reread;
+    },
     async load(database, secrets) {
       await vendors.load(database);
       if (secrets) await added.load(database, secrets);
@@ -230,6 +247,28 @@ async function openFile(path: string, options: FileOptions): Promise<ConfigWatch
       );
     },
   });
+}
+
+/** Everything that can be wrong is found before anything changes. @throws UsageError */
+async function rereadFile(
+  path: string | undefined,
+  file: ConfigWatch | undefined,
+  environment: Environment,
+): Promise<Reread> {
+  checkVendorVariables(environment.variables);
+  const now = configFile(environment);
+  if (now !== path)
+    throw new UsageError(
+      path === undefined
+        ? `the configuration file ${now} was not there at the start: a restart takes it`
+        : `there is no configuration file ${path}`,
+    );
+  if (path === undefined || file === undefined) return undefined;
+  const result = await file.reread(environment.variables).catch((error: unknown) => {
+    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
+  });
+  if ("mistakes" in result) throw new UsageError(mistakesText(result.mistakes));
+  return { path, ...result.config };
 }
 
 /** All mistakes under one heading. */

@@ -15,6 +15,7 @@ import { loadClouds } from "../upstream/index.ts";
 import { announceAddress } from "./address.ts";
 import { logDescriptors } from "./descriptors.ts";
 import { httpServices, metricsAccessOf } from "./door.ts";
+import type { Environment } from "./environment.ts";
 import { firstStart, type FirstStart } from "./first-start.ts";
 import { Closers } from "./closers.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
@@ -24,6 +25,7 @@ import { listenOn } from "./listen.ts";
 import { openMedia } from "./media.ts";
 import { startPresence } from "./presence.ts";
 import { startSweeps } from "./sweeps.ts";
+import { reload } from "./reload.ts";
 import { UsageError } from "./usage-error.ts";
 import type { OwnState } from "./workers/role.ts";
 
@@ -48,6 +50,8 @@ export interface Gateway {
    * connections are left to their clients, and calls under way may take so long.
    */
   close(options?: CloseOptions): Promise<void>;
+  /** Reads again what can change while it runs. @throws UsageError, and nothing has changed */
+  reload(environment: Environment): Promise<void>;
   /** What this process alone answers with. */
   readonly own: OwnState;
 }
@@ -115,6 +119,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
       await leave(app.server, options);
       await closers.closeAll();
     },
+    reload: (next) => reload(ground, next),
     own: {
       isOpen: () => stage === "open",
       measure: () => metrics.read(),

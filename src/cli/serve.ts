@@ -1,11 +1,11 @@
 /** `tollgate serve`: start, say how to make a first call, run until asked to stop. */
 import { createLog } from "../base/log.ts";
 import { banner } from "./banner.ts";
-import { readEnvironment, parsePort, parseWorkers } from "./environment.ts";
+import { readEnvironment, parsePort, parseWorkers, type Environment } from "./environment.ts";
 import type { Gateway } from "./gateway.ts";
 import { misspeltVariables } from "./misspelt-variables.ts";
 import { proxyFetches } from "./proxies.ts";
-import { sameSignalMs } from "./signals.ts";
+import { listenForHangUps, sameSignalMs } from "./signals.ts";
 import { workersWanted } from "./workers/count.ts";
 
 export interface ServeOptions {
@@ -18,34 +18,39 @@ export interface ServeOptions {
 /** Runs the gateway until SIGINT or SIGTERM. A second signal, half a second later or more, stops it at once. */
 export async function serve(options: ServeOptions): Promise<void> {
   const startedMs = performance.now();
-  const fromEnvironment = readEnvironment(process.env);
-  const environment = {
-    ...fromEnvironment,
-    port: options.port === undefined ? fromEnvironment.port : parsePort(options.port, "--port"),
-    host: options.host ?? fromEnvironment.host,
-    configPath: options.config ?? fromEnvironment.configPath,
-    workers:
-      options.workers === undefined
-        ? fromEnvironment.workers
-        : parseWorkers(options.workers, "--workers"),
-  };
+  const environment = environmentWith(options);
   const log = createLog();
   for (const line of misspeltVariables(process.env)) log.warn({}, line);
+  const onHangUp = listenForHangUps(log);
   const wanted = workersWanted(environment);
   if (wanted > 1) {
     const { supervise } = await import("./workers/supervise.ts");
-    return supervise({ environment, wanted, log, startedMs });
+    return supervise({ environment, wanted, log, startedMs, onHangUp });
   }
   const { startGateway } = await import("./gateway.ts");
   proxyFetches(environment);
   const gateway = await startGateway({ environment, log, accessLog: {} });
   const seconds = (performance.now() - startedMs) / 1000;
   console.log(banner(gateway, seconds, environment.dataDir));
-  stopOnSignal(gateway, environment.drainMs);
+  const stop = stopOnSignal(gateway, environment.drainMs);
+  const reload = async (): Promise<void> => gateway.reload(environmentWith(options));
+  onHangUp({ reload, stop: () => stop("SIGHUP") });
+}
+
+/** The environment as it is now, its files of secrets included; options win. @throws UsageError */
+function environmentWith({ port, host, config, workers }: ServeOptions): Environment {
+  const environment = readEnvironment(process.env);
+  return {
+    ...environment,
+    port: port === undefined ? environment.port : parsePort(port, "--port"),
+    host: host ?? environment.host,
+    configPath: config ?? environment.configPath,
+    workers: workers === undefined ? environment.workers : parseWorkers(workers, "--workers"),
+  };
 }
 
 /** A person who presses Ctrl-C waits for nobody to leave; a supervisor's SIGTERM gives balancers `drainMs` for it. */
-function stopOnSignal(gateway: Gateway, drainMs: number): void {
+function stopOnSignal(gateway: Gateway, drainMs: number) {
   let firstMs: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
     const nowMs = performance.now();
@@ -64,4 +69,5 @@ function stopOnSignal(gateway: Gateway, drainMs: number): void {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  return stop;
 }

@@ -1,7 +1,72 @@
-/** Signals that stop a gateway. */
+/** Signals that stop a gateway, or have it read its configuration again. */
+import { closeSync, openSync } from "node:fs";
+import type { Log } from "../base/log.ts";
+import { UsageError } from "./usage-error.ts";
+import { explain } from "./explain.ts";
 
 /**
  * The same Ctrl-C comes twice under `npm start`: from the terminal to the whole process group, and passed on by npm. A person
  * needs longer for a second one.
  */
 export const sameSignalMs = 500;
+
+/** Whether this process has a terminal that it could be ended from. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface OnHangUp {
+  /** Reads the configuration again. @throws what keeps it from that, and all is as before */
+  readonly reload: () => Promise<void>;
+  /** The terminal was closed: nobody could stop the gateway any more. */
+  readonly stop: () => void;
+}
+
+/** 128 and the signal's number, as a shell has it. */
+const hungUp = 129;
+
+/**
+ * SIGHUP means "read again", one after the other; a signal that comes meanwhile, or before the gateway is ready, is one more. A
+ * terminal that is closed sends it too, and then it means the end, as everywhere on Windows.
+ * @returns what is called when the gateway is ready
+ */
+export function listenForHangUps(log: Log): (on: OnHangUp) => void {
+  const startedInTerminal = hasTerminal();
+  let on: OnHangUp | undefined;
+  let underWay = false;
+  let again = false;
+  const read = async (): Promise<void> => {
+    if (on === undefined || underWay) return;
+    underWay = true;
+    while (again) {
+      again = false;
+      try {
+        await on.reload();
+      } catch (error) {
+        const reason = error instanceof UsageError ? error.message : explain(error).text;
+        log.error(
+          { reason, err: reason === undefined ? error : undefined },
+          "nothing was reloaded",
+        );
+      }
+    }
+    underWay = false;
+  };
+  process.on("SIGHUP", () => {
+    if (process.platform === "win32" || (startedInTerminal && !hasTerminal())) {
+      if (on === undefined) process.exit(hungUp);
+      return on.stop();
+    }
+    again = true;
+    void read();
+  });
+  return (ready) => {
+    on = ready;
+    void read();
+  };
+}

@@ -15,7 +15,7 @@ import {
 } from "../catalog/index.ts";
 import { catalogList, onCatalogList, type Database, type Queryable } from "../storage/index.ts";
 import { UsageError, type Environment } from "./environment.ts";
-import { watchLocalServers } from "./local-servers.ts";
+import { watchLocalServers, type LocalServers } from "./local-servers.ts";
 
 export interface VendorModels {
   /** The same object until something of it changes. */
@@ -24,6 +24,8 @@ export interface VendorModels {
   load(database: Queryable): Promise<void>;
   /** Takes it now and whenever it changes. */
   follow(database: Database): Promise<void>;
+  /** Goes by other variables from here on: keys in files may have changed. Resolves when new local servers were asked. */
+  take(variables: Environment["variables"]): Promise<void>;
   close(): void;
 }
 
@@ -57,32 +59,58 @@ export function environmentProviders(variables: Environment["variables"]): Catal
 
 const stays = "the list of models could not be read; the old one stays in force";
 
-/** Reads the environment's vendors, and asks the local servers once. @throws UsageError for an address that is none */
-export async function openVendorModels(options: VendorOptions): Promise<VendorModels> {
-  const { variables, log } = options;
+/** @throws UsageError for an address that is none */
+export function checkVendorVariables(variables: Environment["variables"]): void {
   const [mistake] = presetMistakes(variables);
   if (mistake !== undefined) throw new UsageError(mistake);
+  localServers(variables);
+}
+
+const noModels: Catalog = { providers: new Map(), models: new Map() };
+
+/** The local servers that variables name, asked again and again. */
+function localModelsOf(log: Log, changed: () => void) {
+  let asked = "[]";
+  let catalog = noModels;
+  let servers: LocalServers | undefined;
+  return {
+    current: () => catalog,
+    /** Asks those that are named now. What the ones before had stays until these have answered. */
+    async ask(variables: Environment["variables"]): Promise<void> {
+      const providers = localServers(variables);
+      if (JSON.stringify(providers) === asked) return;
+      asked = JSON.stringify(providers);
+      servers?.close();
+      let heard = false;
+      const onChange = (found: Catalog): void => {
+        heard = true;
+        catalog = found;
+        changed();
+      };
+      servers = watchLocalServers({ providers, log, onChange });
+      await servers.asked;
+      if (!heard) onChange(noModels);
+    },
+    close: () => servers?.close(),
+  };
+}
+
+/** Reads the environment's vendors, and asks the local servers once. @throws UsageError for an address that is none */
+export async function openVendorModels(options: VendorOptions): Promise<VendorModels> {
+  const { log } = options;
+  let { variables } = options;
+  checkVendorVariables(variables);
   let list: string | undefined;
   let vendors = environmentCatalog(variables);
-  let local: Catalog = { providers: new Map(), models: new Map() };
   let current = vendors;
   const join = (): void => {
-    current = local.providers.size === 0 ? vendors : mergeCatalogs(vendors, local);
+    const own = local.current();
+    current = own.providers.size === 0 ? vendors : mergeCatalogs(vendors, own);
   };
-  const providers = localServers(variables);
-  const servers =
-    providers.length === 0
-      ? undefined
-      : watchLocalServers({
-          providers,
-          log,
-          onChange(catalog) {
-            local = catalog;
-            join();
-          },
-        });
-  await servers?.asked;
+  const local = localModelsOf(log, () => join());
+  await local.ask(variables);
   let closed = false;
+  let loadAgain: (() => Promise<void>) | undefined;
   const ends: (() => void)[] = [];
   const load = async (database: Queryable): Promise<void> => {
     if (!hasVendors(variables)) return;
@@ -97,23 +125,30 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
     current: () => current,
     load,
     async follow(database) {
-      if (!hasVendors(variables)) return;
       // One behind the other: the last to be read is the one in force.
       let turn = Promise.resolve();
-      const again = (): void => {
+      const again = (): Promise<void> => {
         turn = turn
           .then(() => load(database))
           .catch((error: unknown) => {
             if (!closed) log.warn({ err: error }, stays);
           });
+        return turn;
       };
-      ends.push(onCatalogList(database, again));
-      again();
-      await turn;
+      ends.push(onCatalogList(database, () => void again()));
+      loadAgain = again;
+      await again();
+    },
+    async take(next) {
+      variables = next;
+      vendors = environmentCatalog(variables, () => list ?? shippedList());
+      join();
+      await local.ask(variables);
+      await loadAgain?.();
     },
     close() {
       closed = true;
-      servers?.close();
+      local.close();
       for (const end of ends) end();
     },
   };

@@ -11,9 +11,8 @@ import { banner } from "../banner.ts";
 import { readConfiguration, sandboxWanted } from "../catalog.ts";
 import { Closers } from "../closers.ts";
 import { openDatabaseOf } from "../database.ts";
-import { UsageError, type Environment } from "../environment.ts";
-import { explain } from "../explain.ts";
-import { sameSignalMs } from "../signals.ts";
+import type { Environment } from "../environment.ts";
+import { sameSignalMs, type listenForHangUps } from "../signals.ts";
 import { connectionsLeft, planWorkers, type WorkersPlan } from "./count.ts";
 import { Fleet, type Trials } from "./fleet.ts";
 import { openListening, type Listening } from "./listening.ts";
@@ -23,6 +22,8 @@ interface Supervised {
   readonly environment: Environment;
   readonly wanted: number;
   readonly log: Log;
+  /** Is told what SIGHUP does, once the gateway is ready. */
+  readonly onHangUp: ReturnType<typeof listenForHangUps>;
   /** When the command began, by the monotonic clock. */
   readonly startedMs: number;
   /** Whether each worker gets a socket of its own; as the system allows if absent. Tests only. */
@@ -50,7 +51,7 @@ export function supervise(options: Supervised): Promise<void> {
 }
 
 async function start(
-  { environment, wanted, log, startedMs, shareSockets, trials }: Supervised,
+  { environment, wanted, log, startedMs, onHangUp, shareSockets, trials }: Supervised,
   closers: Closers,
 ): Promise<void> {
   const sandbox = sandboxWanted(environment)
@@ -95,8 +96,13 @@ async function start(
   const ready = { url: listening.url, first, metricsUrl, sandboxUrl: sandbox?.url, workers };
   const seconds = (performance.now() - startedMs) / 1000;
   console.log(banner({ ...ready, catalog: () => catalog }, seconds, environment.dataDir));
-  stopOnSignal({ fleet, listening, closers, drainMs: environment.drainMs });
-  reloadOnSignal(fleet, readCatalog, log);
+  const stop = stopOnSignal({ fleet, listening, closers, drainMs: environment.drainMs });
+  const reload = async (): Promise<void> => {
+    await readCatalog();
+    log.info({}, "the workers are replaced one after the other");
+    await fleet.reload();
+  };
+  onHangUp({ reload, stop: () => stop("SIGHUP") });
 }
 
 /** Migrations, the master key and the count of connections: once, before the first worker. */
@@ -128,7 +134,7 @@ interface Stopping {
 }
 
 /** As a gateway alone does: Ctrl-C waits for no balancer, a second signal ends everything at once. */
-function stopOnSignal({ fleet, listening, closers, drainMs }: Stopping): void {
+function stopOnSignal({ fleet, listening, closers, drainMs }: Stopping) {
   let firstMs: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
     const nowMs = performance.now();
@@ -144,32 +150,5 @@ function stopOnSignal({ fleet, listening, closers, drainMs }: Stopping): void {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
-}
-
-/** SIGHUP reads the configuration again and replaces the workers; a wrong file changes nothing. */
-function reloadOnSignal(fleet: Fleet, readCatalog: () => Promise<unknown>, log: Log): void {
-  let underWay = false;
-  let again = false;
-  const reload = async (): Promise<void> => {
-    try {
-      await readCatalog();
-      log.info({}, "the workers are replaced one after the other");
-      await fleet.reload();
-    } catch (error) {
-      const reason = error instanceof UsageError ? error.message : explain(error).text;
-      log.error({ reason, err: reason === undefined ? error : undefined }, "nothing was reloaded");
-    }
-  };
-  process.on("SIGHUP", () => {
-    again = true;
-    if (underWay) return;
-    underWay = true;
-    void (async () => {
-      while (again) {
-        again = false;
-        await reload();
-      }
-      underWay = false;
-    })();
-  });
+  return stop;
 }

@@ -1,0 +1,73 @@
+/**
+ * SIGHUP where one process serves: what can change while it runs is read again, and the log says what waits for a restart.
+ * With workers a reload replaces them (workers/supervise.ts). docs/operate.md "Starting and stopping".
+ */
+import type { Log } from "../base/log.ts";
+import type { Settings } from "../catalog/index.ts";
+import type { OpenCatalog } from "./catalog.ts";
+import type { Environment } from "./environment.ts";
+import { isSecretVariable } from "./secret-files.ts";
+
+/** The parts of the file, by its own names. */
+const partNames: Readonly<Record<keyof Settings, string>> = {
+  limits: "limits",
+  storage: "storage",
+  console: "console",
+  cors: "cors",
+  server: "server.tls",
+  accessLog: "access_log",
+  retention: "retention",
+  telemetry: "telemetry",
+  exports: "exports",
+  tags: "tags",
+  hooks: "hooks",
+  webhooks: "webhooks",
+};
+
+/** Certificates take effect at once; whether there is TLS at all is decided at the start. */
+const comparable = ({ server, ...rest }: Settings): Record<string, unknown> => ({
+  ...rest,
+  server: server.tls !== undefined,
+});
+
+/** The parts of the file that say something else than at the start, and take effect at the next one only. */
+export function waitingParts(started: Settings, said: Settings): string[] {
+  const [before, now] = [comparable(started), comparable(said)];
+  return Object.entries(partNames)
+    .filter(([part]) => JSON.stringify(before[part]) !== JSON.stringify(now[part]))
+    .map(([, name]) => name);
+}
+
+/** Read once at the start, by whatever uses them. */
+const ofTheStart = /^(?:TOLLGATE_|OTEL_)|^DATABASE_URL$|_PROXY$/i;
+
+interface Reloading {
+  readonly catalog: OpenCatalog;
+  readonly log: Log;
+}
+
+/**
+ * Takes the configuration file, certificates, and secrets from files as they are now.
+ * @throws UsageError where anything is wrong; then all stays as it was
+ */
+export async function reload({ catalog, log }: Reloading, next: Environment): Promise<void> {
+  const before = catalog.variables();
+  const now = next.variables;
+  const reread = await catalog.reload(next);
+  const changed = [...new Set([...Object.keys(before), ...Object.keys(now)])]
+    .filter((name) => isSecretVariable(name) && before[name] !== now[name])
+    .sort();
+  const waits = (name: string): boolean =>
+    ofTheStart.test(name) && reread?.variables?.has(name) !== true;
+  const restart = [
+    ...(reread ? waitingParts(catalog.settings, reread.settings) : []),
+    ...changed.filter(waits),
+  ];
+  const taken = changed.filter((name) => !waits(name));
+  log.info(
+    { path: reread?.path, models: catalog.current().models.size, secrets: taken, restart },
+    "the configuration was read again",
+  );
+  if (restart.length > 0)
+    log.warn({ restart }, "changes that take effect at the next start, and not before");
+}

@@ -1,0 +1,203 @@
+/** SIGHUP where one process serves: read again what can change, say what cannot, and end when the terminal is closed. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tollgateHere } from "../support/command.ts";
+import { preparedDataDir } from "../support/postgres.ts";
+import { spawnGateway } from "../support/process.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+import { isAlive } from "../workers/support.ts";
+import { chat, keyOf, start, useDirectory, type KeptProcess } from "./support.ts";
+
+const directory = useDirectory();
+const at = (name: string): string => join(directory, name);
+const environment = {
+  TOLLGATE_DATA_DIR: at("data"),
+  TOLLGATE_CONFIG: at("tollgate.yaml"),
+  TOLLGATE_LOG_LEVEL: "info",
+  HOUSE_KEY_FILE: at("house-key"),
+  OPENAI_API_KEY_FILE: at("openai-key"),
+  TOLLGATE_METRICS_TOKEN_FILE: at("metrics-token"),
+};
+
+let upstream: Recorder;
+let gateway: KeptProcess;
+let key: string;
+
+const config = (rest = ""): string => `
+providers:
+  - { id: up, dialect: openai, base_url: "${upstream.url}/v1", api_key: \${HOUSE_KEY} }
+models:
+  - id: acme/one
+    kind: text
+    endpoints: [chat_completions]
+    context_length: 100000
+    max_output_tokens: 1000
+    offers: [{ provider: up, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }]
+${rest}`;
+
+const message = { role: "assistant", content: "Hello" };
+const answer = json({
+  id: "c",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, message, finish_reason: "stop" }],
+  usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 },
+});
+
+beforeAll(async () => {
+  upstream = await startRecorder(answer);
+  writeFileSync(environment.TOLLGATE_CONFIG, config());
+  writeFileSync(environment.HOUSE_KEY_FILE, "sk-one\n");
+  writeFileSync(environment.OPENAI_API_KEY_FILE, "sk-openai-one");
+  writeFileSync(environment.TOLLGATE_METRICS_TOKEN_FILE, "metrics-one");
+  await preparedDataDir(environment.TOLLGATE_DATA_DIR);
+  gateway = await start({ ...environment, OPENAI_BASE_URL: upstream.url });
+  key = keyOf(gateway);
+  await tollgateHere(["credits", "add", "10"], environment);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+});
+
+interface Line {
+  readonly msg: string;
+  readonly reason?: string;
+  readonly secrets?: readonly string[];
+  readonly restart?: readonly string[];
+}
+
+/** The lines about reloads that the gateway has written so far. */
+const lines = (): Line[] =>
+  gateway
+    .printed()
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as Line)
+    .filter(({ msg }) => /read again|nothing was reloaded|next start/.test(msg));
+
+/** Sends SIGHUP, and waits for what it says. */
+async function hangUp(): Promise<Line[]> {
+  const before = lines().length;
+  gateway.child.kill("SIGHUP");
+  await expect.poll(() => lines().length).toBeGreaterThan(before);
+  return lines().slice(before);
+}
+
+describe("one process", () => {
+  it("takes the key of a provider from its file as it is now, of the configuration and of the environment", async () => {
+    expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");
+    expect(upstream.requests.at(-1)!.headers.authorization).toBe("Bearer sk-one");
+    writeFileSync(environment.HOUSE_KEY_FILE, "sk-two\n");
+    writeFileSync(environment.OPENAI_API_KEY_FILE, "sk-openai-two");
+    const [line] = await hangUp();
+    expect(line).toMatchObject({
+      msg: "the configuration was read again",
+      secrets: ["HOUSE_KEY", "OPENAI_API_KEY"],
+      restart: [],
+    });
+    expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");
+    expect(upstream.requests.at(-1)!.headers.authorization).toBe("Bearer sk-two");
+    await chat(gateway.url, key, "openai/gpt-4o-mini");
+    expect(upstream.requests.at(-1)!.headers.authorization).toBe("Bearer sk-openai-two");
+    expect(gateway.printed()).not.toMatch(/sk-(?:two|openai)/);
+  });
+
+  it("says by name what waits for a restart", async () => {
+    writeFileSync(environment.TOLLGATE_METRICS_TOKEN_FILE, "metrics-two");
+    writeFileSync(environment.TOLLGATE_CONFIG, config("limits: { body_mb: 1 }\n"));
+    const said = await hangUp();
+    await expect.poll(() => lines().at(-1)!.msg).toContain("next start");
+    expect(said[0]).toMatchObject({
+      secrets: [],
+      restart: ["limits", "TOLLGATE_METRICS_TOKEN"],
+    });
+    const asked = (token: string) =>
+      fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    expect((await asked("metrics-one")).status).toBe(200);
+    expect((await asked("metrics-two")).status).toBe(401);
+  });
+
+  it("a wrong file, or a secret that is gone, changes nothing and is named; the right one after it counts", async () => {
+    writeFileSync(environment.HOUSE_KEY_FILE, "sk-three");
+    writeFileSync(environment.TOLLGATE_CONFIG, config("limits: { body_mb: many }\n"));
+    expect((await hangUp())[0]).toMatchObject({
+      msg: "nothing was reloaded",
+      reason: expect.stringMatching(/tollgate\.yaml:\d+:\d+ .*body_mb/s),
+    });
+    writeFileSync(environment.TOLLGATE_CONFIG, config());
+    rmSync(environment.OPENAI_API_KEY_FILE);
+    expect((await hangUp())[0]).toMatchObject({
+      msg: "nothing was reloaded",
+      reason: `OPENAI_API_KEY_FILE: ${at("openai-key")} does not exist`,
+    });
+    rmSync(environment.TOLLGATE_CONFIG);
+    writeFileSync(environment.OPENAI_API_KEY_FILE, "sk-openai-two");
+    expect((await hangUp())[0]).toMatchObject({
+      reason: expect.stringContaining("no configuration file"),
+    });
+    expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");
+    expect(upstream.requests.at(-1)!.headers.authorization).toBe("Bearer sk-two");
+    writeFileSync(environment.TOLLGATE_CONFIG, config());
+    expect((await hangUp())[0]).toMatchObject({ secrets: ["HOUSE_KEY"] });
+    expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");
+    expect(upstream.requests.at(-1)!.headers.authorization).toBe("Bearer sk-three");
+  });
+});
+
+const signalsCaught = (pid: number): bigint => {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return BigInt(`0x${/SigCgt:\s*(\w+)/.exec(status)![1]}`);
+};
+
+it.skipIf(process.platform !== "linux")(
+  "one that comes during the start waits for its end",
+  async () => {
+    const dataDir = await preparedDataDir();
+    const program = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+    const child = spawn(process.execPath, [program, "serve"], {
+      env: { ...process.env, PORT: "0", TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: "info" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (bytes: Buffer) => (printed += bytes.toString()));
+    await expect.poll(() => signalsCaught(child.pid!) & 1n, { interval: 1 }).toBe(1n);
+    expect(printed).toBe("");
+    child.kill("SIGHUP");
+    await expect.poll(() => printed).toMatch(/^curl .*/m);
+    await expect.poll(() => printed).toContain("the configuration was read again");
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
+  },
+);
+
+const hasScript = spawnSync("script", ["--version"]).status === 0;
+
+it.skipIf(!hasScript || process.platform !== "linux")(
+  "a terminal that is closed ends it, for nobody could",
+  async () => {
+    const dataDir = await preparedDataDir();
+    const program = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+    const pidFile = at("pid");
+    const command = `echo $$ > ${pidFile}; exec ${process.execPath} ${program} serve`;
+    const terminal = spawn("script", ["-qfec", command, "/dev/null"], {
+      env: { ...process.env, PORT: "0", TOLLGATE_DATA_DIR: dataDir },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let printed = "";
+    terminal.stdout.on("data", (bytes: Buffer) => (printed += bytes.toString()));
+    await expect.poll(() => printed).toMatch(/ready at/);
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    process.kill(pid, "SIGHUP");
+    expect(isAlive(pid)).toBe(true);
+    terminal.kill("SIGKILL");
+    await expect.poll(() => isAlive(pid)).toBe(false);
+    const again = await spawnGateway({ TOLLGATE_DATA_DIR: dataDir });
+    await again.stop();
+  },
+);
