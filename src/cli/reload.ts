@@ -31,7 +31,7 @@ const comparable = ({ server, ...rest }: Settings): Record<string, unknown> => (
 });
 
 /** The parts of the file that say something else than at the start, and take effect at the next one only. */
-export function waitingParts(started: Settings, said: Settings): string[] {
+function waitingParts(started: Settings, said: Settings): string[] {
   const [before, now] = [comparable(started), comparable(said)];
   return Object.entries(partNames)
     .filter(([part]) => JSON.stringify(before[part]) !== JSON.stringify(now[part]))

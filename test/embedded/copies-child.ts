@@ -4,10 +4,10 @@ import { syncBuiltinESMExports } from "node:module";
 
 const [place = "", native = "", version = ""] = process.argv.slice(2);
 const { cpSync } = files;
-files.cpSync = ((...call: Parameters<typeof cpSync>) => {
+files.cpSync = (...call: Parameters<typeof cpSync>) => {
   cpSync(...call);
   process.kill(process.pid, "SIGKILL");
-}) as typeof cpSync;
+};
 syncBuiltinESMExports();
 
 const { copyPrograms } = await import("../../src/embedded/copies.ts");
