@@ -239,6 +239,17 @@ ${defaultTiming.leaseMs / 1000} seconds. Before a vendor is asked to begin, the 
 outcome is known to be unknown, and no vendor is asked twice for one task. Leases, deadlines and the times of callbacks
 are those of the database's clock: a gateway whose own clock is wrong takes nothing over too early.
 
+A gateway that is stopped, or cut off from the database, and comes back:
+
+- Before the request leaves, it checks its lease once more, at the connection and at each piece of an upload. Without a
+  lease nothing is sent, and the task is asked for again.
+- Once the request may have left, only this gateway can learn the answer. Others wait ${(defaultTiming.leaseMs + defaultTiming.abandonMs) / 60_000} minutes before they give the task
+  up as \`submission_uncertain\`. Time in which the database is away does not count. Until then a cancellation is refused.
+- The vendor's answer is written once the database is back, for up to an hour.
+- If the task was given up before, the vendor is told to cancel the job. An error in the log names that job.
+
+The steps of one workspace take at most half of the places of a gateway. Its thousands do not delay the tasks of others.
+
 A test stops a real process with \`kill -9\` at each of these points, on both kinds of database (\`test/faults/task-kill.test.ts\`):
 
 | killed at | and then |

@@ -12,15 +12,17 @@ import {
   type KeyedCandidate,
 } from "../attempts/index.ts";
 import { permits } from "../routing/index.ts";
-import { persist, settleRetryMs } from "../storage/index.ts";
+import { persist } from "../storage/index.ts";
 import { asAnswered, AskFailure, type MediaState } from "../upstream/index.ts";
 import { askTarget, nextTarget, withAttempt, withOutcome, wordsBytesMax } from "./attempt.ts";
 import { collect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
-import { dueAt, writeJob, type JobChange } from "./lease.ts";
+import { dueAt, writeJob, writeRetryMs, type JobChange } from "./lease.ts";
 import { notTaken, unanswered, uncertain, type NotTaken } from "./not-taken.ts";
 import type { Job } from "./rows.ts";
+import { holds } from "./right.ts";
+import { endStray } from "./stray.ts";
 import { passedOn, traceAsked } from "./trace.ts";
 import type { TaskError } from "./types.ts";
 
@@ -41,7 +43,10 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
   const lease = services.budget.lease();
   const expected = expectedAnswer(services, job, target);
   // A task can wait, until its own deadline.
-  if (!lease.tryTake(expected)) return nextStep(services, job, services.timing.shortageMs);
+  if (!lease.tryTake(expected)) {
+    await nextStep(services, job, services.timing.shortageMs);
+    return;
+  }
   try {
     await askHolding(services, job, { target, onBytes: countBeyond(lease, expected) });
   } finally {
@@ -122,7 +127,7 @@ async function intend(
     attempts: JSON.stringify(attempts),
   };
   // Again where its answer was lost: an intent that stands and was not followed would look like a submission of unknown fate.
-  const written = await persist(settleRetryMs, () =>
+  const written = await persist(writeRetryMs(change), () =>
     writeJob(services.database, job, change, { nowMs }),
   );
   return written
@@ -170,6 +175,7 @@ async function put(
       onBytes,
       bytesMax: dialect.synchronous === true ? undefined : wordsBytesMax,
       traceparent: passedOn(job, target),
+      mayLeave: () => holds(job.right),
     });
     const read = dialect.readSubmit(answer.status, answer.body, work);
     const state = asAnswered(provider, read, answer, services.clock.now());
@@ -191,17 +197,20 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
     ...job,
     attempts: withOutcome(job.attempts, outcome, message),
   });
-  if (answer.state === "pending") return taken(services, noted("taken"), answer.id);
+  if (answer.state === "pending")
+    return taken(services, noted("taken"), { target, upstreamId: answer.id });
   if (answer.state === "succeeded") return collect(services, noted("ok"), { target, answer });
   if (answer.isShort === true) {
     // As if it had not been asked: the attempt is taken back.
     const attempts = job.attempts.slice(0, -1);
-    return nextStep(services, { ...job, attempts }, services.timing.shortageMs);
+    await nextStep(services, { ...job, attempts }, services.timing.shortageMs);
+    return;
   }
   const attempted = noted(answer.outcome, answer.message);
   switch (nextAfter(answer, services.health, target, timesAsked(attempted, target))) {
     case "other_key":
-      return nextStep(services, attempted, 0);
+      await nextStep(services, attempted, 0);
+      return;
     case "next_candidate":
       return tryNext(services, attempted, answer.error);
     case "end":
@@ -210,14 +219,23 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
 }
 
 /** The vendor has the job: its id is written down before anything else. */
-async function taken(services: TaskServices, job: Job, id: string | undefined): Promise<void> {
-  if (id === undefined) {
+async function taken(
+  services: TaskServices,
+  job: Job,
+  {
+    target,
+    upstreamId,
+  }: { readonly target: KeyedCandidate; readonly upstreamId?: string | undefined },
+): Promise<void> {
+  if (upstreamId === undefined) {
     await endTask(services, job, failed(uncertain()));
     return;
   }
   const leftMs = job.expiresAt.getTime() - services.clock.now();
-  const change = { status: "running", upstream_id: id } as const;
-  return nextStep(services, job, Math.min(services.timing.firstPollMs, leftMs), change);
+  const change = { status: "running", upstream_id: upstreamId } as const;
+  const pauseMs = Math.min(services.timing.firstPollMs, leftMs);
+  if (!(await nextStep(services, job, pauseMs, change)))
+    await endStray(services, job, { target, upstreamId });
 }
 
 /** How often this provider has been asked for the job. */
@@ -229,22 +247,28 @@ async function tryNext(services: TaskServices, job: Job, error: TaskError): Prom
   const attempt = job.attempt + 1;
   const round = Math.floor(attempt / job.offers.length);
   const pauseMs = attempt % job.offers.length === 0 ? roundPausesMs[round - 1] : 0;
-  if (pauseMs !== undefined) return nextStep(services, job, pauseMs, { attempt });
-  await endTask(services, job, failed(error));
+  if (pauseMs !== undefined) await nextStep(services, job, pauseMs, { attempt });
+  else await endTask(services, job, failed(error));
 }
 
-/** Writes what came of asking; the next step is due after a pause. Without a change the same offer is asked once more. */
+/**
+ * Writes what came of asking; the next step is due after a pause. Without a change the same offer is asked once more.
+ * @returns false when nothing was written, or by an earlier try whose answer was lost
+ */
 async function nextStep(
   services: TaskServices,
   job: Job,
   pauseMs: number,
   change: JobChange = {},
-): Promise<void> {
+): Promise<boolean> {
   const nowMs = services.clock.now();
   const dueMs = nowMs + pauseMs;
   const attempts = JSON.stringify(job.attempts);
   const written = { ...dueAt(dueMs), asking: false, attempts, ...change };
-  await persist(settleRetryMs, () => writeJob(services.database, job, written, { nowMs }));
+  const isWritten = await persist(writeRetryMs(job), () =>
+    writeJob(services.database, job, written, { nowMs }),
+  );
   services.due(dueMs);
   await services.at("ask.noted");
+  return isWritten;
 }

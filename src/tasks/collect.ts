@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { FileDrafts, recordFile } from "../files/index.ts";
 import { mediaUsage, priceMedia, wantedOf } from "../media/index.ts";
-import { persist, settleRetryMs } from "../storage/index.ts";
+import { persist } from "../storage/index.ts";
 import {
   download,
   DownloadError,
@@ -16,6 +16,7 @@ import {
 } from "../upstream/index.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
+import { writeRetryMs } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import type { Artifact } from "./types.ts";
 
@@ -44,7 +45,7 @@ export async function collect(
     const bytesMax = bytesMaxOf(services, job);
     const owner = { workspaceId, taskId, waitMs: unclaimedMs };
     const drafts = new FileDrafts(services, owner, (row) =>
-      persist(settleRetryMs, () => recordFile(services.database, row)),
+      persist(writeRetryMs(job), () => recordFile(services.database, row)),
     );
     for (const result of wantedOf(job.request, answer.results))
       artifacts.push(await keep(services, job, { target, result, drafts, bytesMax }));

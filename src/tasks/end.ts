@@ -4,9 +4,9 @@
  */
 import { settleIn } from "../ledger/index.ts";
 import type { MediaUsage } from "../media/index.ts";
-import { persist, settleRetryMs, type Queryable } from "../storage/index.ts";
+import { persist, type Queryable } from "../storage/index.ts";
 import { endedChannel, type TaskServices } from "./engine.ts";
-import { writeJob } from "./lease.ts";
+import { writeJob, writeRetryMs } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import type { TerminalStatus } from "./states.ts";
 import type { Artifact, TaskError } from "./types.ts";
@@ -36,7 +36,7 @@ export async function endTask(
 ): Promise<boolean> {
   await services.at("end.begin");
   const nowMs = services.clock.now();
-  const ended = await persist(settleRetryMs, (attempt) =>
+  const ended = await persist(writeRetryMs(job), (attempt) =>
     services.database.transaction(async (tx) => {
       const written = await writeJob(tx, job, changeOf(job, ending, nowMs), { nowMs, ...options });
       // The answer to an earlier commit may have been lost: what follows an end follows all the same.

@@ -77,6 +77,11 @@ export interface TaskTiming {
   readonly firstPollMs: number;
   /** How long a process may be silent before another takes its steps over. */
   readonly leaseMs: number;
+  /**
+   * How long after its lease's end a request to begin a job counts as abandoned. Until then its process, which may have been
+   * stopped or cut off, can still write down what the vendor answered.
+   */
+  readonly abandonMs: number;
   /** How often tasks that nobody announced are looked for. */
   readonly sweepMs: number;
   /** How often moments are looked for that only a clock that ran ahead can have written. */
@@ -93,6 +98,7 @@ export interface TaskTiming {
 export const defaultTiming: TaskTiming = {
   firstPollMs: 500,
   leaseMs: 60_000,
+  abandonMs: 300_000,
   sweepMs: 1_000,
   mendMs: 60_000,
   questionMs: 30_000,

@@ -3,53 +3,103 @@
  * that of two processes that believe they hold it only the latest can write. docs/tasks.md; T79.
  */
 import { randomUUID } from "node:crypto";
-import type { Queryable } from "../storage/index.ts";
+import { settleRetryMs, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
+import { rightFor } from "./right.ts";
 import { toJob, type Job, type TaskRow } from "./rows.ts";
 import type { TaskStatus } from "./states.ts";
 
+/** A task whose step is due. */
+export interface DueTask {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/** Which tasks are looked for. */
+export interface DueInput {
+  readonly status: "queued" | "running";
+  readonly limit: number;
+  /** Workspaces that have all the places they may have. */
+  readonly fullWorkspaces: readonly string[];
+  /** What this process works on itself: after a clock has jumped, or the database was away, such leases look over. */
+  readonly underWay: Iterable<Job>;
+  /** Whether a request that was being sent when its lease ran out may count as abandoned. */
+  readonly takesAbandoned: boolean;
+}
+
 /**
- * Claims tasks of one status whose step is due, the longest due first; any number of processes may ask at once. Those of
- * `underWay` this process works on itself: after a clock has jumped, or the database was away, their leases look over.
+ * $1 is now, $2 until when the lease of a request under way must have ended. Its process may be stopped or cut off and still
+ * get the answer; only it can write that down.
  */
-export async function claimDue(
-  { database, clock, timing }: TaskServices,
-  status: "queued" | "running",
-  { countMax, underWay }: { readonly countMax: number; readonly underWay: Iterable<Job> },
-): Promise<Job[]> {
+const isFree = `due_at <= $1 and (lease_until is null or lease_until <= case when asking then $2 else $1 end)`;
+
+function freeAt({ clock, timing }: TaskServices, takesAbandoned: boolean): [Date, Date] {
   const nowMs = clock.now();
-  const rows = await database.query<TaskRow>(
-    `update tasks t set lease_token = $1, lease_until = $2
+  return [new Date(nowMs), new Date(takesAbandoned ? nowMs - timing.abandonMs : 0)];
+}
+
+/** Tasks of one status whose step is due, the longest due first; any number of processes may ask at once. */
+export function findDue(
+  services: TaskServices,
+  { status, limit, fullWorkspaces, underWay, takesAbandoned }: DueInput,
+): Promise<DueTask[]> {
+  return services.database.query<DueTask>(
+    `select workspace_id as "workspaceId", id from tasks
+     where ${isFree} and status = $3 and workspace_id <> all ($4::text[]) and id <> all ($5::text[])
+     order by due_at limit $6`,
+    [
+      ...freeAt(services, takesAbandoned),
+      status,
+      fullWorkspaces,
+      Array.from(underWay, (job) => job.id),
+      limit,
+    ],
+    { name: "tasks_due" },
+  );
+}
+
+/** Claims those of `due` that nobody else has claimed meanwhile. */
+export async function claimDue(
+  services: TaskServices,
+  due: readonly DueTask[],
+  { status, takesAbandoned }: Pick<DueInput, "status" | "takesAbandoned">,
+): Promise<Job[]> {
+  const { leaseMs } = services.timing;
+  const { endMs } = rightFor(leaseMs);
+  const rows = await services.database.query<TaskRow>(
+    `update tasks t set lease_token = $4, lease_until = $5
      from (
        select workspace_id, id from tasks
-       where due_at <= $3 and status = $4 and (lease_until is null or lease_until <= $3) and id <> all ($6::text[])
-       order by due_at limit $5 for update skip locked
-     ) due
-     where t.workspace_id = due.workspace_id and t.id = due.id
+       where (workspace_id, id) in (select * from unnest($6::text[], $7::text[])) and ${isFree} and status = $3
+       for update skip locked
+     ) free
+     where t.workspace_id = free.workspace_id and t.id = free.id
      returning t.*`,
     [
-      randomUUID(),
-      new Date(nowMs + timing.leaseMs),
-      new Date(nowMs),
+      ...freeAt(services, takesAbandoned),
       status,
-      countMax,
-      Array.from(underWay, (job) => job.id),
+      randomUUID(),
+      new Date(services.clock.now() + leaseMs),
+      due.map((one) => one.workspaceId),
+      due.map((one) => one.id),
     ],
     { name: "tasks_claim" },
   );
-  return rows.map(toJob);
+  return rows.map((row) => ({ ...toJob(row), right: { endMs } }));
 }
 
-/** Keeps the claims on jobs whose steps take long. */
+/** Keeps the claims on jobs whose steps take long; who has lost one has no right to it any more. */
 export async function extendLeases(
   { database, clock, timing }: TaskServices,
   jobs: readonly Job[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  await database.query(
+  const { endMs } = rightFor(timing.leaseMs);
+  const rows = await database.query<{ id: string }>(
     `update tasks t set lease_until = $1
      from unnest($2::text[], $3::text[], $4::text[]) as held (workspace_id, id, token)
-     where t.workspace_id = held.workspace_id and t.id = held.id and t.lease_token = held.token`,
+     where t.workspace_id = held.workspace_id and t.id = held.id and t.lease_token = held.token
+     returning t.id`,
     [
       new Date(clock.now() + timing.leaseMs),
       jobs.map((job) => job.workspaceId),
@@ -57,6 +107,8 @@ export async function extendLeases(
       jobs.map((job) => job.leaseToken),
     ],
   );
+  const held = new Set(rows.map(({ id }) => id));
+  for (const { id, right } of jobs) if (right) right.endMs = held.has(id) ? endMs : -Infinity;
 }
 
 /** No step is due, and no lease ends, so much later than now. */
@@ -85,6 +137,15 @@ export async function mendAfterClockJump({
   );
   return rows.length;
 }
+
+const hourMs = 3_600_000;
+
+/**
+ * How long a step tries to write what it knows. What a vendor was asked for, and answered, nobody else can know: its process
+ * tries for as long as the database may be away. Anything else another process finds out again.
+ */
+export const writeRetryMs = ({ asking }: Pick<Job, "asking">): number =>
+  asking ? hourMs : settleRetryMs;
 
 /** Columns a step may write. JSON columns are given as JSON text. */
 export type JobChange = Partial<{

@@ -20,7 +20,7 @@ export interface NotTaken extends Omit<Failure, "error" | "body"> {
   readonly status?: number;
   /** What the task ends with where nothing follows. */
   readonly error: TaskError;
-  /** We had no connection left, and asked nobody: a task can wait, until its own deadline. */
+  /** We had no connection left, or no right to ask any more, and asked nobody: a task can wait, until its own deadline. */
   readonly isShort?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function uncertain(unusable?: string): TaskError {
 export function unanswered(asked: AskFailure): NotTaken {
   const health = outcomeOfFailure(asked);
   const parts = { state: "not_taken", message: asked.message, health } as const;
-  if (asked.failure === "shortage")
+  if (asked.failure === "shortage" || (asked.failure === "aborted" && !asked.sent))
     return { ...parts, outcome: "short", error: uncertain(), isShort: true };
   if (asked.sent) return { ...parts, outcome: "unknown", error: uncertain() };
   const message = "The connection to the provider failed.";

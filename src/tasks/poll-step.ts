@@ -91,7 +91,7 @@ export async function poll(
   try {
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
     const { status, body } = await askAbout(services, job, target, request);
-    return asReported(provider, dialect.readPoll(status, body));
+    return asReported(provider, dialect.readPoll(status, body, job.upstreamId!));
   } catch (error) {
     if (error instanceof AskFailure) return { state: "unreachable", message: error.message };
     throw error;

@@ -5,6 +5,7 @@ import type { Span } from "../base/tracing.ts";
 import type { MediaOffer, MediaPrice } from "../catalog/index.ts";
 import type { Queryable } from "../storage/index.ts";
 import { openScope, type Constraints, type MediaPlan } from "../routing/index.ts";
+import type { Right } from "./right.ts";
 import type { Task } from "./types.ts";
 
 /** What a step works on: the task, who may serve it, and how far the attempt under way has come. */
@@ -25,13 +26,15 @@ export interface Job extends Task {
   /** Held by the process that takes the step; every write of it names the token. */
   readonly leaseToken: string | null;
   readonly traceparent: string | undefined;
+  /** Of the process that claimed it; absent where it was only read. */
+  readonly right?: Right | undefined;
   /** The span of the step that is being taken, where it is traced. */
   readonly span?: Span | undefined;
 }
 
 /** A row as the database gives it. */
 export type TaskRow = SnakeCased<
-  Omit<Job, "offers" | "explanation" | "constraints" | "traceparent" | "span">
+  Omit<Job, "offers" | "explanation" | "constraints" | "traceparent" | "right" | "span">
 > & { readonly plan: StoredPlan };
 
 /** The offers as they were at submission: a price that changes later does not change what a task costs. */

@@ -4,15 +4,16 @@
  */
 import { abandonedStep, askStep } from "./ask-step.ts";
 import type { TaskServices } from "./engine.ts";
-import { claimDue, dueAt, extendLeases, mendAfterClockJump, writeJob } from "./lease.ts";
+import { createLane, type Lane } from "./lane.ts";
+import { dueAt, extendLeases, mendAfterClockJump, writeJob } from "./lease.ts";
 import { expire, isOver, pollStep } from "./poll-step.ts";
+import { Contact } from "./right.ts";
 import type { Job } from "./rows.ts";
 import { sweepKeys } from "./idempotency.ts";
 import { beginStep } from "./trace.ts";
 
 /** Steps of waiting tasks and of running ones have places of their own: a long answer must not hold up the polls. */
-const stepsMax = { queued: 64, running: 64 } as const;
-type Lane = keyof typeof stepsMax;
+const lanes = ["queued", "running"] as const;
 
 /** After a step that failed for a reason of ours: the database, a bug. */
 const failedPauseMs = 5_000;
@@ -29,39 +30,14 @@ export interface Runner {
   close(): Promise<void>;
 }
 
-/** The steps under way of one kind of task. */
-interface Places {
-  readonly jobs: Map<Job, Promise<void>>;
-  /** Claims what is due, as far as there is room, and takes the steps; `room` is called when a full house has room again. */
-  fill(room: () => void): Promise<void>;
-}
-
-function createPlaces(services: TaskServices, lane: Lane, underWay: () => Job[]): Places {
-  const jobs = new Map<Job, Promise<void>>();
-  return {
-    jobs,
-    async fill(room) {
-      const countMax = stepsMax[lane] - jobs.size;
-      if (countMax <= 0) return;
-      for (const job of await claimDue(services, lane, { countMax, underWay: underWay() })) {
-        const step = takeStep(services, job).finally(() => {
-          jobs.delete(job);
-          if (jobs.size === stepsMax[lane] - 1) room();
-        });
-        jobs.set(job, step);
-      }
-    },
-  };
-}
-
 /** Starts a runner. */
 export function startRunner(services: TaskServices): Runner {
   const { clock, log } = services;
-  const underWay = () => places.flatMap(({ jobs }) => [...jobs.keys()]);
-  const places: Places[] = [
-    createPlaces(services, "queued", underWay),
-    createPlaces(services, "running", underWay),
-  ];
+  const underWay = (): Job[] => places.flatMap(({ jobs }) => [...jobs.keys()]);
+  const contact = new Contact(services.timing.leaseMs);
+  const places: readonly Lane[] = lanes.map((lane) =>
+    createLane(services, lane, { underWay, contact, take: (job) => takeStep(services, job) }),
+  );
   let closed = false;
   let looking: Promise<void> | undefined;
   let lookAgain = false;
@@ -72,8 +48,10 @@ export function startRunner(services: TaskServices): Runner {
     do {
       lookAgain = false;
       try {
-        await Promise.all(places.map((place) => place.fill(() => wakeAt(clock.now()))));
+        await Promise.all(places.map((place) => place.fill((ms) => wakeAt(clock.now() + ms))));
+        contact.answered();
       } catch (error) {
+        contact.failed();
         log.warn({ err: error }, "due tasks could not be looked for");
       }
     } while (lookAgain);

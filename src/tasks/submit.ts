@@ -103,10 +103,11 @@ async function checkAddresses(
   input: SubmitInput,
   request: MediaRequest,
 ): Promise<void> {
+  const rule = { allowPrivate, owner: input.caller.workspaceId };
   if (input.webhookUrl !== undefined)
-    await checkAddress(input.webhookUrl, { https: true, allowPrivate, param: "webhook_url" });
+    await checkAddress(input.webhookUrl, { ...rule, https: true, param: "webhook_url" });
   for (const { url, param } of mediaAddresses(request))
-    await checkAddress(url, { https: false, allowPrivate, param });
+    await checkAddress(url, { ...rule, https: false, param });
 }
 
 interface Asked {

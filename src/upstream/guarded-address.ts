@@ -2,10 +2,8 @@
  * The one guard for addresses that strangers name: every address behind the name must be public, and the connection goes to
  * the addresses that were checked, whatever the name says a moment later. Rows HOOK-07, HOOK-08; trap T77.
  */
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Client } from "undici";
-import { inTurns } from "../base/in-turn.ts";
 import {
   addressError,
   hostOf,
@@ -14,20 +12,20 @@ import {
   privateAddressError,
   type AddressRule,
 } from "../base/safe-url.ts";
-import { connectorOf, type ResolvedAddress } from "./dial/connector.ts";
+import { connectorOf } from "./dial/connector.ts";
 import { directly, type Way } from "./dial/way.ts";
 import { ExchangeError } from "./exchange-error.ts";
+import { createNames, type Resolve, type ResolvedAddress } from "./names.ts";
 import { undici } from "./undici.ts";
 
-export type { ResolvedAddress } from "./dial/connector.ts";
-
-/** All addresses of a name. Fails as `node:dns` does. */
-export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+export type { Resolve, ResolvedAddress } from "./names.ts";
 
 /** The rule of an address, and how its name is resolved where that is not the system's way. */
 export interface CheckRule extends AddressRule {
   readonly resolve?: Resolve | undefined;
-  /** A vendor has named it, and no stranger. */
+  /** The workspace that named it, whose lookups are bounded. */
+  readonly owner?: string | undefined;
+  /** A vendor has named it, and no stranger; `owner` is its provider. */
   readonly byVendor?: boolean | undefined;
 }
 
@@ -73,7 +71,7 @@ async function addressesOf(host: string, rule: CheckRule): Promise<readonly Reso
   const literal = isIP(host);
   if (literal !== 0) return [{ address: host, family: literal === 4 ? 4 : 6 }];
   try {
-    return await (rule.resolve ?? (rule.byVendor === true ? ofVendors : ofStrangers))(host);
+    return await (rule.resolve ?? namesOf(rule))(host, rule.owner);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOTFOUND" || code === "ENODATA")
@@ -82,37 +80,16 @@ async function addressesOf(host: string, rule: CheckRule): Promise<readonly Reso
   }
 }
 
-const resolveMsMax = 5_000;
+/** Strangers with dead names take nobody's turn but their own. */
+const ofStrangers = createNames();
+const ofNeighbours = createNames({ bySystemToo: true });
+const ofVendors = createNames({ bySystemToo: true });
 
-const systemLookup: Resolve = async (hostname) =>
-  (await lookup(hostname, { all: true })) as ResolvedAddress[];
-
-/**
- * Resolves one name at a time: a name whose servers do not answer blocks one of the two threads that all names of this process
- * have. Whoever waits in vain for their turn is not looked up any more.
- */
-export function oneByOne(look: Resolve = systemLookup, resolveMs = resolveMsMax): Resolve {
-  const inTurn = inTurns(1);
-  return async (hostname) => {
-    const late = new Error("the resolver did not answer");
-    const { promise: over, reject } = Promise.withResolvers<never>();
-    let isOver = false;
-    const timer = setTimeout(() => {
-      isOver = true;
-      reject(late);
-    }, resolveMs);
-    try {
-      const looked = inTurn(() => (isOver ? Promise.reject(late) : look(hostname)));
-      return await Promise.race([looked, over]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+function namesOf({ byVendor, allowPrivate }: CheckRule): Resolve {
+  if (byVendor === true) return ofVendors;
+  // Where private networks may be named, so may their own names.
+  return allowPrivate ? ofNeighbours : ofStrangers;
 }
-
-/** The system's resolver, hosts file included. Strangers with dead names take nobody's turn but each other's. */
-const ofStrangers = oneByOne();
-const ofVendors = oneByOne();
 
 /**
  * A client of one host whose connections go to the checked addresses only. The name stays in `Host` and in the TLS handshake.
@@ -122,9 +99,18 @@ export function pinnedClient(
   { url, addresses }: CheckedUrl,
   connectMs: number,
   way: Way = directly,
+  mayLeave: () => boolean = () => true,
 ): Client {
+  const connect = connectorOf(url.origin, way, connectMs, addresses);
   return new (undici().Client)(url.origin, {
     allowH2: false,
-    connect: connectorOf(url.origin, way, connectMs, addresses),
+    connect: (options, callback) =>
+      connect(options, (...[error, socket]) => {
+        if (error !== null) return callback(error, null);
+        // What waits for the connection is written in this turn of the event loop.
+        if (mayLeave()) return callback(null, socket);
+        socket.destroy();
+        callback(new Error("it may not be sent any more"), null);
+      }),
   });
 }

@@ -114,6 +114,7 @@ async function check(text: string, request: DownloadRequest): Promise<CheckedUrl
       allowPrivate: request.allowPrivate || isOwn,
       param: "the file's address",
       byVendor: true,
+      owner: request.provider?.id,
       resolve: request.resolve,
     });
   } catch (error) {

@@ -19,6 +19,8 @@ export interface GuardedRequest extends CheckRule {
   readonly responseBytesMax: number;
   /** How its host is reached; directly if absent. */
   readonly ways?: WaysTo | undefined;
+  /** Asked at the last moment before bytes leave. */
+  readonly mayLeave?: (() => boolean) | undefined;
   /** Ends the request early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -32,9 +34,14 @@ export interface GuardedAnswer {
   readonly whole: boolean;
 }
 
+/** Nothing was sent: by the time it could be, `mayLeave` said no. */
+export class NotSentError extends Error {
+  override name = "NotSentError";
+}
+
 /**
  * Sends a request and returns the answer, a redirect too. Once its head is here it is an answer, however its body goes on.
- * @throws GatewayError `invalid_value` for an address that is refused; ExchangeError where no answer came
+ * @throws GatewayError `invalid_value` for an address that is refused; NotSentError; ExchangeError where no answer came
  */
 export async function guardedRequest(request: GuardedRequest): Promise<GuardedAnswer> {
   const deadline = new AbortController();
@@ -54,7 +61,10 @@ const noAnswer = (timeoutMs: number): string => `no answer within ${timeoutMs} m
 
 async function exchange(request: GuardedRequest, signal: AbortSignal): Promise<GuardedAnswer> {
   const checked = await orAborted(resolveToConnect(request.url, request), signal);
-  const client = pinnedClient(checked, request.timeoutMs, request.ways?.way(checked.url.origin));
+  let isLate = false;
+  const mayLeave = () => !(isLate = request.mayLeave?.() === false);
+  const way = request.ways?.way(checked.url.origin);
+  const client = pinnedClient(checked, request.timeoutMs, way, mayLeave);
   try {
     const answer = await client.request({
       method: request.method,
@@ -69,6 +79,7 @@ async function exchange(request: GuardedRequest, signal: AbortSignal): Promise<G
     const body = await readSome(answer.body, request.responseBytesMax);
     return { status: answer.statusCode, headers: answer.headers, ...body };
   } catch (error) {
+    if (isLate) throw new NotSentError("it might not be sent any more", { cause: error });
     throw toExchangeError(error instanceof Error ? error : new Error(String(error)), "receiver");
   } finally {
     await client.destroy();

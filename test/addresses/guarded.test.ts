@@ -6,7 +6,7 @@ import {
   type GuardedRequest,
   type Resolve,
 } from "../../src/upstream/index.ts";
-import { oneByOne } from "../../src/upstream/guarded-address.ts";
+import { oneByOne } from "../../src/upstream/names.ts";
 import { hasOpenssl, resolver, serve, serveRaw, serveTls, type TestServer } from "./servers.ts";
 
 const servers: TestServer[] = [];

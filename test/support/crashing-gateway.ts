@@ -1,5 +1,5 @@
 /**
- * A gateway that kills itself, as `kill -9` would, when a task comes to a named point of its life: run as its own process.
+ * A gateway that kills itself, as `kill -9` would, or stops itself, when a task comes to a named point of its life: run as its own process.
  * It prints one line of JSON with its address and, at its first start, a key. A line on its standard input names the point
  * from then on; it answers with a line of its own.
  */
@@ -9,7 +9,11 @@ import { readEnvironment } from "../../src/cli/environment.ts";
 import { createLog } from "../../src/base/log.ts";
 
 let point: string | undefined;
+let signal = "SIGKILL";
 const leaseMs = Number(process.env["TEST_LEASE_MS"] ?? "1200");
+
+/** How long a process that is silent may still come back. */
+const abandonMs = Number(process.env["TEST_ABANDON_MS"] ?? "0");
 
 const gateway = await startGateway({
   environment: readEnvironment(process.env),
@@ -17,9 +21,11 @@ const gateway = await startGateway({
   filesEveryMs: 200,
   tasks: {
     callbackLeaseMs: leaseMs,
-    timing: { leaseMs, firstPollMs: 30, sweepMs: 100 },
+    timing: { leaseMs, abandonMs, firstPollMs: 30, sweepMs: 100 },
     at(passed) {
-      if (passed === point) process.kill(process.pid, "SIGKILL");
+      if (passed !== point) return;
+      point = undefined;
+      process.kill(process.pid, signal);
     },
   },
 });
@@ -32,7 +38,7 @@ if (gateway.first) {
   });
 }
 createInterface({ input: process.stdin }).on("line", (line) => {
-  point = line;
+  [point, signal = "SIGKILL"] = line.split(" ");
   console.log("armed");
 });
 console.log(JSON.stringify({ url: gateway.url, key: gateway.first?.apiKey ?? null }));

@@ -13,8 +13,8 @@ export interface Life {
   /** The first key, at the first start of a database. */
   readonly key: string | null;
   readonly gone: Promise<unknown>;
-  /** From now on it dies when a task comes to the point. */
-  arm(point: TaskPoint): Promise<void>;
+  /** It dies, or stops with `SIGSTOP`, once a task comes to the point. */
+  arm(point: TaskPoint, signal?: "SIGKILL" | "SIGSTOP"): Promise<void>;
   /** SIGTERM; resolves when the process has ended. */
   end(): Promise<void>;
 }
@@ -47,8 +47,8 @@ export async function live(environment: Record<string, string>): Promise<Life> {
     url,
     key,
     gone,
-    async arm(point) {
-      child.stdin.write(`${point}\n`);
+    async arm(point, signal = "SIGKILL") {
+      child.stdin.write(`${point} ${signal}\n`);
       await once(lines, "line");
     },
     async end() {

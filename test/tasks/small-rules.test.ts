@@ -17,7 +17,8 @@ import { notTaken, unanswered } from "../../src/tasks/not-taken.ts";
 import type { Job } from "../../src/tasks/rows.ts";
 import { openUpload } from "../../src/tasks/tasks.ts";
 import type { DueDelivery } from "../../src/tasks/webhooks/outbox.ts";
-import { createPlaces } from "../../src/tasks/webhooks/places.ts";
+import { triesMax } from "../../src/tasks/webhooks/deliverer.ts";
+import { createPlaces } from "../../src/tasks/places.ts";
 import { AskFailure } from "../../src/upstream/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
@@ -79,18 +80,34 @@ describe("what is noted of an attempt", () => {
   });
 });
 
-it("HOOK: whoever hangs leaves room: four tries a receiver, twenty a workspace, a hundred in all, none twice", () => {
+it("HOOK: whoever hangs leaves room: four tries a receiver of a workspace, twenty a workspace, none twice", () => {
   const due = (number: number, host: string, workspaceId: string) =>
     ({ id: `d${number}`, host, workspaceId }) as DueDelivery;
   const many = (count: number, of: (number: number) => DueDelivery) =>
     Array.from({ length: count }, (_, number) => of(number));
-  expect(createPlaces().take(many(9, (one) => due(one, "h", `w${one}`)))).toHaveLength(4);
-  expect(createPlaces().take(many(30, (one) => due(one, `h${one}`, "w")))).toHaveLength(20);
-  const places = createPlaces();
-  const all = places.take(many(150, (one) => due(one, `h${one}`, `w${one}`)));
-  expect([all.length, places.hasRoom()]).toEqual([100, false]);
+  const fresh = () => createPlaces<DueDelivery>(triesMax);
+  expect(fresh().take(many(9, (one) => due(one, "h", "w")))).toHaveLength(4);
+  // A receiver that several share is not one workspace's to block.
+  expect(fresh().take(many(9, (one) => due(one, "h", `w${one}`)))).toHaveLength(9);
+  expect(fresh().take(many(30, (one) => due(one, `h${one}`, "w")))).toHaveLength(20);
+  const places = fresh();
+  const all = places.take(many(250, (one) => due(one, `h${one}`, `w${one}`)));
+  expect([all.length, places.hasRoom()]).toEqual([200, false]);
   expect(places.leave(all[0]!)).toBe(true);
   expect(places.take([all[1]!, all[0]!])).toEqual([all[0]]);
+});
+
+it("HOOK, TASK: forty workspaces that hang, each with thousands due, leave room for a newcomer", () => {
+  const places = createPlaces({ total: 128 });
+  for (let round = 0; round < 100; round += 1)
+    for (let workspace = 0; workspace < 40; workspace += 1)
+      places.take([{ id: `t${round}`, workspaceId: `w${workspace}` }]);
+  expect(places.take([{ id: "t", workspaceId: "new" }])).toHaveLength(1);
+  const alone = createPlaces({ total: 128 });
+  const tasks = Array.from({ length: 500 }, (_, task) => ({ id: `t${task}`, workspaceId: "w" }));
+  expect(alone.take(tasks)).toHaveLength(64);
+  expect(alone.full().fullWorkspaces).toEqual(["w"]);
+  expect(alone.leave(tasks[0]!)).toBe(true);
 });
 
 it("a file that is gone when it is sent is an error, not an empty file", async () => {

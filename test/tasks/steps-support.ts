@@ -187,9 +187,11 @@ export async function jobOf(world: World, model: ModelName, change: object = {})
   return rowOf(world, id);
 }
 
-/** A task as it is now. */
-export const rowOf = async ({ database }: World, id: string): Promise<Job> =>
-  (await readJob(database, "w1", id))!;
+/** A task as it is now, as who holds it has it. */
+export const rowOf = async ({ database }: World, id: string): Promise<Job> => ({
+  ...(await readJob(database, "w1", id))!,
+  right: { endMs: Infinity },
+});
 
 /** One that the vendor has, at the provider `one`. */
 export const running = (world: World, change: object = {}): Promise<Job> =>

@@ -213,7 +213,7 @@ describe("an image vendor's answer", () => {
       output: { task_status: "SUCCEEDED", ...output },
       usage: { image_count: 2 },
     });
-    expect(dialectOf("dashscope", "image").readPoll(200, body)).toMatchObject(expected);
+    expect(dialectOf("dashscope", "image").readPoll(200, body, "t")).toMatchObject(expected);
   });
 
   it("is read by the same dialect where a vendor is openai-compatible; text vendors have none", () => {
@@ -224,7 +224,9 @@ describe("an image vendor's answer", () => {
   });
 
   it("has no job to ask after where the vendor answered at once", () => {
-    expect(dialectOf("openai", "image").readPoll(200, bytes({}))).toEqual({ state: "missing" });
+    expect(dialectOf("openai", "image").readPoll(200, bytes({}), "t")).toEqual({
+      state: "missing",
+    });
     const waits = (["openai", "xai", "dashscope"] as const).map(
       (vendor) => dialectOf(vendor, "image").synchronous === true,
     );
@@ -269,7 +271,7 @@ describe("an image vendor's answer", () => {
         fc.property(fc.constantFrom(200, 400, 500), odd, (status, value) => {
           const body = bytes(value);
           expect(states).toContain(dialect.readSubmit(status, body, job).state);
-          expect(states).toContain(dialect.readPoll(status, body).state);
+          expect(states).toContain(dialect.readPoll(status, body, "t").state);
         }),
         { numRuns: 300 },
       );

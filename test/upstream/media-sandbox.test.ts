@@ -61,7 +61,7 @@ async function taken(vendor: Vendor, job: MediaJob): Promise<string> {
 async function polled(vendor: Vendor, id: string): Promise<Answer> {
   const dialect = dialectOf(vendor, "video");
   const answer = await send(vendor, dialect.poll(providerOf(vendor), "sandbox", id));
-  return dialect.readPoll(answer.status, answer.body);
+  return dialect.readPoll(answer.status, answer.body, id);
 }
 
 /** How a job ends. */

@@ -255,9 +255,14 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
   ],
 };
 
+/** The job that is asked for. */
+const jobs = { xai: "r", dashscope: "t", ark: "cgt-1" } as const;
+
 describe.each(["xai", "dashscope", "ark"] as const)("a poll of %s", (vendor) => {
   it.each(polls[vendor])("%s", (_title, status, body, expected) => {
-    expect(dialectOf(vendor, "video").readPoll(status, bytes(body))).toMatchObject(expected);
+    expect(dialectOf(vendor, "video").readPoll(status, bytes(body), jobs[vendor])).toMatchObject(
+      expected,
+    );
   });
 });
 
@@ -379,7 +384,7 @@ describe("whatever a vendor answers", () => {
       fc.assert(
         fc.property(anyStatus, anyBody, (status, body) => {
           for (const answer of [
-            dialect.readPoll(status, body),
+            dialect.readPoll(status, body, "t"),
             dialect.readSubmit(status, body, job),
           ]) {
             expect(answerStates).toContain(answer.state);

@@ -54,13 +54,14 @@ describeDatabase("an outbox with several deliverers", (open) => {
     const tenant = await newTenant(database);
     for (let index = 0; index < 30; index += 1) await tenant.end("https://receiver.example/");
     const nowMs = tenant.clock.now();
+    const lease = { leaseMs: 1_000, tryMs: 500 };
     const due = await findDue(database, { nowMs, limit: 50, fullHosts: [], fullWorkspaces: [] });
     expect(due).toHaveLength(30);
-    const atOnce = await Promise.all([1, 2, 3].map(() => claimDue(database, due, nowMs, 1_000)));
+    const atOnce = await Promise.all([1, 2, 3].map(() => claimDue(database, due, nowMs, lease)));
     const ids = atOnce.flat().map((one) => one.id);
     expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
-    expect(await claimDue(database, due, nowMs + 999, 1_000)).toEqual([]);
-    expect(await claimDue(database, due, nowMs + 1_000, 1_000)).toHaveLength(30);
+    expect(await claimDue(database, due, nowMs + 999, lease)).toEqual([]);
+    expect(await claimDue(database, due, nowMs + 1_000, lease)).toHaveLength(30);
   });
 
   it("what a deliverer held when it died between sending and noting is sent again, same event; its ghost writes nothing", async () => {

@@ -9,7 +9,7 @@ import {
   type ClaimedDelivery,
   type DueDelivery,
 } from "./outbox.ts";
-import { createPlaces, lookedAtMax } from "./places.ts";
+import { createPlaces } from "../places.ts";
 import { tryOnce, type DelivererServices } from "./try-once.ts";
 
 export interface DelivererOptions extends DelivererServices {
@@ -32,6 +32,10 @@ export interface Deliverer {
   close(): Promise<void>;
 }
 
+/** Tries at a time. */
+export const triesMax = { total: 200, perWorkspace: 20, perHost: 4 } as const;
+/** So many due deliveries are looked at to fill the places. */
+const lookedAtMax = 2 * triesMax.total;
 const pollMsDefault = 1_000;
 const closeMsDefault = 3_000;
 const leaseMarginMs = 30_000;
@@ -99,8 +103,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 /** The tries under way. */
 function createTries(options: DelivererOptions, signal: AbortSignal) {
   const { database, clock, log } = options;
-  const leaseMs = options.leaseMs ?? options.timeoutMs + leaseMarginMs;
-  const places = createPlaces();
+  const { timeoutMs: tryMs, leaseMs = tryMs + leaseMarginMs } = options;
+  const places = createPlaces<DueDelivery>(triesMax);
   const running = new Set<Promise<void>>();
   let stopped = false;
 
@@ -115,7 +119,7 @@ function createTries(options: DelivererOptions, signal: AbortSignal) {
   async function claim(chosen: readonly DueDelivery[]): Promise<ClaimedDelivery[]> {
     let claimed: ClaimedDelivery[] = [];
     try {
-      claimed = await claimDue(database, chosen, clock.now(), leaseMs);
+      claimed = await claimDue(database, chosen, clock.now(), { leaseMs, tryMs });
     } finally {
       const ids = new Set(claimed.map((one) => one.id));
       for (const one of chosen) if (!ids.has(one.id)) places.leave(one);

@@ -5,6 +5,8 @@
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import { randomUUID } from "node:crypto";
 import type { Queryable } from "../../storage/index.ts";
+import type { HostOf } from "../places.ts";
+import { rightFor, type Right } from "../right.ts";
 import type { NextStep, Outcome } from "./schedule.ts";
 
 /** A delivery that may be claimed. */
@@ -30,9 +32,11 @@ export interface ClaimedDelivery extends DueDelivery {
   /** The request that submitted its task, in its trace. */
   readonly traceparent: string | undefined;
   readonly token: string;
+  /** To begin to send it. */
+  readonly right: Right;
 }
 
-interface ClaimedRow extends SnakeCased<Omit<ClaimedDelivery, "traceparent" | "token">> {
+interface ClaimedRow extends SnakeCased<Omit<ClaimedDelivery, "traceparent" | "token" | "right">> {
   readonly traceparent: string | null;
 }
 
@@ -42,28 +46,37 @@ export async function findDue(
   input: {
     readonly nowMs: number;
     readonly limit: number;
-    readonly fullHosts: readonly string[];
+    readonly fullHosts: readonly HostOf[];
     readonly fullWorkspaces: readonly string[];
   },
 ): Promise<DueDelivery[]> {
   return database.query<DueDelivery>(
     `select workspace_id as "workspaceId", id, coalesce(host, '') as host from webhook_deliveries
      where due_at <= $1 and (lease_until is null or lease_until <= $1)
-       and coalesce(host, '') <> all($2::text[]) and workspace_id <> all($3::text[])
-     order by due_at limit $4`,
-    [new Date(input.nowMs), input.fullHosts, input.fullWorkspaces, input.limit],
+       and (workspace_id, coalesce(host, '')) not in (select * from unnest($2::text[], $3::text[]))
+       and workspace_id <> all($4::text[])
+     order by due_at limit $5`,
+    [
+      new Date(input.nowMs),
+      input.fullHosts.map(({ workspaceId }) => workspaceId),
+      input.fullHosts.map(({ host }) => host),
+      input.fullWorkspaces,
+      input.limit,
+    ],
     { name: "webhooks_due" },
   );
 }
 
-/** Takes those of `due` that nobody else has taken meanwhile, and counts a try for each. */
+/** Takes those of `due` that nobody else has taken meanwhile, and counts a try for each, which takes up to `tryMs`. */
 export async function claimDue(
   database: Queryable,
   due: readonly DueDelivery[],
   nowMs: number,
-  leaseMs: number,
+  { leaseMs, tryMs }: { readonly leaseMs: number; readonly tryMs: number },
 ): Promise<ClaimedDelivery[]> {
   const token = randomUUID();
+  // What is begun later might end after the lease.
+  const right = rightFor(leaseMs - Math.min(tryMs, leaseMs / 2));
   const rows = await database.query<ClaimedRow>(
     `update webhook_deliveries d
      set lease_token = $3, lease_until = $5, attempts = d.attempts + 1, updated_at = $4
@@ -90,6 +103,7 @@ export async function claimDue(
     ...camelCased(row),
     traceparent: row.traceparent ?? undefined,
     token,
+    right,
   }));
 }
 

@@ -8,13 +8,17 @@ export interface CallbackRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The workspace that named the address. */
+  readonly owner: string;
   /** For everything from the name's resolution to the answer's head. */
   readonly timeoutMs: number;
+  /** Asked at the last moment before bytes leave. */
+  readonly mayLeave: () => boolean;
   /** Fires when the deliverer closes and has waited long enough. */
   readonly signal: AbortSignal;
 }
 
-/** POSTs a callback. Resolves with the receiver's status, a redirect's too; rejects with a message fit for the delivery log. */
+/** POSTs a callback. Resolves with the receiver's status, a redirect's too; rejects with NotSentError, or a message fit for the delivery log. */
 export type SendCallback = (request: CallbackRequest) => Promise<{ readonly status: number }>;
 
 /** The response body is ignored; a little of it is read so that the receiver sees it accepted. */

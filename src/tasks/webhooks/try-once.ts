@@ -10,7 +10,9 @@ import { isTransient, persist, settleRetryMs, type Database } from "../../storag
 import { readSigningSecret, type Secrets } from "../../tenancy/index.ts";
 import { readTask } from "../read.ts";
 import { beginCallback } from "../trace.ts";
+import { holds } from "../right.ts";
 import type { Task } from "../types.ts";
+import { NotSentError } from "../../upstream/index.ts";
 import { eventText } from "./events.ts";
 import { keepText, noteTry, type ClaimedDelivery, type Tried } from "./outbox.ts";
 import { nextStep, type NextStep, type Outcome } from "./schedule.ts";
@@ -86,18 +88,22 @@ async function textOf(
   return task && eventText(delivery, services.render(task));
 }
 
-async function send(services: DelivererServices, request: CallbackRequest): Promise<Outcome> {
+async function send(
+  services: DelivererServices,
+  request: CallbackRequest,
+): Promise<Outcome | undefined> {
   try {
     const { status } = await services.send(request);
     return { httpStatus: status, error: null, retry: true };
   } catch (error) {
+    if (error instanceof NotSentError) return undefined;
     if (request.signal.aborted) return cut;
     const message = error instanceof Error ? error.message : String(error);
     return { httpStatus: null, error: message.slice(0, errorCharactersMax), retry: true };
   }
 }
 
-/** What the try came to; undefined where it was not made because another process has taken the delivery over. */
+/** What the try came to; undefined where it was not made because another process may have taken the delivery over. */
 async function outcomeOf(
   services: DelivererServices,
   delivery: ClaimedDelivery,
@@ -111,7 +117,9 @@ async function outcomeOf(
   if (delivery.text === null && !(await keepText(database, delivery, text))) return undefined;
   const { id: eventId, attempt, url } = delivery;
   const headers = signedHeaders({ eventId, text, attempt, nowMs: clock.now() }, secrets);
-  return send(services, { url, headers, body: text, timeoutMs, signal });
+  const owner = delivery.workspaceId;
+  const mayLeave = () => holds(delivery.right);
+  return send(services, { url, headers, body: text, owner, timeoutMs, mayLeave, signal });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Sockets for undici, made as those of our own client are: directly or through a proxy, with the provider's TLS. */
 import { connect as connectTcp, type LookupFunction, type Socket } from "node:net";
 import type { buildConnector } from "undici";
+import type { ResolvedAddress } from "../names.ts";
 import { asFault, lateConnection } from "./faults.ts";
 import { publicLookup } from "./public-lookup.ts";
 import { socketOptions, TlsSide } from "./tls-side.ts";
@@ -9,11 +10,6 @@ import type { Way } from "./way.ts";
 
 /** What undici reads at once. */
 const highWaterMark = 64 * 1024;
-
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
 
 /**
  * A connector to one origin. A connection that takes longer than `connectMs` is given up, with `ETIMEDOUT`. With `addresses`

@@ -1,19 +1,28 @@
 /** Names as connections resolve them that must not leave the public internet. */
-import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
+import { callbackify } from "node:util";
 import { isPublicAddress } from "../../base/safe-url.ts";
 import { ExchangeError } from "../exchange-error.ts";
+import { createNames } from "../names.ts";
 
 const insideMessage = "the provider's host points at a private or reserved network";
 
-/** Resolves as the system does, and fails where any address is not public: for connections to what was not named by a file. */
+/** Whoever names a provider in the console is a stranger to the other organizations: each host waits for itself alone. */
+const resolve = createNames();
+
+/** The addresses of a name. @throws where any of them is not public */
+async function publicAddresses(hostname: string) {
+  const addresses = await resolve(hostname, hostname);
+  if (addresses.length === 0 || !addresses.every(({ address }) => isPublicAddress(address)))
+    throw new ExchangeError("connect", insideMessage);
+  return addresses;
+}
+
+/** Resolves, and fails where any address is not public: for connections to what was not named by a file. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, "", 0);
-    const [first] = addresses;
-    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
-      return callback(new ExchangeError("connect", insideMessage), "", 0);
-    if (options.all === true) callback(null, addresses);
-    else callback(null, first.address, first.family);
+  callbackify(publicAddresses)(hostname, (error, addresses) => {
+    if (error) callback(error, "", 0);
+    else if (options.all === true) callback(null, [...addresses]);
+    else callback(null, addresses[0]!.address, addresses[0]!.family);
   });
 };

@@ -11,8 +11,10 @@ import type { MediaDialect, MediaState } from "./types.ts";
 import {
   bearerAsk,
   droppedFields,
+  isOfJob,
   isSuccess,
   objectIn,
+  ofAnotherJob,
   readAccepted,
   readJob,
   sent,
@@ -96,7 +98,10 @@ export const arkVideo: MediaDialect = {
   lost: (request) => droppedFields(request, ["moderation", "negativePrompt", "promptExtend"]),
   poll: (provider, apiKey, id) =>
     bearerAsk(provider, apiKey, { method: "GET", path: taskPath(id) }),
-  readPoll: (status, body) => readJob(status, body, stateOf),
+  readPoll: (status, body, id) =>
+    readJob(status, body, (wire) =>
+      isOfJob(wire["id"], id) ? stateOf(wire) : ofAnotherJob(status),
+    ),
   cancel: (provider, apiKey, id) =>
     bearerAsk(provider, apiKey, { method: "DELETE", path: taskPath(id) }),
   readCancel: (status) => (isSuccess(status) ? "canceled" : "refused"),

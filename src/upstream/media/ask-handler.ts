@@ -34,6 +34,8 @@ interface Bounds {
   readonly streams: IsStream | undefined;
   /** Called with the bytes of a whole answer as they are kept. */
   readonly onBytes: ((bytes: number) => void) | undefined;
+  /** Whether the request may still be sent. */
+  readonly mayLeave: (() => boolean) | undefined;
 }
 
 interface Settling {
@@ -78,8 +80,16 @@ export class AskHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#settled) controller.abort(new Error("given up before the request was sent"));
-    else this.#started = true;
+    // undici writes in this turn of the event loop.
+    if (!this.#settled && this.#bounds.mayLeave?.() === false) this.#stop("aborted");
+    else if (this.#settled) controller.abort(new Error("given up before the request was sent"));
+    else {
+      this.#started = true;
+      // Before undici's own listener. Half a request begins nothing.
+      this.#settling.stream?.on("data", () => {
+        if (this.#bounds.mayLeave?.() === false) this.#stop("aborted");
+      });
+    }
   }
 
   onResponseStart(

@@ -18,6 +18,8 @@ export interface AskLimits {
   readonly totalMs?: number | undefined;
   /** When absent 128 MiB, or what the pictures that the answer brings along can come to. */
   readonly bytesMax?: number | undefined;
+  /** Asked at the last moment before bytes leave, and before each further piece of a streamed body; false: given up, unsent. */
+  readonly mayLeave?: (() => boolean) | undefined;
   /** Gives up at once when it fires. */
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes of a whole answer as they are kept. */
@@ -80,8 +82,9 @@ function dispatch({ pool, provider, request, limits, streams }: Asking) {
     const settling = { resolve, reject, stream };
     const totalMs = limits.totalMs ?? timeouts.totalMs;
     const bytesMax = limits.bytesMax ?? Math.max(bytesMaxDefault, pictures * pictureBytesMax);
-    const { signal, onBytes, traceparent } = limits;
-    const handler = new AskHandler({ totalMs, bytesMax, signal, streams, onBytes }, settling);
+    const { signal, onBytes, mayLeave, traceparent } = limits;
+    const bounds = { totalMs, bytesMax, signal, streams, onBytes, mayLeave };
+    const handler = new AskHandler(bounds, settling);
     const length =
       typeof body === "object" ? { "content-length": String(body.contentLength) } : undefined;
     // Base64 is a third longer than its picture. An event is not to wait in somebody's compressor.

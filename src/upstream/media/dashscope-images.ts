@@ -87,5 +87,5 @@ export const dashscopeImages: MediaDialect = {
       ...(["mask", "quality", "background", "outputFormat", "outputCompression"] as const),
       ...(["inputFidelity", "moderation", "user"] as const),
     ]),
-  readPoll: (status, body) => readTask(status, body, madeImages),
+  readPoll: (status, body, id) => readTask(status, body, { id, succeeded: madeImages }),
 };

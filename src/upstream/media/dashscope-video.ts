@@ -169,5 +169,5 @@ export const dashscopeVideo: MediaDialect = {
       streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     ),
   lost: (request, upstreamModel) => lost(request as VideoRequest, upstreamModel),
-  readPoll: (status, body) => readTask(status, body, madeVideo),
+  readPoll: (status, body, id) => readTask(status, body, { id, succeeded: madeVideo }),
 };

@@ -9,9 +9,11 @@ import type { MediaAsk, MediaBody, MediaDialect, MediaRefusal, MediaState } from
 import {
   basePath,
   bearerAsk,
+  isOfJob,
   isSuccess,
   jobIdIn,
   objectIn,
+  ofAnotherJob,
   readJob,
   readObject,
   readRefusal,
@@ -38,14 +40,21 @@ export function serviceAsk(
   return atTasksApi(provider, bearerAsk(provider, apiKey, ask));
 }
 
+interface TaskReading {
+  /** The task that was asked for. */
+  readonly id: string;
+  readonly succeeded: (output: WireObject, usage: WireObject) => MediaState;
+}
+
 /** Reads a task; `succeeded` reads what it made. */
 export function readTask(
   status: number,
   body: Buffer,
-  succeeded: (output: WireObject, usage: WireObject) => MediaState,
+  { id, succeeded }: TaskReading,
 ): MediaState | MediaRefusal {
   return readJob(status, body, (wire) => {
     const output = objectIn(wire["output"]);
+    if (!isOfJob(output["task_id"], id)) return ofAnotherJob(status);
     switch (output["task_status"]) {
       case "SUCCEEDED":
         return succeeded(output, objectIn(wire["usage"]));

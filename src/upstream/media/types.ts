@@ -90,8 +90,8 @@ export interface MediaDialect {
   lost(request: MediaRequest, upstreamModel: string): readonly Note[];
   /** The request that asks after a job; for vendors that have answered `pending` only. */
   poll(provider: Provider, apiKey: string, id: string): MediaAsk;
-  /** Reads its answer; never throws. */
-  readPoll(status: number, body: Buffer): MediaState | MediaRefusal;
+  /** Reads its answer; never throws. An answer that names another job than `id` is no answer. */
+  readPoll(status: number, body: Buffer, id: string): MediaState | MediaRefusal;
   /** The request that cancels a job; absent where the vendor cannot. `canceled` in its answer is the vendor's confirmation. */
   readonly cancel?: ((provider: Provider, apiKey: string, id: string) => MediaAsk) | undefined;
   readonly readCancel?: ((status: number, body: Buffer) => "canceled" | "refused") | undefined;

@@ -77,6 +77,15 @@ export function unreadable(status: number, body: Buffer): MediaRefusal {
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
+/** The answer is of the job that was asked for, or names none. */
+export function isOfJob(named: unknown, id: string): boolean {
+  return typeof named !== "string" || named === "" || named === id;
+}
+
+/** An answer about another job: what it says may be of another customer. */
+export const ofAnotherJob = (status: number): MediaRefusal =>
+  unusable(status, "it is about another job");
+
 /** Reads where a job stands; `read` gets the object of a success. */
 export function readJob(
   status: number,

@@ -1,0 +1,42 @@
+/**
+ * A job that a vendor took for a task that has meanwhile ended without it: its process was silent for too long, and the caller
+ * has been told that the outcome is unknown. The vendor is told to stop, and the operator which job that was. T81, T83.
+ */
+import type { KeyedCandidate } from "../attempts/index.ts";
+import { AskFailure } from "../upstream/index.ts";
+import { askAbout } from "./attempt.ts";
+import type { TaskServices } from "./engine.ts";
+import { readJob } from "./read.ts";
+import type { Job } from "./rows.ts";
+
+/** Deals with the vendor's job `upstreamId`, unless the task has it after all: the answer to an earlier write may have been lost. */
+export async function endStray(
+  services: TaskServices,
+  job: Job,
+  { target, upstreamId }: { readonly target: KeyedCandidate; readonly upstreamId: string },
+): Promise<void> {
+  const known = await readJob(services.database, job.workspaceId, job.id);
+  if (known?.upstreamId === upstreamId) return;
+  const canceled = await cancelAt(services, job, { target, upstreamId });
+  services.log.error(
+    { task: job.id, provider: target.provider.id, upstream_id: upstreamId, canceled },
+    "a provider took a task after it had been given up; the provider may charge for that job",
+  );
+}
+
+async function cancelAt(
+  services: TaskServices,
+  job: Job,
+  { target, upstreamId }: { readonly target: KeyedCandidate; readonly upstreamId: string },
+): Promise<boolean> {
+  const { dialect, provider, credential } = target;
+  if (!dialect.cancel || !dialect.readCancel) return false;
+  try {
+    const request = dialect.cancel(provider, credential.apiKey, upstreamId);
+    const { status, body } = await askAbout(services, job, target, request);
+    return dialect.readCancel(status, body) === "canceled";
+  } catch (error) {
+    if (error instanceof AskFailure) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+/** Names that strangers give: dead ones cost nobody but whoever gave them. docs/callbacks.md; trap T77. */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { createNames, type Resolve } from "../../src/upstream/names.ts";
+import { startDns, type DnsServer } from "../support/dns.ts";
+
+const live = "93.184.215.14";
+let dns: DnsServer;
+let system: string[];
+let names: Resolve;
+let neighbours: Resolve;
+beforeAll(async () => {
+  dns = await startDns((name, family) => {
+    if (name.startsWith("dead") || (name === "half.example" && family === 6)) return "silent";
+    if (name.startsWith("missing")) return "missing";
+    return family === 4 ? [live] : [];
+  });
+  const bySystem: Resolve = (name) => {
+    system.push(name);
+    return Promise.resolve([{ address: "10.0.0.9", family: 4 }]);
+  };
+  names = createNames({ servers: [dns.at], system: bySystem });
+  neighbours = createNames({ servers: [dns.at], system: bySystem, bySystemToo: true });
+});
+beforeEach(() => {
+  system = [];
+  dns.asked.clear();
+});
+afterAll(() => dns.close());
+
+it("a hundred dead names of one workspace do not delay the name of another, and are bounded", async () => {
+  const dead = Array.from({ length: 100 }, (_, index) => names(`dead-${index}.example`, "ws_dead"));
+  const over = Promise.allSettled(dead);
+  const begunMs = performance.now();
+  // Not even where the other has many at once.
+  const found = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => names(`live-${index}.example`, "ws_live")),
+  );
+  expect(performance.now() - begunMs).toBeLessThan(1_000);
+  expect(new Set(found.flat().map(({ address }) => address))).toEqual(new Set([live]));
+  expect([...dns.asked].filter((name) => name.startsWith("dead"))).toHaveLength(16);
+  expect((await over).map(({ status }) => status)).toEqual(dead.map(() => "rejected"));
+  // Whoever waited in vain for a turn is not looked up any more; the system's few threads saw none of them.
+  expect([...dns.asked].filter((name) => name.startsWith("dead")).length).toBeLessThanOrEqual(32);
+  expect(system).toEqual([]);
+});
+
+it("a name whose servers are dead is no name that does not exist", async () => {
+  await expect(names("dead.example")).rejects.toMatchObject({ code: "EAI_AGAIN" });
+});
+
+it("a name that DNS does not have is looked up as the system does where neighbours may be named, not for strangers", async () => {
+  await expect(names("missing.example")).rejects.toMatchObject({ code: "ENOTFOUND" });
+  expect(system).toEqual([]);
+  expect(await neighbours("missing.example")).toEqual([{ address: "10.0.0.9", family: 4 }]);
+  expect(system).toEqual(["missing.example"]);
+});
+
+it("the hosts file comes first", async () => {
+  expect(await names("LOCALHOST")).toContainEqual({ address: "127.0.0.1", family: 4 });
+  expect(dns.asked).not.toContain("localhost");
+});
+
+it("a family of addresses that nobody answers for does not take the other along", async () => {
+  const begunMs = performance.now();
+  expect(await names("half.example")).toEqual([{ address: live, family: 4 }]);
+  expect(performance.now() - begunMs).toBeLessThan(2_000);
+});

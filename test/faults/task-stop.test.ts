@@ -1,0 +1,143 @@
+/**
+ * SIGSTOP for longer than a lease at the steps of a task's life, while another gateway goes on, and then SIGCONT: no vendor is
+ * asked twice, nothing is charged twice, and what the stopped one alone could know is not lost. docs/tasks.md; T79, T81, T83.
+ */
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
+import { taskPoints } from "../../src/tasks/index.ts";
+import { booksOf, eventually } from "../money/support.ts";
+import { makeCertificate } from "../support/certificate.ts";
+import { inForm } from "../support/long.ts";
+import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
+import {
+  clipConfiguration,
+  endAll,
+  live,
+  startVideoVendor,
+  type Life,
+  type VideoVendor,
+} from "../support/task-life.ts";
+
+type Point = (typeof taskPoints)[number];
+
+/** In the short form before and after the word to the vendor, within the end's transaction, and before the callback. */
+const stoppedAt = inForm<readonly Point[]>(
+  ["ask.intended", "ask.answered", "end.written", "callback.claimed"],
+  taskPoints.filter((point) => !point.startsWith("submit.")),
+);
+
+let vendor: VideoVendor;
+let receiver: Server;
+let database: Database;
+let environment: Record<string, string>;
+/** The event ids of every callback that arrived, by its task. */
+const arrived = new Map<string, string[]>();
+
+beforeAll(async () => {
+  vendor = await startVideoVendor();
+  const directory = temporaryDirectory();
+  const certificate = makeCertificate();
+  writeFileSync(join(directory, "ca.pem"), certificate.cert);
+  writeFileSync(join(directory, "tollgate.yaml"), clipConfiguration(vendor.recorder.url));
+  receiver = createServer(certificate, (request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      const event = JSON.parse(text) as { id: string; data: { id: string } };
+      arrived.set(event.data.id, [...(arrived.get(event.data.id) ?? []), event.id]);
+      response.end();
+    });
+  });
+  await once(receiver.listen(0, "127.0.0.1"), "listening");
+  const url = await (await sharedPostgres()).createMigrated();
+  database = await openDatabase({ url, log: silentLog });
+  environment = {
+    TOLLGATE_DATA_DIR: join(directory, "data"),
+    TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
+    TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
+    NODE_EXTRA_CA_CERTS: join(directory, "ca.pem"),
+    DATABASE_URL: url,
+    TEST_ABANDON_MS: "60000",
+  };
+});
+afterEach(endAll);
+afterAll(async () => {
+  receiver.close();
+  receiver.closeAllConnections();
+  await Promise.all([database?.close(), vendor?.recorder.close()]);
+});
+
+async function submit({ url }: Life, key: string, prompt: string): Promise<string> {
+  const { port } = receiver.address() as AddressInfo;
+  const response = await fetch(`${url}/v1/tasks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      model: "acme/clip",
+      prompt,
+      duration: 2,
+      webhook_url: `https://localhost:${port}/`,
+    }),
+  });
+  return ((await response.json()) as { id: string }).id;
+}
+
+/** Whether a process is stopped, as Linux tells it. */
+const isStopped = ({ child }: Life): boolean =>
+  / T /.test(readFileSync(`/proc/${child.pid}/stat`, "utf8").replace(/\(.*\)/, ""));
+
+const row = async (id: string) => {
+  const [task] = await database.query<{ status: string; asking: boolean; over: boolean }>(
+    `select status, asking, coalesce(lease_until < now() - interval '1 second', true) as over from tasks where id = $1`,
+    [id],
+  );
+  return task!;
+};
+
+/** The other gateway has had its chance: it has ended the task and called back, or let the request alone that it must not judge. */
+async function othersHaveLooked(id: string, point: Point): Promise<true | undefined> {
+  const { asking, over } = await row(id);
+  if (point === "ask.intended" || point === "ask.answered")
+    return asking && over ? true : undefined;
+  return arrived.has(id) ? true : undefined;
+}
+
+describe.skipIf(process.platform !== "linux")("SIGSTOP at a step", () => {
+  it("T79 T81 T83: each task is asked for once, ends once as succeeded, is charged once, and calls back with one event id", async () => {
+    let key: string | null = null;
+    const ids: string[] = [];
+    for (const point of stoppedAt) {
+      const victim = await live(environment);
+      key ??= victim.key;
+      await victim.arm(point, "SIGSTOP");
+      const id = await submit(victim, key!, `stop-${point}`);
+      ids.push(id);
+      await eventually(() => isStopped(victim), `a stop at ${point}`);
+      const heir = await live(environment);
+      await eventually(() => othersHaveLooked(id, point), `others to look after ${point}`);
+      victim.child.kill("SIGCONT");
+      const { status } = await eventually(async () => {
+        const task = await row(id);
+        return ["queued", "running"].includes(task.status) ? undefined : task;
+      }, "the task's end");
+      expect(`${point} ${status}`).toBe(`${point} succeeded`);
+      await eventually(() => arrived.has(id), "its callback");
+      await Promise.all([victim.end(), heir.end()]);
+      expect(`${point} ${vendor.submitted.get(`stop-${point}`)}`).toBe(`${point} 1`);
+      // One that was sent before the stop cannot be told from one that was not: it comes again, as the same event.
+      const times = ["callback.sent"].includes(point) ? 2 : 1;
+      expect(`${point} ${arrived.get(id)!.length}`).toBe(`${point} ${times}`);
+      expect(new Set(arrived.get(id)).size).toBe(1);
+    }
+    const books = booksOf(database);
+    await books.expectClean();
+    expect((await books.charges()).map(({ reference }) => reference).toSorted()).toEqual(
+      ids.toSorted(),
+    );
+  });
+});

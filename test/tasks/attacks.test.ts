@@ -1,0 +1,206 @@
+/**
+ * Vendors that lie about a task, and callers that crowd out others, each in its short form: no job, charge or place is lost or
+ * doubled. docs/tasks.md; T77, T79, T80, T83.
+ */
+import type { ServerResponse } from "node:http";
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import { newId } from "../../src/base/ids.ts";
+import { cancelTask } from "../../src/tasks/cancel.ts";
+import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
+import { pollStep } from "../../src/tasks/poll-step.ts";
+import { startRunner } from "../../src/tasks/runner.ts";
+import { mp4 } from "../support/task-life.ts";
+import { startRecorder } from "../support/recorder.ts";
+import { booksOf } from "../money/support.ts";
+import { clock, dollar, rowOf, running, useWorld } from "./steps-support.ts";
+import { says, type Reply } from "./support.ts";
+
+const world = useWorld();
+const answers =
+  (body: object): Reply =>
+  (response) =>
+    void response.end(JSON.stringify(body));
+const again = (id: string) =>
+  world.database.query("update tasks set lease_token = 'mine' where id = $1", [id]);
+
+describe("a vendor", () => {
+  it("T80: that answers with another job's result, failure or cancellation is asked again", async () => {
+    const job = await running(world);
+    const video = { content: { video_url: `${world.vendor.url}/other.mp4` } };
+    for (const status of ["succeeded", "failed", "cancelled", "expired"]) {
+      world.vendor.plan("GET", answers({ id: "job-2", status, ...video }));
+      await again(job.id);
+      await pollStep(world.services, await rowOf(world, job.id));
+      expect(await rowOf(world, job.id)).toMatchObject({ status: "running", artifacts: [] });
+    }
+    world.vendor.plan("GET", world.vendor.done);
+    await again(job.id);
+    await pollStep(world.services, await rowOf(world, job.id));
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "succeeded", costNano: dollar });
+  });
+
+  it("T80 T83: whose state goes back from succeeded to running ends the task once, with what it made", async () => {
+    const job = await running(world);
+    const stop = () => Promise.reject(new Error("the process died here"));
+    const dying: TaskServices = {
+      ...world.services,
+      at: (point) => (point === "collect.stored" ? stop() : undefined),
+    };
+    world.vendor.plan("GET", world.vendor.done, says.running, world.vendor.done, says.running);
+    await expect(pollStep(dying, job)).rejects.toThrow("died here");
+    const seen: string[] = [];
+    for (let polls = 0; polls < 3; polls += 1) {
+      await again(job.id);
+      await pollStep(world.services, { ...job });
+      seen.push((await rowOf(world, job.id)).status);
+    }
+    // It has ended, and has no lease any more: the third look writes nothing.
+    expect(seen).toEqual(["running", "succeeded", "succeeded"]);
+    const charges = (await booksOf(world.database).charges()).filter(
+      ({ reference }) => reference === job.id,
+    );
+    expect(charges).toHaveLength(1);
+  });
+
+  it("STORE-01: whose file never ends is cut off at the bound, and the task fails unbilled", async () => {
+    const store = await startRecorder(async (_request, response) => {
+      response.writeHead(200, { "content-type": "video/mp4" }).write(mp4);
+      const more = Buffer.alloc(64 * 1024);
+      while (!response.destroyed) {
+        if (!response.write(more))
+          await Promise.race([once(response, "drain"), once(response, "close")]);
+      }
+    });
+    const url = `${store.url}/endless`;
+    world.vendor.plan("GET", answers({ status: "succeeded", content: { video_url: url } }));
+    const job = await running(world);
+    await pollStep({ ...world.services, videoBytesMax: 1024 * 1024 }, job);
+    expect(store.requests).toHaveLength(1);
+    expect(await rowOf(world, job.id)).toMatchObject({
+      status: "failed",
+      costNano: 0n,
+      error: { code: "artifact_unavailable" },
+    });
+    await store.close();
+  });
+
+  it("T77: whose file redirects into a private network is not followed there", async () => {
+    const inside = await startRecorder((_request, response) => void response.end(mp4));
+    const front = await startRecorder((_request, response) => {
+      response.writeHead(302, { location: `${inside.url}/latest/meta-data` }).end();
+    });
+    const provider = { ...world.catalog.providers.get("one")!, baseUrl: `${front.url}/api/v3` };
+    const providers = new Map(world.catalog.providers).set("one", provider);
+    front.answer((request, response) => {
+      if (request.path.endsWith("/made")) {
+        response.writeHead(302, { location: `${inside.url}/latest/meta-data` }).end();
+      } else
+        answers({ status: "succeeded", content: { video_url: `${front.url}/made` } })(
+          response,
+          request,
+        );
+    });
+    const job = await running(world);
+    await pollStep(
+      {
+        ...world.services,
+        allowPrivateAddresses: false,
+        catalog: () => ({ ...world.catalog, providers }),
+      },
+      job,
+    );
+    expect(front.requests.map(({ path }) => path.split("/").at(-1))).toContain("made");
+    expect(inside.requests).toEqual([]);
+    expect(await rowOf(world, job.id)).toMatchObject({
+      status: "failed",
+      costNano: 0n,
+      error: { code: "artifact_unavailable" },
+    });
+    await Promise.all([inside.close(), front.close()]);
+  });
+
+  it("T83: a task that is canceled while its result is fetched is canceled, unbilled, and keeps no file", async () => {
+    const job = await running(world);
+    world.vendor.plan("GET", world.vendor.done, answers({ status: "cancelled" }));
+    const services: TaskServices = {
+      ...world.services,
+      async at(point) {
+        if (point === "collect.stored") await cancelTask(world.services, "w1", job.id);
+      },
+    };
+    await pollStep(services, job);
+    expect(await rowOf(world, job.id)).toMatchObject({
+      status: "canceled",
+      costNano: 0n,
+      artifacts: [],
+    });
+    const kept = await world.database.query(
+      "select name from files where task_id = $1 and expires_at > $2",
+      [job.id, new Date(clock.now())],
+    );
+    expect(kept).toEqual([]);
+    const books = booksOf(world.database);
+    expect((await books.charges()).filter(({ reference }) => reference === job.id)).toEqual([]);
+    expect((await books.holds()).filter(({ id }) => id === job.id)).toEqual([]);
+  });
+});
+
+it("10,000 tasks of one workspace do not keep back the one of another", async () => {
+  // All of them are due before it, and their vendor says nothing for as long as the test takes.
+  const silent: ServerResponse[] = [];
+  world.vendor.plan("GET", (response) => void silent.push(response));
+  const first = await running(world, { due_at: new Date(clock.now() - 10_000), lease_token: null });
+  const names = await world.database.query<{ columns: string }>(
+    `select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
+     where table_name = 'tasks' and is_generated = 'NEVER' and column_name not in ('id', 'workspace_id')`,
+    [],
+  );
+  const { columns } = names[0]!;
+  const copy = (workspace: string, id: string, count: number) =>
+    world.database.query(
+      `insert into tasks (workspace_id, id, ${columns})
+       select $2, $3 || n, ${columns} from tasks, generate_series(1, $4::integer) n where id = $1`,
+      [first.id, workspace, id, count],
+    );
+  await copy("w1", `${first.id}_`, 10_000);
+  const other = newId("task", clock.now());
+  await world.database.query(
+    `insert into workspaces (id, name) values ('w2', 'other') on conflict do nothing`,
+    [],
+  );
+  await copy("w2", other, 1);
+  await world.database.query("update tasks set due_at = $2 where id = $1", [
+    `${other}1`,
+    new Date(clock.now()),
+  ]);
+  const timing = { ...defaultTiming, questionMs: 20_000, sweepMs: 600_000 };
+  const asked: string[] = [];
+  const { promise: come, resolve } = Promise.withResolvers<number>();
+  const begunMs = performance.now();
+  const runner = startRunner({
+    ...world.services,
+    timing,
+    database: {
+      ...world.database,
+      query: (async (sql: string, values: unknown[], options?: { name?: string }) => {
+        const rows = await world.database.query<{ id: string }>(sql, values, options);
+        if (options?.name === "tasks_claim") {
+          asked.push(...rows.map(({ id }) => id));
+          if (asked.includes(`${other}1`)) resolve(performance.now() - begunMs);
+        }
+        return rows;
+      }) as typeof world.database.query,
+    },
+  });
+  expect(await come).toBeLessThan(2_000);
+  expect(asked.filter((id) => id !== `${other}1`)).toHaveLength(64);
+  runner.rest();
+  world.vendor.plan("GET", says.closed);
+  for (const response of silent) response.destroy();
+  await world.database.query("delete from tasks where id like $1 or id like $2", [
+    `${first.id}_%`,
+    `${other}%`,
+  ]);
+  await runner.close();
+});

@@ -1,0 +1,238 @@
+/**
+ * A request to a vendor whose gateway is stopped, cut off from the database, or overtaken: it is sent only with a right to it,
+ * what the vendor answered is written down, and what cannot be known is told. docs/tasks.md; T79, T81, T83.
+ */
+import { Readable } from "node:stream";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Database } from "../../src/storage/index.ts";
+import { askStep } from "../../src/tasks/ask-step.ts";
+import { cancelTask } from "../../src/tasks/cancel.ts";
+import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
+import { claimDue, findDue } from "../../src/tasks/lease.ts";
+import { Contact } from "../../src/tasks/right.ts";
+import { ask, createPools } from "../../src/upstream/index.ts";
+import { silentLog } from "../support/postgres.ts";
+import { json, startRecorder } from "../support/recorder.ts";
+import { clock, jobOf, rowOf, useWorld } from "./steps-support.ts";
+import { says } from "./support.ts";
+
+const world = useWorld();
+afterEach(() => void vi.restoreAllMocks());
+
+const realNow = performance.now.bind(performance);
+/** The processor's count jumps: the process was stopped for so long. */
+function stopFor(ms: number): void {
+  vi.spyOn(performance, "now").mockImplementation(() => realNow() + ms);
+}
+
+const steppedWith = (at: TaskServices["at"]): TaskServices => ({ ...world.services, at });
+
+describe("a request that was not sent yet", () => {
+  it("T81: is not sent once its lease is over, and the task is as if it had not been asked", async () => {
+    const job = await jobOf(world, "acme/clip");
+    const held = { ...job, right: { endMs: performance.now() + defaultTiming.leaseMs } };
+    const services = steppedWith((point) => {
+      if (point === "ask.intended") stopFor(defaultTiming.leaseMs);
+    });
+    await askStep(services, held);
+    expect(world.vendor.calls("POST")).toEqual([]);
+    expect(await rowOf(world, job.id)).toMatchObject({
+      status: "queued",
+      asking: false,
+      attempt: 0,
+      attempts: [],
+    });
+    expect(world.due).toEqual([defaultTiming.shortageMs]);
+  });
+
+  it("T81: nor by a process that never claimed it", async () => {
+    const { right: _right, ...job } = await jobOf(world, "acme/clip");
+    await askStep(world.services, job);
+    expect(world.vendor.calls("POST")).toEqual([]);
+  });
+
+  it("T82: is not sent after its task was canceled, at whichever moment before the intent", async () => {
+    const job = await jobOf(world, "acme/clip");
+    const services = steppedWith(async (point) => {
+      if (point === "ask.claimed") await cancelTask(world.services, "w1", job.id);
+    });
+    await askStep(services, job);
+    expect(world.vendor.calls("POST")).toEqual([]);
+    expect((await rowOf(world, job.id)).status).toBe("canceled");
+  });
+
+  it("T81: is broken off in the middle of a streamed body, and counts as not sent", async () => {
+    let whole = 0;
+    const vendor = await startRecorder((_request, response) => {
+      whole += 1;
+      response.end('{"id":"job-1"}');
+    });
+    const pools = createPools();
+    const provider = { ...world.catalog.providers.get("one")!, baseUrl: vendor.url };
+    let may = true;
+    const body = {
+      contentLength: 20,
+      open: () =>
+        Readable.from(
+          (async function* () {
+            yield Buffer.alloc(10);
+            await new Promise((resume) => setImmediate(resume));
+            may = false;
+            yield Buffer.alloc(10);
+          })(),
+          { objectMode: false, highWaterMark: 1 },
+        ),
+    };
+    try {
+      const asked = ask(
+        pools.forMedia(vendor.url, 5_000, provider),
+        provider,
+        { method: "POST", path: "/x", headers: {}, body },
+        { mayLeave: () => may },
+      );
+      await expect(asked).rejects.toMatchObject({ failure: "aborted", sent: false });
+      expect(whole).toBe(0);
+    } finally {
+      await pools.close();
+      await vendor.close();
+    }
+  });
+});
+
+describe("a request that was sent", () => {
+  const findAsked = (takesAbandoned: boolean) =>
+    findDue(world.services, {
+      status: "queued",
+      limit: 500,
+      fullWorkspaces: [],
+      underWay: [],
+      takesAbandoned,
+    });
+
+  it("T81: counts as abandoned only long after its lease, and only while the database answers steadily", async () => {
+    const leaseEnd = clock.now();
+    const job = await jobOf(world, "acme/clip", {
+      asking: true,
+      due_at: new Date(leaseEnd),
+      lease_until: new Date(leaseEnd),
+    });
+    const isFound = async (takesAbandoned: boolean) =>
+      (await findAsked(takesAbandoned)).some(({ id }) => id === job.id);
+    const claimed = async () =>
+      (await claimDue(world.services, [job], { status: "queued", takesAbandoned: true })).map(
+        ({ id }) => id,
+      );
+    clock.advance(defaultTiming.abandonMs - 1);
+    expect([await isFound(true), await claimed()]).toEqual([false, []]);
+    clock.advance(1);
+    expect([await isFound(false), await isFound(true)]).toEqual([false, true]);
+    expect(await claimed()).toEqual([job.id]);
+    clock.advance(-defaultTiming.abandonMs);
+  });
+
+  it("a database that was away says nothing about who was silent meanwhile, until a lease later", () => {
+    let nowMs = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+    const contact = new Contact(60_000);
+    const answersUntil = (endMs: number) => {
+      for (; nowMs <= endMs; nowMs += 1_000) contact.answered();
+    };
+    answersUntil(59_000);
+    expect(contact.isSteady()).toBe(false);
+    answersUntil(60_000);
+    expect(contact.isSteady()).toBe(true);
+    contact.failed();
+    expect(contact.isSteady()).toBe(false);
+    answersUntil(100_000);
+    expect(contact.isSteady()).toBe(false);
+    answersUntil(122_000);
+    expect(contact.isSteady()).toBe(true);
+    // A question that hung for half a minute is no steady answer either.
+    nowMs += 31_000;
+    contact.answered();
+    expect(contact.isSteady()).toBe(false);
+  });
+
+  /** A database that fails the first `failures` writes after the vendor's answer; each failure takes 20 s. */
+  function awayAfterAnswer(failures: number) {
+    let left = 0;
+    const fail = () => {
+      left -= 1;
+      stopFor(20_000 * (failures - left));
+      return Promise.reject(new Error("Connection terminated unexpectedly"));
+    };
+    const database: Database = {
+      ...world.database,
+      query: (sql, values, options) =>
+        left > 0 ? fail() : world.database.query(sql, values, options),
+      transaction: (work, options) =>
+        left > 0 ? fail() : world.database.transaction(work, options),
+    };
+    const at: TaskServices["at"] = (point) => {
+      if (point === "ask.answered") left = failures;
+    };
+    return { ...world.services, database, at };
+  }
+
+  it("T81 T83: whose answer cannot be written for minutes is written when the database is back", async () => {
+    const job = await jobOf(world, "acme/clip");
+    await askStep(awayAfterAnswer(5), job);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "running", upstreamId: "job-1" });
+    expect(world.vendor.calls("POST")).toHaveLength(1);
+  });
+
+  it("T83: a vendor that worked while it was asked: what it made is kept and charged when the database is back", async () => {
+    const png =
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    world.painter.answer(json({ data: [{ b64_json: png }] }));
+    const request = { kind: "image", family: "task-image-1", prompt: "A boat", n: 1, images: [] };
+    const sized = { ...request, imageSize: "1K", quality: "low" };
+    const job = await jobOf(world, "acme/pictures", { request: JSON.stringify(sized) });
+    // More than each try to keep a picture outlasts.
+    await askStep(awayAfterAnswer(8), job);
+    const { status, costNano, artifacts } = await rowOf(world, job.id);
+    expect([status, costNano > 0n, artifacts.length]).toEqual(["succeeded", true, 1]);
+    expect(world.painter.requests).toHaveLength(1);
+  });
+
+  it("T83: that comes back after its task was given up is stopped at the vendor, and the operator is told which job it was", async () => {
+    const job = await jobOf(world, "acme/clip");
+    const lines: unknown[] = [];
+    const services = {
+      ...steppedWith(async (point) => {
+        if (point !== "ask.answered") return;
+        await world.database.query(
+          "update tasks set status = 'failed', lease_token = null, due_at = null where id = $1",
+          [job.id],
+        );
+      }),
+      log: { ...silentLog, error: (fields: unknown) => void lines.push(fields) },
+    } as unknown as TaskServices;
+    await askStep(services, job);
+    expect(world.vendor.calls("DELETE").map(({ path }) => path)).toEqual([
+      expect.stringMatching(/\/job-1$/),
+    ]);
+    expect(lines).toEqual([
+      { task: job.id, provider: "one", upstream_id: "job-1", canceled: true },
+    ]);
+  });
+
+  it("T83: nothing is stopped where only the answer to the write was lost", async () => {
+    const job = await jobOf(world, "acme/clip");
+    let lost = 0;
+    const database: Database = {
+      ...world.database,
+      query: (async (sql: string, values: unknown[], options: object) => {
+        const rows = await world.database.query(sql, values, options);
+        if (!sql.includes("upstream_id = $") || lost > 0) return rows;
+        lost += 1;
+        throw new Error("Connection terminated unexpectedly");
+      }) as Database["query"],
+    };
+    world.vendor.plan("POST", says.taken("job-1"));
+    await askStep({ ...world.services, database }, job);
+    expect(lost).toBe(1);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "running", upstreamId: "job-1" });
+    expect(world.vendor.calls("DELETE")).toEqual([]);
+  });
+});
