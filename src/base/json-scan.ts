@@ -2,6 +2,7 @@
  * One pass over the bytes of a JSON text before it is parsed: how large it is for the parser and everything after it, whether
  * it keeps its bounds, and where the members of its object stand. It need not be valid JSON: the parser says so later.
  */
+import { longNumberMin, mayHoldLongNumbers } from "./exact-numbers.ts";
 
 /** What a body may hold at most: parsing, checking and converting it takes time and memory for each of these. */
 export interface JsonBounds {
@@ -31,10 +32,16 @@ export interface JsonShape {
   readonly values: number;
   /** Whether a name of a member, on any level, is spelled with a backslash. */
   readonly hasEscapedNames: boolean;
+  /** Whether there may be numbers of more digits than a double holds. */
+  readonly hasLongNumbers: boolean;
   /** Positions of the outermost brackets, and of the commas directly within them. */
   readonly separators: readonly number[];
 }
 
+const space = 32;
+const minus = 45;
+const zero = 48;
+const nine = 57;
 const quote = 34;
 const comma = 44;
 const colon = 58;
@@ -63,6 +70,8 @@ export class JsonScan {
   /** Where the last string begins, and whether it has not ended yet. */
   #stringFrom = 0;
   #inString = false;
+  /** Where a value may begin that is no string. */
+  #valueFrom = 0;
 
   constructor(bytes: Uint8Array, bounds: JsonBounds = jsonBounds) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -89,13 +98,34 @@ export class JsonScan {
         counts.string();
         this.#stringFrom = index + 1;
         index = this.#endString(part, index + 1) - 1;
-      } else if (code === comma) counts.comma(index);
-      else if (code === colon)
+        this.#valueFrom = index;
+      } else if (code === comma) {
+        this.#endValue(index);
+        counts.comma(index);
+      } else if (code === colon) {
         counts.hasEscapedNames ||= holds(bytes, backslash, this.#stringFrom, index);
-      else if (code === openBrace || code === openBracket) counts.open(index, code === openBrace);
-      else if (code === closeBrace || code === closeBracket) counts.close(index);
+        this.#valueFrom = index;
+      } else if (code === openBrace || code === openBracket) {
+        this.#valueFrom = index;
+        counts.open(index, code === openBrace);
+      } else if (code === closeBrace || code === closeBracket) {
+        this.#endValue(index);
+        counts.close(index);
+      }
     }
     this.#index = index;
+  }
+
+  /** A value ends before `at`: one of so many bytes may be a long number, or nothing but blanks. */
+  #endValue(at: number): void {
+    const from = this.#valueFrom;
+    this.#valueFrom = at;
+    if (at - from <= longNumberMin || this.#counts.hasLongNumbers) return;
+    let first = from + 1;
+    while (first < at && this.#bytes[first]! <= space) first += 1;
+    if (first === at || !beginsNumber(this.#bytes[first]!)) return;
+    const text = this.#bytes.toString("latin1", first, Math.min(at, first + numberBytesMax));
+    this.#counts.hasLongNumbers = mayHoldLongNumbers(`:${text}`);
   }
 
   /** What a whole scan found, or the bound that is broken. */
@@ -110,6 +140,11 @@ export class JsonScan {
     return this.#inString ? index : index + 1;
   }
 }
+
+/** So much of a number tells whether it is a long one. */
+const numberBytesMax = 4096;
+
+const beginsNumber = (code: number): boolean => code === minus || (code >= zero && code <= nine);
 
 /** So much is text at once: longer texts cost more to make than they save. */
 const textBytes = 32 * 1024;
@@ -132,6 +167,7 @@ class Counts {
   #parts = 0;
   #values = 1;
   hasEscapedNames = false;
+  hasLongNumbers = false;
   /** The first bound that was broken. */
   broken: string | undefined = undefined;
 
@@ -173,6 +209,7 @@ class Counts {
       memoryBytes: this.#values * valueBytes + this.#parts * partBytes,
       values: this.#values,
       hasEscapedNames: this.hasEscapedNames,
+      hasLongNumbers: this.hasLongNumbers,
       separators: this.#separators,
     };
   }

@@ -4,14 +4,35 @@
  * names would reach another's request. So no such name comes before V8 within an object: each is exchanged for a plain one first.
  */
 import { randomBytes } from "node:crypto";
+import { isRawNumber, mayHoldLongNumbers, noteExactly, parseExactly } from "./exact-numbers.ts";
 
-/** Parses a JSON text. @throws SyntaxError as JSON.parse */
-export function parseJsonText(text: string, hasEscapedNames = mayEscapeNames(text)): unknown {
-  if (!hasEscapedNames) return JSON.parse(text);
+/** Parses a JSON text. `exactly` tells what its numbers were that no double holds. @throws SyntaxError as JSON.parse */
+export function parseJsonText(
+  text: string,
+  hasEscapedNames = mayEscapeNames(text),
+  hasLongNumbers = mayHoldLongNumbers(text),
+): unknown {
+  const read = hasEscapedNames ? withNames(text) : (parse: Parse) => parse(text);
+  const value = read(JSON.parse);
+  if (hasLongNumbers) noteNumbers(value, read);
+  return value;
+}
+
+type Parse = (text: string) => unknown;
+
+function withNames(text: string): (parse: Parse) => unknown {
   // What is wrong with it is reported in the words for the text as it is.
   JSON.parse(text);
   const { plain, names } = exchangeNames(text);
-  return names.size === 0 ? JSON.parse(plain) : restoreNames(JSON.parse(plain), names);
+  return (parse) => (names.size === 0 ? parse(plain) : restoreNames(parse(plain), names));
+}
+
+function noteNumbers(value: unknown, read: (parse: Parse) => unknown): void {
+  try {
+    noteExactly(value, read(parseExactly));
+  } catch {
+    // Nested so deeply that only the parser can follow: its numbers are what doubles hold.
+  }
 }
 
 /** Whether a name may be spelled with a backslash; never false where one is. */
@@ -66,7 +87,7 @@ function isName(text: string, to: number): boolean {
 
 function restoreNames(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((item) => restoreNames(item, names));
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || isRawNumber(value)) return value;
   const members = Object.entries(value).map(
     ([name, member]) => [names.get(name) ?? name, restoreNames(member, names)] as const,
   );

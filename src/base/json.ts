@@ -45,7 +45,7 @@ export function readJson(bytes: Uint8Array, found: JsonShape | string = scanJson
 export function parseJson({ text, shape }: Pick<JsonText, "text" | "shape">): WireObject {
   let value: unknown;
   try {
-    value = parseJsonText(text, shape.hasEscapedNames);
+    value = parseJsonText(text, shape.hasEscapedNames, shape.hasLongNumbers);
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 200) : "";
     throw new GatewayError("invalid_json", `The body is not valid JSON: ${reason}`);

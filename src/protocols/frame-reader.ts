@@ -4,6 +4,7 @@
  * what a parse would give, because everything outside those values is the same to the byte, and what stands in them is checked to
  * be a string or a number and nothing else.
  */
+import { exactly } from "../base/exact-numbers.ts";
 import type { WireObject } from "../base/json.ts";
 import { parseObject } from "./read.ts";
 
@@ -131,7 +132,13 @@ function learn(read: string, varying: Varying): Shape | undefined {
   });
   const after = text.slice(at);
   const object = parseObject(marked + after);
-  if (object === undefined || findMarks(object, slots) !== slots.length) return undefined;
+  // What its numbers are exactly would not change with its texts.
+  if (
+    object === undefined ||
+    exactly(object) !== object ||
+    findMarks(object, slots) !== slots.length
+  )
+    return undefined;
   return slots.some(({ holder }) => holder === nowhere) ? undefined : { object, slots, after };
 }
 

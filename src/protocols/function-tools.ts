@@ -1,4 +1,5 @@
 /** Function tools as the OpenAI-style protocols have them. Requirements: CONV, RESP-16. */
+import { exactly } from "../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from "./canonical/request.ts";
 
@@ -16,7 +17,7 @@ export function decodeFunction(wire: WireObject): Tool {
   return {
     name: String(name),
     ...(typeof description === "string" ? { description } : {}),
-    ...(isObject(parameters) ? { parameters: parameters as JsonObject } : {}),
+    ...(isObject(parameters) ? { parameters: exactly(parameters) as JsonObject } : {}),
     ...(typeof strict === "boolean" ? { strict } : {}),
   };
 }

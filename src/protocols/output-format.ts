@@ -1,4 +1,5 @@
 /** The wished shape of the output, as the OpenAI-style protocols write it. Requirements: CONV. */
+import { exactly } from "../base/exact-numbers.ts";
 import type { WireObject } from "../base/json.ts";
 import type { JsonObject, OutputFormat } from "./canonical/request.ts";
 import { member, objectOf } from "./read.ts";
@@ -14,7 +15,7 @@ export function formatOf(wire: WireObject, declaration: WireObject): OutputForma
   const { name, description, schema, strict } = declaration;
   return {
     type: "json_schema",
-    schema: objectOf(schema) as JsonObject,
+    schema: exactly(objectOf(schema)) as JsonObject,
     ...(typeof name === "string" ? { name } : {}),
     ...(typeof description === "string" ? { description } : {}),
     ...(typeof strict === "boolean" ? { strict } : {}),

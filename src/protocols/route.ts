@@ -2,6 +2,7 @@
  * The way of one call from the caller's protocol to the upstream's and back: direct where both are the same,
  * converted where they are not. The calls layer knows routes, not codecs. TXT-05 to TXT-10.
  */
+import { exactly } from "../base/exact-numbers.ts";
 import type { Abilities } from "../base/abilities.ts";
 import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
@@ -100,7 +101,7 @@ export class PassThroughRoute implements Route {
       collected && !collected.usage
         ? caller.encodeResponse({ ...collected, usage }, answerContext(this.#input))
         : answer;
-    return caller.direct.answer(whole, model, droppedParams);
+    return caller.direct.answer(exactly(whole), model, droppedParams);
   }
 
   tap(): StreamTap {

@@ -1,4 +1,5 @@
 /** Arguments of tool calls: JSON text in the canonical form, objects in messages and generateContent. */
+import { exactly } from "../base/exact-numbers.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import { parseObject } from "./read.ts";
 
@@ -8,5 +9,5 @@ import { parseObject } from "./read.ts";
  */
 export function argumentsObject(text: string): JsonObject {
   if (text.trim() === "") return {};
-  return (parseObject(text) as JsonObject | undefined) ?? { arguments: text };
+  return (exactly(parseObject(text)) as JsonObject | undefined) ?? { arguments: text };
 }

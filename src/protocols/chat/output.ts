@@ -2,6 +2,7 @@
  * What a message or a delta says, whatever its vendor's spelling. Traps T1, T3, T4, T18.
  * Empty strings and lists are no content: vendors fill unused fields with them.
  */
+import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { list, nonEmpty, objectOf, objects } from "../read.ts";
 import { reasoningText } from "./reasoning.ts";
@@ -67,7 +68,7 @@ function readCall(wire: WireObject): CallPiece {
     index: wire["index"],
     id: nonEmpty(wire["id"]),
     name: nonEmpty(named["name"]),
-    text: typeof written === "string" ? written : JSON.stringify(written),
+    text: typeof written === "string" ? written : exactText(written),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Whole chat-completions answers, read and written. Requirements: CONV. */
+import { exactText } from "../../base/exact-numbers.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
@@ -77,7 +78,7 @@ function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {
     id: nonEmpty(call["id"]) ?? fallbackId,
     name: nonEmpty(named["name"]) ?? "",
     // Ollama and some others send an object where the protocol has JSON text (T3).
-    arguments: typeof written === "string" ? written : JSON.stringify(written ?? {}),
+    arguments: typeof written === "string" ? written : exactText(written ?? {}),
   };
 }
 

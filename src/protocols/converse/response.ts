@@ -1,4 +1,5 @@
 /** The whole answer of Converse, read and written; it has no id, no time and no model. */
+import { exactText } from "../../base/exact-numbers.ts";
 import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { WireError } from "../codec.ts";
@@ -44,7 +45,7 @@ function decodeBlock(block: WireObject, index: number): Part[] {
   if (typeof block["text"] === "string") return [{ type: "text", text: block["text"] }];
   if ("toolUse" in block) {
     const call = objectOf(block["toolUse"]);
-    const json = JSON.stringify(call["input"] ?? {});
+    const json = exactText(call["input"] ?? {});
     return [{ type: "tool_call", ...nameOfCall(call, index), arguments: json }];
   }
   if (!("reasoningContent" in block)) return [];

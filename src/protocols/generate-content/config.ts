@@ -1,4 +1,5 @@
 /** `generationConfig`, read into canonical fields. Requirements: CONV. */
+import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type {
   CanonicalRequest,
@@ -86,7 +87,10 @@ function decodeFormat(
     gathered.names.outputFormat = `${prefix}.${spelled}`;
     return {
       type: "json_schema",
-      schema: name === "responseSchema" ? fromVendorSchema(schema) : (schema as JsonObject),
+      schema:
+        name === "responseSchema"
+          ? fromVendorSchema(exactly(schema))
+          : (exactly(schema) as JsonObject),
     };
   }
   return { type: "json" };

@@ -1,4 +1,5 @@
 /** The generateContent stream, read into canonical events. STREAM-03; T2, T16, T18, T38. */
+import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
@@ -158,7 +159,7 @@ function closeCall(state: State): CanonicalEvent[] {
   if (!state.call) return [];
   const { block, args, pieces, signature } = state.call;
   state.call = undefined;
-  const whole = pieces.length === 0 ? args : joinPartials(args, pieces);
+  const whole = pieces.length === 0 ? exactly(args) : joinPartials(args, pieces);
   return [
     { type: "tool_call_delta", block, arguments: JSON.stringify(whole) },
     { type: "tool_call_end", block, ...(signature ? { signature } : {}) },

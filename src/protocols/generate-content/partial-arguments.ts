@@ -2,6 +2,7 @@
  * Arguments that arrive piece by piece under JSON paths (`streamFunctionCallArguments` of some deployments).
  * Pieces build up an object, which is bounded like all that comes from outside.
  */
+import { exactly, isRawNumber } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 
 const indexMax = 10_000;
@@ -29,13 +30,20 @@ function pathSteps(path: string): (string | number)[] | undefined {
  * said that it would; entries that make no sense change nothing.
  */
 export function joinPartials(args: WireObject, entries: readonly WireObject[]): WireObject {
-  const joined = structuredClone(args);
+  const joined = copyOf(exactly(args)) as WireObject;
   let continues: unknown;
   for (const entry of entries) {
     apply(joined, entry, continues === entry["jsonPath"]);
     continues = entry["willContinue"] === true ? entry["jsonPath"] : undefined;
   }
   return joined;
+}
+
+/** A copy, its long numbers as they were read. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isObject(value) || isRawNumber(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyOf(inner)]));
 }
 
 function apply(args: WireObject, entry: WireObject, continues: boolean): void {
@@ -57,12 +65,12 @@ function apply(args: WireObject, entry: WireObject, continues: boolean): void {
 
 function valueOf(entry: WireObject): unknown {
   if ("nullValue" in entry) return null;
-  return entry["stringValue"] ?? entry["numberValue"] ?? entry["boolValue"];
+  return entry["stringValue"] ?? exactly(entry)["numberValue"] ?? entry["boolValue"];
 }
 
 function childOf(place: unknown, step: string | number, isList: boolean): unknown {
   const known = memberOf(place, step);
-  if (typeof known === "object" && known !== null) return known;
+  if (typeof known === "object" && known !== null && !isRawNumber(known)) return known;
   const child = isList ? [] : {};
   setMember(place, step, child);
   return child;

@@ -2,6 +2,7 @@
  * Parts of a generateContent message, read into canonical parts. Requirements: CONV, T21, T22, T27, T38.
  * Calls without an id get one from their place, so that results find them and no two collide.
  */
+import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { registeredType } from "../../base/media-types.ts";
 import type {
@@ -193,7 +194,7 @@ function decodeCall(
     typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : `${madeUpPrefix}${place}`;
   const name = typeof call["name"] === "string" ? call["name"] : "";
   addCall(calls, id, name);
-  const json = JSON.stringify(call["args"] ?? {});
+  const json = exactText(call["args"] ?? {});
   return signature
     ? { type: "tool_call", id, name, arguments: json, signature }
     : { type: "tool_call", id, name, arguments: json };
@@ -242,7 +243,7 @@ function resultText(response: unknown): { text: string; isError: boolean } {
     if (only[0] === "output") return { text: only[1], isError: false };
     if (only[0] === "error") return { text: only[1], isError: true };
   }
-  return { text: JSON.stringify(response), isError: false };
+  return { text: exactText(response), isError: false };
 }
 
 const looksLikeObject = (text: string): boolean => text.trimStart().startsWith("{");

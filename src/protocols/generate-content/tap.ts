@@ -3,6 +3,7 @@
  * Every frame has the upstream's model name in it; few are written anew, because the name can nearly always be replaced
  * in the text.
  */
+import { exactly } from "../../base/exact-numbers.ts";
 import type { GatewayError } from "../../base/errors.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
@@ -79,5 +80,5 @@ function withModel(text: string, data: WireObject, model: string): string {
     const match = modelMember.exec(text);
     if (match) return `${text.slice(0, at)}"modelVersion":${model}${match[1]!}`;
   }
-  return JSON.stringify({ ...data, modelVersion: JSON.parse(model) as string });
+  return JSON.stringify({ ...exactly(data), modelVersion: JSON.parse(model) as string });
 }

@@ -1,4 +1,5 @@
 /** `tools` and `toolConfig`, read into canonical fields and written from them. CONV-508, CONV-509; T23, T29. */
+import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, Tool, ToolChoice } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
@@ -39,9 +40,9 @@ function decodeDeclaration(wire: WireObject): Tool {
   const { description, parameters } = wire;
   const schema = read(wire, "parametersJsonSchema");
   const given = isObject(schema)
-    ? (schema as JsonObject)
+    ? (exactly(schema) as JsonObject)
     : isObject(parameters)
-      ? fromVendorSchema(parameters)
+      ? fromVendorSchema(exactly(parameters))
       : undefined;
   return {
     name: String(wire["name"]),

@@ -2,6 +2,7 @@
  * Content blocks of the messages protocol, read into canonical parts and written from them.
  * Requirements: CONV; kinds only this protocol has (server tools, search results) are native fields.
  */
+import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { registeredType } from "../../base/media-types.ts";
 import { keepMarker, markerOf } from "../cache-marker.ts";
@@ -83,7 +84,7 @@ function decodeBlock(block: WireObject, param: string, native: NativeField[]): P
         type: "tool_call",
         id: text(block["id"]),
         name: text(block["name"]),
-        arguments: JSON.stringify(block["input"] ?? {}),
+        arguments: exactText(block["input"] ?? {}),
         ...cached,
       };
     case "tool_result":

@@ -3,6 +3,7 @@
  * route's metering. Vendors of this protocol are many: blocks without a start, whole inputs in the start, starts said twice
  * are all read. Traps T2, T16, T44, T49.
  */
+import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
@@ -168,5 +169,5 @@ function readDelta(index: unknown, wire: WireObject): MessagesDelta {
 
 /** The whole input that a tool call's start tells (T2); undefined where it comes in pieces. */
 export function wholeInput({ input }: WireObject): string | undefined {
-  return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : undefined;
+  return isObject(input) && Object.keys(input).length > 0 ? exactText(input) : undefined;
 }

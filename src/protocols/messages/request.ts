@@ -2,6 +2,7 @@
  * The messages request, read into the canonical form. Requirements: CONV.
  * What only this protocol has is kept as native fields, under the caller's own names.
  */
+import { exactly } from "../../base/exact-numbers.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { keepMarker, markerOf } from "../cache-marker.ts";
@@ -166,7 +167,7 @@ function decodeTool(wire: WireObject): Tool {
   return {
     name: String(name),
     ...(typeof description === "string" ? { description } : {}),
-    parameters: schema as JsonObject,
+    parameters: exactly(schema) as JsonObject,
     ...(typeof strict === "boolean" ? { strict } : {}),
     ...(cache ? { cache } : {}),
   };
@@ -232,7 +233,7 @@ const outputFieldsWithoutFormat = new Set(["effort"]);
 
 function outputFormat(wire: unknown): OutputFormat | undefined {
   if (!isObject(wire) || wire["type"] !== "json_schema") return undefined;
-  return { type: "json_schema", schema: wire["schema"] as JsonObject };
+  return { type: "json_schema", schema: exactly(wire["schema"]) as JsonObject };
 }
 
 function decodeThinkingConfig(wire: unknown, { names, native }: Gathered): Reasoning {

@@ -2,6 +2,7 @@
  * The whole answer of the messages protocol, read and written. CONV-703, CONV-707,
  * CONV-711, CONV-715, CONV-818.
  */
+import { exactText } from "../../base/exact-numbers.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { JsonObject, Part, ReasoningPart } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
@@ -40,7 +41,7 @@ function decodeBlock(block: WireObject, answerId: string, index: number): Part |
     case "text":
       return { type: "text", text: typeof text === "string" ? text : "" };
     case "tool_use": {
-      const json = JSON.stringify(input ?? {});
+      const json = exactText(input ?? {});
       return { type: "tool_call", ...nameOfCall(block, answerId, index), arguments: json };
     }
     case "thinking":

@@ -1,0 +1,86 @@
+/** Numbers that no double holds, read as they stand: found by the scan and by the text alike, and never in what is reckoned with. */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { exactly, exactText, mayHoldLongNumbers } from "../../src/base/exact-numbers.ts";
+import { parseJsonObject } from "../../src/base/json.ts";
+import { scanJson } from "../../src/base/json-scan.ts";
+import { parseJsonText } from "../../src/base/json-text.ts";
+import { inForm } from "../support/long.ts";
+
+const digits = (min: number, max: number) =>
+  fc
+    .array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: max })
+    .map((all) => all.join(""));
+
+const isLikeDouble = (length: number): boolean => length === 16 || length === 17;
+
+/** Whole numbers and decimals of any length, as JSON writes them. */
+const number = fc
+  .tuple(fc.constantFrom("", "-"), fc.integer({ min: 1, max: 9 }), digits(0, 30), digits(0, 30))
+  // Decimals of 16 and 17 digits are taken for doubles.
+  .filter(
+    ([, , rest, fraction]) => fraction === "" || !isLikeDouble(1 + rest.length + fraction.length),
+  )
+  .map(([sign, first, rest, fraction]) => `${sign}${first}${rest}${fraction && `.${fraction}`}`);
+
+const blanks = fc.constantFrom("", " ", "\n\t  ", " ".repeat(40));
+
+describe("numbers with more digits than a double holds", () => {
+  it("T3: come out of a body and of a text as they were read, blanks or not", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(number, blanks, blanks)), fc.boolean(), (all, isEscaped) => {
+        const name = isEscaped ? String.raw`"\u0061"` : '"a"';
+        const list = all.map(([text, before, after]) => `${before}${text}${after}`).join(",");
+        const text = `{${name}:[${list}],"b":"${"x".repeat(30)}","c": 1 }`;
+        for (const value of [parseJsonObject(Buffer.from(text)), parseJsonText(text)]) {
+          const { a } = value as { a: unknown[] };
+          // What is reckoned with are numbers.
+          expect(a.every((one) => typeof one === "number")).toBe(true);
+          for (const [index, written] of all.map(([one]) => one).entries()) {
+            const sent = JSON.stringify((exactly(a) as unknown[])[index]);
+            // A double that says the same is written the shorter way.
+            if (sent !== written) expect(same(sent, written)).toBe(true);
+          }
+        }
+      }),
+      { numRuns: inForm(200, 5_000) },
+    );
+  });
+
+  it("are looked for in few texts only", () => {
+    const text = (body: string) => {
+      const shape = scanJson(Buffer.from(body));
+      return typeof shape === "string" ? shape : [shape.hasLongNumbers, mayHoldLongNumbers(body)];
+    };
+    expect(text('{"created":1790000001,"logprob":-0.00012345678901234567}')).toEqual([
+      false,
+      false,
+    ]);
+    expect(text('{"id":"12345678901234567890"}')).toEqual([false, false]);
+    expect(text(`{"a":{"b":1${" ".repeat(40)}}${" ".repeat(40)}}`)).toEqual([false, false]);
+    expect(text('{"id":12345678901234567890}')).toEqual([true, true]);
+  });
+
+  it("leave a value nested too deeply as it is", () => {
+    const text = `${'{"a":'.repeat(100_000)}12345678901234567890${"}".repeat(100_000)}`;
+    expect(() => parseJsonText(text)).not.toThrow(TypeError);
+  });
+
+  it("of a value without them is the value itself", () => {
+    const value = parseJsonText('{"a":[1,2.5,"x"]}');
+    expect(exactly(value)).toBe(value);
+    expect(exactText(value)).toBe('{"a":[1,2.5,"x"]}');
+  });
+});
+
+/** Whether two texts are the same number, with all its digits. */
+function same(left: string, right: string): boolean {
+  const scaled = (text: string): bigint => {
+    const [, sign, whole, fraction = "", exponent = "0"] =
+      /^(-?)(\d+)(?:\.(\d+))?(?:e\+?(-?\d+))?$/.exec(text)!;
+    return (
+      BigInt(`${sign}${whole}${fraction}`) * 10n ** BigInt(80 + Number(exponent) - fraction.length)
+    );
+  };
+  return scaled(left) === scaled(right);
+}

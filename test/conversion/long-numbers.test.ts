@@ -1,0 +1,130 @@
+/**
+ * Numbers that no double holds arrive digit for digit: in the arguments of a tool call, whole and streamed, in its result and in
+ * schemas, between all protocols. An id of nineteen digits that comes back as another one is another thing. CONV-713 to CONV-716; traps T3, T22.
+ */
+import { describe, expect, it } from "vitest";
+import { parseJsonObject } from "../../src/base/json.ts";
+import { parseJsonText } from "../../src/base/json-text.ts";
+import { createSseParser, formatSse } from "../../src/base/sse.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import {
+  codecs,
+  createRoute,
+  protocolNames,
+  upstreamCodecs,
+  upstreamProtocols,
+  type JsonObject,
+  type ProtocolName,
+  type Route,
+  type UpstreamProtocol,
+} from "../../src/protocols/index.ts";
+import { answerCalling, requestWith, streamCalling } from "./tool-wire.ts";
+
+/** What JSON readers without doubles send: an id of 64 bits, a decimal of 30 digits, a power of ten above all doubles. */
+const numbers = [
+  "9223372036854775807",
+  "-12345678901234567.25",
+  "0.123456789012345678901234567891",
+];
+const given = `{"n":[${numbers.join(",")}],"small":[1,0.1,1e3]}`;
+
+const limit = "18446744073709551615";
+const schema = `{"type":"object","properties":{"at":{"type":"integer","maximum":${limit}}}}`;
+
+function routeOf(
+  caller: ProtocolName,
+  upstream: UpstreamProtocol,
+  body: JsonObject,
+  stream = false,
+): Route {
+  return createRoute({
+    caller: codecs[caller],
+    upstream: upstreamCodecs[upstream],
+    body,
+    stream,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel: "talk-large",
+    maxOutputTokens: 1000,
+    inputEstimate: 7,
+    id: "req_1",
+    createdAt: 1,
+  });
+}
+
+/** The text with the arguments, the result and the schema that have long numbers in place of the plain ones. */
+function withNumbers(text: string): string {
+  return text
+    .replaceAll(
+      /"(arguments)":"\{\}"/g,
+      (_all, name: string) => `"${name}":${JSON.stringify(given)}`,
+    )
+    .replaceAll(/"(input|args)":\{\}/g, (_all, name: string) => `"${name}":${given}`)
+    .replaceAll('"partial_json":"{}"', `"partial_json":${JSON.stringify(given)}`)
+    .replaceAll('"delta":"{}"', `"delta":${JSON.stringify(given)}`)
+    .replaceAll('{"output":"seen"}', given)
+    .replaceAll('"seen"', JSON.stringify(given))
+    .replaceAll('{"type":"object","properties":{"at":{"type":"string"}}}', schema);
+}
+
+const bodyOf = (caller: ProtocolName): JsonObject =>
+  parseJsonObject(
+    Buffer.from(withNumbers(JSON.stringify(requestWith[caller]("look")))),
+  ) as JsonObject;
+
+/** How often each number stands in a text that is sent, within texts of arguments too. */
+const countsIn = (text: string): number[] => numbers.map((number) => text.split(number).length - 1);
+
+const asked = protocolNames.flatMap((caller) =>
+  upstreamProtocols.filter((name) => name !== caller).map((to) => [caller, to] as const),
+);
+const answered = protocolNames.flatMap((caller) =>
+  protocolNames.map((from) => [caller, from] as const),
+);
+
+describe.each(asked)("a request of %s to %s", (caller, upstream) => {
+  it("T22: arguments, results and schemas have all digits of their numbers", () => {
+    const sent = JSON.stringify(routeOf(caller, upstream, bodyOf(caller)).body);
+    expect(countsIn(sent)).toEqual([2, 2, 2]);
+    expect(sent).toContain(`"maximum":${limit}`);
+    expect(sent).not.toContain("rawJSON");
+  });
+});
+
+describe.each(answered)("an answer to %s from %s", (caller, upstream) => {
+  it("T3: whole arguments have all digits of their numbers", () => {
+    const route = routeOf(caller, upstream, requestWith[caller]("look"));
+    const answer = parseJsonText(withNumbers(JSON.stringify(answerCalling[upstream]("look"))));
+    const given = JSON.stringify(route.answer(answer as JsonObject, [], noUsage));
+    expect(countsIn(given)).toEqual([1, 1, 1]);
+  });
+
+  it("T3: a whole answer to a caller of a stream has them", () => {
+    const route = routeOf(caller, upstream, requestWith[caller]("look"), true);
+    const answer = parseJsonText(withNumbers(JSON.stringify(answerCalling[upstream]("look"))));
+    const given = route
+      .framesOf(answer as JsonObject)
+      .map(formatSse)
+      .join("");
+    expect(Math.min(...countsIn(given))).toBeGreaterThan(0);
+  });
+
+  it("T3: streamed arguments have them", () => {
+    const parser = createSseParser();
+    const stream = withNumbers(streamCalling[upstream]("look"));
+    const tap = routeOf(caller, upstream, requestWith[caller]("look"), true).tap();
+    const events = [...parser.push(Buffer.from(stream)), ...parser.end()];
+    const frames = events.flatMap((event) => tap.push(event));
+    frames.push(...(tap.end?.() ?? []), ...tap.release(noUsage));
+    expect(Math.min(...countsIn(frames.map(formatSse).join("")))).toBeGreaterThan(0);
+  });
+
+  it("T3: a stream that is gathered to a whole answer has them", () => {
+    const parser = createSseParser();
+    const stream = withNumbers(streamCalling[upstream]("look"));
+    const route = routeOf(caller, upstream, requestWith[caller]("look"));
+    const whole = route.wholeOf([...parser.push(Buffer.from(stream)), ...parser.end()]);
+    const given = JSON.stringify(route.answer(whole!, [], noUsage));
+    expect(countsIn(given)).toEqual([1, 1, 1]);
+  });
+});
