@@ -34,12 +34,13 @@ describe("numbers with more digits than a double holds", () => {
         const text = `{${name}:[${list}],"b":"${"x".repeat(30)}","c": 1 }`;
         for (const value of [parseJsonObject(Buffer.from(text)), parseJsonText(text)]) {
           const { a } = value as { a: unknown[] };
+          const exact = exactly(a);
           // What is reckoned with are numbers.
           expect(a.every((one) => typeof one === "number")).toBe(true);
           for (const [index, written] of all.map(([one]) => one).entries()) {
-            const sent = JSON.stringify((exactly(a) as unknown[])[index]);
+            const sent = JSON.stringify(exact[index]);
             // A double that says the same is written the shorter way.
-            if (sent !== written) expect(same(sent, written)).toBe(true);
+            expect(sent === written || same(sent, written)).toBe(true);
           }
         }
       }),
