@@ -12,18 +12,22 @@ interface Watching {
 /** Watches batches. */
 export const watchBatches =
   ({ metrics, tracer }: Watching): BatchWatch =>
-  ({ keys, entries, restore }) => {
+  ({ targets, restore }, answer) => {
     const span = tracer?.start("client", "ledger batch");
     const beganMs = performance.now();
-    return (error) => {
-      metrics.observeBatch(entries.length, performance.now() - beganMs, error === undefined);
+    const entries = targets.reduce((sum, target) => sum + target.entries.length, 0);
+    const ended = (code?: string): void => {
+      metrics.observeBatch(entries, performance.now() - beganMs, code === undefined);
       span?.set({
         "db.system.name": "postgresql",
-        "tollgate.ledger.keys": keys.length,
-        "tollgate.ledger.entries": entries.length,
+        "tollgate.ledger.keys": targets.length,
+        "tollgate.ledger.entries": entries,
         "tollgate.ledger.restore": restore,
       });
-      const { code = "failed" } = (error ?? {}) as { readonly code?: string };
-      span?.end(error === undefined ? undefined : code);
+      span?.end(code);
     };
+    answer.then(
+      () => ended(),
+      (error: { readonly code?: string }) => ended(error.code ?? "failed"),
+    );
   };

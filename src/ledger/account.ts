@@ -3,7 +3,7 @@ import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
-import { checkAmount } from "./amounts.ts";
+import { checkAmount } from "./types.ts";
 
 export interface Balance {
   readonly creditsNano: bigint;

@@ -1,12 +1,17 @@
 /** The batch of a lane: what `ledger_batch` takes and answers (storage/baseline/07_ledger_batches.sql). */
 import type { Queryable } from "../storage/index.ts";
-import type { KeyUse } from "./key-use.ts";
+import type { Ended, KeyUse } from "./key-use.ts";
 import type { Answer } from "./refusal.ts";
 
-/** One key in a batch. */
-export interface BatchKey {
-  readonly key: Pick<KeyUse, "workspaceId" | "keyId" | "rotation">;
-  /** What its calls use and wait for; null: it has entries only, and nothing is asked. */
+/** What a key is sent. */
+export interface Target {
+  readonly key: KeyUse;
+  /** What was known of changes when this was collected. */
+  readonly epoch: number;
+  readonly entries: readonly Ended[];
+  /** How many of its waiting calls are asked for. */
+  readonly asked: number;
+  /** What its calls use and wait for; null: nothing is asked. */
   readonly need: bigint | null;
   /** Of both need and keep, what running calls use or may be given meanwhile: it stays whatever is decided. */
   readonly use: bigint;
@@ -14,16 +19,6 @@ export interface BatchKey {
   readonly keep: bigint;
   /** What it would like to have beyond both. */
   readonly headroom: bigint;
-}
-
-/** A call that is over. */
-export interface BatchEntry {
-  /** Its key in the batch, from 1. */
-  readonly place: number;
-  readonly id: string;
-  /** Null for a void. */
-  readonly charge: bigint | null;
-  readonly bound: bigint;
 }
 
 export interface Batch {
@@ -36,21 +31,20 @@ export interface Batch {
   readonly restore: boolean;
   /** Accounts that others have locked are answered `busy`, and not waited for. */
   readonly skipLocked: boolean;
-  readonly keys: readonly BatchKey[];
-  readonly entries: readonly BatchEntry[];
+  readonly targets: readonly Target[];
+  /** When they were collected, by the monotonic clock. */
+  readonly sentAt: number;
 }
 
-/** What a key is answered. Its `refusal` may also be `busy`: nothing of it was done, because its account is locked elsewhere. */
+/** What a key is answered. Its refusal may also be `busy`: its account is locked elsewhere, and nothing of it was done. */
 export interface BatchRow extends Answer {
   /** From 1; 0: the lane had lapsed or is new, and must restore. */
   readonly place: number;
   readonly allowance: bigint | null;
 }
 
-/** Called with a batch that leaves; what it returns is called when it is over, with the error where it failed. */
-export type BatchWatch = (
-  batch: Pick<Batch, "keys" | "entries" | "restore">,
-) => (error?: unknown) => void;
+/** Hears of each batch that leaves, and what becomes of it. */
+export type BatchWatch = (batch: Batch, answer: Promise<unknown>) => void;
 
 /** Sends a batch. No rows: it was fenced off, and did nothing. */
 export type Send = (batch: Batch) => Promise<readonly BatchRow[]>;
@@ -61,10 +55,18 @@ const texts = (items: readonly string[]): string =>
 const numbers = (items: readonly (bigint | number | null)[]): string =>
   `{${items.map((item) => item ?? "null").join(",")}}`;
 
+const batchSql =
+  "select * from ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17)";
+
 /** The parameters of `ledger_batch`. */
 function batchParams(batch: Batch): unknown[] {
-  const { keys, entries } = batch;
-  const asks = keys.some((key) => key.need !== null);
+  const { targets } = batch;
+  const keys = targets.map(({ key }) => key);
+  const entries = targets.flatMap((target) => target.entries);
+  const places = targets.flatMap((target, index) => target.entries.map(() => index + 1));
+  const asks = targets.some(({ need }) => need !== null);
+  const asked = (items: readonly (bigint | null)[]): string | null =>
+    asks ? numbers(items) : null;
   return [
     batch.gateway,
     batch.lane,
@@ -72,25 +74,25 @@ function batchParams(batch: Batch): unknown[] {
     batch.leaseMs,
     batch.restore,
     batch.skipLocked,
-    texts(keys.map(({ key }) => key.workspaceId)),
-    texts(keys.map(({ key }) => key.keyId)),
-    numbers(keys.map(({ key }) => key.rotation)),
-    asks ? numbers(keys.map((key) => key.need)) : null,
-    asks ? numbers(keys.map((key) => key.use)) : null,
-    asks ? numbers(keys.map((key) => key.keep)) : null,
-    asks ? numbers(keys.map((key) => key.headroom)) : null,
-    numbers(entries.map((entry) => entry.place)),
-    texts(entries.map((entry) => entry.id)),
-    numbers(entries.map((entry) => entry.charge)),
-    numbers(entries.map((entry) => entry.bound)),
+    texts(keys.map(({ workspaceId }) => workspaceId)),
+    texts(keys.map(({ keyId }) => keyId)),
+    numbers(keys.map(({ rotation }) => rotation)),
+    asked(targets.map(({ need }) => need)),
+    asked(targets.map(({ use }) => use)),
+    asked(targets.map(({ keep }) => keep)),
+    asked(targets.map(({ headroom }) => headroom)),
+    numbers(places),
+    texts(entries.map(({ id }) => id)),
+    numbers(entries.map(({ charge }) => charge)),
+    numbers(entries.map(({ bound }) => bound)),
   ];
 }
 
-const batchSql =
-  "select * from ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17)";
-
 /** Sends batches to a database. */
 export const sendTo =
-  (database: Queryable): Send =>
-  (batch) =>
-    database.query<BatchRow>(batchSql, batchParams(batch), { name: "ledger_batch" });
+  (database: Queryable, watch?: BatchWatch): Send =>
+  (batch) => {
+    const answer = database.query<BatchRow>(batchSql, batchParams(batch), { name: "ledger_batch" });
+    watch?.(batch, answer);
+    return answer;
+  };

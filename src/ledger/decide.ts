@@ -1,5 +1,6 @@
-/** What a key's answer means for those who wait: let in, refused, or to be asked for again. docs/ledger.md "Admission". */
-import type { KeyUse } from "./key-use.ts";
+/** What a key's answer means for it, and for those who wait: let in, refused, or to be asked for again. docs/ledger.md "Admission". */
+import type { Target } from "./batch.ts";
+import { split } from "./key-use.ts";
 import {
   fitsButForIdle,
   idleRetryMs,
@@ -13,12 +14,16 @@ import {
  * Decides those who waited for a batch sent at `sentAt`, in their order; who came later is let in only where the key is trusted at
  * `nowMs`, and refused by the next batch at the soonest. Those let in are counted as in use. Answers with what tells them.
  */
-export function decide(key: KeyUse, row: Answer, sentAt: number, nowMs: number): (() => void)[] {
-  const told: (() => void)[] = [];
-  const isTrusted = key.isTrusted(nowMs);
+export function decide(target: Target, row: Answer, sentAt: number, nowMs: number): (() => void)[] {
+  const { key, need, keep, headroom } = target;
+  if (need === null) return [];
   const letIn = row.at === null;
+  if (letIn) key.checked(sentAt, target.epoch);
+  key.roomy = letIn && keep + headroom > 0n && key.granted >= need + keep + headroom;
+  const isTrusted = key.isTrusted(nowMs);
+  const told: (() => void)[] = [];
   let retry = false;
-  key.takeWaiting(({ bound, since, resolve, reject }) => {
+  [, key.waiting] = split(key.waiting, ({ bound, since, resolve, reject }) => {
     const wasAsked = since <= sentAt;
     if (!wasAsked && !isTrusted) return false;
     // The database found something against the key: of that, only what each call would meet alone counts.

@@ -5,9 +5,8 @@
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
-import { checkAmount } from "./amounts.ts";
 import { fitsButForIdle, refusalOf, type Answer } from "./refusal.ts";
-import { anyRotation, type CallName, type ReserveInput } from "./types.ts";
+import { anyRotation, checkAmount, type CallName, type ReserveInput } from "./types.ts";
 
 /** An image call or a task, which holds its bound by a row of its own. */
 export interface HoldInput extends ReserveInput {

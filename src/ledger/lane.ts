@@ -4,12 +4,10 @@
  */
 import { retryPauseMs } from "../base/retry.ts";
 import { isTransient, reserveRetryMs, settleRetryMs, unavailable } from "../storage/index.ts";
-import { Backlog, type Parcel } from "./backlog.ts";
-import type { Batch, BatchRow, BatchWatch, Send } from "./batch.ts";
-import type { Collected, Item } from "./collect.ts";
+import { Backlog } from "./backlog.ts";
+import type { Batch, BatchRow, Send, Target } from "./batch.ts";
 import { decide } from "./decide.ts";
-import { IdleKeys } from "./idle-keys.ts";
-import type { KeyUse } from "./key-use.ts";
+import { lingerMs, type KeyUse, type Waiting } from "./key-use.ts";
 import type { LaneClock } from "./lane-clock.ts";
 
 export interface LaneOptions {
@@ -18,59 +16,34 @@ export interface LaneOptions {
   readonly leaseMs: number;
   readonly send: Send;
   readonly clock: LaneClock;
-  /** Hears of each batch that has come back, or failed. */
-  readonly watch?: BatchWatch | undefined;
   /** The account of a workspace is locked elsewhere: it is to go on in a lane of its own. Absent: it waits in this one. */
-  readonly onBusy?: ((workspaceId: string, parcel: Parcel) => void) | undefined;
+  readonly onBusy?: ((workspaceId: string) => void) | undefined;
   /** There is nothing to send for now. */
   readonly onRest?: (() => void) | undefined;
 }
 
 const lockNotAvailable = "55P03";
-
-/** What came as an answer to a batch says nothing of how things are: it is sent again. */
-class NoAnswerError extends Error {}
+const tellNobody = (): void => undefined;
 
 export class Lane {
+  readonly backlog = new Backlog();
   private readonly options: LaneOptions;
-  private readonly backlog = new Backlog();
-  private readonly idle: IdleKeys;
+  /** Batches that leave one after the other, as long as there is something to send. */
+  private flight: Promise<void> | undefined;
   private number = 0;
   /** It is new, or its lease ran out: it must say what its running calls use before it asks for anything. */
   private lapsed = true;
-  private flying = false;
-  private scheduled = false;
   private failures = 0;
   private skipLocked = false;
-  /** Something in a batch was refused by the database itself: batches of one, until it is found. */
-  private careful = false;
-  private beat = false;
-  private ending = false;
-  private resting: (() => void)[] = [];
+  /** The database refused something in a batch: so many batches of one thing go now, or until it is found. */
+  private alone = 0;
+  /** A batch is to leave, even if it has nothing in it. */
+  private due = false;
+  private closing = false;
+  private looking = false;
 
   constructor(options: LaneOptions) {
     this.options = options;
-    this.idle = new IdleKeys(options.clock, (key) => this.touch(key));
-  }
-
-  /** A key is used in this lane. */
-  add(key: KeyUse): void {
-    this.backlog.keys.add(key);
-  }
-
-  /** Undefined when the call was let in at once; else resolves when it is. @throws GatewayError (rejects) */
-  admit(key: KeyUse, bound: bigint): Promise<void> | undefined {
-    const nowMs = this.options.clock.now();
-    if (key.admits(bound, nowMs)) {
-      key.begin(bound, nowMs);
-      this.idle.watch(key);
-      return undefined;
-    }
-    return new Promise((resolve, reject) => {
-      key.waiting.push({ bound, since: nowMs, resolve, reject });
-      key.retryAt = 0;
-      this.touch(key);
-    });
   }
 
   /** The last batch did not come through. */
@@ -78,50 +51,48 @@ export class Lane {
     return this.failures > 0;
   }
 
-  /** A call that was let in is over; `charge` null voids it. Resolves when its entry is written. @throws GatewayError (rejects) */
-  post(key: KeyUse, id: string, charge: bigint | null, bound: bigint): Promise<void> {
-    const nowMs = this.options.clock.now();
-    const draw = charge === null ? 0n : charge < bound ? charge : bound;
-    key.end(bound, draw, nowMs);
+  /** Undefined when the call was let in at once; else resolves when it is. @throws GatewayError (rejects) */
+  admit(key: KeyUse, bound: bigint): Promise<void> | undefined {
+    const since = this.options.clock.now();
+    if (key.admits(bound, since)) {
+      key.begin(bound, since);
+      return undefined;
+    }
     return new Promise((resolve, reject) => {
-      this.backlog.push({ key, id, charge, bound, draw, since: nowMs, resolve, reject });
-      this.schedule();
+      key.waiting.push({ bound, since, resolve, reject });
+      key.retryAt = 0;
+      this.touch(key);
     });
   }
 
-  /** Takes keys over, with what they still have to send. */
-  adopt(parcel: Parcel): void {
-    this.backlog.adopt(parcel);
-    for (const key of parcel.keys) {
-      // A lane that is new sends what they use now: nothing may begin before it has.
-      key.distrust();
-      this.idle.watch(key);
-    }
-    this.schedule();
+  /** A call that was let in is over; `charge` null voids it. Resolves when its entry is written. @throws GatewayError (rejects) */
+  post(key: KeyUse, id: string, charge: bigint | null, bound: bigint): Promise<void> {
+    const since = this.options.clock.now();
+    return new Promise((resolve, reject) => {
+      key.end({ id, charge, bound, since, resolve, reject });
+      this.touch(key);
+    });
   }
 
-  /** Gives away what is of a workspace, but for what is under way. */
-  release(workspaceId: string): Parcel {
-    const parcel = this.backlog.release(workspaceId);
-    for (const key of parcel.keys) this.idle.forget(key);
-    return parcel;
+  /** Takes over the keys of a workspace from another lane, with what they have to send. Nothing of it is under way there. */
+  adopt(workspaceId: string, from: Lane): void {
+    this.backlog.adopt(from.backlog.release(workspaceId));
+    this.look();
+    this.schedule();
   }
 
   /** Keeps the lease, whether there is traffic or not; forgets keys that nobody uses. */
   heartbeat(): void {
-    this.backlog.forgetUnused(this.options.clock.now());
-    if (this.number === 0) return;
-    this.beat = true;
+    this.backlog.forget(this.options.clock.now());
+    this.due = this.number > 0;
     this.schedule();
   }
 
-  /** Resolves when nothing waits or is under way; nothing may be asked after it. `leave` ends the lease with the last batch. */
-  async rest(leave: boolean): Promise<void> {
-    this.ending = leave;
-    this.backlog.touchAll();
-    if (leave && this.number > 0) this.beat = true;
-    this.schedule();
-    await new Promise<void>((resume) => this.resting.push(resume));
+  /** Resolves when nothing waits or is under way; nothing may be asked after it. The last batch ends the lease. */
+  async close(): Promise<void> {
+    this.closing = true;
+    this.heartbeat();
+    await this.flight;
   }
 
   private touch(key: KeyUse): void {
@@ -130,161 +101,151 @@ export class Lane {
   }
 
   private schedule(): void {
-    if (this.flying || this.scheduled) return;
-    this.scheduled = true;
-    this.options.clock.soon(() => {
-      this.scheduled = false;
-      if (!this.flying) void this.fly();
-    });
+    this.flight ??= this.fly();
   }
 
-  /** Sends batches as long as there is something to send. */
   private async fly(): Promise<void> {
-    this.flying = true;
-    let settle = (): void => undefined;
+    await new Promise<void>((begin) => this.options.clock.soon(begin));
+    let tell = tellNobody;
     for (;;) {
-      const collected = this.build();
-      const sent = collected === undefined ? undefined : this.deliver(collected);
+      const batch = this.build();
+      const sent = batch && this.deliver(batch);
       // What waits has left before those of the last batch go on: the database works on it meanwhile.
-      settle();
+      tell();
       if (sent === undefined) break;
-      settle = await sent;
+      tell = await sent;
     }
-    this.flying = false;
+    this.flight = undefined;
     this.options.onRest?.();
-    for (const resume of this.resting.splice(0)) resume();
   }
 
-  private build(): Collected | undefined {
-    const { lapsed: restore, careful, backlog } = this;
-    if (backlog.isEmpty && !this.beat) return undefined;
-    const nowMs = this.options.clock.now();
-    const collected = backlog.take({ nowMs, restore, careful });
-    if (collected.items.length === 0 && !this.beat && !restore) {
-      const retryMs = backlog.retryInMs(nowMs);
-      if (retryMs !== undefined) this.options.clock.later(() => this.schedule(), retryMs);
+  private build(): Batch | undefined {
+    const { backlog, due, lapsed: restore, skipLocked } = this;
+    if (backlog.isEmpty && !due) return undefined;
+    const { gateway, lane, leaseMs, clock } = this.options;
+    const sentAt = clock.now();
+    const targets = backlog.take({ nowMs: sentAt, restore, alone: this.alone > 0 });
+    if (targets.length === 0 && !due && !restore) {
+      const retryMs = backlog.retryInMs(sentAt);
+      if (retryMs !== undefined) clock.later(() => this.schedule(), retryMs);
       return undefined;
     }
-    this.beat = false;
-    return collected;
+    this.due = false;
+    this.number += 1;
+    const lease = { number: this.number, leaseMs: this.closing ? 0 : leaseMs };
+    return { gateway, lane, ...lease, restore, skipLocked, targets, sentAt };
   }
 
   /** Sends a batch; answers with what lets its calls go on. */
-  private async deliver(collected: Collected): Promise<() => void> {
-    const { gateway, lane, leaseMs, send, clock } = this.options;
-    const batch: Batch = {
-      gateway,
-      lane,
-      number: (this.number += 1),
-      leaseMs: this.ending ? 0 : leaseMs,
-      restore: this.lapsed,
-      skipLocked: this.skipLocked,
-      keys: collected.items,
-      entries: collected.entries,
-    };
-    const ended = this.options.watch?.(batch);
+  private async deliver(batch: Batch): Promise<() => void> {
+    const { leaseMs, send, clock } = this.options;
     try {
-      const rows = await send(batch).catch((error: unknown) => {
-        ended?.(error);
-        throw error;
-      });
-      ended?.();
+      const rows = await send(batch);
       // No rows: a later sending was there before it. Too late: the lease it was given may have run out since.
-      const isLate = clock.now() - collected.nowMs >= leaseMs;
-      if ((rows.length === 0 && batch.keys.length > 0) || isLate) throw new NoAnswerError();
-      this.failures = 0;
-      this.skipLocked = false;
-      return this.answered(collected, batch, rows);
+      const isFenced = rows.length === 0 && batch.targets.length > 0;
+      const isLate = clock.now() - batch.sentAt >= leaseMs;
+      if (!isFenced && !isLate) return this.answered(batch, rows);
+      await this.failed(batch);
     } catch (error) {
-      await this.failed(collected, error);
-      return () => undefined;
+      await this.failed(batch, error);
     }
+    return tellNobody;
   }
 
-  /** Whether it took effect is unknown: all of it is sent again, as things are then. */
-  private async failed(collected: Collected, error: unknown): Promise<void> {
-    this.backlog.putBack(collected);
+  /** Whether it took effect is unknown: all of it is sent again, as things are then. `error` absent: its answer says nothing. */
+  private async failed(batch: Batch, error?: unknown): Promise<void> {
+    const { clock, onBusy } = this.options;
     this.failures += 1;
-    const isFault = !isTransient(error) && !(error instanceof NoAnswerError);
-    if (isFault) this.isolate(collected, error);
-    const isLocked = (error as { code?: unknown }).code === lockNotAvailable;
-    if (isLocked && this.options.onBusy !== undefined) this.skipLocked = true;
-    this.endOverdue(error);
-    await new Promise<void>((resume) =>
-      this.options.clock.later(resume, isLocked ? 1 : retryPauseMs(this.failures)),
-    );
+    this.backlog.putBack(batch.targets);
+    if (error !== undefined && !isTransient(error)) this.isolate(batch, error);
+    const isLocked = (error as { code?: unknown } | undefined)?.code === lockNotAvailable;
+    if (isLocked && onBusy !== undefined) this.skipLocked = true;
+    const nowMs = clock.now();
+    const isOlder =
+      (ms: number) =>
+      ({ since }: Waiting) =>
+        since < nowMs - ms;
+    const overdue = { waiting: isOlder(reserveRetryMs), ended: isOlder(settleRetryMs) };
+    const refusal = unavailable(error);
+    for (const key of this.backlog.keys.values()) {
+      key.distrust();
+      key.giveUp(overdue, refusal);
+    }
+    const pauseMs = isLocked ? 1 : retryPauseMs(this.failures);
+    await new Promise<void>((resume) => clock.later(resume, pauseMs));
   }
 
   /** Something in a batch is refused by the database: each is tried alone, and what is at fault is reported. */
-  private isolate(collected: Collected, error: unknown): void {
-    const isOne = collected.items.length <= 1 && collected.open.length + collected.asked <= 1;
-    if (!isOne || this.lapsed) {
-      this.careful = true;
-      return;
-    }
-    this.careful = false;
-    this.backlog.refuse(collected, error);
+  private isolate({ targets, restore }: Batch, error: unknown): void {
+    const alone = targets.map(({ entries, asked }) => Math.max(1, entries.length + asked));
+    const sendings = alone.reduce((sum, one) => sum + one, 0);
+    const [target] = targets;
+    const isOne = target !== undefined && sendings === 1 && !restore;
+    this.alone = isOne ? 0 : sendings;
+    if (!isOne) return;
+    const { key, entries } = target;
+    const isCall = entries.length === 0;
+    key.giveUp({ waiting: () => isCall, ended: (call) => entries.includes(call) }, error);
+    // Without its entry a key is sent again: what was set aside for the call goes back.
+    if (isCall) key.unsure = false;
   }
 
-  /** Those who have waited too long for a database that is away get an error. */
-  private endOverdue(cause: unknown): void {
-    const nowMs = this.options.clock.now();
-    const since = { waitingSince: nowMs - reserveRetryMs, entriesSince: nowMs - settleRetryMs };
-    this.backlog.endOlder(since, unavailable(cause));
-  }
-
-  private answered(collected: Collected, batch: Batch, rows: readonly BatchRow[]): () => void {
-    const lapsed = rows.some(({ place }) => place === 0);
-    const busy = new Set<KeyUse>();
-    for (const { place, refusal } of rows)
-      if (refusal === "busy") busy.add(collected.items[place - 1]!.key);
-    const written = collected.open.filter(({ key }) => !busy.has(key));
-    for (const { key, draw } of written) key.pending -= draw;
-    const settled: (() => void)[] = written.map(({ resolve }) => resolve);
-    const decides = !batch.restore && !lapsed;
+  private answered({ targets, restore, sentAt }: Batch, rows: readonly BatchRow[]): () => void {
+    this.failures = 0;
+    this.skipLocked = false;
+    this.alone = Math.max(0, this.alone - 1);
+    this.lapsed = rows.some(({ place }) => place === 0);
+    const told: (() => void)[] = [];
+    const busy: Target[] = [];
     for (const row of rows) {
-      const item = collected.items[row.place - 1];
-      if (item === undefined || busy.has(item.key)) continue;
-      item.key.granted = row.allowance ?? 0n;
-      item.key.unsure = false;
-      this.idle.watch(item.key);
-      if (item.need !== null && decides) this.decide(item, row, collected.nowMs, settled);
-      if (item.key.waiting.length > 0) this.backlog.touch(item.key);
+      const target = targets[row.place - 1];
+      if (target === undefined) continue;
+      if (row.refusal === "busy") {
+        busy.push(target);
+        continue;
+      }
+      const { key, entries } = target;
+      for (const call of entries) key.close(call);
+      told.push(...entries.map(({ resolve }) => resolve));
+      key.granted = row.allowance ?? 0n;
+      key.unsure = false;
+      if (!restore && !this.lapsed)
+        told.push(...decide(target, row, sentAt, this.options.clock.now()));
+      this.backlog.follow(key);
     }
-    if (lapsed) this.lapse();
-    else this.lapsed = false;
-    if (busy.size > 0) this.giveAway(busy, collected);
+    if (this.lapsed) this.lapse();
+    this.setApart(busy);
+    this.look();
     return () => {
-      for (const settle of settled) settle();
+      for (const tell of told) tell();
     };
-  }
-
-  private decide(item: Item, row: BatchRow, sentAt: number, settled: (() => void)[]): void {
-    const { key, keep, headroom, epoch } = item;
-    const target = (item.need ?? 0n) + keep + headroom;
-    if (row.at === null) key.checked(sentAt, epoch);
-    key.roomy = row.at === null && keep + headroom > 0n && key.granted >= target;
-    settled.push(...decide(key, row, sentAt, this.options.clock.now()));
   }
 
   /** Its allowances went back. */
   private lapse(): void {
-    this.lapsed = true;
-    this.backlog.touchAll();
-    for (const key of this.backlog.keys) {
+    this.due = true;
+    for (const key of this.backlog.keys.values()) {
       key.granted = 0n;
       key.unsure = false;
       key.distrust();
     }
   }
 
-  /** Their accounts are locked elsewhere: all keys of their workspaces leave, with the entries that were in the batch and the rest. */
-  private giveAway(busy: ReadonlySet<KeyUse>, { open }: Collected): void {
-    const unwritten = open.filter(({ key }) => busy.has(key));
-    for (const id of new Set([...busy].map(({ workspaceId }) => workspaceId))) {
-      const { keys, entries } = this.release(id);
-      const first = unwritten.filter(({ key }) => key.workspaceId === id);
-      this.options.onBusy?.(id, { keys, entries: [...first, ...entries] });
-    }
+  /** Their accounts are locked elsewhere: all keys of their workspaces leave. */
+  private setApart(busy: readonly Target[]): void {
+    this.backlog.putBack(busy);
+    for (const id of new Set(busy.map(({ key }) => key.workspaceId))) this.options.onBusy?.(id);
+  }
+
+  /** Looks after a while whether headroom is idle, as long as there is any. */
+  private look(): void {
+    if (this.looking || !this.backlog.hasHeadroom) return;
+    this.looking = true;
+    this.options.clock.later(() => {
+      this.looking = false;
+      this.backlog.touchIdle(this.options.clock.now());
+      this.schedule();
+      this.look();
+    }, lingerMs);
   }
 }

@@ -7,8 +7,9 @@ import {
   type CreditInput,
   type CreditResult,
 } from "./account.ts";
-import type { BatchWatch } from "./batch.ts";
-import { openTextCalls } from "./text-calls.ts";
+import { sendTo, type BatchWatch } from "./batch.ts";
+import { systemLaneClock } from "./lane-clock.ts";
+import { TextCalls } from "./text-calls.ts";
 import type { ReserveInput, Spent } from "./types.ts";
 
 export interface Ledger {
@@ -42,25 +43,46 @@ const expireMax = 500;
 
 /** A ledger over `database`, whose clock is the ledger's. */
 export function createLedger(database: Database, options: LedgerOptions = {}): Ledger {
-  const { leaseMs = leaseMsDefault, watch } = options;
   // Opened by the first call: commands have none, and need not listen to changes.
   let opened: ReturnType<typeof openTextCalls> | undefined;
   return {
-    spend(input, work) {
-      opened ??= openTextCalls(database, { leaseMs, watch });
-      return opened.calls.spend(input, work);
-    },
+    spend: (input, work) => (opened ??= openTextCalls(database, options)).calls.spend(input, work),
     credit: (input) => creditIn(database, input),
     balance: (workspaceId) => readBalance(database, workspaceId),
     expire: async () => (await expireGateways(database)) + (await expireHolds(database)),
-    async close() {
-      if (opened === undefined) return;
-      await opened.close();
+    close: async () => opened?.close(),
+  };
+}
+
+/** The text calls of this process, which hear of changes by the database's signals. */
+function openTextCalls(database: Database, options: LedgerOptions) {
+  const { leaseMs = leaseMsDefault, watch } = options;
+  const { signals } = database;
+  const send = sendTo(database, watch);
+  const calls = new TextCalls({ leaseMs, send, clock: systemLaneClock });
+  const endings = [
+    signals.subscribe("keys", (id) => calls.distrust(({ keyId }) => keyId === id)),
+    signals.subscribe("workspaces", (id) => calls.distrust((key) => key.workspaceId === id)),
+    signals.onReconnect(() => calls.distrust(() => true)),
+  ];
+  const beat = setInterval(() => calls.heartbeat(), leaseMs / 3).unref();
+  return {
+    calls,
+    async close(): Promise<void> {
+      clearInterval(beat);
+      for (const end of endings) end();
+      await calls.close();
       // What is left of its headroom goes back at once: its last batch ended its lease.
-      const { gateway } = opened.calls;
-      await database.query("select ledger_expire($1)", [gateway]).catch(() => undefined);
+      await expireGateway(database, calls.gateway).catch(() => undefined);
     },
   };
+}
+
+/** What a gateway had set aside goes back; false where its lease lasts. */
+async function expireGateway(database: Database, gateway: string): Promise<boolean> {
+  const sql = "select ledger_expire($1) as expired";
+  const [row] = await database.query<{ expired: boolean }>(sql, [gateway]);
+  return row!.expired;
 }
 
 /** Gateways whose leases ran out; those that are busy are left for the next time. */
@@ -73,11 +95,7 @@ async function expireGateways(database: Database): Promise<number> {
   let expired = 0;
   for (const { gateway } of lapsed) {
     try {
-      const [row] = await database.query<{ expired: boolean }>(
-        "select ledger_expire($1) as expired",
-        [gateway],
-      );
-      if (row?.expired === true) expired += 1;
+      if (await expireGateway(database, gateway)) expired += 1;
     } catch (error) {
       if (!isTransient(error)) throw error;
     }
@@ -91,11 +109,9 @@ async function expireGateways(database: Database): Promise<number> {
 }
 
 async function expireHolds(database: Database): Promise<number> {
+  const sql = "select ledger_expire_holds($1) as count";
   for (let expired = 0; ;) {
-    const [row] = await database.query<{ count: number }>(
-      "select ledger_expire_holds($1) as count",
-      [expireMax],
-    );
+    const [row] = await database.query<{ count: number }>(sql, [expireMax]);
     const count = row?.count ?? 0;
     if (count === 0) return expired;
     expired += count;

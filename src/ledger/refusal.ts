@@ -1,7 +1,7 @@
 /** Why the database did not let a call in, and the error that its caller gets. Requirements: ERR; docs/decisions.md "Spend caps". */
+import { layers, resetsAt, windows } from "../base/cap-windows.ts";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { formatUsd } from "../base/money.ts";
-import { layers, resetsAt, windows } from "./periods.ts";
 
 /** How long a call that fits but for what others have set aside and do not use waits for it. */
 export const idleWaitMs = 150;

@@ -1,19 +1,13 @@
 /**
- * The money of this gateway's text calls, from admission to entry, which lane their keys are in, and what others change meanwhile. A
- * workspace belongs to one lane; where its account is locked elsewhere it has one of its own until it is free, so that nobody else
- * waits. docs/ledger.md.
+ * The money of this gateway's text calls, from admission to entry, and which lane their keys are in. A workspace belongs to one lane;
+ * where its account is locked elsewhere it has one of its own until it is free, so that nobody else waits. docs/ledger.md.
  */
 import { newId } from "../base/ids.ts";
-import type { Database } from "../storage/index.ts";
-import { checkAmount } from "./amounts.ts";
-import type { Parcel } from "./backlog.ts";
-import { sendTo } from "./batch.ts";
-import { KeyUse } from "./key-use.ts";
-import { systemLaneClock } from "./lane-clock.ts";
+import type { KeyUse } from "./key-use.ts";
 import { Lane, type LaneOptions } from "./lane.ts";
-import { anyRotation, type ReserveInput, type Spent } from "./types.ts";
+import { checkAmount, type ReserveInput, type Spent } from "./types.ts";
 
-export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock" | "watch">;
+export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock">;
 
 export class TextCalls {
   /** This gateway, among all that ever were. */
@@ -22,21 +16,21 @@ export class TextCalls {
   private readonly main: Lane;
   /** Lanes of workspaces whose account is locked elsewhere. */
   private readonly apart = new Map<string, Lane>();
-  private readonly keys = new Map<string, KeyUse>();
-  private lanes = 0;
+  private opened = 0;
 
   constructor(options: TextCallsOptions) {
     this.options = options;
-    this.main = this.openLane({ onBusy: (id, parcel) => this.setApart(id, parcel) });
+    this.main = this.openLane({ onBusy: (workspaceId) => this.setApart(workspaceId) });
   }
 
   /** The bracket of `Ledger.spend`: whatever becomes of the work, one entry ends what its admission began. @throws as there */
   async spend<Done extends Spent>(input: ReserveInput, work: () => Promise<Done>): Promise<Done> {
     const { id, amountNano: bound } = input;
     checkAmount(bound);
-    const key = this.keyOf(input);
+    const arrival = this.laneOf(input);
+    const key = arrival.backlog.keyOf(input);
     // At once where it can be decided in memory: then nothing is awaited.
-    const admitted = this.laneOf(key).admit(key, bound);
+    const admitted = arrival.admit(key, bound);
     if (admitted !== undefined) await admitted;
     let done: Done;
     try {
@@ -54,78 +48,46 @@ export class TextCalls {
   }
 
   /** Something about these keys may have changed: their next calls ask the database. */
-  distrust(test: (key: { readonly workspaceId: string; readonly keyId: string }) => boolean): void {
-    for (const key of this.keys.values()) if (test(key)) key.distrust();
+  distrust(test: (key: KeyUse) => boolean): void {
+    for (const lane of this.lanes)
+      for (const key of lane.backlog.keys.values()) if (test(key)) key.distrust();
   }
 
   /** Keeps the leases. */
   heartbeat(): void {
-    for (const lane of [this.main, ...this.apart.values()]) lane.heartbeat();
-    const nowMs = this.options.clock.now();
-    for (const [name, key] of this.keys) if (key.isUnused(nowMs)) this.keys.delete(name);
+    for (const lane of this.lanes) lane.heartbeat();
   }
 
   /** Resolves when everything is sent; nothing may begin after it. */
   async close(): Promise<void> {
-    await Promise.all([...this.apart.values()].map((lane) => lane.rest(true)));
-    await this.main.rest(true);
+    await Promise.all([...this.apart.values()].map((lane) => lane.close()));
+    await this.main.close();
+  }
+
+  private get lanes(): Lane[] {
+    return [this.main, ...this.apart.values()];
   }
 
   private openLane(hears: Pick<LaneOptions, "onBusy" | "onRest">): Lane {
-    this.lanes += 1;
-    return new Lane({ ...this.options, ...hears, gateway: this.gateway, lane: this.lanes });
+    this.opened += 1;
+    return new Lane({ ...this.options, ...hears, gateway: this.gateway, lane: this.opened });
   }
 
-  private laneOf({ workspaceId }: KeyUse): Lane {
-    return this.apart.size === 0 ? this.main : (this.apart.get(workspaceId) ?? this.main);
-  }
-
-  private keyOf({ workspaceId, keyId, keyRotation = anyRotation }: ReserveInput): KeyUse {
-    const name = `${workspaceId} ${keyId} ${keyRotation}`;
-    let key = this.keys.get(name);
-    if (key === undefined) {
-      key = new KeyUse(workspaceId, keyId, keyRotation);
-      this.keys.set(name, key);
-    }
-    this.laneOf(key).add(key);
-    return key;
+  private laneOf({ workspaceId }: { readonly workspaceId: string }): Lane {
+    return this.apart.get(workspaceId) ?? this.main;
   }
 
   /** The account is locked elsewhere: its workspace goes on in a lane of its own, and comes back when it has come through. */
-  private setApart(workspaceId: string, parcel: Parcel): void {
-    const lane = this.openLane({ onRest: () => this.bringBack(workspaceId, lane) });
+  private setApart(workspaceId: string): void {
+    const lane = this.openLane({
+      onRest: () => {
+        // A lane that has given its workspace back may come to rest once more.
+        if (this.apart.get(workspaceId) !== lane) return;
+        this.apart.delete(workspaceId);
+        this.main.adopt(workspaceId, lane);
+      },
+    });
     this.apart.set(workspaceId, lane);
-    lane.adopt(parcel);
+    lane.adopt(workspaceId, this.main);
   }
-
-  private bringBack(workspaceId: string, lane: Lane): void {
-    if (this.apart.get(workspaceId) !== lane) return;
-    this.apart.delete(workspaceId);
-    this.main.adopt(lane.release(workspaceId));
-  }
-}
-
-/** The text calls of this process on `database`, which hear of changes by its signals. */
-export function openTextCalls(
-  database: Database,
-  { leaseMs, watch }: Pick<TextCallsOptions, "leaseMs" | "watch">,
-): { calls: TextCalls; close(): Promise<void> } {
-  const calls = new TextCalls({ leaseMs, watch, send: sendTo(database), clock: systemLaneClock });
-  const { signals } = database;
-  const endings = [
-    signals.subscribe("keys", (id) => calls.distrust(({ keyId }) => keyId === id)),
-    signals.subscribe("workspaces", (id) =>
-      calls.distrust(({ workspaceId }) => workspaceId === id),
-    ),
-    signals.onReconnect(() => calls.distrust(() => true)),
-  ];
-  const beat = setInterval(() => calls.heartbeat(), leaseMs / 3).unref();
-  return {
-    calls,
-    async close() {
-      clearInterval(beat);
-      for (const end of endings) end();
-      await calls.close();
-    },
-  };
 }

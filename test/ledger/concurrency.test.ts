@@ -4,8 +4,10 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createLedger, type Ledger } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { sendTo } from "../../src/ledger/batch.ts";
+import { KeyUse } from "../../src/ledger/key-use.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres.ts";
+import { targetOf } from "./batches.ts";
 import { openCall, OpenCalls } from "./open-calls.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";
 
@@ -125,13 +127,13 @@ describeDatabase("concurrent callers", (open) => {
   it("CAP-03: what a key keeps is judged like headroom: not beside a cap that is near", async () => {
     const database = await open();
     await setUp(database, 1_000_000n);
-    const lane = { gateway: "g", lane: 1, leaseMs: 60_000, skipLocked: false, entries: [] };
-    const key = { key: { workspaceId: "w", keyId: "k", rotation: 0 }, need: 0n };
+    const lane = { gateway: "g", lane: 1, leaseMs: 60_000, skipLocked: false, sentAt: 0 };
+    const key = new KeyUse("w", "k", 0);
     let number = 0;
     const send = async (restore: boolean, use: bigint, keep: bigint, headroom: bigint) => {
       number += 1;
-      const keys = [{ ...key, use, keep, headroom }];
-      const rows = await sendTo(database)({ ...lane, number, restore, keys });
+      const targets = [targetOf(key, 0n, { use, keep, headroom })];
+      const rows = await sendTo(database)({ ...lane, number, restore, targets });
       return rows.map(({ allowance }) => allowance);
     };
     await send(true, 0n, 0n, 0n);

@@ -1,9 +1,9 @@
 /** What a gateway keeps of one key, and what its next batch asks for, decision by decision. docs/ledger.md. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { collect, type OpenEntry } from "../../src/ledger/collect.ts";
 import { decide } from "../../src/ledger/decide.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";
 import { fitsButForIdle, type Answer } from "../../src/ledger/refusal.ts";
+import { askedIn, backlogOf, entriesIn, entryOf, next, targetOf } from "./batches.ts";
 import { refusalIn } from "./open-calls.ts";
 
 let key: KeyUse;
@@ -21,19 +21,6 @@ const waits = (of: KeyUse, ...bounds: bigint[]) => {
       reject: (error) => void told.push(refusalIn(error)!),
     });
 };
-const next = (keys: KeyUse[], more: Partial<Parameters<typeof collect>[0]> = {}) =>
-  collect({ nowMs: 0, keys, entries: [], restore: false, careful: false, ...more });
-const entryOf = (of: KeyUse, id: string): OpenEntry => ({
-  key: of,
-  id,
-  charge: 1n,
-  bound: 1n,
-  draw: 1n,
-  since: 0,
-  resolve: () => undefined,
-  reject: () => undefined,
-});
-
 describe("headroom", () => {
   it("is what the last 100 ms used, or the 100 ms before; at least a quarter above the last call", () => {
     for (const nowMs of [0, 50, 100]) key.begin(10n, nowMs);
@@ -77,24 +64,29 @@ describe("headroom", () => {
 
 it("CAP-03: nothing is kept once something changed, and what is kept is asked about in each batch", () => {
   key.begin(8n, 1_000);
-  key.end(8n, 0n, 1_000);
+  key.end(entryOf("a", { bound: 8n, charge: null, since: 1_000 }));
+  key.ended = [];
   key.granted = 20n;
   key.roomy = true;
   key.checked(1_000, key.epoch);
   key.unsure = true;
-  expect(next([key], { nowMs: 1_001 }).items).toMatchObject([{ keep: 10n, headroom: 1n }]);
+  expect(next([key], { nowMs: 1_001 }).targets).toMatchObject([{ keep: 10n, headroom: 1n }]);
   key.granted = 20n;
   key.distrust();
-  expect(next([key], { nowMs: 1_001 }).items).toMatchObject([{ keep: 0n, headroom: 10n }]);
+  expect(next([key], { nowMs: 1_001 }).targets).toMatchObject([{ keep: 0n, headroom: 10n }]);
 });
 
 it("a key is forgotten ten minutes after its last call, and not while anything is open", () => {
-  key.begin(5n, 1_000);
-  key.end(5n, 0n, 1_000);
-  expect(key.isUnused(601_000)).toBe(false);
-  expect(key.isUnused(601_001)).toBe(true);
+  key.begin(0n, 1_000);
+  const free = entryOf("free", { bound: 0n, charge: null, since: 1_000 });
+  expect(key.isForgotten(601_001)).toBe(false);
+  key.end(free);
+  expect(key.isForgotten(601_001)).toBe(false);
+  key.close(free);
+  expect(key.isForgotten(601_000)).toBe(false);
+  expect(key.isForgotten(601_001)).toBe(true);
   waits(key, 1n);
-  expect(key.isUnused(601_001)).toBe(false);
+  expect(key.isForgotten(601_001)).toBe(false);
 });
 
 describe("a batch", () => {
@@ -102,48 +94,76 @@ describe("a batch", () => {
     key.room = 10n;
     key.granted = 5n;
     waits(key, 12n, 20n, 3n);
-    const { items, asked } = next([key]);
-    expect({ asked, need: items[0]!.need }).toEqual({ asked: 2, need: 15n });
+    expect(next([key]).targets).toMatchObject([{ asked: 2, need: 15n }]);
   });
 
   it("asks for all where nothing fits, so that the database refuses", () => {
     key.room = 10n;
     waits(key, 12n, 20n);
-    expect(next([key])).toMatchObject({ asked: 2, items: [{ need: 32n }] });
+    expect(next([key]).targets).toMatchObject([{ asked: 2, need: 32n }]);
   });
 
   it("of few keys takes half of those who wait, and sixteen at least", () => {
     waits(key, ...Array.from({ length: 20 }, () => 1n));
-    expect(next([key])).toMatchObject({ asked: 16, items: [{ need: 16n }] });
+    expect(next([key]).targets).toMatchObject([{ asked: 16, need: 16n }]);
     waits(key, ...Array.from({ length: 80 }, () => 1n));
-    const { asked, later } = next([key]);
-    expect(asked).toBe(50);
-    expect(later.has(key)).toBe(true);
+    const backlog = backlogOf([key]);
+    expect(backlog.take({ nowMs: 0, restore: false, alone: false })[0]!.asked).toBe(50);
+    expect(backlog.isEmpty).toBe(false);
   });
 
   it("of five keys takes all", () => {
     const keys = Array.from({ length: 5 }, (_one, index) => new KeyUse("w", `k${index}`, 0));
     for (const one of keys) waits(one, ...Array.from({ length: 20 }, () => 1n));
-    expect(next(keys).asked).toBe(100);
+    expect(askedIn(next(keys))).toBe(100);
   });
 
-  it("after one that failed takes one entry, or one call of one key, or restores alone", () => {
+  it("after one that failed takes one entry, or one call of one key, in turn; or restores alone", () => {
     const other = new KeyUse("w", "o", 0);
     waits(key, 1n, 1n);
     waits(other, 1n);
-    const entries = [entryOf(key, "a"), entryOf(other, "b")];
-    const one = next([key, other], { entries, careful: true });
-    expect(one.entries.map(({ id }) => id)).toEqual(["a"]);
-    expect(one.asked).toBe(0);
-    expect(one.later).toEqual(new Set([key, other]));
-    const call = next([key, other], { careful: true });
-    expect(call).toMatchObject({
-      asked: 1,
-      items: [{ key: { keyId: "k" }, need: 1n }],
-      entries: [],
-    });
-    const restoring = next([key, other], { entries, careful: true, restore: true });
-    expect(restoring.entries).toEqual([]);
+    key.ended.push(entryOf("a"));
+    other.ended.push(entryOf("b"));
+    const restoring = next([key, other], { restore: true, alone: true });
+    expect(entriesIn(restoring)).toEqual([]);
+    const backlog = backlogOf([key, other]);
+    const taken = () => {
+      const targets = backlog.take({ nowMs: 0, restore: false, alone: true });
+      const what = targets.map((target) => [
+        target.key.keyId,
+        ...target.entries.map(({ id }) => id),
+        target.asked,
+      ]);
+      // Those who were asked for are let in.
+      for (const target of targets) target.key.waiting.splice(0, target.asked);
+      return what;
+    };
+    expect([taken(), taken(), taken(), taken(), taken(), taken()]).toEqual([
+      [["k", "a", 0]],
+      [["o", "b", 0]],
+      [["k", 1]],
+      [["o", 1]],
+      [["k", 1]],
+      [],
+    ]);
+  });
+
+  it("serves in turn: a key that has more than goes into one batch is behind the others in the next", () => {
+    const keys = Array.from({ length: 6 }, (_one, index) => new KeyUse("w", `k${index}`, 0));
+    const fill = () => {
+      while (keys[0]!.ended.length < 600) keys[0]!.ended.push(entryOf("a"));
+    };
+    for (const one of keys.slice(1)) one.ended.push(entryOf("b"));
+    fill();
+    const backlog = backlogOf(keys);
+    const counts = () =>
+      backlog
+        .take({ nowMs: 0, restore: false, alone: false })
+        .map(({ entries }) => entries.length)
+        .filter((count) => count > 0);
+    expect(counts()).toEqual([500]);
+    fill();
+    expect(counts()).toEqual([1, 1, 1, 1, 1, 495]);
   });
 });
 
@@ -159,7 +179,7 @@ describe("an answer", () => {
   });
   const outcomes = (answer: Answer, nowMs: number) => {
     told = [];
-    for (const tell of decide(key, answer, 0, nowMs)) tell();
+    for (const tell of decide(targetOf(key, 0n), answer, 0, nowMs)) tell();
     return told;
   };
 
@@ -187,11 +207,11 @@ describe("an answer", () => {
   });
 
   it("remembers the least room of balance and caps, and none below 0", () => {
-    decide(key, room(9n, { rooms: [null, 4n, 7n], caps: [null, 50n, 50n] }), 0, 0);
+    decide(targetOf(key, 0n), room(9n, { rooms: [null, 4n, 7n], caps: [null, 50n, 50n] }), 0, 0);
     expect(key.room).toBe(4n);
-    decide(key, room(-3n), 0, 0);
+    decide(targetOf(key, 0n), room(-3n), 0, 0);
     expect(key.room).toBe(0n);
-    decide(key, room(9n, { at: null }), 0, 0);
+    decide(targetOf(key, 0n), room(9n, { at: null }), 0, 0);
     expect(key.room).toBeUndefined();
   });
 

@@ -1,11 +1,12 @@
 /** A lane of batches, answer by answer: what is sent again, what is set apart, what a close waits for. docs/ledger.md "Batches". */
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Batch, BatchRow } from "../../src/ledger/batch.ts";
-import { KeyUse } from "../../src/ledger/key-use.ts";
+import { lingerMs, type KeyUse } from "../../src/ledger/key-use.ts";
 import type { LaneClock } from "../../src/ledger/lane-clock.ts";
 import { Lane } from "../../src/ledger/lane.ts";
 import { TextCalls } from "../../src/ledger/text-calls.ts";
 import { eventually } from "../support/patience.ts";
+import { entriesIn } from "./batches.ts";
 import { OpenCalls } from "./open-calls.ts";
 
 const leaseMs = 1_000;
@@ -21,8 +22,8 @@ const clock: LaneClock = {
 let sent: Batch[] = [];
 /** What becomes of the next batches; behind them all is granted. */
 let answers: Answer[] = [];
-const granted: Answer = ({ keys }) =>
-  keys.map(({ need, keep }, index) => ({
+const granted: Answer = ({ targets }) =>
+  targets.map(({ need, keep }, index) => ({
     place: index + 1,
     allowance: (need ?? 0n) + keep,
     refusal: null,
@@ -56,11 +57,10 @@ describe("a lane", () => {
   let key: KeyUse;
   beforeEach(() => {
     parcels.length = 0;
-    const onBusy = (_workspace: string, { keys }: { readonly keys: readonly KeyUse[] }) =>
-      void parcels.push(keys.map(({ keyId }) => keyId));
+    const onBusy = (workspaceId: string) =>
+      void parcels.push(lane.backlog.release(workspaceId).map(([, { keyId }]) => keyId));
     lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock, onBusy });
-    key = new KeyUse("w", "k", 0);
-    lane.add(key);
+    key = lane.backlog.keyOf({ workspaceId: "w", keyId: "k", keyRotation: 0 });
   });
   /** Past its first batch, which restores. */
   const begin = async (): Promise<void> => {
@@ -72,7 +72,7 @@ describe("a lane", () => {
     await begin();
     answers = [fenced];
     await lane.post(key, "a", 3n, 5n);
-    expect(sent.map(({ entries }) => entries.map(({ id }) => id))).toEqual([["a"], ["a"]]);
+    expect(sent.map((batch) => entriesIn(batch).map(({ id }) => id))).toEqual([["a"], ["a"]]);
     expect(sent[1]!.number).toBe(sent[0]!.number + 1);
   });
 
@@ -85,7 +85,7 @@ describe("a lane", () => {
       },
     ];
     await lane.post(key, "a", 3n, 5n);
-    expect(sent.map(({ entries }) => entries.length)).toEqual([1, 1]);
+    expect(sent.map((batch) => entriesIn(batch).length)).toEqual([1, 1]);
   });
 
   it("asks for accounts past their locks after it has waited for one, and gives away those that are locked", async () => {
@@ -95,10 +95,9 @@ describe("a lane", () => {
     await eventually(() => parcels.length > 0, "the key is given away");
     expect(sent.map(({ skipLocked }) => skipLocked)).toEqual([false, true]);
     expect(parcels).toEqual([["k"]]);
-    const other = new KeyUse("v", "l", 0);
-    lane.add(other);
+    const other = lane.backlog.keyOf({ workspaceId: "v", keyId: "l" });
     await lane.admit(other, 5n);
-    expect(sent.at(-1)).toMatchObject({ skipLocked: false, keys: [{ key: { keyId: "l" } }] });
+    expect(sent.at(-1)).toMatchObject({ skipLocked: false, targets: [{ key: { keyId: "l" } }] });
   });
 
   it("sets aside for an entry no more than the bound of its call, whatever it cost", async () => {
@@ -106,27 +105,48 @@ describe("a lane", () => {
     const posted = lane.post(key, "a", 9n, 5n);
     expect(key.pending).toBe(5n);
     await posted;
-    expect([key.pending, sent.at(-1)!.entries[0]]).toMatchObject([0n, { charge: 9n, bound: 5n }]);
+    expect([key.pending, entriesIn(sent.at(-1)!)[0]]).toMatchObject([
+      0n,
+      { charge: 9n, bound: 5n },
+    ]);
   });
 
   it("asks for nothing more once an answer says what a batch without one came to", async () => {
     await begin();
     answers = [failing("08006")];
     await lane.post(key, "a", null, 5n);
-    expect(sent.map(({ keys }) => keys[0]!.need)).toEqual([0n, 0n]);
+    expect(sent.map(({ targets }) => targets[0]!.need)).toEqual([0n, 0n]);
     expect(key.unsure).toBe(false);
+  });
+});
+
+describe("something that the database refuses", () => {
+  it("is looked for in batches of one thing, and no longer than there are things in the batch", async () => {
+    const lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock });
+    const keys = ["k", "l", "m"].map((keyId) => lane.backlog.keyOf({ workspaceId: "w", keyId }));
+    await Promise.all(keys.map((key) => lane.admit(key, 5n) ?? Promise.resolve()));
+    sent = [];
+    answers = [failing("22003")];
+    await Promise.all(keys.map((key) => lane.post(key, key.keyId, 3n, 5n)));
+    const things = sent.map(({ targets }) => targets.length);
+    expect(things.slice(0, 4)).toEqual([3, 1, 1, 1]);
+    await lane.close();
+    for (const key of keys) key.begin(5n, nowMs);
+    sent = [];
+    await Promise.all(keys.map((key) => lane.post(key, key.keyId, 3n, 5n)));
+    expect(sent.map(({ targets }) => targets.length)).toEqual([3]);
   });
 });
 
 describe("a workspace whose account is locked elsewhere", () => {
   const call = { workspaceId: "w", keyId: "k" };
   const lanesOf = (entry: string) =>
-    sent.filter(({ entries }) => entries.some(({ id }) => id === entry)).map(({ lane }) => lane);
+    sent.filter((batch) => entriesIn(batch).some(({ id }) => id === entry)).map(({ lane }) => lane);
   let textCalls: TextCalls;
   let calls: OpenCalls;
   /** Call `a` ends while the account is locked: the first batch waits in vain, the second one skips it, `apart` gets the third. */
-  const endLocked = async (apart: Answer): Promise<{ readonly ended: Promise<void> }> => {
-    textCalls = new TextCalls({ leaseMs, send, clock });
+  const endLocked = async (apart: Answer, time = clock) => {
+    textCalls = new TextCalls({ leaseMs, send, clock: time });
     calls = new OpenCalls(textCalls);
     await calls.begin({ ...call, id: "a", amountNano: 5n });
     answers = [failing("55P03"), busy, apart];
@@ -143,6 +163,60 @@ describe("a workspace whose account is locked elsewhere", () => {
     expect(lanesOf("b")).toEqual([1]);
   });
 
+  /** Looks for idle headroom happen when the test says so. */
+  const looks: (() => void)[] = [];
+  const slow: LaneClock = {
+    ...clock,
+    later: (work, ms) => void (ms === lingerMs ? looks.push(work) : setImmediate(work)),
+  };
+  const look = () => {
+    for (const one of looks.splice(0)) one();
+  };
+
+  it("has in that lane what it had to give back", async () => {
+    textCalls = new TextCalls({ leaseMs, send, clock: slow });
+    calls = new OpenCalls(textCalls);
+    await calls.begin({ ...call, id: "a", amountNano: 5n });
+    await calls.begin({ ...call, keyId: "l", id: "b", amountNano: 5n });
+    const headroom: Answer = (batch) =>
+      [...(granted(batch) as readonly BatchRow[])].map((row) => ({ ...row, allowance: 9n }));
+    answers = [headroom];
+    await calls.end("b", 3n);
+    // Its time is over after the batch that waited in vain: it is first in the one that is told so.
+    nowMs += 100;
+    answers = [(batch) => (look(), failing("55P03")(batch)), busy];
+    await calls.end("a", 3n);
+    const given = () =>
+      sent.some(
+        ({ lane, targets }) =>
+          lane > 1 && targets.some(({ key, need }) => key.keyId === "l" && need === 0n),
+      );
+    await eventually(given, "the headroom goes back");
+  });
+
+  it("may be locked again when it has come back, and the lane that it was in first does not take it from the next", async () => {
+    await (
+      await endLocked(granted, slow)
+    ).ended;
+    await calls.begin({ ...call, id: "b", amountNano: 5n });
+    let unlock: (() => void) | undefined;
+    const locked = new Promise<void>((resolve) => (unlock = resolve));
+    answers = [failing("55P03"), busy, (batch) => locked.then(() => granted(batch))];
+    const ended = calls.end("b", 3n);
+    await eventually(() => lanesOf("b").includes(3), "another lane has sent");
+    look();
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));
+    const next = calls.begin({ ...call, id: "c", amountNano: 50n });
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));
+    unlock!();
+    await ended;
+    expect(await next).toBe("reserved");
+    const asked = sent.filter(({ targets }) =>
+      targets.some(({ need }) => need !== null && need >= 50n),
+    );
+    expect(asked.map(({ lane }) => lane)).toEqual([3]);
+  });
+
   it("has its next calls in that lane too", async () => {
     let unlock: (() => void) | undefined;
     const locked = new Promise<void>((resolve) => (unlock = resolve));
@@ -154,7 +228,9 @@ describe("a workspace whose account is locked elsewhere", () => {
     unlock!();
     await ended;
     expect(await next).toBe("reserved");
-    const asked = sent.filter(({ keys }) => keys.some(({ need }) => need !== null && need >= 50n));
+    const asked = sent.filter(({ targets }) =>
+      targets.some(({ need }) => need !== null && need >= 50n),
+    );
     expect(asked.map(({ lane }) => lane)).toEqual([2]);
   });
 
@@ -183,7 +259,7 @@ describe("a call whose work throws", () => {
 
   it("is voided before its error goes on", async () => {
     await expect(fail("a")).rejects.toBe(broken);
-    expect(sent.at(-1)!.entries).toMatchObject([{ id: "a", charge: null, bound: 5n }]);
+    expect(entriesIn(sent.at(-1)!)).toMatchObject([{ id: "a", charge: null, bound: 5n }]);
   });
 
   it("keeps its error, whatever becomes of the void", async () => {

@@ -2,16 +2,15 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { readEntries } from "../../src/admin/index.ts";
 import { creditIn } from "../../src/ledger/account.ts";
-import { collect } from "../../src/ledger/collect.ts";
 import { decide } from "../../src/ledger/decide.ts";
 import { reserveIn, settleIn } from "../../src/ledger/holds.ts";
-import { IdleKeys } from "../../src/ledger/idle-keys.ts";
-import { KeyUse, lingerMs } from "../../src/ledger/key-use.ts";
+import { KeyUse } from "../../src/ledger/key-use.ts";
 import { createLedger } from "../../src/ledger/index.ts";
-import { resetsAt } from "../../src/ledger/periods.ts";
+import { resetsAt } from "../../src/base/cap-windows.ts";
 import type { Queryable } from "../../src/storage/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
+import { backlogOf, entryOf, next, targetOf } from "./batches.ts";
 import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace, tamper } from "./support.ts";
 
@@ -54,31 +53,25 @@ it("CAP-02: a window ends at 00:00 UTC of the next day, Monday or first of month
   expect(ends("2026-12-31T12:00:00Z")).toEqual(["2027-01-01", "2027-01-04", "2027-01-01", null]);
 });
 
-it("a key with headroom is looked at again, by one timer, until its headroom is idle", () => {
-  let nowMs = 1_000;
-  const later: (() => void)[] = [];
-  const idle: KeyUse[] = [];
-  const clock = {
-    now: () => nowMs,
-    later: (run: () => void) => void later.push(run),
-  };
-  const keys = new IdleKeys(clock as never, (one) => idle.push(one));
-  keys.watch(key);
-  expect(later).toHaveLength(0);
-  const other = new KeyUse("w", "o", 0);
-  for (const one of [key, other]) {
-    one.begin(5n, nowMs);
-    one.granted = 8n;
-    keys.watch(one);
-  }
-  expect(later).toHaveLength(1);
-  nowMs += lingerMs - 1;
-  later.shift()!();
-  expect({ idle, timers: later.length }).toEqual({ idle: [], timers: 1 });
-  nowMs += 1;
-  keys.forget(other);
-  later.shift()!();
-  expect({ idle, timers: later.length }).toEqual({ idle: [key], timers: 0 });
+it("headroom is looked at again until it is idle, or used", () => {
+  const backlog = backlogOf([key]);
+  backlog.take({ nowMs: 1_000, restore: false, alone: false });
+  backlog.follow(key);
+  expect(backlog.hasHeadroom).toBe(false);
+  key.begin(5n, 1_000);
+  key.granted = 8n;
+  backlog.follow(key);
+  backlog.touchIdle(1_059);
+  expect([backlog.hasHeadroom, backlog.isEmpty]).toEqual([true, true]);
+  backlog.touchIdle(1_060);
+  expect([backlog.hasHeadroom, backlog.isEmpty]).toEqual([true, false]);
+  key.granted = 5n;
+  backlog.touchIdle(1_120);
+  expect(backlog.hasHeadroom).toBe(false);
+  key.granted = 8n;
+  backlog.follow(key);
+  expect(backlog.release("w")).toEqual([["w k 0", key]]);
+  expect([backlog.hasHeadroom, backlog.isEmpty]).toEqual([false, true]);
 });
 
 describeDatabase("holds taken together", (open) => {
@@ -115,10 +108,10 @@ describeDatabase("holds taken together", (open) => {
 it("a batch after one that failed leaves other keys for later, whatever they have to send", () => {
   const other = new KeyUse("w", "o", 0);
   for (const one of [key, other]) one.unsure = true;
-  const batch = { nowMs: 0, keys: [key, other], entries: [], restore: false, careful: true };
-  const { items, later } = collect(batch);
-  expect(items.map((item) => item.key.keyId)).toEqual(["k"]);
-  expect(later).toEqual(new Set([other]));
+  const backlog = backlogOf([key, other]);
+  const taken = () =>
+    backlog.take({ nowMs: 0, restore: false, alone: true }).map((target) => target.key.keyId);
+  expect([taken(), taken(), taken()]).toEqual([["k"], ["o"], []]);
 });
 
 describeDatabase("a call", (open) => {
@@ -187,18 +180,27 @@ describeDatabase("entries by their key", (open) => {
 });
 
 describe("a restoring batch", () => {
-  const restored = () =>
-    collect({ nowMs: 0, keys: [key], entries: [], restore: true, careful: false }).items;
+  const restored = () => next([key], { restore: true }).targets;
 
   it("names the keys whose calls run or whose entries are on their way, and no others", () => {
     expect(restored()).toEqual([]);
     key.begin(5n, 0);
     expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n, use: 5n, keep: 0n }]);
-    key.end(5n, 5n, 0);
+    key.end(entryOf("a", { bound: 5n, charge: 5n }));
     expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 0n, use: 0n }]);
     key.begin(5n, 0);
     expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n }]);
   });
+});
+
+it("what entries that stay behind will draw stays set aside", () => {
+  for (let count = 0; count < 20; count += 1) {
+    key.begin(5n, 0);
+    key.end(entryOf("a", { bound: 5n, charge: 4n }));
+  }
+  key.unsure = true;
+  const [target] = next([key]).targets;
+  expect([target!.entries.length, target!.need, target!.use]).toEqual([16, 16n, 16n]);
 });
 
 it("what stays in use whatever is decided is what calls use and what they may be given meanwhile", () => {
@@ -207,10 +209,9 @@ it("what stays in use whatever is decided is what calls use and what they may be
   key.roomy = true;
   key.checked(0, key.epoch);
   key.unsure = true;
-  const batch = { nowMs: 1, keys: [key], entries: [], restore: false, careful: false };
-  const [item] = collect(batch).items;
-  expect(item!.keep).toBeGreaterThan(0n);
-  expect(item).toMatchObject({ need: 5n, use: 5n + item!.keep });
+  const [target] = next([key], { nowMs: 1 }).targets;
+  expect(target!.keep).toBeGreaterThan(0n);
+  expect(target).toMatchObject({ need: 5n, use: 5n + target!.keep });
 });
 
 describe("a check of a key", () => {
@@ -246,8 +247,8 @@ describe("a check of a key", () => {
       reject: () => undefined,
     });
     const answer = { refusal: null, available: 0n, rooms: [], caps: [], idle: 0n, at: null };
-    expect(decide(key, answer, 0, 100)).toEqual([]);
+    expect(decide(targetOf(key, 0n), answer, 0, 100)).toEqual([]);
     expect(key.waiting).toHaveLength(1);
-    expect(decide(key, { ...answer, at: new Date(0) }, 0, 100)).toHaveLength(1);
+    expect(decide(targetOf(key, 0n), { ...answer, at: new Date(0) }, 0, 100)).toHaveLength(1);
   });
 });

@@ -12,6 +12,7 @@
  *   at 2026-11-02T23:59:59Z              moves the ledger's clock
  */
 import { expect } from "vitest";
+import type { Layer } from "../../src/base/cap-windows.ts";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import {
   createLedger,
@@ -20,7 +21,6 @@ import {
   settleIn,
   type HoldInput,
   type Ledger,
-  type Layer,
   type QueueLimits,
   type Settled,
 } from "../../src/ledger/index.ts";

@@ -1,5 +1,5 @@
 /** What a workspace, a member or a key has been charged, and what is set aside for it. docs/management.md. */
-import { resetsAt, type Layer, type Window } from "../../ledger/index.ts";
+import { resetsAt, type Layer, type Window } from "../../base/cap-windows.ts";
 import type { Queryable } from "../../storage/index.ts";
 
 /** What one workspace, member or key has been charged, and what is set aside for it. */

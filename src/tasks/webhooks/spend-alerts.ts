@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { formatUsd } from "../../base/money.ts";
-import { resetsAt, type Layer, type Window } from "../../ledger/index.ts";
+import { resetsAt, type Layer, type Window } from "../../base/cap-windows.ts";
 import type { Database, Queryable } from "../../storage/index.ts";
 import { eventText } from "./events.ts";
 

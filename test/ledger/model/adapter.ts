@@ -99,12 +99,14 @@ function createGateway(
         number,
         skipsLocked,
         sql: await sqlOf(batch),
-        keys: batch.keys.map(({ key: { workspaceId: workspace, keyId: key, rotation } }) => ({
+        keys: batch.targets.map(({ key: { workspaceId: workspace, keyId: key, rotation } }) => ({
           workspace,
           key,
           rotation,
         })),
-        entries: batch.entries.map(({ id, place }) => ({ id, place })),
+        entries: batch.targets.flatMap(({ entries }, index) =>
+          entries.map(({ id }) => ({ id, place: index + 1 })),
+        ),
       });
       return rows as unknown as readonly BatchRow[];
     },

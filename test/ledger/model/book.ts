@@ -2,7 +2,7 @@
  * The oracle: a ledger that does one thing at a time and keeps everything, so that each rule is one line. It knows what really is
  * in use (calls, not what is set aside for them), what was charged, and every limit with the time from which it held.
  */
-import { resetsAt, windows, type Layer, type Window } from "../../../src/ledger/periods.ts";
+import { resetsAt, windows, type Layer, type Window } from "../../../src/base/cap-windows.ts";
 
 export type CapsOf = Readonly<Record<Window, number | null>> & { readonly hard: boolean };
 

@@ -1,5 +1,5 @@
 /** How every history ends: all calls end, all batches arrive, all leases of the dead run out; then nothing is held and all adds up. */
-import { windows } from "../../../src/ledger/periods.ts";
+import { windows } from "../../../src/base/cap-windows.ts";
 import { startsAt } from "./book.ts";
 import type { History } from "./history.ts";
 import { Choices } from "./random.ts";

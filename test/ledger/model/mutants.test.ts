@@ -98,8 +98,8 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
     rule: "trust: a change that was signalled asks the database",
     seed: 168,
     where: "key-use.ts",
-    from: "&& this.checkedEpoch === this.epoch;",
-    to: ";",
+    from: "this.checkedAt = -Infinity;\n  }",
+    to: "}",
   },
   {
     rule: "trust: a check is trusted for 50 ms",
@@ -111,7 +111,7 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "draws: what an entry will draw is not free before it is written",
     where: "key-use.ts",
-    from: "this.pending += draw;",
+    from: "this.pending += drawOf(call);",
     to: "",
   },
   {

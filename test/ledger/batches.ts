@@ -1,0 +1,51 @@
+/** Pieces of a lane's batches, for tests: entries, what a key is sent, and what the keys of a backlog send next. */
+import { Backlog } from "../../src/ledger/backlog.ts";
+import type { Batch, Target } from "../../src/ledger/batch.ts";
+import type { Ended, KeyUse } from "../../src/ledger/key-use.ts";
+
+export const entryOf = (id: string, more: Partial<Ended> = {}): Ended => ({
+  id,
+  charge: 1n,
+  bound: 1n,
+  since: 0,
+  resolve: () => undefined,
+  reject: () => undefined,
+  ...more,
+});
+
+/** A key of which `need` is asked and nothing else. */
+export const targetOf = (key: KeyUse, need: bigint, more: Partial<Target> = {}): Target => ({
+  key,
+  epoch: key.epoch,
+  entries: [],
+  asked: 0,
+  need,
+  use: 0n,
+  keep: 0n,
+  headroom: 0n,
+  ...more,
+});
+
+export const entriesIn = ({ targets }: Pick<Batch, "targets">): readonly Ended[] =>
+  targets.flatMap(({ entries }) => entries);
+
+export const askedIn = ({ targets }: Pick<Batch, "targets">): number =>
+  targets.reduce((sum, { asked }) => sum + asked, 0);
+
+/** A backlog of these keys, which may all have something to send. */
+export function backlogOf(keys: readonly KeyUse[]): Backlog {
+  const backlog = new Backlog();
+  for (const key of keys) {
+    backlog.keys.set(`${key.workspaceId} ${key.keyId} ${key.rotation}`, key);
+    backlog.touch(key);
+  }
+  return backlog;
+}
+
+/** What they send next. */
+export const next = (
+  keys: readonly KeyUse[],
+  how: Partial<Parameters<Backlog["take"]>[0]> = {},
+): Pick<Batch, "targets"> => ({
+  targets: backlogOf(keys).take({ nowMs: 0, restore: false, alone: false, ...how }),
+});
