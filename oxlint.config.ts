@@ -74,6 +74,7 @@ const layers: Record<string, string[]> = {
     "calls",
     "admin",
     "usage",
+    "retention",
     "rates",
     "hooks",
   ],

@@ -119,6 +119,9 @@ export const rights = {
   "catalog.read": right(null, "everything", "nothing", "nothing"),
   "catalog.change": right(null, "everything", "nothing", "nothing"),
 
+  // Of whoever is named, in any workspace.
+  "personal_data.erase": right(null, "everything", "nothing", "nothing"),
+
   "audit.read": right(null, "everything", "workspace", "nothing"),
 } as const satisfies Record<string, Right>;
 

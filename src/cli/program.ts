@@ -16,6 +16,7 @@ import { addMemberCommands } from "./members.ts";
 import { addModelsCommand } from "./models.ts";
 import { addProviderCommands } from "./providers.ts";
 import { addRequestCommands } from "./requests.ts";
+import { addEraseCommands } from "./erase.ts";
 import type { ServeOptions } from "./serve.ts";
 import { addUsageCommand } from "./usage.ts";
 import { addVendorsCommand } from "./vendors.ts";
@@ -47,6 +48,9 @@ export function createProgram(): Command {
   );
   addCreditCommands(
     program.command("credits").description("a workspace's credit: add, take, show"),
+  );
+  addEraseCommands(
+    program.command("erase").description("personal data: of an end user, of a person"),
   );
   addUsageCommand(program);
   addRequestCommands(program);

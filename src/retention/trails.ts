@@ -20,20 +20,26 @@ const isOver = (column: string): string =>
 const same = "x.workspace_id = o.workspace_id";
 
 /** A task that has ended, whose money is settled and whose callback is not under way. */
-const tasksSql = `
-  with ${overSql(
-    "tasks",
-    "task_",
-    `x.due_at is null and ${isOver("finished_at")}
+const isDone = `x.due_at is null
         and not exists (select from ledger_holds h where h.workspace_id = x.workspace_id and h.id = x.id)
         and not exists (select from webhook_deliveries d where d.workspace_id = x.workspace_id and d.task_id = x.id
-          and d.status = 'pending')`,
-  )},
+          and d.status = 'pending')`;
+
+/** Removes the tasks `o` of the table `over`, with all that is theirs. */
+const takeOver = `
   deliveries as (delete from webhook_deliveries x using over o where ${same} and x.task_id = o.id returning x.workspace_id, x.id),
   attempts as (delete from webhook_attempts x using deliveries o where ${same} and x.delivery_id = o.id),
   let_go as (update files x set expires_at = least(x.expires_at, now()) from over o where ${same} and x.task_id = o.id),
   gone as (delete from tasks x using over o where ${same} and x.id = o.id returning 1)
   select count(*)::integer as n from gone`;
+
+const tasksSql = `
+  with ${overSql("tasks", "task_", `${isDone} and ${isOver("finished_at")}`)}, ${takeOver}`;
+
+/** The same of the tasks $2 of workspace $1, however old. */
+export const goneTasksSql = `
+  with over as materialized (
+    select x.workspace_id, x.id from tasks x where x.workspace_id = $1 and x.id = any($2::text[]) and ${isDone}), ${takeOver}`;
 
 const deliveriesSql = `
   with ${overSql("webhook_deliveries", "evt_", `x.due_at is null and ${isOver("updated_at")}`)},

@@ -21,7 +21,7 @@ import { dimensions, sumColumns, sumsOf } from "./sums.ts";
  */
 const stepMax = 4_000;
 /** Any number that nothing else in the database locks. */
-const lockKey = 7_409_318_200_433n;
+export const foldLock = 7_409_318_200_433n;
 /** After so long a log row does not come any more. */
 const lateMax = "interval '1 day'";
 
@@ -153,7 +153,7 @@ interface Step {
 }
 
 async function stepIn(tx: Queryable, most: number, tags: readonly string[]): Promise<Step> {
-  const [lock] = await tx.query<{ mine: boolean }>(lockSql, [lockKey]);
+  const [lock] = await tx.query<{ mine: boolean }>(lockSql, [foldLock]);
   if (lock?.mine !== true) return { done: 0, isLast: true };
   const news = await tx.query<Bound>(boundsSql, [most]);
   const bounds = news.filter(({ high }) => high !== null);

@@ -353,6 +353,9 @@ export const actionRequests: Readonly<Record<Action, Ask>> = {
   "gateway.read": always((actor) => actor.call("GET", "/gateways")),
   "hook.read": always((actor) => actor.call("GET", "/hooks")),
   "vendor.read": always((actor) => actor.call("GET", "/vendors")),
+  "personal_data.erase": always((actor) =>
+    actor.call("POST", "/erasures", { end_user: "nobody", dry_run: true }),
+  ),
   "ledger.verify": always((actor) => actor.call("POST", "/verify", {})),
   "catalog.read": always((actor) => actor.call("GET", "/catalog")),
   "catalog.change": always((actor) => actor.call("POST", "/catalog/rollback", { version: 0 })),

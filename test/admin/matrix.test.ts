@@ -73,6 +73,7 @@ const meant: Readonly<Record<Action, string>> = {
   "vendor.read": "..+ ..- ..-",
   "catalog.read": "..+ ..- ..-",
   "catalog.change": "..+ ..- ..-",
+  "personal_data.erase": "..+ ..- ..-",
   "audit.read": ".+. .+. .-.",
 };
 

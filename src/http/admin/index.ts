@@ -6,6 +6,7 @@ import { catalogRoutes } from "./catalog.ts";
 import { keyClientRoutes } from "./key-clients.ts";
 import { keyMoveRoutes } from "./key-moves.ts";
 import { keyRoutes } from "./keys.ts";
+import { erasureRoutes } from "./erasures.ts";
 import { eventRoutes } from "./events.ts";
 import { gatewayRoutes } from "./gateways.ts";
 import { hookRoutes } from "./hooks.ts";
@@ -66,6 +67,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...catalogRoutes,
   ...alertRoutes,
   ...auditRoutes,
+  ...erasureRoutes,
   ...gatewayRoutes,
   ...hookRoutes,
   ...meRoutes,

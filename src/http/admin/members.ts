@@ -14,16 +14,14 @@ import {
   firstPassword,
   getMember,
   getWorkspace,
-  keepForRestore,
   invitationDays,
   invite,
   listMembers,
-  removeMember,
 } from "../../tenancy/index.ts";
 import { timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
-import { noteInvited, noteRevoked, removeInvited } from "./invitations.ts";
-import { disableKeysOf } from "./member-keys.ts";
+import { endMembership } from "./end-membership.ts";
+import { noteInvited, noteRevoked } from "./invitations.ts";
 import { memberSchema, renderMembers } from "./member-views.ts";
 import { route, type AdminAnswer } from "./route.ts";
 import { readRoute } from "./read-route.ts";
@@ -237,29 +235,14 @@ const remove = route({
   },
   errors: ["not_found", "insufficient_permissions"],
   async handle(request) {
-    const { services, params } = request;
-    const reference = referenceOf(params);
-    let disabled: string[] = [];
-    const member = await changeObject(services, memberKind, request, {
-      action: "member.delete",
-      removes: true,
-      load: (context) => getMember(context, reference, { forUpdate: true }),
-      async apply(context, before) {
-        if (before.status === "invited") {
-          await noteRevoked(context, request, before);
-          return removeInvited(context, before);
-        }
-        disabled = await disableKeysOf(context, request, before);
-        await keepForRestore(context, before, disabled);
-        return removeMember(context, before);
-      },
-    });
+    const { params } = request;
+    const { member, disabledKeys } = await endMembership(request, referenceOf(params));
     return {
       body: {
         object: "member",
         user_id: member.userId,
         deleted: true,
-        disabled_keys: disabled,
+        disabled_keys: [...disabledKeys],
       },
     };
   },

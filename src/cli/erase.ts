@@ -1,0 +1,91 @@
+/** `tollgate erase`: personal data of an end user, or of a person with an account. docs/operate.md "Erasing a person". */
+import type { Command } from "commander";
+import { overApi, type ApiOptions } from "./api.ts";
+import { UsageError } from "./environment.ts";
+import { workspaceOf } from "./fields.ts";
+import type { Api, Json } from "./remote-api.ts";
+
+interface EraseOptions extends ApiOptions {
+  readonly workspace?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+type Counts = Record<string, number>;
+
+/** Asks again until all is done, and adds up. What one call erased is erased, whatever becomes of the next. */
+async function whole(api: Api, body: object): Promise<Json> {
+  const erased: Counts = {};
+  let last: Json;
+  do {
+    const { continue: goOn } = (last ?? {}) as { continue?: string };
+    last = await api.call({
+      method: "POST",
+      path: "/erasures",
+      body: { ...body, ...(goOn && { continue: goOn }) },
+    });
+    for (const [name, count] of Object.entries(last.erased as Counts))
+      erased[name] = (erased[name] ?? 0) + count;
+  } while (last.continue !== null);
+  return { ...last, erased };
+}
+
+function printErased({ dry_run: dryRun, token, erased, not_reached: notReached }: Json): void {
+  const counts = Object.entries(erased as Counts).filter(([, count]) => count > 0);
+  const said = counts.map(([name, count]) => `${name.replaceAll("_", " ")}: ${count}`);
+  console.log(
+    `${dryRun ? "would be erased" : "erased"}: ${said.join(", ") || "nothing was found"}`,
+  );
+  if (dryRun) return;
+  console.log(`in their place stands ${token}`);
+  if (erased.tasks_under_way > 0)
+    console.log("tasks are under way: run it again when they have ended");
+  console.log(`not reached: ${(notReached as string[]).join("; ")}`);
+}
+
+function bodyOf(options: EraseOptions): { readonly dry_run: boolean } {
+  if (!options.dryRun && !options.yes)
+    throw new UsageError("nothing brings it back: look with --dry-run, then say --yes");
+  return { dry_run: options.dryRun === true };
+}
+
+/** Adds the sub-commands to `erase`. */
+export function addEraseCommands(erase: Command): void {
+  const common = (command: Command): Command =>
+    command
+      .option("--dry-run", "count what there is, and change nothing")
+      .option("--yes", "erase: nothing brings it back");
+  overApi(
+    common(
+      erase
+        .command("end-user <id>")
+        .description("what is kept of the calls for an end user, as callers name them")
+        .option("--workspace <name>", "in this workspace, by id or name; in all without it"),
+    ),
+    {
+      ask(endUser: string, options: EraseOptions) {
+        const body = { ...bodyOf(options), end_user: endUser };
+        return async (api) => {
+          const { workspace } = options;
+          if (workspace === undefined) return whole(api, body);
+          return whole(api, { ...body, workspace_id: await workspaceOf(api, workspace) });
+        };
+      },
+      show: (answer) => printErased(answer),
+    },
+  );
+  overApi(
+    common(
+      erase
+        .command("person <user>")
+        .description("somebody with an account, by e-mail address or user id"),
+    ),
+    {
+      ask(person: string, options: EraseOptions) {
+        const body = { ...bodyOf(options), person };
+        return (api) => whole(api, body);
+      },
+      show: (answer) => printErased(answer),
+    },
+  );
+}

@@ -1,0 +1,73 @@
+/** The part of an erasure that is a person's: memberships, the account, the audit log. */
+import { eraseAuditNames, writeAudit, type Asked } from "../../admin/index.ts";
+import {
+  changeTogether,
+  erasePersonRows,
+  findPerson,
+  membershipsOf,
+  type ErasedPerson,
+} from "../../tenancy/index.ts";
+import type { AdminServices } from "../services.ts";
+import { endMembership } from "./end-membership.ts";
+
+interface Erasing {
+  /** A user id or an e-mail address. */
+  readonly named: string;
+  readonly token: string;
+  readonly dryRun: boolean;
+}
+
+interface Request extends Asked {
+  readonly services: AdminServices;
+}
+
+/** @throws GatewayError `not_found` */
+export async function erasePerson(request: Request, { named, token, dryRun }: Erasing) {
+  const { services } = request;
+  const person = await findPerson(services, named);
+  const naming = { person, token, dryRun };
+  // First of all: as long as the user has the name, a call that was broken off can be made again.
+  const before = await eraseAuditNames(services.database, naming);
+  const rows = await account(request, person, { named, token, dryRun });
+  // What ending the memberships wrote meanwhile.
+  const since = dryRun
+    ? { entries: 0 }
+    : await eraseAuditNames(services.database, naming, before.last);
+  const erased = {
+    users: person.userIds.length,
+    ...rows,
+    audit_entries: before.entries + since.entries,
+  };
+  return { token, erased };
+}
+
+/** Memberships end as an administrator ends them; then everything else goes in the same transaction. */
+async function account(
+  request: Request,
+  person: ErasedPerson,
+  { token, dryRun }: Erasing,
+): Promise<Readonly<Record<string, number>>> {
+  const { services, actor, requestId } = request;
+  const memberships = await membershipsOf(services, person);
+  if (dryRun) {
+    const rows = await erasePersonRows(services, person, { token, dryRun });
+    return { memberships: memberships.length, ...rows };
+  }
+  for (const reference of memberships)
+    await endMembership({ ...request, ifMatch: undefined }, reference);
+  return changeTogether(services.database, async (database) => {
+    const within = { ...services, database };
+    const rows = await erasePersonRows(within, person, { token, dryRun });
+    const counts = { memberships: memberships.length, ...rows };
+    await writeAudit(within, {
+      actor,
+      requestId,
+      action: "personal_data.erase",
+      object: { type: "person", id: token },
+      place: {},
+      before: null,
+      after: counts,
+    });
+    return counts;
+  });
+}

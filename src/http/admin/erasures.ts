@@ -1,0 +1,201 @@
+/** Erasing personal data over the management API: an end user of calls, or a person with an account. docs/operate.md. */
+import { randomBytes } from "node:crypto";
+import { permit, writeAudit } from "../../admin/index.ts";
+import { invalidValue } from "../../base/errors.ts";
+import { Type } from "../../base/json-schema.ts";
+import { isObject } from "../../base/json.ts";
+import {
+  addErased,
+  eraseEndUserPage,
+  nothingErased,
+  workspaceAfter,
+  type Erased,
+  type ErasurePlace,
+} from "../../retention/index.ts";
+import { getWorkspace } from "../../tenancy/index.ts";
+import { oneOf, orNull } from "../shapes/schema.ts";
+import { erasePerson } from "./erase-person.ts";
+import { route, type AdminRequest } from "./route.ts";
+import { strict } from "./schemas.ts";
+
+/** A call answers after so long, and says how to go on. */
+const callMsMax = 8_000;
+const endUserMax = 256;
+const stages = ["requests", "tasks", "rest"] as const;
+
+interface Body {
+  readonly end_user?: string;
+  readonly workspace_id?: string;
+  readonly person?: string;
+  readonly dry_run?: boolean;
+  readonly continue?: string;
+}
+
+type Request = AdminRequest<Body, unknown>;
+
+/** How far an erasure is, and what it calls the end user; the caller holds it. */
+interface Progress {
+  readonly token: string;
+  readonly place: ErasurePlace;
+}
+
+const newToken = (): string => `erased_${randomBytes(16).toString("hex")}`;
+
+const progressText = (progress: Progress): string =>
+  Buffer.from(JSON.stringify(progress)).toString("base64url");
+
+/** @throws GatewayError `invalid_value` */
+function progressOf(text: string): Progress {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    if (isObject(value) && isObject(value["place"])) {
+      const { token, place } = value as unknown as Progress;
+      const { workspaceId, stage, after } = place;
+      const isPlace = typeof workspaceId === "string" && typeof after === "string";
+      if (/^erased_[0-9a-f]{32}$/.test(token) && isPlace && stages.includes(stage))
+        return { token, place: { workspaceId, stage, after } };
+    }
+  } catch {
+    // Said below.
+  }
+  throw invalidValue("continue", "must be the `continue` of the answer before");
+}
+
+const firstPlace = (workspaceId: string): ErasurePlace => ({
+  workspaceId,
+  stage: "requests",
+  after: "",
+});
+
+interface Run {
+  readonly erased: Erased;
+  /** Where the next call goes on; undefined when all is done. */
+  readonly place: ErasurePlace | undefined;
+}
+
+/** Page after page, until the end or the time is over. */
+async function run(request: Request, endUser: string, { token, place }: Progress): Promise<Run> {
+  const { database } = request.services;
+  const one = { endUser, token, dryRun: request.body.dry_run === true };
+  const startedMs = performance.now();
+  let erased = nothingErased;
+  let at: ErasurePlace | undefined = place;
+  while (at !== undefined && performance.now() - startedMs < callMsMax) {
+    const { workspaceId } = at;
+    const page = await eraseEndUserPage(database, at, one);
+    erased = addErased(erased, page.erased);
+    at = page.next;
+    if (at !== undefined || request.body.workspace_id !== undefined) continue;
+    const next = await workspaceAfter(database, workspaceId);
+    at = next === undefined ? undefined : firstPlace(next);
+  }
+  return { erased, place: at };
+}
+
+/** @throws GatewayError `not_found` for a workspace that is none */
+async function start(request: Request): Promise<ErasurePlace | undefined> {
+  const { services, body } = request;
+  if (body.workspace_id !== undefined)
+    return firstPlace((await getWorkspace(services, body.workspace_id)).id);
+  const first = await workspaceAfter(services.database, "");
+  return first === undefined ? undefined : firstPlace(first);
+}
+
+async function eraseEndUser(request: Request, endUser: string) {
+  const { services, body, actor, requestId } = request;
+  // What was just answered is in the log too.
+  await Promise.all([services.logWritten(), services.bodiesWritten()]);
+  const goesOn = body.continue === undefined ? undefined : progressOf(body.continue);
+  const token = goesOn?.token ?? newToken();
+  const place = goesOn?.place ?? (await start(request));
+  const done: Run = place
+    ? await run(request, endUser, { token, place })
+    : { erased: nothingErased, place: undefined };
+  if (body.dry_run !== true)
+    await writeAudit(services, {
+      actor,
+      requestId,
+      action: "personal_data.erase",
+      object: { type: "end_user", id: token },
+      place: body.workspace_id === undefined ? {} : { workspaceId: body.workspace_id },
+      before: null,
+      after: done.erased,
+    });
+  return {
+    token,
+    erased: done.erased,
+    continue: done.place === undefined ? null : progressText({ token, place: done.place }),
+  };
+}
+
+/** What no erasure reaches, for whoever has to see to it. */
+const notReached = [
+  "backups and exports that were written before",
+  "the access log, the logs of the process, counters of metrics until the next restart, and traces",
+  "what was sent to providers, receivers of callbacks and hooks",
+  "tags with other values, and notes of credits",
+];
+
+const answer = {
+  name: "Erasure",
+  schema: Type.Object({
+    object: Type.Literal("erasure"),
+    kind: oneOf("end_user", "person"),
+    dry_run: Type.Boolean(),
+    token: Type.String({
+      description: "What stands in the place of the id, the name and the address. It is random.",
+    }),
+    erased: Type.Record(Type.String(), Type.Integer(), {
+      description: "Rows by what they are, of this call. In a dry run: what there is.",
+    }),
+    continue: orNull(
+      Type.String({ description: "There is more: send it with the same body. null: all is done." }),
+    ),
+    not_reached: Type.Array(Type.String(), { description: "Where the person may still be named." }),
+  }),
+};
+
+const erase = route({
+  method: "POST",
+  path: "/erasures",
+  operationId: "erasePersonalData",
+  summary: "Erase an end user, or a person with an account",
+  description:
+    "With `end_user`: the log names a random token in their place, kept bodies are deleted, tasks that have ended go with their files and callbacks, " +
+    "sums by `end_user` are kept under the token, and the response cache of the workspace is emptied. Without `workspace_id` in all workspaces. " +
+    "With `person` (user id or e-mail): name, address, sessions, passwords, personal tokens and invitations go, memberships end and their keys are disabled, " +
+    "and audit entries name the token. Ledger and sums do not change. It cannot be undone.",
+  action: "personal_data.erase",
+  body: strict({
+    end_user: Type.Optional(Type.String({ minLength: 1, maxLength: endUserMax })),
+    workspace_id: Type.Optional(Type.String({ maxLength: 100 })),
+    person: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
+    dry_run: Type.Optional(Type.Boolean({ description: "Counts, and changes nothing." })),
+    continue: Type.Optional(Type.String({ maxLength: 2_000 })),
+  }),
+  example: { end_user: "u-8127", dry_run: true },
+  answer,
+  errors: ["not_found", "insufficient_permissions"],
+  async handle(request) {
+    permit(request.actor, "personal_data.erase", {}, "personal data");
+    const { body } = request;
+    const { end_user: endUser, person, dry_run: dryRun = false } = body;
+    if ((endUser === undefined) === (person === undefined))
+      throw invalidValue("end_user", "or `person` must be given, and not both");
+    if (person !== undefined && (body.workspace_id ?? body.continue) !== undefined)
+      throw invalidValue("person", "is erased everywhere: leave `workspace_id` and `continue` out");
+    const done =
+      endUser === undefined
+        ? {
+            ...(await erasePerson(request, { named: person!, token: newToken(), dryRun })),
+            continue: null,
+          }
+        : await eraseEndUser(request, endUser);
+    const kind = endUser === undefined ? "person" : "end_user";
+    return {
+      body: { object: "erasure", kind, dry_run: dryRun, ...done, not_reached: notReached },
+    };
+  },
+});
+
+export const erasureRoutes = [erase];

@@ -1,0 +1,83 @@
+/**
+ * Erasing a person: the user's row stays, for keys, the ledger and the sums have its id, and no longer says who that is. What let
+ * them in goes. Memberships are the caller's to end. docs/operate.md "Erasing a person".
+ */
+import type { RowContext } from "./context.ts";
+import { noSuch } from "./context.ts";
+import { addressText } from "./users.ts";
+
+/** Who is to be erased, under all user ids that they have. */
+export interface ErasedPerson {
+  readonly userIds: readonly string[];
+  /** Everything they were called: addresses and names. */
+  readonly emails: readonly string[];
+  readonly names: readonly string[];
+}
+
+/** Finds a person by user id, or by e-mail address: each invitation has a user of its own. @throws GatewayError `not_found` */
+export async function findPerson({ database }: RowContext, named: string): Promise<ErasedPerson> {
+  const rows = await database.query<{ id: string; email: string; name: string }>(
+    "select id, email, name from users where id = $1 or email = $2 order by id",
+    [named, addressText(named)],
+  );
+  if (rows.length === 0) throw noSuch("person");
+  const all = (texts: string[]): string[] => [...new Set(texts)];
+  return {
+    userIds: rows.map(({ id }) => id),
+    emails: all(rows.map(({ email }) => email)),
+    names: all(rows.map(({ name }) => name)),
+  };
+}
+
+/** Memberships and open invitations. */
+export async function membershipsOf(
+  { database }: RowContext,
+  { userIds }: ErasedPerson,
+): Promise<{ readonly workspaceId: string; readonly userId: string }[]> {
+  const rows = await database.query<{ workspace_id: string; user_id: string }>(
+    "select workspace_id, user_id from members where user_id = any($1::text[]) order by 1, 2",
+    [userIds],
+  );
+  return rows.map((row) => ({ workspaceId: row.workspace_id, userId: row.user_id }));
+}
+
+/** The tables whose rows go, by what is counted, each with the condition that its rows meet. */
+const ofPerson = {
+  sessions: "auth_sessions where user_id = any($1)",
+  accounts: "auth_accounts where user_id = any($1)",
+  tokens: "admin_tokens where user_id = any($1)",
+  password_resets: "password_resets where user_id = any($1)",
+  removed_members: "removed_members where user_id = any($1)",
+  key_clients: "key_clients where key_id in (select id from api_keys where created_by = any($1))",
+} as const;
+
+export type PersonCounts = Readonly<Record<keyof typeof ofPerson, number>>;
+
+/** How many rows of each kind there are; or, unless it is a dry run, were. */
+export async function erasePersonRows(
+  { database, clock }: RowContext,
+  { userIds, emails }: ErasedPerson,
+  { token, dryRun }: { readonly token: string; readonly dryRun: boolean },
+): Promise<PersonCounts> {
+  const counts: Record<string, number> = {};
+  for (const [name, rows] of Object.entries(ofPerson)) {
+    const [row] = await database.query<{ n: number }>(
+      dryRun
+        ? `select count(*)::integer as n from ${rows}`
+        : `with gone as (delete from ${rows} returning 1) select count(*)::integer as n from gone`,
+      [userIds],
+    );
+    counts[name] = row!.n;
+  }
+  if (!dryRun) {
+    await database.query("delete from auth_attempts where name = any($1)", [
+      emails.map((email) => `account:${email}`),
+    ]);
+    await database.query(
+      `update users set email = $2, name = $3, image = null, role = 'user', email_verified = false, updated_at = $4
+       where id = any($1)`,
+      [userIds, `${token}@erased.invalid`, token, new Date(clock.now())],
+    );
+  }
+  return counts as PersonCounts;
+}
