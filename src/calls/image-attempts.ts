@@ -142,21 +142,23 @@ function stateOfEvents(body: Buffer): MediaState | MediaRefusal {
   };
 }
 
-/** Sends the previews of a stream as they come; its picture. @throws AttemptFailure, AskFailure */
+/** Sends the previews of a stream as they come, no more than were asked for; its picture. @throws AttemptFailure, AskFailure */
 async function readStream(
   context: ImageContext,
   candidate: MediaCandidate,
   { stream }: StreamedAnswer,
 ): Promise<Made> {
+  const asked = context.request.partialImages ?? 0;
   let previews = 0;
   try {
     for await (const event of eventsIn(stream)) {
       if (event.type === "error") throw notMade(asReported(candidate.provider, event.refusal));
       if (event.type === "completed") {
         const { base64, rendered, reported } = event;
-        return { candidate, pictures: [pictureOf(base64)], rendered, reported };
+        const pictures = [pictureOf(base64)];
+        return { candidate, pictures, previews: Math.min(previews, asked), rendered, reported };
       }
-      await sendPreview(context, event);
+      if (previews < asked) await sendPreview(context, event);
       previews += 1;
     }
   } catch (error) {

@@ -19,6 +19,8 @@ export interface Made {
   readonly candidate: MediaCandidate;
   /** At least one. */
   readonly pictures: readonly (Picture & { readonly revisedPrompt?: string | undefined })[];
+  /** Previews that were sent, no more than were asked for; absent: none. */
+  readonly previews?: number | undefined;
   readonly rendered: Rendered;
   readonly reported: ReportedUsage;
 }
@@ -43,7 +45,9 @@ export async function settle<Rendering extends Answer>(
   render: (settled: Settled) => Rendering,
 ): Promise<Rendering> {
   const { services, call, record, request } = context;
-  const usage = mediaUsage(request, made.reported, { count: made.pictures.length });
+  // A vendor may make fewer previews than were asked for, and none where it does not stream.
+  const produced = { ...request, partialImages: made.previews ?? 0 };
+  const usage = mediaUsage(produced, made.reported, { count: made.pictures.length });
   const costNano = priceMedia(made.candidate.offer.price, usage);
   const owner = { workspaceId: call.caller.workspaceId, waitMs: unclaimedMs };
   const kept = new FileDrafts(services, owner);

@@ -1,0 +1,84 @@
+// Previews that a vendor makes: no more are sent than were asked for, and what is charged where it tells no usage are those sent.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSseParser, formatSse } from "../../src/base/sse.ts";
+import { sse } from "../support/recorder.ts";
+import { picture, type Bytes } from "./support.ts";
+import { startVendors } from "./two-vendors.ts";
+
+let vendors: Awaited<ReturnType<typeof startVendors>>;
+let image: Bytes;
+beforeAll(async () => {
+  vendors = await startVendors();
+  image = await picture();
+});
+afterAll(() => vendors.close());
+
+/** Tokens that a preview is billed by where its vendor tells none. */
+const tokensPerPreview = 100n;
+/** The recorder's offer, in nano-USD a token. */
+const nanoPerToken = 1_000n;
+
+const usage = {
+  input_tokens: 10,
+  output_tokens: 500,
+  total_tokens: 510,
+  input_tokens_details: { text_tokens: 10, image_tokens: 0 },
+};
+
+/** One call whose vendor makes so many previews: the events that its caller got, and what it was charged. */
+async function streamed(asked: number | undefined, made: number, told: object = {}) {
+  const { bench } = vendors;
+  const b64_json = image.toString("base64");
+  const event = (kind: string, rest: object) => {
+    const type = `image_edit.${kind}`;
+    return formatSse({ event: type, data: JSON.stringify({ type, b64_json, ...rest }) });
+  };
+  const previews = Array.from({ length: made }, (_, index) =>
+    event("partial_image", { partial_image_index: index }),
+  );
+  vendors.answer(sse([...previews, event("completed", told)].join("")));
+  const before = await bench.state();
+  const fields = { model: "acme/edit:first", prompt: "x", stream: "true" };
+  const partial_images = asked === undefined ? {} : { partial_images: String(asked) };
+  const answer = await bench.edit({ ...fields, ...partial_images }, { image });
+  const events = createSseParser().push(Buffer.from(await answer.text()));
+  const { chargedNano } = await bench.state();
+  return {
+    names: events.map((one) => one.event),
+    nano: chargedNano - before.chargedNano,
+  };
+}
+
+const sent = (previews: number): string[] => [
+  ...Array.from({ length: previews }, () => "image_edit.partial_image"),
+  "image_edit.completed",
+];
+
+describe("EDIT2-27, BILL-09: a vendor that makes more previews than were asked for", () => {
+  it("sends those that were asked for, and they alone are charged", async () => {
+    const none = await streamed(undefined, 0);
+    expect(none.names).toEqual(sent(0));
+    expect(await streamed(undefined, 3)).toEqual(none);
+    expect(await streamed(0, 2)).toEqual(none);
+    const one = await streamed(1, 3);
+    expect(one.names).toEqual(sent(1));
+    expect(one.nano).toBe(none.nano + tokensPerPreview * nanoPerToken);
+  });
+
+  it("EDIT2-30: is charged as it tells, whatever it made", async () => {
+    const told = await streamed(0, 3, { usage });
+    expect(told).toEqual({ names: sent(0), nano: 510n * nanoPerToken });
+  });
+});
+
+describe("EDIT2-30, BILL-20: a vendor that makes fewer previews than were asked for", () => {
+  it("is charged by those it made where it tells no usage", async () => {
+    const none = await streamed(0, 0);
+    expect(await streamed(3, 0)).toEqual(none);
+    const two = await streamed(3, 2);
+    expect(two).toEqual({
+      names: sent(2),
+      nano: none.nano + 2n * tokensPerPreview * nanoPerToken,
+    });
+  });
+});
