@@ -34,6 +34,8 @@ const stoppedAt = inForm<readonly Point[]>(
 let vendor: VideoVendor;
 let receiver: Server;
 let database: Database;
+/** Of the first start of the database. */
+let keyOfAll: string | null = null;
 let environment: Record<string, string>;
 /** The event ids of every callback that arrived, by its task. */
 const arrived = new Map<string, string[]>();
@@ -72,11 +74,15 @@ afterAll(async () => {
   await Promise.all([database?.close(), vendor?.recorder.close()]);
 });
 
-async function submit({ url }: Life, key: string, prompt: string): Promise<string> {
+function post({ url }: Life, key: string, prompt: string): Promise<Response> {
   const { port } = receiver.address() as AddressInfo;
-  const response = await fetch(`${url}/v1/tasks`, {
+  return fetch(`${url}/v1/tasks`, {
     method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "idempotency-key": prompt,
+    },
     body: JSON.stringify({
       model: "acme/clip",
       prompt,
@@ -84,7 +90,12 @@ async function submit({ url }: Life, key: string, prompt: string): Promise<strin
       webhook_url: `https://localhost:${port}/`,
     }),
   });
-  return ((await response.json()) as { id: string }).id;
+}
+
+async function submit(life: Life, key: string, prompt: string): Promise<string> {
+  const { id } = (await (await post(life, key, prompt)).json()) as { id?: string };
+  if (id === undefined) throw new Error(`${prompt} was refused`);
+  return id;
 }
 
 /** Whether a process is stopped, as Linux tells it. */
@@ -107,24 +118,26 @@ async function othersHaveLooked(id: string, point: Point): Promise<true | undefi
   return arrived.has(id) ? true : undefined;
 }
 
+const ended = (id: string) =>
+  eventually(async () => {
+    const task = await row(id);
+    return ["queued", "running"].includes(task.status) ? undefined : task;
+  }, "the task's end");
+
 describe.skipIf(process.platform !== "linux")("SIGSTOP at a step", () => {
   it("T79 T81 T83: each task is asked for once, ends once as succeeded, is charged once, and calls back with one event id", async () => {
-    let key: string | null = null;
     const ids: string[] = [];
     for (const point of stoppedAt) {
       const victim = await live(environment);
-      key ??= victim.key;
+      keyOfAll ??= victim.key;
       await victim.arm(point, "SIGSTOP");
-      const id = await submit(victim, key!, `stop-${point}`);
+      const id = await submit(victim, keyOfAll!, `stop-${point}`);
       ids.push(id);
       await eventually(() => isStopped(victim), `a stop at ${point}`);
       const heir = await live(environment);
       await eventually(() => othersHaveLooked(id, point), `others to look after ${point}`);
       victim.child.kill("SIGCONT");
-      const { status } = await eventually(async () => {
-        const task = await row(id);
-        return ["queued", "running"].includes(task.status) ? undefined : task;
-      }, "the task's end");
+      const { status } = await ended(id);
       expect(`${point} ${status}`).toBe(`${point} succeeded`);
       await eventually(() => arrived.has(id), "its callback");
       await Promise.all([victim.end(), heir.end()]);
@@ -140,4 +153,36 @@ describe.skipIf(process.platform !== "linux")("SIGSTOP at a step", () => {
       ids.toSorted(),
     );
   });
+
+  it.each(inForm<readonly Point[]>(["submit.accepted"], ["submit.accepted", "submit.committed"]))(
+    "TASK-10 T81: at %s, with the same key at another gateway meanwhile: one task, one job, one charge",
+    async (point) => {
+      const [victim, heir] = await Promise.all([live(environment), live(environment)]);
+      keyOfAll ??= victim.key ?? heir.key;
+      const key = keyOfAll!;
+      const prompt = `stop-${point}`;
+      await victim.arm(point, "SIGSTOP");
+      const first = post(victim, key, prompt).catch(() => undefined);
+      await eventually(() => isStopped(victim), `a stop at ${point}`);
+      const id = await eventually(async () => {
+        const answer = await post(heir, key, prompt);
+        const body = (await answer.json()) as { id?: string };
+        return body.id;
+      }, "another gateway's answer");
+      victim.child.kill("SIGCONT");
+      const late = await first;
+      const told = late?.ok === true ? ((await late.json()) as { id: string }).id : id;
+      expect(told).toBe(id);
+      expect((await ended(id)).status).toBe("succeeded");
+      await Promise.all([victim.end(), heir.end()]);
+      expect(vendor.submitted.get(prompt)).toBe(1);
+      const tasks = await database.query("select id from tasks where request->>'prompt' = $1", [
+        prompt,
+      ]);
+      expect(tasks).toHaveLength(1);
+      const books = booksOf(database);
+      await books.expectClean();
+      expect((await books.charges()).filter(({ reference }) => reference === id)).toHaveLength(1);
+    },
+  );
 });

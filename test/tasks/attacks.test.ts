@@ -7,13 +7,15 @@ import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
-import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
+import { defaultTiming, type TaskPoint, type TaskServices } from "../../src/tasks/engine.ts";
+import { askStep } from "../../src/tasks/ask-step.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
+import type { Job } from "../../src/tasks/rows.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
 import { mp4 } from "../support/task-life.ts";
 import { startRecorder } from "../support/recorder.ts";
 import { booksOf } from "../money/support.ts";
-import { clock, dollar, rowOf, running, useWorld } from "./steps-support.ts";
+import { clock, dollar, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 import { says, type Reply } from "./support.ts";
 
 const world = useWorld();
@@ -144,6 +146,66 @@ describe("a vendor", () => {
     expect((await books.charges()).filter(({ reference }) => reference === job.id)).toEqual([]);
     expect((await books.holds()).filter(({ id }) => id === job.id)).toEqual([]);
   });
+});
+
+describe("cancel", () => {
+  const outcomeOf = (id: string) =>
+    cancelTask(world.services, "w1", id).then(
+      () => "canceled",
+      (error: { code?: string }) => error.code,
+    );
+
+  /** Cancels at a point; what the cancellation came to, and then the task. */
+  async function canceledAt(point: TaskPoint, job: Job): Promise<string> {
+    let outcome: string | undefined = "never";
+    const services: TaskServices = {
+      ...world.services,
+      at: async (passed) => {
+        if (passed === point) outcome = await outcomeOf(job.id);
+      },
+    };
+    const step = job.upstreamId === null ? askStep : pollStep;
+    await step(services, job);
+    const { status, costNano } = await rowOf(world, job.id);
+    const books = booksOf(world.database);
+    const charges = (await books.charges()).filter(({ reference }) => reference === job.id);
+    const holds = (await books.holds()).filter(({ id }) => id === job.id);
+    expect(charges.map((entry) => entry.amount_nano)).toEqual(costNano === 0n ? [] : [costNano]);
+    expect(holds).toHaveLength(["queued", "running"].includes(status) ? 1 : 0);
+    return `${outcome} ${status}`;
+  }
+
+  it.each([
+    ["ask.claimed", "canceled canceled"],
+    // Nobody knows yet whether the vendor has it: refused, and it goes on.
+    ["ask.intended", "task_not_cancelable running"],
+    ["ask.answered", "task_not_cancelable running"],
+    ["ask.noted", "canceled canceled"],
+  ] as const)("T82: at %s while it is asked for: %s", async (point, expected) => {
+    world.vendor.plan("GET", says.running);
+    expect(await canceledAt(point, await jobOf(world, "acme/clip"))).toBe(expected);
+    const asked = world.vendor.calls("POST").length;
+    expect(asked).toBe(point === "ask.claimed" ? 0 : 1);
+  });
+
+  it.each([
+    ["poll.begin", "canceled canceled"],
+    ["poll.answered", "canceled canceled"],
+    ["collect.begin", "canceled canceled"],
+    ["collect.stored", "canceled canceled"],
+    ["end.begin", "canceled canceled"],
+    ["end.committed", "task_not_cancelable succeeded"],
+  ] as const)(
+    "T82 T83: at %s while its result is fetched: one end, one charge at most",
+    async (point, expected) => {
+      // The vendor forgets a job that it was told to cancel, also one that it had said to be done.
+      const first = point === "poll.begin" ? [says.running] : [world.vendor.done];
+      world.vendor.plan("GET", ...first, says.running);
+      // A cancellation ends the task as well, by the same way.
+      const job = await running(world);
+      expect(await canceledAt(point, job)).toBe(expected);
+    },
+  );
 });
 
 it("10,000 tasks of one workspace do not keep back the one of another", async () => {
