@@ -25,7 +25,6 @@ const bytesMaxDefault = { video: 1024 * 1024 * 1024, image: 128 * 1024 * 1024 } 
 const keepTries = 3;
 const keepPauseMs = 500;
 const idleMs = 30_000;
-const totalMs = 600_000;
 /** Until the task has ended, a result is one that may be left behind by a crash. */
 const unclaimedMs = 24 * 60 * 60 * 1000;
 
@@ -85,14 +84,16 @@ interface Kept {
 
 async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artifact> {
   const { result } = kept;
+  const endMs = performance.now() + services.timing.downloadMs;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return result.from === "base64"
         ? await decodeResult(job, kept, result.base64)
-        : await fetchResult(services, job, kept, result.url);
+        : await fetchResult(services, job, { ...kept, url: result.url, endMs });
     } catch (error) {
       const mayPass = !(error instanceof DownloadError) || error.retryable;
-      if (!mayPass || attempt >= keepTries) throw error;
+      const isOver = performance.now() + keepPauseMs * attempt >= endMs;
+      if (!mayPass || isOver || attempt >= keepTries) throw error;
       await sleep(keepPauseMs * attempt);
     }
   }
@@ -109,14 +110,21 @@ function decodeResult(job: Job, kept: Kept, base64: string): Promise<Artifact> {
 const bytesMaxOf = ({ videoBytesMax }: TaskServices, { kind }: Job): number =>
   kind === "video" && videoBytesMax !== undefined ? videoBytesMax : bytesMaxDefault[kind];
 
-function fetchResult(services: TaskServices, job: Job, kept: Kept, url: string): Promise<Artifact> {
+interface Fetched extends Kept {
+  readonly url: string;
+  /** When it has to be here, by the processor's count. */
+  readonly endMs: number;
+}
+
+function fetchResult(services: TaskServices, job: Job, kept: Fetched): Promise<Artifact> {
+  const { url, endMs } = kept;
   return download(
     {
       url,
       kind: job.kind,
       bytesMax: kept.bytesMax,
       idleMs,
-      totalMs,
+      totalMs: endMs - performance.now(),
       providerUrl: trustedUrl(kept.target.provider),
       provider: kept.target.provider,
       ways: services.pools,

@@ -88,6 +88,8 @@ export interface TaskTiming {
   readonly mendMs: number;
   /** How long a vendor may think about how a job stands, or whether it stops; its answer may take as long again to come. */
   readonly questionMs: number;
+  /** How long a result may take to be fetched, all tries together. */
+  readonly downloadMs: number;
   /** A vendor that does not know its job is believed after so many polls in a row and so long. */
   readonly missesMin: number;
   readonly missingMs: number;
@@ -102,6 +104,7 @@ export const defaultTiming: TaskTiming = {
   sweepMs: 1_000,
   mendMs: 60_000,
   questionMs: 30_000,
+  downloadMs: 600_000,
   missesMin: 5,
   missingMs: 120_000,
   shortageMs: 5_000,

@@ -87,6 +87,22 @@ describe("a vendor", () => {
     await store.close();
   });
 
+  it("STORE-01: whose file comes byte by byte has one time for all tries", async () => {
+    const store = await startRecorder((_request, response) => {
+      response.writeHead(200, { "content-type": "video/mp4" }).write(mp4);
+      const timer = setInterval(() => response.write("."), 20);
+      response.once("close", () => clearInterval(timer));
+    });
+    const url = `${store.url}/slow`;
+    world.vendor.plan("GET", answers({ status: "succeeded", content: { video_url: url } }));
+    const job = await running(world);
+    const timing = { ...defaultTiming, downloadMs: 900 };
+    await pollStep({ ...world.services, timing }, job);
+    expect(store.requests).toHaveLength(1);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "failed", costNano: 0n });
+    await store.close();
+  });
+
   it("T77: whose file redirects into a private network is not followed there", async () => {
     const inside = await startRecorder((_request, response) => void response.end(mp4));
     const front = await startRecorder((_request, response) => {
