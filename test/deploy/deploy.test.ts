@@ -58,6 +58,7 @@ describe("what the files name", () => {
       expect(read(path)).toContain(main);
       expect(read(path)).toMatch(/\bPORT=8080\b/);
     }
+    expect(read("systemd/tollgate.service")).toMatch(/^ExecReload=\S+ -HUP \$MAINPID$/m);
     expect(read("docker/Dockerfile")).toMatch(/^EXPOSE 8080$/m);
     expect(read("docker/health.mjs")).toContain('"8080"');
     const deployment = read("helm/tollgate/templates/deployment.yaml");
