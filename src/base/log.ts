@@ -31,6 +31,9 @@ export function createLog(
   level: string = process.env["TOLLGATE_LOG_LEVEL"] || "info",
   worker?: number,
 ): Log {
+  const destination = pino.destination({ dest: 2, sync: true });
+  // A terminal that was closed refuses lines (EIO). The gateway still has to end in order.
+  destination.on("error", () => undefined);
   return pino(
     {
       level,
@@ -39,7 +42,7 @@ export function createLog(
       formatters: { level: (level) => ({ level }) },
       redact: { paths: redacted, censor: "[redacted]" },
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   );
 }
 

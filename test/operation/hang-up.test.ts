@@ -1,7 +1,7 @@
 /** SIGHUP where one process serves: read again what can change, say what cannot, and end when the terminal is closed. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
@@ -197,6 +197,8 @@ it.skipIf(!hasScript || process.platform !== "linux")(
     expect(isAlive(pid)).toBe(true);
     terminal.kill("SIGKILL");
     await expect.poll(() => isAlive(pid)).toBe(false);
+    // Taken away by an orderly end, and by no other.
+    expect(existsSync(join(dataDir, "address.json"))).toBe(false);
     const again = await spawnGateway({ TOLLGATE_DATA_DIR: dataDir });
     await again.stop();
   },
