@@ -102,7 +102,7 @@ describe.skipIf(!linux)("two workers", () => {
       [
         ...readFileSync(log, "utf8")
           .slice(from)
-          .matchAll(/\[(\d+)\] LOG: {2}execute tasks_claim/g),
+          .matchAll(/\[(\d+)\] LOG: {2}execute tasks_due/g),
       ].map(([, pid]) => Number(pid));
     const size = () => readFileSync(log, "utf8").length;
     const looks = async (count: number, name: string): Promise<void> => {
