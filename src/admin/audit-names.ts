@@ -1,6 +1,6 @@
 /** What the audit log says of a person who is erased: that somebody did it stays, who that was goes. docs/operate.md "Erasing a person". */
-import type { Database } from "../storage/index.ts";
-import type { ErasedPerson } from "../tenancy/index.ts";
+import type { Database, Queryable } from "../storage/index.ts";
+import { addressEraser, type ErasedPerson } from "../tenancy/index.ts";
 
 /** Entries that a page looks at. */
 const pageMax = 2_000;
@@ -12,41 +12,79 @@ interface Naming {
   readonly dryRun: boolean;
 }
 
-/** Addresses wherever they stand; names as whole values, and in entries of the person alone: others may have the same. */
-function replaced(column: string, { person, token }: Naming, bind: (value: string) => string) {
-  const addresses = person.emails.reduce(
-    (text, email) => `replace(${text}, ${bind(email)}, ${bind(`${token}@erased.invalid`)})`,
-    `${column}::text`,
-  );
-  const both = person.names.reduce(
-    (text, name) =>
-      `replace(${text}, ${bind(JSON.stringify(name))}, ${bind(JSON.stringify(token))})`,
-    addresses,
-  );
-  return `(case when own then ${both} else ${addresses} end)::jsonb`;
+interface Entry {
+  readonly workspace_id: string;
+  readonly id: string;
+  readonly actor_name: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  /** Of something that the person did, or that was done to them. */
+  readonly own: boolean;
+  /** They did it. */
+  readonly acted: boolean;
 }
 
-/** The statement of a page: the last id that it looked at, and how many entries name the person. */
-function pageStatement(naming: Naming, after: string) {
-  const { person, token, dryRun } = naming;
-  const params: unknown[] = [after, person.userIds, person.emails];
-  const bind = (value: string): string => `$${params.push(value)}::text`;
-  const change = (): string => `
-    update audit_entries e set actor_name = case when e.actor_id = any($2) then ${bind(token)} else e.actor_name end,
-      before = ${replaced("e.before", naming, bind)}, after = ${replaced("e.after", naming, bind)}
-    from naming n where e.workspace_id = n.workspace_id and e.id = n.id returning 1`;
-  const sql = `
-    with page as materialized (
-      select workspace_id, id, actor_id, object_id, before, after from audit_entries where id > $1 order by id limit ${pageMax}),
-    naming as materialized (
-      select * from (
-        select workspace_id, id, coalesce(actor_id = any($2) or object_id = any($2), false) as own,
-          exists (select from unnest($3::text[]) email where strpos(coalesce(before::text, '') || coalesce(after::text, ''), email) > 0) as said
-        from page) x
-      where own or said),
-    changed as (${dryRun ? "select 1 from naming" : change()})
-    select (select max(id) from page) as last, (select count(*)::integer from changed) as n`;
-  return { sql, params };
+/** The last id of a page, and the ids of its entries that name the person, or may. */
+const pageSql = `
+  select max(id) as last, coalesce(array_agg(id) filter (where actor_id = any($2) or object_id = any($2)
+    or exists (select from unnest($3::text[]) email
+      where strpos(lower(concat(actor_name, before::text, after::text)), email) > 0)), '{}') as ids
+  from (select * from audit_entries where id > $1 order by id limit ${pageMax}) page`;
+
+/** Locked, for another erasure may change the same entry. */
+const entriesSql = `
+  select workspace_id, id, actor_name, before, after, coalesce(actor_id = any($2), false) as acted,
+    coalesce(actor_id = any($2) or object_id = any($2), false) as own
+  from audit_entries where id = any($1::text[]) order by id for update`;
+
+const renameSql = `
+  update audit_entries e set actor_name = n.actor_name, before = n.before, after = n.after
+  from json_to_recordset($1::json) as n (workspace_id text, id text, actor_name text, before jsonb, after jsonb)
+  where e.workspace_id = n.workspace_id and e.id = n.id`;
+
+/** A copy of a JSON value with other texts; names of members stay. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, mapTexts(member, change)]),
+  );
+}
+
+/** Addresses wherever they stand; names as whole values, and in entries of the person alone: others may have the same. */
+function renamed(entries: readonly Entry[], { person, token }: Naming) {
+  const withoutAddresses = addressEraser(person.emails, token);
+  const names = new Set(person.names);
+  return entries.map(({ own, acted, ...entry }) => {
+    const change = (text: string): string =>
+      own && names.has(text) ? token : withoutAddresses(text);
+    return {
+      ...entry,
+      actor_name: acted ? token : withoutAddresses(entry.actor_name),
+      before: mapTexts(entry.before, change),
+      after: mapTexts(entry.after, change),
+    };
+  });
+}
+
+/** What of an entry may change. */
+const said = ({ actor_name: name, before, after }: Omit<Entry, "own" | "acted">): string =>
+  JSON.stringify([name, before, after]);
+
+async function page(tx: Queryable, naming: Naming, from: string) {
+  const { person, dryRun } = naming;
+  const [found] = await tx.query<{ last: string | null; ids: string[] }>(pageSql, [
+    from,
+    person.userIds,
+    person.emails,
+  ]);
+  const { last, ids } = found!;
+  if (ids.length === 0) return { last, count: 0 };
+  const entries = await tx.query<Entry>(entriesSql, [ids, person.userIds]);
+  const changed = renamed(entries, naming).filter((one, at) => said(one) !== said(entries[at]!));
+  if (changed.length > 0 && !dryRun) await tx.query(renameSql, [JSON.stringify(changed)]);
+  return { last, count: changed.length };
 }
 
 /**
@@ -61,10 +99,9 @@ export async function eraseAuditNames(
   let entries = 0;
   let last = from;
   for (;;) {
-    const { sql, params } = pageStatement(naming, last);
-    const [row] = await database.query<{ last: string | null; n: number }>(sql, params);
-    entries += row!.n;
-    if (row!.last === null) return { entries, last };
-    last = row!.last;
+    const done = await database.transaction((tx) => page(tx, naming, last));
+    entries += done.count;
+    if (done.last === null) return { entries, last };
+    last = done.last;
   }
 }

@@ -11,6 +11,7 @@ import {
   claimKeyForCall,
   entryPoints,
   findAnswered,
+  keyOutlived,
   type IdempotencyClaim,
 } from "../tasks/index.ts";
 import { routingScope } from "../tenancy/index.ts";
@@ -44,7 +45,10 @@ export async function findReplay(
 ): Promise<Replay | undefined> {
   const nowMs = clock.now();
   const name = await findAnswered(database, { workspaceId, claim }, nowMs);
-  return name === undefined ? undefined : findFile(database, name, new Date(nowMs));
+  if (name === undefined) return undefined;
+  const file = await findFile(database, name, new Date(nowMs));
+  if (file === undefined) throw keyOutlived();
+  return file;
 }
 
 /**

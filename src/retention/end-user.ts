@@ -5,6 +5,7 @@
  */
 import type { Database, Queryable } from "../storage/index.ts";
 import { renameTagValue } from "../usage/index.ts";
+import { renameInTexts } from "./end-user-texts.ts";
 import { goneTasksSql } from "./trails.ts";
 
 /** Rows of the log or tasks that a page looks at: some tens of milliseconds. */
@@ -63,12 +64,8 @@ interface PageRow {
   readonly mine: readonly string[];
 }
 
-/** The id as a text in JSON stands for itself: a tag that has it as its value loses it too. */
-const nameSql = `
-  update requests set end_user = $4,
-    tags = replace(tags::text, to_json($3::text)::text, to_json($4::text)::text)::json,
-    error_message = case when length($3) >= 4 then replace(error_message, $3, $4) else error_message end
-  where workspace_id = $1 and id = any($2::text[])`;
+const nameSql =
+  "update requests set end_user = $3 where workspace_id = $1 and id = any($2::text[])";
 
 const bodiesSql = `
   with gone as (delete from request_bodies where workspace_id = $1 and id = any($2::text[]) returning 1)
@@ -94,7 +91,9 @@ async function requestsPage(tx: Queryable, place: ErasurePlace, one: EndUser): P
     last === null ? { workspaceId, stage: "tasks", after: "" } : { ...place, after: last };
   if (mine.length === 0 || one.dryRun) return { erased: { requests: mine.length }, next };
   await tx.query("set local enable_seqscan = off");
-  await tx.query(nameSql, [workspaceId, mine, one.endUser, one.token]);
+  const { endUser, token } = one;
+  await tx.query(nameSql, [workspaceId, mine, token]);
+  await renameInTexts(tx, { workspaceId, ids: mine, endUser, token });
   const bodies = await countOf(tx, bodiesSql, [workspaceId, mine]);
   const files = await countOf(tx, filesSql, [workspaceId, mine]);
   return { erased: { requests: mine.length, bodies, files }, next };

@@ -35,6 +35,14 @@ const reused = () =>
     { param, shouldRetry: false },
   );
 
+/** What the key made is there no more: an end user was erased, or its time was over. It is not made again, which would cost again. */
+export const keyOutlived = () =>
+  new GatewayError(
+    "not_found",
+    "What was made with this Idempotency-Key is not kept any more; use a new key for a new request.",
+    { param, shouldRetry: false },
+  );
+
 /**
  * The task a key has made before; undefined when the key is new or forgotten.
  * @throws GatewayError `idempotency_key_reuse` when it stands for another request.

@@ -1,6 +1,12 @@
 /** Tasks: image and video work that outlives its request. docs/tasks.md. */
 export { taskPoints, type TaskPoint, type TaskTiming } from "./engine.ts";
-export { answerKey, claimKeyForCall, findAnswered, keyLifetimeMs } from "./idempotency.ts";
+export {
+  answerKey,
+  claimKeyForCall,
+  findAnswered,
+  keyLifetimeMs,
+  keyOutlived,
+} from "./idempotency.ts";
 export { createTasks, openUpload } from "./tasks.ts";
 export { insertFinished } from "./finished.ts";
 export { readTask, readTasks } from "./read.ts";

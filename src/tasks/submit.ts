@@ -9,7 +9,7 @@ import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index
 import { checkAddress } from "../upstream/index.ts";
 import type { Acceptance, Submission } from "./accept.ts";
 import type { TaskServices } from "./engine.ts";
-import { AlreadyClaimedError, findClaimed, type KeysUnderWay } from "./idempotency.ts";
+import { AlreadyClaimedError, findClaimed, keyOutlived, type KeysUnderWay } from "./idempotency.ts";
 import { keepMaterial } from "./material.ts";
 import { callColumns, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 import { readTask } from "./read.ts";
@@ -56,7 +56,10 @@ async function replayed(
   holder: Parameters<typeof findClaimed>[1],
 ): Promise<Task | undefined> {
   const id = await findClaimed(database, holder, clock.now());
-  return id === undefined ? undefined : readTask(database, holder.workspaceId, id);
+  if (id === undefined) return undefined;
+  const task = await readTask(database, holder.workspaceId, id);
+  if (task === undefined) throw keyOutlived();
+  return task;
 }
 
 async function accept({ services, acceptance }: Submitting, given: SubmitInput): Promise<Task> {

@@ -14,6 +14,13 @@ export interface ErasedPerson {
   readonly names: readonly string[];
 }
 
+/** Replaces addresses in a text, and not those that only begin or end like one of them: they are others'. */
+export function addressEraser(emails: readonly string[], token: string): (text: string) => string {
+  const any = emails.map((email) => RegExp.escape(email)).join("|");
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_.+-])(?:${any})(?![a-z]|[.-][a-z])`, "giu");
+  return (text) => text.replace(pattern, `${token}@erased.invalid`);
+}
+
 /** Finds a person by user id, or by e-mail address: each invitation has a user of its own. @throws GatewayError `not_found` */
 export async function findPerson({ database }: RowContext, named: string): Promise<ErasedPerson> {
   const rows = await database.query<{ id: string; email: string; name: string }>(
@@ -53,12 +60,35 @@ const ofPerson = {
 
 export type PersonCounts = Readonly<Record<keyof typeof ofPerson, number>>;
 
+/** Names of the keys they made that have an address of theirs. */
+async function renameKeys(
+  { database }: RowContext,
+  { userIds, emails }: ErasedPerson,
+  token: string,
+): Promise<void> {
+  const keys = await database.query<{ id: string; name: string }>(
+    "select id, name from api_keys where created_by = any($1) for update",
+    [userIds],
+  );
+  const withoutAddresses = addressEraser(emails, token);
+  const renamed = keys.flatMap(({ id, name }) => {
+    const other = withoutAddresses(name);
+    return other === name ? [] : [{ id, name: other }];
+  });
+  await database.query(
+    "update api_keys k set name = n.name from unnest($1::text[], $2::text[]) n (id, name) where k.id = n.id",
+    [renamed.map(({ id }) => id), renamed.map(({ name }) => name)],
+  );
+}
+
 /** How many rows of each kind there are; or, unless it is a dry run, were. */
 export async function erasePersonRows(
-  { database, clock }: RowContext,
-  { userIds, emails }: ErasedPerson,
+  context: RowContext,
+  person: ErasedPerson,
   { token, dryRun }: { readonly token: string; readonly dryRun: boolean },
 ): Promise<PersonCounts> {
+  const { database, clock } = context;
+  const { userIds, emails } = person;
   const counts: Record<string, number> = {};
   for (const [name, rows] of Object.entries(ofPerson)) {
     const [row] = await database.query<{ n: number }>(
@@ -70,6 +100,7 @@ export async function erasePersonRows(
     counts[name] = row!.n;
   }
   if (!dryRun) {
+    await renameKeys(context, person, token);
     await database.query("delete from auth_attempts where name = any($1)", [
       emails.map((email) => `account:${email}`),
     ]);

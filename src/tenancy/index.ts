@@ -86,7 +86,13 @@ export {
 } from "./rate-limits.ts";
 export { cacheSecondsMax, type ResponseCache, type ResponseCachePatch } from "./response-cache.ts";
 export { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
-export { erasePersonRows, findPerson, membershipsOf, type ErasedPerson } from "./erase-person.ts";
+export {
+  addressEraser,
+  erasePersonRows,
+  findPerson,
+  membershipsOf,
+  type ErasedPerson,
+} from "./erase-person.ts";
 export { keepForRestore, restoreMember } from "./removed-members.ts";
 export { rotateKey } from "./rotate-key.ts";
 export { issueTemporary } from "./temporary-key.ts";

@@ -44,6 +44,9 @@ const newToken = (): string => `erased_${randomBytes(16).toString("hex")}`;
 const progressText = (progress: Progress): string =>
   Buffer.from(JSON.stringify(progress)).toString("base64url");
 
+/** The id of a row, or none. */
+const isName = (value: unknown): boolean => typeof value === "string" && /^\w*$/.test(value);
+
 /** @throws GatewayError `invalid_value` */
 function progressOf(text: string): Progress {
   try {
@@ -51,8 +54,8 @@ function progressOf(text: string): Progress {
     if (isObject(value) && isObject(value["place"])) {
       const { token, place } = value as unknown as Progress;
       const { workspaceId, stage, after } = place;
-      const isPlace = typeof workspaceId === "string" && typeof after === "string";
-      if (/^erased_[0-9a-f]{32}$/.test(token) && isPlace && stages.includes(stage))
+      const isPlace = isName(workspaceId) && isName(after) && stages.includes(stage);
+      if (/^erased_[0-9a-f]{32}$/.test(token) && isPlace)
         return { token, place: { workspaceId, stage, after } };
     }
   } catch {
@@ -133,7 +136,9 @@ const notReached = [
   "backups and exports that were written before",
   "the access log, the logs of the process, counters of metrics until the next restart, and traces",
   "what was sent to providers, receivers of callbacks and hooks",
-  "tags with other values, and notes of credits",
+  "tags with other values, sums by other tags than end_user, notes of credits",
+  "names that others gave to keys, workspaces and providers",
+  "kept bodies of calls with a person's keys, until their days are over",
 ];
 
 const answer = {

@@ -1,0 +1,54 @@
+/**
+ * What the log's rows of an erased end user say in words: tags, and what vendors answered. They are changed as values and never in
+ * the text of their JSON, where an id such as `,` stands between any two strings.
+ */
+import type { Queryable } from "../storage/index.ts";
+
+/** Shorter ids are parts of other words, so that messages keep them. */
+const wordMin = 4;
+
+interface Renaming {
+  readonly workspaceId: string;
+  readonly ids: readonly string[];
+  readonly endUser: string;
+  readonly token: string;
+}
+
+interface Row {
+  readonly id: string;
+  readonly tags: Readonly<Record<string, string>> | null;
+  readonly attempts: readonly { readonly message?: string }[] | null;
+  readonly error_message: string | null;
+}
+
+/** Some more than have it: the id is looked for as JSON spells it. */
+const rowsSql = `
+  select id, tags, attempts, error_message from requests
+  where workspace_id = $1 and id = any($2::text[])
+    and strpos(concat(tags::text, attempts::text, to_json(error_message)::text), btrim(to_json($3::text)::text, '"')) > 0`;
+
+const renameSql = `
+  update requests r set tags = n.tags, attempts = n.attempts, error_message = n.error_message
+  from json_to_recordset($2::json) as n (id text, tags json, attempts json, error_message text)
+  where r.workspace_id = $1 and r.id = n.id`;
+
+/** Puts the token in the place of the id: of whole tags, names and values, and wherever messages have it. */
+export async function renameInTexts(tx: Queryable, renaming: Renaming): Promise<void> {
+  const { workspaceId, ids, endUser, token } = renaming;
+  const whole = (text: string): string => (text === endUser ? token : text);
+  const within = (text: string): string =>
+    endUser.length < wordMin ? text : text.replaceAll(endUser, token);
+  const rows = await tx.query<Row>(rowsSql, [workspaceId, ids, endUser]);
+  if (rows.length === 0) return;
+  const renamed = rows.map(({ id, tags, attempts, error_message: message }) => ({
+    id,
+    tags:
+      tags &&
+      Object.fromEntries(Object.entries(tags).map(([name, value]) => [whole(name), whole(value)])),
+    attempts: attempts?.map((one) =>
+      one.message === undefined ? one : { ...one, message: within(one.message) },
+    ),
+    error_message: message && within(message),
+  }));
+  await tx.query(renameSql, [workspaceId, JSON.stringify(renamed)]);
+}

@@ -1,0 +1,195 @@
+/** Erasing under attack: ids and names that are parts of JSON or of others' addresses, vendors that repeat an id, repeated keys. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addressEraser } from "../../src/tenancy/index.ts";
+import { differencesIn } from "../../src/verification/index.ts";
+import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
+import { newMember } from "../admin/people.ts";
+import { eventually } from "../support/patience.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+
+const token = /^erased_[0-9a-f]{32}$/;
+let vendor: Recorder;
+let gateway: AdminGateway;
+
+beforeAll(async () => {
+  // It says in its errors whom a call was for.
+  vendor = await startRecorder((request, response) => {
+    const message = `user ${String(request.body["user"])} was refused`;
+    return json({ error: { message, type: "x", code: "x" } }, 400)(request, response);
+  });
+  gateway = await startAdminGateway({
+    sandbox: "on",
+    config: `
+providers:
+  - { id: lab, dialect: openai-compatible, base_url: "${vendor.url}/v1", api_key: k }
+models:
+  - id: lab/chat
+    kind: text
+    context_length: 1000
+    max_output_tokens: 100
+    offers:
+      - { provider: lab, protocol: chat, upstream_model: chat, price: { input: "1", output: "1" } }
+`,
+  });
+  await gateway.credit("100");
+});
+afterAll(async () => {
+  await gateway?.close();
+  await vendor.close();
+});
+
+const erase = (body: object) => gateway.admin("POST", "/erasures", body);
+
+interface Row {
+  readonly end_user: string | null;
+  readonly tags: Readonly<Record<string, string>> | null;
+  readonly error_message: string | null;
+  readonly attempts: readonly { readonly message?: string }[] | null;
+}
+
+const rowsOf = (): Promise<Row[]> =>
+  gateway.database.query<Row>("select * from requests order by id desc", []);
+
+/** The log's row of a call, which waits for the log's batch. */
+async function calledFor(model: string, user: string, tags: object = {}): Promise<Row> {
+  const before = (await rowsOf()).length;
+  const body = { model, user, messages: [{ role: "user", content: "Hello" }] };
+  // A header is bytes.
+  const headers = { "x-gw-metadata": Buffer.from(JSON.stringify(tags)).toString("latin1") };
+  await (await gateway.post("/v1/chat/completions", body, headers)).text();
+  await eventually(async () => (await rowsOf()).length > before, "the row of the log");
+  return (await rowsOf())[0]!;
+}
+
+describe("an end user", () => {
+  it.each([",", ":", "{", '"', "\\", "\n", "é", "a", "b", "null", "code"])(
+    "called %j is erased, and the other tags stay",
+    async (user) => {
+      const tags = { a: "b", c: "d", [user]: "x", login: user, code: "codes" };
+      const was = await calledFor("sandbox/chat", user, tags);
+      expect(was).toMatchObject({ end_user: user, tags });
+      const answer = await erase({ end_user: user });
+      expect([answer.status, answer.json.erased?.requests]).toEqual([200, 1]);
+      const [row] = await rowsOf();
+      expect(row!.end_user).toMatch(token);
+      expect(row!.end_user).toBe(answer.json.token);
+      const whole = (text: string): string => (text === user ? answer.json.token : text);
+      expect(row!.tags).toEqual(
+        Object.fromEntries(Object.entries(tags).map((pair) => pair.map(whole))),
+      );
+    },
+  );
+
+  it("whom a vendor names in its error is named no more, in the message or in the attempt", async () => {
+    const user = 'o"hara,message';
+    const was = await calledFor("lab/chat", user);
+    expect(JSON.stringify([was.error_message, was.attempts])).toContain("hara");
+    const { json: answer } = await erase({ end_user: user });
+    const [row] = await rowsOf();
+    expect(JSON.stringify([row!.error_message, row!.attempts])).not.toContain("hara");
+    expect(row!.error_message).toContain(answer.token);
+    expect(row!.attempts![0]!.message).toContain(answer.token);
+  });
+
+  it("whose task or picture is gone: its idempotency key says so, and makes and charges nothing anew", async () => {
+    const user = "u-repeats";
+    const film = { model: "sandbox/video-model-v1", prompt: "A film", duration: 2, user };
+    const picture = { model: "sandbox/image-model-a", prompt: "A boat", user };
+    const submit = () =>
+      gateway.post("/v1/tasks", film, { prefer: "wait=60", "idempotency-key": "film" });
+    const draw = () =>
+      gateway.post("/v1/images/generations", picture, { "idempotency-key": "picture" });
+    for (const send of [submit, draw]) {
+      const response = await send();
+      expect(response.status).toBe(200);
+      await response.text();
+    }
+    const logged = () => gateway.admin("GET", `/requests?end_user=${user}`);
+    await eventually(async () => (await logged()).json.data.length === 2, "both rows of the log");
+    const charges = () =>
+      gateway.database.query("select reference from ledger_entries order by entry", []);
+    const before = await charges();
+    expect((await erase({ end_user: user })).json.erased).toMatchObject({ tasks: 1, files: 2 });
+    for (const send of [submit, draw]) {
+      const response = await send();
+      expect([response.status, await response.text()]).toEqual([
+        404,
+        expect.stringContaining("Idempotency-Key is not kept any more"),
+      ]);
+    }
+    expect(await charges()).toEqual(before);
+    expect(await gateway.database.transaction((tx) => differencesIn(tx))).toEqual([]);
+  });
+
+  it("a place to go on from that no answer named is refused, whatever is in it", async () => {
+    for (const after of ["\0", "\ud800", "x' or 1=1", 7]) {
+      const place = { workspaceId: gateway.workspaceId, stage: "requests", after };
+      const progress = JSON.stringify({ token: `erased_${"0".repeat(32)}`, place });
+      const text = Buffer.from(progress).toString("base64url");
+      const answer = await erase({ end_user: "x", continue: text });
+      expect([answer.status, answer.json.error.param]).toEqual([400, "continue"]);
+    }
+  });
+});
+
+describe("a person", () => {
+  it("takes nobody else's address along that begins or ends like theirs", () => {
+    const changed = addressEraser(["ann@example.com", "a.n@example.co"], "T");
+    const mine = "T@erased.invalid";
+    for (const text of ["ann@example.com", "Ann@Example.com", "a.n@example.co"])
+      expect(changed(text)).toBe(mine);
+    expect(changed("for ann@example.com's laptop, <ann@example.com>.")).toBe(
+      `for ${mine}'s laptop, <${mine}>.`,
+    );
+    for (const other of [
+      "joann@example.com",
+      "jo.ann@example.com",
+      "jo+ann@example.com",
+      "ann@example.com.au",
+      "ann@example.community",
+      "axn@example.co",
+      "ann@example-com",
+    ])
+      expect(changed(other)).toBe(other);
+  });
+
+  it("is erased from names of keys and the audit log, beside others and with a name that is a part of JSON", async () => {
+    const { workspaceId } = gateway;
+    const others = ["joann@example.org", "ann@example.org.au"];
+    const ann = await newMember(gateway, workspaceId, { email: "ann@example.org", role: "admin" });
+    await gateway.database.query("update users set name = $2 where id = $1", [ann.userId, ", "]);
+    const names = ["ann@example.org on the train", ...others];
+    const keys: string[] = [];
+    for (const name of names) {
+      const made = await ann.call("POST", "/keys", { workspace_id: workspaceId, name });
+      keys.push(made.json.id);
+    }
+    const { status, json: answer } = await erase({ person: "ann@example.org" });
+    expect(status).toBe(200);
+    const now = [`${answer.token}@erased.invalid on the train`, ...others];
+    for (const [index, id] of keys.entries()) {
+      const key = await gateway.admin("GET", `/keys/${id}`);
+      expect(key.json.name).toBe(now[index]);
+      const audit = await gateway.admin("GET", `/audit?subject_id=${id}&action=key.create`);
+      expect(audit.json.data).toMatchObject([
+        { actor: { name: answer.token }, after: { name: now[index] } },
+      ]);
+    }
+  });
+
+  it("two at once who are in the same entry are both gone", async () => {
+    const { workspaceId, database } = gateway;
+    const emails = ["carl@example.org", "dora@example.org"];
+    const [carl, dora] = await Promise.all(
+      emails.map((email) => newMember(gateway, workspaceId, { email, role: "member" })),
+    );
+    await gateway.admin("POST", "/keys", { workspace_id: workspaceId, name: emails.join(" and ") });
+    const answers = await Promise.all([carl, dora].map((one) => erase({ person: one!.userId })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const named = await database.query(
+      "select id from audit_entries e where e::text like '%carl@%' or e::text like '%dora@%'",
+      [],
+    );
+    expect(named).toEqual([]);
+  });
+});
