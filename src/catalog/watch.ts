@@ -1,7 +1,9 @@
 /** Hot reload: a configuration file that changes under a running gateway. docs/configuration.md. */
 import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { inTurns } from "../base/in-turn.ts";
 import { checkConfig, type Config, type ConfigOptions, type ConfigResult } from "./config.ts";
 import type { Mistake } from "./mistakes.ts";
 
@@ -22,11 +24,26 @@ export interface ConfigWatch {
   /** The configuration in force: the last one that passed every check. */
   current(): Config;
   /**
-   * Reads the file now, with these variables from here on. Mistakes change nothing, and only the caller hears of them.
+   * Reads the file as soon as it is quiet, with these variables from here on. Mistakes change nothing, and only the caller hears of them.
    * @throws Error of the system where it cannot be read
    */
   reread(environment: ConfigOptions["environment"]): Promise<ConfigResult>;
   close(): void;
+}
+
+/** A file that somebody writes for longer is read as it is. */
+const settleMsMax = 2_000;
+
+/** The text of a file that is quiet: the half of a configuration may be a right one, with half of the models. */
+async function settledText(path: string, quietMs: number): Promise<string> {
+  const endMs = performance.now() + settleMsMax;
+  for (;;) {
+    const text = await readFile(path, "utf8");
+    const ageMs = Date.now() - (await stat(path)).mtimeMs;
+    // Below zero: by another machine's clock.
+    if (ageMs < 0 || ageMs >= quietMs || performance.now() > endMs) return text;
+    await sleep(quietMs - ageMs);
+  }
 }
 
 /** The directory is watched, not the file: editors and mounted volumes replace the file by another. */
@@ -69,8 +86,11 @@ export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
     options.onChange(config);
   };
 
+  // A text that was read before another is not to be in force after it.
+  const inTurn = inTurns(1);
+
   const reload = async (): Promise<void> => {
-    const text = await readFile(path, "utf8").catch(() => undefined);
+    const text = await settledText(path, quietMs).catch(() => undefined);
     if (closed || text === undefined) return;
     if (text === seen && (files?.isCurrent() ?? true)) return;
     const result = check(text, environment);
@@ -80,24 +100,25 @@ export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
 
   const schedule = (): void => {
     clearTimeout(timer);
-    if (!closed) timer = setTimeout(() => void reload(), quietMs);
+    if (!closed) timer = setTimeout(() => void inTurn(reload), quietMs);
   };
 
   const watcher = watchDirectory(path, schedule);
-  const poll = setInterval(() => void reload(), pollMs);
+  const poll = setInterval(() => void inTurn(reload), pollMs);
   poll.unref();
   // A change between loading and watching would otherwise wait for the next one.
   schedule();
 
   return {
     current: () => current,
-    async reread(variables) {
-      const result = check(await readFile(path, "utf8"), variables);
-      if ("mistakes" in result) return result;
-      environment = variables;
-      if (!closed) take(result.config);
-      return result;
-    },
+    reread: (variables) =>
+      inTurn(async () => {
+        const result = check(await settledText(path, quietMs), variables);
+        if ("mistakes" in result) return result;
+        environment = variables;
+        if (!closed) take(result.config);
+        return result;
+      }),
     close() {
       closed = true;
       clearTimeout(timer);

@@ -1,4 +1,5 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -36,12 +37,12 @@ async function load(): Promise<Config> {
   return result.config;
 }
 
-async function start(text: string, pollMs = 60_000): Promise<ConfigWatch> {
+async function start(text: string, pollMs = 60_000, quietMs = 20): Promise<ConfigWatch> {
   writeFileSync(path, text);
   watching = watchConfig(path, {
     environment,
     initial: await load(),
-    quietMs: 20,
+    quietMs,
     pollMs,
     onChange: (config) => told.push(`global ${config.settings.limits.queue.global}`),
     onMistakes: (mistakes) => told.push(formatMistakes(mistakes)),
@@ -132,6 +133,30 @@ describe("watchConfig", () => {
     mkdirSync(join(directory, "later"));
     writeFileSync(later, withGlobal(9));
     await until(() => expect(told).toEqual(["global 9"]));
+  });
+
+  it("a file that is being written is read when it is whole, by whom it is asked for at once too", async () => {
+    const watch = await start(withGlobal(1), 60_000, 300);
+    // The half of it is a right configuration, of which nothing is to be seen.
+    writeFileSync(path, "");
+    const reading = [watch.reread(environment), watch.reread(environment)];
+    expect(await readFile(path, "utf8")).toBe("");
+    writeFileSync(path, withGlobal(5));
+    for (const result of await Promise.all(reading))
+      expect(result).toMatchObject({ config: { settings: { limits: { queue: { global: 5 } } } } });
+    await until(() => expect(told).toEqual(["global 5"]));
+  });
+
+  it("one that is written without an end is read all the same", async () => {
+    const watch = await start(withGlobal(1), 60_000, 300);
+    let count = 1;
+    const writing = setInterval(() => writeFileSync(path, withGlobal((count += 1))), 20);
+    try {
+      expect(await watch.reread(environment)).toHaveProperty("config");
+      expect(watch.current().settings.limits.queue.global).toBeGreaterThan(1);
+    } finally {
+      clearInterval(writing);
+    }
   });
 
   it("after close nothing is told", async () => {
