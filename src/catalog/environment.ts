@@ -6,6 +6,8 @@
  * the positions of everything else stay true, and a value can never be read as YAML.
  */
 
+import { isSecretVariable } from "../base/secret-variables.ts";
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const disguiseStart = 0xe000;
@@ -68,4 +70,21 @@ export function expand(
     return "";
   });
   return { text: expanded, unset };
+}
+
+/** Shorter values are parts of other words. */
+const secretMin = 4;
+
+/** Puts `${NAME}` in the place of the value of each secret's variable that a file's text names. */
+export function withoutSecrets(text: string, environment: Environment): (said: string) => string {
+  const names = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!));
+  const secrets = [...names].flatMap((name) => {
+    const value = environment[name] ?? "";
+    if (value.length < secretMin || !isSecretVariable(name)) return [];
+    return [value, JSON.stringify(value).slice(1, -1)].map((spelt) => [spelt, name] as const);
+  });
+  // One may be a part of another.
+  secrets.sort(([left], [right]) => right.length - left.length);
+  return (said) =>
+    secrets.reduce((shown, [value, name]) => shown.replaceAll(value, () => `\${${name}}`), said);
 }

@@ -2,7 +2,14 @@
 import type * as Yaml from "yaml";
 import type { Document, Node, Scalar } from "yaml";
 import { later } from "../base/later.ts";
-import { disguise, expand, isDisguised, undisguise, type Environment } from "./environment.ts";
+import {
+  disguise,
+  expand,
+  isDisguised,
+  undisguise,
+  withoutSecrets,
+  type Environment,
+} from "./environment.ts";
 import { formatPath, type Finding, type Mistake, type Path } from "./mistakes.ts";
 
 const yaml = later<typeof Yaml>("yaml");
@@ -108,6 +115,7 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
     fix: "",
   }));
   const isValid = document.errors.length === 0;
+  const hide = withoutSecrets(text, options.environment);
   const source = isValid ? toValue(document) : undefined;
   const faults = expandScalars(document, options.environment, options.isNumeric);
   for (const { node, unset } of faults) {
@@ -123,14 +131,16 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
     value: isValid ? toValue(document) : undefined,
     source,
     mistakes,
+    // Mistakes are printed and logged. A secret's variable may stand in a field that is none.
     locate(finding) {
+      const shown = (said: string): string => undisguise(hide(said));
       const { node, key } = nodeAt(document, finding.path);
       const target = finding.atKey === true && key !== undefined ? key : node;
       return {
         ...place(target?.range?.[0] ?? 0),
         path: undisguise(formatPath(finding.path)),
-        message: undisguise(finding.message),
-        fix: undisguise(finding.fix ?? ""),
+        message: shown(finding.message),
+        fix: shown(finding.fix ?? ""),
       };
     },
     written(path) {

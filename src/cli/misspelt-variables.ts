@@ -1,6 +1,6 @@
 /** Variables whose names are nearly ours: a misspelt one would be left out without a word. docs/operate.md "Environment". */
 import { nearest } from "../base/suggest.ts";
-import { isSecretVariable } from "./secret-files.ts";
+import { isSecretVariable } from "../base/secret-variables.ts";
 
 const known = [
   "TOLLGATE_ADMIN_TOKEN",

@@ -6,7 +6,7 @@ import type { Log } from "../base/log.ts";
 import type { Settings } from "../catalog/index.ts";
 import type { OpenCatalog } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
-import { isSecretVariable } from "./secret-files.ts";
+import { isSecretVariable } from "../base/secret-variables.ts";
 
 /** The parts of the file, by its own names. */
 const partNames: Readonly<Record<keyof Settings, string>> = {

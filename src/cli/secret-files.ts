@@ -5,22 +5,13 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { isSecretVariable } from "../base/secret-variables.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Service account keys, the longest, have some 3 kB. */
 const bytesMax = 65_536;
-
-/** Variables that hold secrets, by what they are called; in `NAME_FILE` the name is one of these. */
-const secretName = /(?:^|_)(?:API_?KEY|KEY|KEY_ID|TOKEN|SECRET|PASSWORD|CREDENTIALS|PAT|PROXY)$/i;
-const otherSecrets: ReadonlySet<string> = new Set([
-  "AWS_BEARER_TOKEN_BEDROCK",
-  "DATABASE_URL",
-  "TOLLGATE_MASTER_KEY_PREVIOUS",
-  "OTEL_EXPORTER_OTLP_HEADERS",
-  "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-]);
 
 /** The cloud vendors' libraries read these files by themselves, and again when they change. */
 const ofOthers: ReadonlySet<string> = new Set([
@@ -29,10 +20,6 @@ const ofOthers: ReadonlySet<string> = new Set([
   "AWS_WEB_IDENTITY_TOKEN_FILE",
   "AZURE_FEDERATED_TOKEN_FILE",
 ]);
-
-/** Whether a variable may stand in a file that `NAME_FILE` names. */
-export const isSecretVariable = (name: string): boolean =>
-  otherSecrets.has(name) || secretName.test(name);
 
 /** Where each secret's file is, and what named it. */
 interface SecretFile {

@@ -250,4 +250,23 @@ console: { oidc: { issuer: i, client_id: c, client_secret: 987654321 } }`;
       "tollgate.yaml:2:60 console.oidc.client_secret: must be text, not a number; put it in quotes",
     ]);
   });
+
+  it("never quotes the value of a secret's variable, whatever field it was given to", () => {
+    const key = 'sk-in"the wrong place';
+    const text = `providers: [{ id: p, dialect: \${HOUSE_KEY}, base_url: "\${HOUSE_KEY}", api_key: k }]
+models: [{ id: a/b, kind: text, context_length: \${HOUSE_KEY}, max_output_tokens: 1, offers: [
+  { provider: \${HOUSE_KEY}, protocol: chat, upstream_model: m, price: { input: "https://u:\${HOUSE_KEY}@x", output: \${PLAIN} } }] }]`;
+    const result = checkConfig(text, { environment: { HOUSE_KEY: key, PLAIN: "cheap" } });
+    const said = "mistakes" in result ? formatMistakes(result.mistakes) : "";
+    expect(said).not.toContain("wrong place");
+    for (const shown of [
+      'base_url: "${HOUSE_KEY}" does not fit',
+      'dialect: "${HOUSE_KEY}" is not known',
+      'not "${HOUSE_KEY}"',
+      'there is no provider "${HOUSE_KEY}"',
+      'input: "https://u:${HOUSE_KEY}@x" does not fit',
+      'output: "cheap" does not fit',
+    ])
+      expect(said).toContain(shown);
+  });
 });

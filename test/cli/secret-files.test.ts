@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readEnvironment, UsageError } from "../../src/cli/environment.ts";
-import { isSecretVariable } from "../../src/cli/secret-files.ts";
+import { isSecretVariable } from "../../src/base/secret-variables.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 import { tollgate } from "../support/process.ts";
 
