@@ -60,6 +60,7 @@ export function createNames({
     const codes = failures.map(codeOf);
     // A machine without a DNS server has its names from elsewhere.
     if (codes.every((code) => code === "ECONNREFUSED")) return bySystem(hostname);
+    if (codes.includes("EBADNAME")) throw noName();
     if (!codes.every((code) => code === "ENOTFOUND" || code === "ENODATA")) throw noAnswer();
     if (bySystemToo) return bySystem(hostname);
     throw failures[0]!;
@@ -72,6 +73,9 @@ export function createNames({
 
 const noAnswer = () =>
   Object.assign(new Error("the resolver did not answer"), { code: "EAI_AGAIN" });
+
+/** Too long, or with an empty part: no server has it. */
+const noName = () => Object.assign(new Error("no host has such a name"), { code: "ENOTFOUND" });
 
 /** The result of `work`, if it comes in time. */
 async function within<Found>(

@@ -48,6 +48,14 @@ it("a name whose servers are dead is no name that does not exist", async () => {
   await expect(names("dead.example")).rejects.toMatchObject({ code: "EAI_AGAIN" });
 });
 
+it.each(["a..example", `${"a".repeat(64)}.example`, `${"ab.".repeat(100)}example`])(
+  "%s is a name that no host can have, and no silence of its servers",
+  async (name) => {
+    await expect(names(name)).rejects.toMatchObject({ code: "ENOTFOUND" });
+    expect(dns.asked).toEqual(new Set());
+  },
+);
+
 it("a name that DNS does not have is looked up as the system does where neighbours may be named, not for strangers", async () => {
   await expect(names("missing.example")).rejects.toMatchObject({ code: "ENOTFOUND" });
   expect(system).toEqual([]);
