@@ -193,3 +193,62 @@ describe("a person", () => {
     expect(named).toEqual([]);
   });
 });
+
+describe("while calls go on and sums are added up", () => {
+  it("erased again and again, every call is in the sums of end users once, and they are the ledger's", async () => {
+    const busy = await startAdminGateway({
+      sandbox: "on",
+      config: "tags: { usage: [end_user] }\n",
+      usageEveryMs: 20,
+    });
+    try {
+      await busy.credit("100");
+      const users = ["u-one", "u-two"];
+      let calls = 0;
+      const calling = Array.from({ length: 4 }, async (_, lane) => {
+        for (let turn = 0; turn < 25; turn += 1) {
+          const body = {
+            model: "sandbox/chat",
+            user: users[(lane + turn) % users.length],
+            messages: [{ role: "user", content: "Hello" }],
+          };
+          const response = await busy.post("/v1/chat/completions", body);
+          await response.text();
+          if (response.status === 200) calls += 1;
+        }
+      });
+      let going = true;
+      const erasing = users.map(async (user) => {
+        while (going) {
+          const answer = await busy.admin("POST", "/erasures", { end_user: user });
+          expect([answer.status, answer.json.continue]).toEqual([200, null]);
+        }
+      });
+      await Promise.all(calling);
+      const sums = () =>
+        busy.database.query<{ requests: bigint; cost: bigint }>(
+          `select coalesce(sum(requests), 0)::bigint as requests, coalesce(sum(cost_nano), 0)::bigint as cost
+           from usage_tags where name = 'end_user' and not of_member`,
+          [],
+        );
+      await eventually(async () => (await sums())[0]!.requests >= BigInt(calls), "the sums");
+      going = false;
+      await Promise.all(erasing);
+      for (const user of users)
+        expect((await busy.admin("POST", "/erasures", { end_user: user })).status).toBe(200);
+      const [charged] = await busy.database.query<{ cost: bigint }>(
+        "select sum(cost_nano)::bigint as cost from usage_days where dimension = 'total' and not of_member",
+        [],
+      );
+      expect(await sums()).toEqual([{ requests: BigInt(calls), cost: charged!.cost }]);
+      const named = await busy.database.query(
+        "select value from usage_tags where value = any($1) union all select end_user from requests where end_user = any($1)",
+        [users],
+      );
+      expect(named).toEqual([]);
+      expect(await busy.database.transaction((tx) => differencesIn(tx))).toEqual([]);
+    } finally {
+      await busy.close();
+    }
+  });
+});
