@@ -14,9 +14,12 @@ export interface ErasedPerson {
   readonly names: readonly string[];
 }
 
+/** A text as a pattern that matches it. `RegExp.escape` would do the same, but Node 22 does not have it. */
+const literal = (text: string): string => text.replace(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
+
 /** Replaces addresses in a text, and not those that only begin or end like one of them: they are others'. */
 export function addressEraser(emails: readonly string[], token: string): (text: string) => string {
-  const any = emails.map((email) => RegExp.escape(email)).join("|");
+  const any = emails.map(literal).join("|");
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}_.+-])(?:${any})(?![a-z]|[.-][a-z])`, "giu");
   return (text) => text.replace(pattern, `${token}@erased.invalid`);
 }
