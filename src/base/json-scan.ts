@@ -2,7 +2,7 @@
  * One pass over the bytes of a JSON text before it is parsed: how large it is for the parser and everything after it, whether
  * it keeps its bounds, and where the members of its object stand. It need not be valid JSON: the parser says so later.
  */
-import { longNumberMin, mayHoldLongNumbers } from "./exact-numbers.ts";
+import { longDigitsMin, longNumberMin, mayHoldLongNumbers } from "./exact-numbers.ts";
 
 /** What a body may hold at most: parsing, checking and converting it takes time and memory for each of these. */
 export interface JsonBounds {
@@ -42,6 +42,8 @@ const space = 32;
 const minus = 45;
 const zero = 48;
 const nine = 57;
+const smallE = 101;
+const capitalE = 69;
 const quote = 34;
 const comma = 44;
 const colon = 58;
@@ -104,6 +106,8 @@ export class JsonScan {
         counts.comma(index);
       } else if (code === colon) {
         counts.hasEscapedNames ||= holds(bytes, backslash, this.#stringFrom, index);
+        // A text that is no JSON may have any number of colons behind one name: none of them reads it again.
+        this.#stringFrom = index;
         this.#valueFrom = index;
       } else if (code === openBrace || code === openBracket) {
         this.#valueFrom = index;
@@ -124,6 +128,7 @@ export class JsonScan {
     let first = from + 1;
     while (first < at && this.#bytes[first]! <= space) first += 1;
     if (first === at || !beginsNumber(this.#bytes[first]!)) return;
+    if (at - first < longDigitsMin && !hasExponent(this.#bytes, first, at)) return;
     const text = this.#bytes.toString("latin1", first, Math.min(at, first + numberBytesMax));
     this.#counts.hasLongNumbers = mayHoldLongNumbers(`:${text}`);
   }
@@ -143,6 +148,9 @@ export class JsonScan {
 
 /** So much of a number tells whether it is a long one. */
 const numberBytesMax = 4096;
+
+const hasExponent = (bytes: Uint8Array, from: number, to: number): boolean =>
+  holds(bytes, smallE, from, to) || holds(bytes, capitalE, from, to);
 
 const beginsNumber = (code: number): boolean => code === minus || (code >= zero && code <= nine);
 

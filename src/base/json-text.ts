@@ -4,7 +4,13 @@
  * names would reach another's request. So no such name comes before V8 within an object: each is exchanged for a plain one first.
  */
 import { randomBytes } from "node:crypto";
-import { isRawNumber, mayHoldLongNumbers, noteExactly, parseExactly } from "./exact-numbers.ts";
+import {
+  isRawNumber,
+  mayHoldLongNumbers,
+  noteExactly,
+  parseExactly,
+  stringEnd,
+} from "./exact-numbers.ts";
 
 /** Parses a JSON text. `exactly` tells what its numbers were that no double holds. @throws SyntaxError as JSON.parse */
 export function parseJsonText(
@@ -69,13 +75,6 @@ function exchangeNames(text: string): { plain: string; names: Map<string, string
     from = text.indexOf('"', to);
   }
   return { plain: pieces.join("") + text.slice(copied), names };
-}
-
-/** Position of the quote that closes the string whose first character is at `from`. */
-function stringEnd(text: string, from: number): number {
-  let index = from;
-  while (text[index] !== '"') index += text[index] === "\\" ? 2 : 1;
-  return index;
 }
 
 /** Whether the string that ends before `to` is the name of a member: a colon follows. */

@@ -4,6 +4,9 @@
 export const registeredType = (mediaType: string): string =>
   mediaType.toLowerCase() === "image/jpg" ? "image/jpeg" : mediaType;
 
+/** A media type without its parameters. Cut and not matched: a caller's may be megabytes of semicolons. */
+export const bareType = (mediaType: string): string => mediaType.split(";", 1)[0]!;
+
 const unregistered = "data:image/jpg";
 
 /** The same for the type within a `data:` URL; any other text as it is. */

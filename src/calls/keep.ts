@@ -46,7 +46,7 @@ class Bounded {
   get text(): string | null {
     if (this.#bytes === 0) return null;
     const text = Buffer.concat(this.#parts).toString("utf8");
-    return this.isCut ? text.replace(/\uFFFD+$/, "") : text;
+    return this.isCut && text.endsWith("\uFFFD") ? text.slice(0, -1) : text;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Media as the OpenAI-style protocols write it: an https URL or a `data:` URL in one string. */
-import { registeredType } from "../base/media-types.ts";
+import { bareType, registeredType } from "../base/media-types.ts";
 import type { MediaSource } from "./canonical/request.ts";
 
 /** Reads such a string. A `data:` URL that is not base64 stays a URL. */
@@ -25,6 +25,6 @@ export const audioMediaType = (format: string): string =>
 
 /** The format of an audio media type; parameters and an `x-` are left out. */
 export function audioFormat(mediaType: string): string {
-  const subtype = mediaType.replace(/^audio\/(x-)?/, "").replace(/;.*$/, "");
+  const subtype = bareType(mediaType).replace(/^audio\/(x-)?/, "");
   return subtype === "mpeg" ? "mp3" : subtype;
 }

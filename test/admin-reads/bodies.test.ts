@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { sweepBodies } from "../../src/request-log/index.ts";
+import { costMs } from "../support/cost.ts";
 import { startWorld, type World } from "./support.ts";
 
 let world: World;
@@ -126,6 +127,18 @@ it("huge texts are cut at a character, hostile ones stay what they are, and a fa
   const { json: kept } = await read(refused.id);
   expect(JSON.parse(kept.answer)).toMatchObject({ error: { code: "model_not_found" } });
   expect(kept.sent).toBeNull();
+});
+
+it("a text that is full of replacement characters is cut in its place, and not searched for where they began", async () => {
+  const marks = "\uFFFD".repeat(80_000);
+  const ms = await costMs(async () => {
+    const { id } = await post(keys.mem.key, asking(`${marks}${"x".repeat(50_000)}`));
+    const { json } = await read(id);
+    expect(json.truncated).toContain("request");
+    expect(json.request).toContain(marks);
+  });
+  // Looking for them at the end of the text took ten seconds.
+  expect(ms).toBeLessThan(2_500);
 });
 
 it("a stream that is cut off, by its vendor or by its caller, keeps what had come", async () => {

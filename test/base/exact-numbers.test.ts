@@ -5,6 +5,7 @@ import { exactly, exactText, mayHoldLongNumbers } from "../../src/base/exact-num
 import { parseJsonObject } from "../../src/base/json.ts";
 import { scanJson } from "../../src/base/json-scan.ts";
 import { parseJsonText } from "../../src/base/json-text.ts";
+import { costMs } from "../support/cost.ts";
 import { inForm } from "../support/long.ts";
 
 const digits = (min: number, max: number) =>
@@ -65,6 +66,40 @@ describe("numbers with more digits than a double holds", () => {
   it("leave a value nested too deeply as it is", () => {
     const text = `${'{"a":'.repeat(100_000)}12345678901234567890${"}".repeat(100_000)}`;
     expect(() => parseJsonText(text)).not.toThrow(TypeError);
+  });
+
+  it("T3: of an exponent that is beyond all doubles are found in a body, however short they are", () => {
+    const numbers = ["1e400", "-1E+400", "1e-400", "12.5e309"];
+    const list = parseJsonObject(Buffer.from(`{"a":[${numbers.join(" , ")}],"b":1e99}`))["a"];
+    expect(exactText(list)).toBe(`[${numbers.join(",")}]`);
+  });
+
+  it("of a million digits take no longer than others", async () => {
+    const zeros = "0".repeat(1_000_000);
+    for (const number of [`1${zeros}1`, `1.${zeros}1`, `0.${zeros}`])
+      expect(await costMs(() => parseJsonText(`{"a":${number}}`))).toBeLessThan(400);
+  });
+
+  it("cost a large list little, where one of its numbers is long", async () => {
+    const numbers = "0.123,".repeat(400_000);
+    let value: unknown;
+    const ms = await costMs(() => (value = parseJsonText(`{"a":[${numbers}9223372036854775807]}`)));
+    expect(exactText(value).slice(-25)).toBe("0.123,9223372036854775807]}".slice(-25));
+    // A reviver, which is asked about each, took a second.
+    expect(ms).toBeLessThan(450);
+  });
+
+  it("are told from texts that look like them, as members of any name", () => {
+    const text =
+      '{"__proto__":{"7":9223372036854775807,"a":"x:9223372036854775807,"},"b":[{"c":[]}]}';
+    expect(exactText(parseJsonText(text))).toBe(text);
+  });
+
+  it("are left to doubles where they stand so deep that they could not be written", () => {
+    for (const depth of [1_500, 7_000]) {
+      const text = `${'{"a":'.repeat(depth)}12345678901234567890${"}".repeat(depth)}`;
+      expect(exactText(parseJsonText(text))).toContain('{"a":12345678901234567000}');
+    }
   });
 
   it("of a value without them is the value itself", () => {

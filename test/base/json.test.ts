@@ -130,4 +130,12 @@ describe("the number of values", () => {
     // Two native searches for each of them took more than a second.
     expect(escapedMs).toBeLessThan(600);
   });
+
+  it("is read in one pass: nor does a text of millions of colons behind one name", async () => {
+    let isBroken = true;
+    const colonsMs = await costMs(() => (isBroken = breaks(`{"a"${":".repeat(4_000_000)}1}`, {})));
+    expect(isBroken).toBe(false);
+    // A name that was read again at each of them took minutes at a hundredth of that.
+    expect(colonsMs).toBeLessThan(600);
+  });
 });

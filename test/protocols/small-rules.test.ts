@@ -6,13 +6,23 @@ import { formatOf } from "../../src/protocols/converse/media.ts";
 import { counting } from "../../src/protocols/generate-content/count.ts";
 import { snakeCase } from "../../src/protocols/generate-content/names.ts";
 import { codecs } from "../../src/protocols/index.ts";
+import { audioFormat } from "../../src/protocols/media-url.ts";
 import { DirectTap } from "../../src/protocols/stream-tap.ts";
+import { costMs } from "../support/cost.ts";
 
 it("a media type that is a word of JavaScript is none that a vendor takes", () => {
   expect([formatOf("image/PNG; x=y", "image"), formatOf("constructor", "image")]).toEqual([
     "png",
     undefined,
   ]);
+});
+
+it("a media type of megabytes of parameters is read at once", async () => {
+  const odd = `audio/x-wav${";".repeat(2_000_000)}\n`;
+  let read: unknown[] = [];
+  const ms = await costMs(() => (read = [formatOf(odd, "audio"), audioFormat(odd)]));
+  expect(read).toEqual(["wav", "wav"]);
+  expect(ms).toBeLessThan(300);
 });
 
 it("the request to count is the one inside, and the body where there is none", () => {

@@ -1,4 +1,5 @@
 /** Media in Converse: bytes under a format's short name, in a block of their kind. */
+import { bareType } from "../../base/media-types.ts";
 import type { JsonObject, MediaPart } from "../canonical/request.ts";
 
 type Kind = MediaPart["media"];
@@ -50,7 +51,7 @@ const formats: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 /** The vendor's word for a media type; undefined for one that it does not take. */
 export function formatOf(mediaType: string, kind: Kind): string | undefined {
   const known = formats[kind];
-  const bare = mediaType.replace(/;.*$/, "").trim().toLowerCase();
+  const bare = bareType(mediaType).trim().toLowerCase();
   return Object.hasOwn(known, bare) ? known[bare] : undefined;
 }
 
