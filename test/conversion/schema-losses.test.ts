@@ -7,6 +7,7 @@ import {
   type ProtocolName,
 } from "../../src/protocols/index.ts";
 import { schemaLosses } from "../../src/protocols/generate-content/schema.ts";
+import { costMs } from "../support/cost.ts";
 import { requestWith } from "./tool-wire.ts";
 
 const routeOf = (caller: ProtocolName, upstream: ProtocolName, body: JsonObject) =>
@@ -134,4 +135,66 @@ describe("what counts as a loss", () => {
     const { body } = routeOf("chat", "generate_content", requestWith.chat("look", parameters));
     expect(JSON.stringify(body)).toContain('"a":{"type":"string","maxLength":3}');
   });
+});
+
+/** Lists of references to lists of references: each level multiplies by `width`. */
+function unfolding(width: number, depth: number, isShared: boolean): JsonObject {
+  const name = (level: number, at: number) => (isShared ? `d${level}` : `d${level}_${at}`);
+  const defs: JsonObject = {};
+  for (let level = 0; level <= depth; level += 1) {
+    for (let at = 0; at < (isShared ? 1 : width); at += 1) {
+      const refs = Array.from({ length: width }, (_, to) => ({
+        $ref: `#/$defs/${name(level + 1, to)}`,
+      }));
+      defs[name(level, at)] =
+        level === depth ? { properties: { x: { type: "string" } } } : { allOf: refs };
+    }
+  }
+  return { type: "object", allOf: [{ $ref: `#/$defs/${name(0, 0)}` }], $defs: defs };
+}
+
+const values = Array.from({ length: 20_000 }, (_, index) => `value ${index}`);
+const thousandRefs = (modulus: number) =>
+  Array.from({ length: 1_000 }, (_, index) => ({ $ref: `#/$defs/e${index % modulus}` }));
+const chain = Object.fromEntries(
+  Array.from({ length: 9_000 }, (_, index) => [`c${index}`, { $ref: `#/$defs/c${index + 1}` }]),
+);
+
+describe("a schema that is made to unfold without end", () => {
+  const schemas: [what: string, schema: JsonObject, losses: string[]][] = [
+    ["the same references in lists of lists", unfolding(60, 4, true), []],
+    ["different references in lists of lists", unfolding(20, 4, false), ["$ref"]],
+    [
+      "a long list of names again and again",
+      {
+        allOf: thousandRefs(2),
+        $defs: { e0: { required: values }, e1: { required: [...values] } },
+      },
+      ["$ref"],
+    ],
+    [
+      "a long list of values again and again",
+      { allOf: thousandRefs(2), $defs: { e0: { enum: values }, e1: { enum: [...values] } } },
+      ["$ref"],
+    ],
+    [
+      "many members again and again",
+      {
+        allOf: thousandRefs(1),
+        $defs: { e0: Object.fromEntries(values.slice(0, 9_000).map((name) => [name, 1])) },
+      },
+      ["$ref"],
+    ],
+    ["a chain of references", { $ref: "#/$defs/c0", $defs: chain }, ["$ref"]],
+  ];
+  it.each(schemas)(
+    "T23: costs little, and what is left out is told: %s",
+    async (_what, schema, losses) => {
+      let found: string[] = [];
+      const ms = await costMs(() => (found = schemaLosses(schema)));
+      expect(found.filter((keyword) => losses.includes(keyword))).toEqual(losses);
+      // The first one, of four kilobytes, took a minute.
+      expect(ms).toBeLessThan(700);
+    },
+  );
 });

@@ -39,14 +39,19 @@ const schemaLists = new Set(["anyOf", "oneOf", "prefixItems"]);
 const schemaMembers = new Set(["items", "additionalProperties"]);
 /** How many schemas references may unfold to: a few lines of them, one within the other, could make billions. */
 const schemasMax = 10_000;
+/** How many members and items may be put together on the way there: lists of references in lists of references multiply. */
+const stepsMax = 50_000;
+/** Characters of a value that are compared with another's in one step. */
+const stepCharacters = 64;
 
 /** Where definitions stand: what refers to them is put in place, so nothing goes with them. */
 const definitionPlaces = new Set(["$defs", "definitions"]);
 
 interface Cleaning {
   readonly root: JsonObject;
-  /** How many schemas may still be written. */
+  /** How many schemas may still be written, and how many steps be taken. */
   left: number;
+  steps: number;
   /** Keywords whose meaning the cleaned schema does not have any more. */
   readonly lost: Set<string>;
 }
@@ -54,6 +59,7 @@ interface Cleaning {
 const cleaningOf = (schema: JsonObject): Cleaning => ({
   root: schema,
   left: schemasMax,
+  steps: stepsMax,
   lost: new Set(),
 });
 
@@ -62,57 +68,72 @@ const cleaningOf = (schema: JsonObject): Cleaning => ({
  * stands a schema that allows anything.
  */
 export function toVendorSchema(schema: JsonObject): JsonObject {
-  return clean(schema, cleaningOf(schema), []);
+  return clean(schema, cleaningOf(schema), new Set());
 }
 
 /** The keywords that `toVendorSchema` takes out of a schema, sorted; a reference counts where nothing could take its place. */
 export function schemaLosses(schema: JsonObject): string[] {
   const cleaning = cleaningOf(schema);
-  clean(schema, cleaning, []);
+  clean(schema, cleaning, new Set());
   return [...cleaning.lost].sort();
 }
 
-/** `within` are the references that are being put in place. */
-function clean(schema: JsonObject, cleaning: Cleaning, within: readonly string[]): JsonObject {
+/** Whether the schema that comes next may be written; where it may not, what it refers to is lost. */
+function mayGoOn(cleaning: Cleaning): boolean {
   cleaning.left -= 1;
-  if (cleaning.left < 0) {
-    cleaning.lost.add("$ref");
-    return {};
+  if (cleaning.left >= 0 && cleaning.steps >= 0) return true;
+  cleaning.lost.add("$ref");
+  return false;
+}
+
+/** `within` are the references that are being put in place. */
+function clean(schema: JsonObject, cleaning: Cleaning, within: ReadonlySet<string>): JsonObject {
+  if (!mayGoOn(cleaning)) return {};
+  let { own, parts } = partsOf(schema);
+  let inside = within;
+  while (parts.length > 0) {
+    const { schemas, names } = inPlace(parts, cleaning, inside);
+    cleaning.steps -= inside.size;
+    inside = new Set([...inside, ...names]);
+    ({ own, parts } = partsOf(mergeAll([...schemas, own], cleaning)));
+    if (!mayGoOn(cleaning)) return {};
   }
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(own)) {
+    if (keptKeywords.has(key)) {
+      result[key] = cleanMember(key, value, (member) => cleanAny(member, cleaning, inside));
+    } else if (!definitionPlaces.has(key)) cleaning.lost.add(key);
+  }
+  return result;
+}
+
+/** What a schema says itself, and the schemas that it is made of besides. */
+function partsOf(schema: JsonObject): { own: JsonObject; parts: Json[] } {
   const { $ref: reference, allOf, const: constant, ...own } = schema;
   if (constant !== undefined) own["enum"] = [constant];
   const parts = [
     ...(typeof reference === "string" ? [{ $ref: reference }] : []),
     ...(Array.isArray(allOf) ? allOf : []),
   ];
-  if (parts.length > 0) {
-    const { schemas, names } = inPlace(parts, cleaning, within);
-    return clean(mergeAll([...schemas, own], cleaning.lost), cleaning, [...within, ...names]);
-  }
-  const result: JsonObject = {};
-  for (const [key, value] of Object.entries(own)) {
-    if (keptKeywords.has(key)) {
-      result[key] = cleanMember(key, value, (member) => cleanAny(member, cleaning, within));
-    } else if (!definitionPlaces.has(key)) cleaning.lost.add(key);
-  }
-  return result;
+  return { own, parts };
 }
 
 /** Schemas with each reference replaced by what it points at, one step deep, and the names of these references. */
 function inPlace(
   parts: readonly Json[],
-  { root, lost }: Cleaning,
-  within: readonly string[],
-): { schemas: Json[]; names: string[] } {
-  const names: string[] = [];
+  cleaning: Cleaning,
+  within: ReadonlySet<string>,
+): { schemas: Json[]; names: Set<string> } {
+  const { root, lost } = cleaning;
+  const names = new Set<string>();
   const schemas = parts.map((part) => {
     const name = isJsonObject(part) ? part["$ref"] : undefined;
     if (typeof name !== "string") return part;
-    names.push(name);
-    const target = within.includes(name) ? undefined : resolve(name, root);
+    names.add(name);
+    const target = within.has(name) ? undefined : resolve(name, root);
     if (!target) lost.add("$ref");
     const { $ref: _name, ...beside } = part as JsonObject;
-    return mergeAll([target ?? {}, beside], lost);
+    return mergeAll([target ?? {}, beside], cleaning);
   });
   return { schemas, names };
 }
@@ -127,7 +148,7 @@ function cleanMember(key: string, value: Json, cleanOne: (member: Json) => Json)
   return schemaMembers.has(key) ? cleanOne(value) : value;
 }
 
-const cleanAny = (value: Json, cleaning: Cleaning, within: readonly string[]): Json =>
+const cleanAny = (value: Json, cleaning: Cleaning, within: ReadonlySet<string>): Json =>
   isJsonObject(value) ? clean(value, cleaning, within) : value;
 
 const isJsonObject = (value: Json | undefined): value is JsonObject => isObject(value);
@@ -136,31 +157,41 @@ const isJsonObject = (value: Json | undefined): value is JsonObject => isObject(
  * Parts of an `allOf` as one schema: properties, required names and parts within them together, of other keywords the
  * last. Where two parts speak of one property, or say different things with one keyword, that is a loss of `allOf`.
  */
-function mergeAll(parts: readonly Json[], lost: Set<string>): JsonObject {
+function mergeAll(parts: readonly Json[], cleaning: Cleaning): JsonObject {
   const merged: JsonObject = {};
   for (const part of parts) {
-    if (!isJsonObject(part)) continue;
-    for (const [key, value] of Object.entries(part)) {
-      if (key !== "__proto__") merged[key] = mergeMember(key, merged[key], value, lost);
+    if (cleaning.steps < 0) break;
+    const members = isJsonObject(part) ? Object.entries(part) : [];
+    cleaning.steps -= 1 + members.length;
+    for (const [key, value] of members) {
+      if (key !== "__proto__") merged[key] = mergeMember(key, merged[key], value, cleaning);
     }
   }
   return merged;
 }
 
-function mergeMember(key: string, first: Json | undefined, second: Json, lost: Set<string>): Json {
-  if (first === undefined || annotations.has(key)) return second;
+function mergeMember(key: string, first: Json | undefined, second: Json, cleaning: Cleaning): Json {
+  if (first === undefined || first === second || annotations.has(key)) return second;
   if (key === "properties" && isJsonObject(first) && isJsonObject(second)) {
-    if (Object.keys(second).some((name) => Object.hasOwn(first, name))) lost.add("allOf");
+    const names = Object.keys(second);
+    cleaning.steps -= Object.keys(first).length + names.length;
+    if (names.some((name) => Object.hasOwn(first, name))) cleaning.lost.add("allOf");
     return { ...first, ...second };
   }
-  if (Array.isArray(first) && Array.isArray(second)) {
-    if (key === "allOf") return [...first, ...second];
-    if (key === "required") return [...new Set([...first, ...second])];
+  if (Array.isArray(first) && Array.isArray(second) && (key === "allOf" || key === "required")) {
+    cleaning.steps -= first.length + second.length;
+    return key === "allOf" ? [...first, ...second] : [...new Set([...first, ...second])];
   }
-  if (!definitionPlaces.has(key) && JSON.stringify(first) !== JSON.stringify(second)) {
-    lost.add("allOf");
-  }
+  if (!definitionPlaces.has(key) && differs(first, second, cleaning)) cleaning.lost.add("allOf");
   return second;
+}
+
+/** Whether two values are written differently. Asked until it is known that something is lost. */
+function differs(first: Json, second: Json, cleaning: Cleaning): boolean {
+  if (cleaning.lost.has("allOf")) return false;
+  const [left, right] = [JSON.stringify(first), JSON.stringify(second)];
+  cleaning.steps -= Math.floor((left.length + right.length) / stepCharacters);
+  return left !== right;
 }
 
 /** What says nothing about values. */
