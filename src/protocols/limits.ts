@@ -50,6 +50,8 @@ export interface Limits {
   /** The most characters of an end-user id and of a call's id; Infinity where the vendor names no bound. */
   readonly endUserIdMax: number;
   readonly callIdMax: number;
+  /** True where ids of calls may hold letters, digits, "_" and "-" only. */
+  readonly plainCallIds: boolean;
   /** How many cache markers a request may hold; 0 where caching is automatic (CONV-217, CONV-605). */
   readonly cacheMarkersMax: number;
   /** True where system turns stand apart from the conversation, at its top, and the conversation begins with the user. */

@@ -13,6 +13,8 @@ import type {
 } from "./canonical/request.ts";
 import { innerNames } from "./caller-names.ts";
 import type { Limits } from "./limits.ts";
+import { withOwnIds } from "./own-ids.ts";
+import { bySpeaker } from "./speakers.ts";
 
 /** Where the caller's messages stand, for notes. */
 export const containerOf: Readonly<Record<ProtocolName, string>> = {
@@ -36,8 +38,10 @@ interface Tidied {
  * result are removed and noted. Merging and filling lose nothing, and are not.
  */
 export function tidy(request: CanonicalRequest, limits: Limits): Tidied {
-  const { pairs, notes } = pairResults(request);
-  const ordered = limits.systemOnTop ? systemFirst(request.messages) : request.messages;
+  const messages = bySpeaker(request.messages);
+  const { results, notes } = pairResults({ ...request, messages });
+  const pairs = withOwnIds(results, limits);
+  const ordered = limits.systemOnTop ? systemFirst(messages) : messages;
   const placed = ordered.flatMap((message) => placeResults(message, pairs));
   const filled = mergeNeighbours(placed, limits).flatMap(fillEmpty);
   return { request: { ...request, messages: withUserTurn(filled, limits) }, notes };
@@ -49,18 +53,13 @@ const systemFirst = (messages: readonly Message[]): Message[] => [
 ];
 
 /** By the caller's call: the call and its result as they go on. Calls without a result are not among them. */
-type Pairs = ReadonlyMap<ToolCallPart, Pair>;
-
-interface Pair {
-  readonly call: ToolCallPart;
-  readonly result: ToolResultPart;
-}
+type Pairs = ReturnType<typeof withOwnIds>;
 
 /**
  * A result belongs to the nearest call before it with its id: ids may come again, where a caller counts them anew in
  * every turn (T21). Of calls with one id in one turn the first result is the first call's.
  */
-function pairResults({ messages, protocol }: CanonicalRequest): { pairs: Pairs; notes: Note[] } {
+function pairResults({ messages, protocol }: CanonicalRequest) {
   const results = new Map<ToolCallPart, ToolResultPart>();
   const open = new Map<string, { turn: number; calls: ToolCallPart[]; next: number }>();
   const names = innerNames[protocol];
@@ -88,7 +87,7 @@ function pairResults({ messages, protocol }: CanonicalRequest): { pairs: Pairs; 
     ...removed(names.result, orphans, "tool results without a matching call removed"),
     ...removed(names.call, unanswered, "tool calls without a result removed"),
   ];
-  return { pairs: withOwnIds(results), notes };
+  return { results, notes };
 }
 
 const namedMax = 3;
@@ -99,21 +98,6 @@ function removed(param: string, which: readonly string[], what: string): Note[] 
   const named = which.slice(0, namedMax).map((name) => name.slice(0, 64));
   const more = which.length > namedMax ? `, and ${which.length - namedMax} more` : "";
   return [{ param, kind: "dropped", detail: `${what}: ${named.join(", ")}${more}` }];
-}
-
-/** Each pair under an id of its own: vendors refuse one that came before (T21). */
-function withOwnIds(results: ReadonlyMap<ToolCallPart, ToolResultPart>): Pairs {
-  const uses = new Map<string, number>();
-  const pairs = new Map<ToolCallPart, Pair>();
-  for (const [call, result] of results) {
-    const use = (uses.get(call.id) ?? 0) + 1;
-    uses.set(call.id, use);
-    const id = `${call.id}_${use}`;
-    const own =
-      use === 1 ? { call, result } : { call: { ...call, id }, result: { ...result, callId: id } };
-    pairs.set(call, own);
-  }
-  return pairs;
 }
 
 /** A turn with the calls that have a result, and right after it those results, in the order of the calls (T20). */

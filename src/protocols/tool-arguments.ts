@@ -1,5 +1,6 @@
 /** Arguments of tool calls: JSON text in the canonical form, objects in messages and generateContent. */
 import { exactly } from "../base/exact-numbers.ts";
+import { scanJson } from "../base/json-scan.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import { parseObject } from "./read.ts";
 
@@ -9,5 +10,17 @@ import { parseObject } from "./read.ts";
  */
 export function argumentsObject(text: string): JsonObject {
   if (text.trim() === "") return {};
-  return (exactly(parseObject(text)) as JsonObject | undefined) ?? { arguments: text };
+  return objectIn(text) ?? { arguments: text };
+}
+
+/** In a shorter text nothing can be nested so deeply that it cannot be written again. */
+const scannedMin = 1_000;
+
+/**
+ * The object that a text holds as JSON; undefined where it holds none, or one beyond the bounds of a body. To the body that it comes in
+ * it is one text, so that nobody has counted what is in it.
+ */
+export function objectIn(text: string): JsonObject | undefined {
+  if (text.length > scannedMin && typeof scanJson(Buffer.from(text)) === "string") return undefined;
+  return exactly(parseObject(text)) as JsonObject | undefined;
 }

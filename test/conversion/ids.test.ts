@@ -63,4 +63,53 @@ describe("ids of calls", () => {
     for (const id of called) expect(id.length).toBeLessThanOrEqual(64);
     expect(reported).toEqual([]);
   });
+
+  /** A conversation of a call and its result for each id, in turns of their own. */
+  const turnsOf = (ids: readonly string[]): Body => ({
+    messages: ids.flatMap((id, index) => [
+      { role: "user", content: `Go ${index}` },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id, type: "function", function: { name: "go", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: id, content: `went ${index}` },
+    ]),
+  });
+  const cases: [what: string, ids: string[]][] = [
+    ["differ in characters only that the vendor refuses", ["a.1", "a_1", "a:1", "a/1"]],
+    ["that come again, beside one that looks like what they become", ["a", "a", "a_2", "a"]],
+    ["that say nothing", ["", "", "call"]],
+  ];
+  it.each(cases)("T21: that %s are each one's own, and pairs", async (_what, ids) => {
+    const { up, reported } = await world.send("chat", "messages", turnsOf(ids));
+    const blocks = (up!["messages"] as Body[]).flatMap(({ content }) =>
+      Array.isArray(content) ? (content as Body[]) : [],
+    );
+    const called = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id as string);
+    const results = blocks.filter(({ type }) => type === "tool_result");
+    expect(new Set(called).size).toBe(ids.length);
+    for (const id of called) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/);
+    expect(results.map((result) => result["tool_use_id"])).toEqual(called);
+    expect(results.map((result) => JSON.stringify(result["content"]))).toEqual(
+      ids.map((_, index) => JSON.stringify([{ type: "text", text: `went ${index}` }])),
+    );
+    expect(reported).toEqual([]);
+  });
+
+  it("T21: of 64 characters that come again are no longer than 64 either", async () => {
+    const id = "x".repeat(64);
+    const { up } = await world.send("messages", "chat", {
+      messages: [1, 2, 3].flatMap(() => [
+        { role: "user", content: "Go" },
+        { role: "assistant", content: [{ type: "tool_use", id, name: "go", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "went" }] },
+      ]),
+    });
+    const called = (up!["messages"] as Body[]).flatMap(({ tool_calls: calls = [] }) =>
+      (calls as Body[]).map((call) => call["id"] as string),
+    );
+    expect(new Set(called).size).toBe(3);
+    for (const one of called) expect(one.length).toBeLessThanOrEqual(64);
+  });
 });

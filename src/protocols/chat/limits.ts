@@ -29,6 +29,7 @@ export const conversionLimits: Limits = {
   detailBecomes: { original: "high" },
   endUserIdMax: 64,
   callIdMax: 64,
+  plainCallIds: false,
   cacheMarkersMax: 0,
   systemOnTop: false,
   unsignedReasoning: true,

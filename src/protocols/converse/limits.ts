@@ -36,6 +36,7 @@ export const conversionLimits: Limits = {
   detailBecomes: {},
   endUserIdMax: Infinity,
   callIdMax: 64,
+  plainCallIds: true,
   cacheMarkersMax: 0,
   systemOnTop: true,
   unsignedReasoning: false,

@@ -8,7 +8,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../canonical/request.ts";
-import { argumentsObject } from "../tool-arguments.ts";
+import { argumentsObject, objectIn } from "../tool-arguments.ts";
 import { isFileStoreUri, skipSignature } from "./limits.ts";
 import { madeUpPrefix } from "./parts.ts";
 
@@ -109,18 +109,7 @@ function encodeResult(part: ToolResultPart, { namesById, takesAnyUri }: EncodeCo
 /** The vendor wants an object: a result that is one goes as it is, any other text under `output` or `error`. */
 function resultObject(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
-  return text.trimStart().startsWith("{") && isJson(text)
-    ? argumentsObject(text)
-    : { output: text };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return objectIn(text) ?? { output: text };
 }
 
 /** Base64 goes inline, an address as a file if the vendor can read it: media anywhere else is lost (CONV-518). */

@@ -56,6 +56,7 @@ export const conversionLimits: Limits = {
   detailBecomes: {},
   endUserIdMax: Infinity,
   callIdMax: Infinity,
+  plainCallIds: false,
   cacheMarkersMax: 0,
   systemOnTop: true,
   unsignedReasoning: false,

@@ -35,14 +35,20 @@ const knownFields: Readonly<Record<string, ReadonlySet<string>>> = {
  * The parts of a message's content. `param` is its dotted name; what no other protocol could understand is added to
  * `native` under its own.
  */
-export function decodeContent(content: unknown, param: string, native: NativeField[]): Part[] {
+export function decodeContent(
+  content: unknown,
+  param: string,
+  native: NativeField[],
+  kinds?: ReadonlySet<unknown>,
+): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) return [];
   const parts: Part[] = [];
   for (const [index, block] of content.entries()) {
     if (!isObject(block)) continue;
     const name = `${param}[${index}]`;
-    const part = decodeBlock(block, name, native);
+    const isRead = kinds === undefined || kinds.has(block["type"]);
+    const part = isRead ? decodeBlock(block, name, native) : undefined;
     if (part) {
       parts.push(part);
       keepRest(block, name, native);
@@ -50,6 +56,12 @@ export function decodeContent(content: unknown, param: string, native: NativeFie
   }
   return parts;
 }
+
+const innerKinds = new Set(["text", "image", "document"]);
+
+/** The same of a tool's result and of the system prompt, where no other kind has a meaning. */
+export const decodeInner = (content: unknown, param: string, native: NativeField[]): Part[] =>
+  decodeContent(content, param, native, innerKinds);
 
 /** The members that are read of each kind of source. */
 const sourceFields: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -91,7 +103,7 @@ function decodeBlock(block: WireObject, param: string, native: NativeField[]): P
       return {
         type: "tool_result",
         callId: text(block["tool_use_id"]),
-        content: decodeContent(block["content"], `${param}.content`, native),
+        content: decodeInner(block["content"], `${param}.content`, native),
         ...(block["is_error"] === true ? { isError: true } : {}),
         ...cached,
       };

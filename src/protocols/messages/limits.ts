@@ -42,6 +42,7 @@ export const conversionLimits: Limits = {
   detailBecomes: {},
   endUserIdMax: 256,
   callIdMax: Infinity,
+  plainCallIds: true,
   cacheMarkersMax: limits.cacheBreakpointsMax,
   systemOnTop: true,
   unsignedReasoning: false,

@@ -21,7 +21,7 @@ import type { RequestAddress } from "../codec.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { isSet } from "../read.ts";
 import { compileCheck } from "../wire-check.ts";
-import { decodeContent } from "./blocks.ts";
+import { decodeContent, decodeInner } from "./blocks.ts";
 import { messagesRequest } from "./wire.ts";
 
 const checkFields = compileCheck(messagesRequest);
@@ -101,7 +101,7 @@ type Fields = Partial<Mutable<CanonicalRequest>>;
 
 function decodeMessages(body: WireObject, native: NativeField[]): Message[] {
   const messages: Message[] = [];
-  const system = decodeContent(body["system"], "system", native);
+  const system = decodeInner(body["system"], "system", native);
   if (system.length > 0) messages.push({ role: "system", content: system });
   for (const [index, wire] of list(body["messages"]).entries()) {
     if (!isObject(wire)) continue;

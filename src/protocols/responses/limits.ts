@@ -31,6 +31,7 @@ export const conversionLimits: Limits = {
   detailBecomes: {},
   endUserIdMax: 64,
   callIdMax: 64,
+  plainCallIds: false,
   cacheMarkersMax: 0,
   systemOnTop: false,
   unsignedReasoning: false,

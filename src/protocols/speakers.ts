@@ -1,0 +1,36 @@
+/**
+ * Who says what: calls and reasoning are a model's, whatever role a caller gave their turn, and a refusal is a text where it is no
+ * answer. Targets have a place for them nowhere else, so that they would vanish. Requirements: CONV; trap T33.
+ */
+import type { Message, Part } from "./canonical/request.ts";
+
+/** The turns, each with what its role can say. Nothing is lost. */
+export const bySpeaker = (messages: readonly Message[]): Message[] =>
+  messages.flatMap((message) => (isPlain(message) ? [message] : split(message)));
+
+const isModels = ({ type }: Part): boolean => type === "tool_call" || type === "reasoning";
+
+const isPlain = ({ role, content }: Message): boolean =>
+  content.every((part) =>
+    part.type === "tool_result"
+      ? part.content.every(({ type }) => type !== "refusal")
+      : role === "assistant" || !(isModels(part) || part.type === "refusal"),
+  );
+
+/** The turns that a turn of several speakers is, in its order. */
+function split(message: Message): Message[] {
+  const turns: { message: Message; content: Part[] }[] = [];
+  for (const part of message.content) {
+    const speaker: Message = isModels(part) ? { role: "assistant", content: [] } : message;
+    const said = speaker.role === "assistant" && part.type !== "tool_result" ? part : asText(part);
+    const last = turns.at(-1);
+    if (last && last.message.role === speaker.role) last.content.push(said);
+    else turns.push({ message: speaker, content: [said] });
+  }
+  return turns.map(({ message: speaker, content }) => ({ ...speaker, content }));
+}
+
+function asText(part: Part): Part {
+  if (part.type === "refusal") return { type: "text", text: part.text };
+  return part.type === "tool_result" ? { ...part, content: part.content.map(asText) } : part;
+}

@@ -1,0 +1,157 @@
+/**
+ * What stands in a turn whose role does not say it: calls and thoughts in a user's, refusals in a user's, a system's or a tool's. It goes
+ * on as who says it, or is refused; nothing of it vanishes. CONV-101 to CONV-113; traps T20, T33.
+ */
+import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
+import {
+  codecs,
+  createRoute,
+  protocolNames,
+  upstreamCodecs,
+  upstreamProtocols,
+  type JsonObject,
+  type ProtocolName,
+  type UpstreamProtocol,
+} from "../../src/protocols/index.ts";
+
+const thinking = { type: "thinking", thinking: "mark-thought", signature: "s" };
+const use = { type: "tool_use", id: "t1", name: "look", input: { at: "mark-call" } };
+const result = (content: unknown): JsonObject =>
+  ({ type: "tool_result", tool_use_id: "t1", content }) as JsonObject;
+const refusal = (text: string) => ({ type: "refusal", refusal: text });
+const text = (said: string) => ({ type: "text", text: said });
+
+/** Requests with what their role does not say, and what must arrive of each. */
+const requests: Readonly<Record<ProtocolName, [body: JsonObject, marks: string[]][]>> = {
+  chat: [
+    [
+      {
+        model: "m",
+        messages: [
+          { role: "system", content: [text("mark-rule"), refusal("mark-no-system")] },
+          { role: "user", content: [text("mark-question"), refusal("mark-no-user")] },
+          {
+            role: "assistant",
+            tool_calls: [
+              { id: "t1", type: "function", function: { name: "look", arguments: "{}" } },
+            ],
+          },
+          { role: "tool", tool_call_id: "t1", content: [refusal("mark-no-tool")] },
+        ],
+      },
+      ["mark-rule", "mark-no-system", "mark-question", "mark-no-user", "mark-no-tool"],
+    ],
+  ],
+  responses: [
+    [
+      {
+        model: "m",
+        input: [
+          { role: "developer", content: [refusal("mark-no-developer")] },
+          { role: "user", content: [refusal("mark-no-user"), text("mark-question")] },
+        ],
+      },
+      ["mark-no-developer", "mark-no-user", "mark-question"],
+    ],
+  ],
+  messages: [
+    [
+      {
+        model: "m",
+        max_tokens: 10,
+        messages: [
+          { role: "user", content: [text("mark-question"), use, text("mark-after")] },
+          { role: "user", content: [result("mark-result")] },
+        ],
+      },
+      ["mark-question", "mark-call", "mark-after", "mark-result"],
+    ],
+    [
+      {
+        model: "m",
+        max_tokens: 10,
+        messages: [
+          { role: "user", content: [text("mark-question"), use] },
+          { role: "user", content: [result([text("mark-result"), thinking])] },
+        ],
+      },
+      ["mark-thought"],
+    ],
+    [
+      {
+        model: "m",
+        max_tokens: 10,
+        system: [use] as unknown as JsonObject[],
+        messages: [{ role: "user", content: "Hi" }],
+      },
+      ["mark-call"],
+    ],
+  ],
+  generate_content: [
+    [
+      {
+        contents: [
+          { parts: [{ text: "mark-question" }] },
+          { parts: [{ functionCall: { name: "look", args: { at: "mark-call" } } }] },
+          { parts: [{ functionResponse: { name: "look", response: { output: "mark-result" } } }] },
+        ],
+      },
+      ["mark-question", "mark-call", "mark-result"],
+    ],
+  ],
+};
+
+const routeOf = (caller: ProtocolName, upstream: UpstreamProtocol, body: JsonObject) =>
+  createRoute({
+    caller: codecs[caller],
+    upstream: upstreamCodecs[upstream],
+    body,
+    stream: false,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel: "talk-large",
+    maxOutputTokens: 1000,
+    inputEstimate: 1,
+    id: "req_1",
+    createdAt: 1,
+  });
+
+const cases = protocolNames.flatMap((caller) =>
+  upstreamProtocols
+    .filter((name) => name !== caller)
+    .flatMap((upstream) =>
+      requests[caller].map(([body, marks]) => [caller, upstream, marks, body] as const),
+    ),
+);
+
+describe("what a role does not say", () => {
+  it.each(cases)("T33: arrives or is refused: %s to %s, %s", (caller, upstream, marks, body) => {
+    let sent: string;
+    try {
+      sent = JSON.stringify(routeOf(caller, upstream, body).body);
+    } catch (error) {
+      expect(error).toBeInstanceOf(GatewayError);
+      expect((error as GatewayError).code).toBe("unsupported_content");
+      // Only what has no meaning at its place.
+      expect(marks).toHaveLength(1);
+      return;
+    }
+    for (const mark of marks) expect(sent).toContain(mark);
+  });
+
+  it("T20: a call in no turn of the model is the model's all the same, before its result", () => {
+    const rolesOf = ({ body }: { body: JsonObject }) =>
+      (body["messages"] as JsonObject[]).map(({ role }) => role);
+    const [unnamed] = requests.generate_content[0]!;
+    for (const upstream of ["messages", "converse"] as const)
+      expect(rolesOf(routeOf("generate_content", upstream, unnamed))).toEqual([
+        "user",
+        "assistant",
+        "user",
+      ]);
+    const [misnamed] = requests.messages[0]!;
+    const roles = rolesOf(routeOf("messages", "chat", misnamed));
+    expect(roles).toEqual(["user", "assistant", "tool", "user"]);
+  });
+});
