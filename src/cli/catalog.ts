@@ -42,6 +42,8 @@ export interface OpenCatalog {
   reload(environment: Environment): Promise<Reread>;
   /** Those in force. */
   variables(): Environment["variables"];
+  /** Those of the start, as `settings` are. */
+  readonly startVariables: Environment["variables"];
   readonly settings: Settings;
   close(): void;
 }
@@ -116,6 +118,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
   return {
     current: pricesInForce(remembered(parts, environmentOf), clock),
     settings: file?.current().settings ?? defaultSettings,
+    startVariables: environment.variables,
     variables: () => variables,
     async reload(next) {
       const reread = await rereadFile(path, file, next);

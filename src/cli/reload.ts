@@ -54,16 +54,18 @@ export async function reload({ catalog, log }: Reloading, next: Environment): Pr
   const before = catalog.variables();
   const now = next.variables;
   const reread = await catalog.reload(next);
-  const changed = [...new Set([...Object.keys(before), ...Object.keys(now)])]
-    .filter((name) => isSecretVariable(name) && before[name] !== now[name])
-    .sort();
+  const changedSince = (then: Environment["variables"]): string[] =>
+    [...new Set([...Object.keys(then), ...Object.keys(now)])]
+      .filter((name) => isSecretVariable(name) && then[name] !== now[name])
+      .sort();
   const waits = (name: string): boolean =>
     ofTheStart.test(name) && reread?.variables?.has(name) !== true;
   const restart = [
     ...(reread ? waitingParts(catalog.settings, reread.settings) : []),
-    ...changed.filter(waits),
+    // As long as they wait: whoever reloads twice is told twice.
+    ...changedSince(catalog.startVariables).filter(waits),
   ];
-  const taken = changed.filter((name) => !waits(name));
+  const taken = changedSince(before).filter((name) => !waits(name));
   log.info(
     { path: reread?.path, models: catalog.current().models.size, secrets: taken, restart },
     "the configuration was read again",

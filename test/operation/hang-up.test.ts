@@ -116,6 +116,9 @@ describe("one process", () => {
       secrets: [],
       restart: ["limits", "TOLLGATE_METRICS_TOKEN"],
     });
+    // Again as long as it waits: who reloads twice is told twice.
+    const [again] = await hangUp();
+    expect(again).toMatchObject({ secrets: [], restart: ["limits", "TOLLGATE_METRICS_TOKEN"] });
     const asked = (token: string) =>
       fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
     expect((await asked("metrics-one")).status).toBe(200);
