@@ -73,7 +73,7 @@ export function expand(
 }
 
 /** Shorter values are parts of other words. */
-const secretMin = 4;
+const secretMin = 8;
 
 /** Puts `${NAME}` in the place of the value of each secret's variable that a file's text names. */
 export function withoutSecrets(text: string, environment: Environment): (said: string) => string {
