@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { settleRetryMs, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
-import { rightFor } from "./right.ts";
+import { noRight, rightFor } from "./right.ts";
 import { toJob, type Job, type TaskRow } from "./rows.ts";
 import type { TaskStatus } from "./states.ts";
 
@@ -65,7 +65,7 @@ export async function claimDue(
   { status, takesAbandoned }: Pick<DueInput, "status" | "takesAbandoned">,
 ): Promise<Job[]> {
   const { leaseMs } = services.timing;
-  const { endMs } = rightFor(leaseMs);
+  const right = rightFor(leaseMs);
   const rows = await services.database.query<TaskRow>(
     `update tasks t set lease_token = $4, lease_until = $5
      from (
@@ -85,7 +85,7 @@ export async function claimDue(
     ],
     { name: "tasks_claim" },
   );
-  return rows.map((row) => ({ ...toJob(row), right: { endMs } }));
+  return rows.map((row) => ({ ...toJob(row), right: { ...right } }));
 }
 
 /** Keeps the claims on jobs whose steps take long; who has lost one has no right to it any more. */
@@ -94,7 +94,7 @@ export async function extendLeases(
   jobs: readonly Job[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  const { endMs } = rightFor(timing.leaseMs);
+  const extended = rightFor(timing.leaseMs);
   const rows = await database.query<{ id: string }>(
     `update tasks t set lease_until = $1
      from unnest($2::text[], $3::text[], $4::text[]) as held (workspace_id, id, token)
@@ -108,7 +108,8 @@ export async function extendLeases(
     ],
   );
   const held = new Set(rows.map(({ id }) => id));
-  for (const { id, right } of jobs) if (right) right.endMs = held.has(id) ? endMs : -Infinity;
+  for (const { id, right } of jobs)
+    if (right) Object.assign(right, held.has(id) ? extended : noRight);
 }
 
 /** No step is due, and no lease ends, so much later than now. */

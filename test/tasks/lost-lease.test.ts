@@ -9,7 +9,7 @@ import { askStep } from "../../src/tasks/ask-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
 import { claimDue, findDue } from "../../src/tasks/lease.ts";
-import { Contact } from "../../src/tasks/right.ts";
+import { Contact, rightFor } from "../../src/tasks/right.ts";
 import { ask, createPools } from "../../src/upstream/index.ts";
 import { silentLog } from "../support/postgres.ts";
 import { json, startRecorder } from "../support/recorder.ts";
@@ -25,17 +25,27 @@ function stopFor(ms: number): void {
   vi.spyOn(performance, "now").mockImplementation(() => realNow() + ms);
 }
 
+const realDate = Date.now.bind(Date);
+/** The machine was suspended for so long: the processor's count stood still with it. */
+function suspendFor(ms: number): void {
+  vi.spyOn(Date, "now").mockImplementation(() => realDate() + ms);
+}
+
 const steppedWith = (at: TaskServices["at"]): TaskServices => ({ ...world.services, at });
 
 describe("a request that was not sent yet", () => {
-  it("T81: is not sent once its lease is over, and the task is as if it had not been asked", async () => {
+  it.each([
+    ["its process was stopped", stopFor],
+    ["its machine was suspended", suspendFor],
+  ])("T81: is not sent once its lease is over, for %s", async (_why, passes) => {
     const job = await jobOf(world, "acme/clip");
-    const held = { ...job, right: { endMs: performance.now() + defaultTiming.leaseMs } };
+    const held = { ...job, right: rightFor(defaultTiming.leaseMs) };
     const services = steppedWith((point) => {
-      if (point === "ask.intended") stopFor(defaultTiming.leaseMs);
+      if (point === "ask.intended") passes(defaultTiming.leaseMs);
     });
     await askStep(services, held);
     expect(world.vendor.calls("POST")).toEqual([]);
+    // The task is as if it had not been asked.
     expect(await rowOf(world, job.id)).toMatchObject({
       status: "queued",
       asking: false,

@@ -190,7 +190,7 @@ export async function jobOf(world: World, model: ModelName, change: object = {})
 /** A task as it is now, as who holds it has it. */
 export const rowOf = async ({ database }: World, id: string): Promise<Job> => ({
   ...(await readJob(database, "w1", id))!,
-  right: { endMs: Infinity },
+  right: { endMs: Infinity, endClockMs: Infinity },
 });
 
 /** One that the vendor has, at the provider `one`. */
