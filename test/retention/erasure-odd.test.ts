@@ -177,6 +177,27 @@ describe("a person", () => {
     }
   });
 
+  it("who is made a member again while they are erased is not erased by half", async () => {
+    const { workspaceId, database } = gateway;
+    const email = "eve@example.org";
+    const eve = await newMember(gateway, workspaceId, { email, role: "member" });
+    // As `POST .../members/{id}/restore` does it, in the moment after the membership ended.
+    await database.query(`
+      create function put_back() returns trigger language plpgsql as $$
+      begin
+        insert into members select (old).*;
+        return null;
+      end $$;
+      create trigger put_back after delete on members for each row execute function put_back()`);
+    const early = await erase({ person: email });
+    expect([early.status, early.json.error.code]).toEqual([409, "conflict"]);
+    expect((await eve.call("GET", "/me")).json).toMatchObject({ name: email });
+    await database.query("drop function put_back() cascade");
+    const { status, json: answer } = await erase({ person: email });
+    expect([status, answer.erased.memberships]).toEqual([200, 1]);
+    expect((await eve.call("GET", "/me")).status).toBe(401);
+  });
+
   it("two at once who are in the same entry are both gone", async () => {
     const { workspaceId, database } = gateway;
     const emails = ["carl@example.org", "dora@example.org"];

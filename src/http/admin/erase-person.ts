@@ -1,5 +1,6 @@
 /** The part of an erasure that is a person's: memberships, the account, the audit log. */
 import { eraseAuditNames, writeAudit, type Asked } from "../../admin/index.ts";
+import { GatewayError } from "../../base/errors.ts";
 import {
   changeTogether,
   erasePersonRows,
@@ -58,6 +59,12 @@ async function account(
   return changeTogether(services.database, async (database) => {
     const within = { ...services, database };
     const rows = await erasePersonRows(within, person, { token, dryRun });
+    // Whoever removed them may take it back for ten minutes; what that takes is gone from here on.
+    if ((await membershipsOf(within, person)).length > 0)
+      throw new GatewayError(
+        "conflict",
+        "Somebody made them a member again meanwhile; erase them again.",
+      );
     const counts = { memberships: memberships.length, ...rows };
     await writeAudit(within, {
       actor,

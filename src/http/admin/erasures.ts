@@ -180,7 +180,7 @@ const erase = route({
   }),
   example: { end_user: "u-8127", dry_run: true },
   answer,
-  errors: ["not_found", "insufficient_permissions"],
+  errors: ["not_found", "insufficient_permissions", "conflict"],
   async handle(request) {
     permit(request.actor, "personal_data.erase", {}, "personal data");
     const { body } = request;
