@@ -95,11 +95,8 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
           onReload: options.onReload,
         });
   const vendors = await openVendorModels({ variables, log });
-  const added = openAddedProviders({
-    log,
-    clock,
-    allowPrivate: environment.allowPrivateAddresses,
-  });
+  const { allowPrivateAddresses: allowPrivate } = environment;
+  const added = openAddedProviders({ log, clock, allowPrivate });
   const environmentOf = (vendors: Catalog, config: Config | undefined): Catalog => {
     const left = config?.variables
       ? leftToEnvironment(vendors, variables, config.variables)

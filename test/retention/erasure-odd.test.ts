@@ -238,9 +238,9 @@ describe("while calls go on and sums are added up", () => {
           if (response.status === 200) calls += 1;
         }
       });
-      let going = true;
+      const end = new AbortController();
       const erasing = users.map(async (user) => {
-        while (going) {
+        while (!end.signal.aborted) {
           const answer = await busy.admin("POST", "/erasures", { end_user: user });
           expect([answer.status, answer.json.continue]).toEqual([200, null]);
         }
@@ -253,7 +253,7 @@ describe("while calls go on and sums are added up", () => {
           [],
         );
       await eventually(async () => (await sums())[0]!.requests >= BigInt(calls), "the sums");
-      going = false;
+      end.abort();
       await Promise.all(erasing);
       for (const user of users)
         expect((await busy.admin("POST", "/erasures", { end_user: user })).status).toBe(200);
