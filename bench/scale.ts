@@ -66,7 +66,7 @@ async function call({ ledger, requestLog }: Gateway, at: number): Promise<void> 
   const keyId = `key_${at}`;
   const id = newId("req");
   const name = { workspaceId, id };
-  await ledger.spend({ ...name, keyId, amountNano: 2_000_000n }, async () => {
+  await ledger.spend({ ...name, keyId, keyRotation: 0, amountNano: 2_000_000n }, async () => {
     await sleep(callMs);
     return { amountNano: 150_000n };
   });

@@ -1,16 +1,14 @@
 /** The batch of a lane: what `ledger_batch` takes and answers (storage/baseline/07_ledger_batches.sql). */
 import type { Queryable } from "../storage/index.ts";
-import type { Ended, KeyUse } from "./key-use.ts";
+import type { Ended, KeyUse, Waiting } from "./key-use.ts";
 import type { Answer } from "./refusal.ts";
 
 /** What a key is sent. */
 export interface Target {
   readonly key: KeyUse;
-  /** What was known of changes when this was collected. */
-  readonly epoch: number;
   readonly entries: readonly Ended[];
-  /** How many of its waiting calls are asked for. */
-  readonly asked: number;
+  /** Those of its waiting calls that are asked for. */
+  readonly asked: readonly Waiting[];
   /** What its calls use and wait for; null: nothing is asked. */
   readonly need: bigint | null;
   /** Of both need and keep, what running calls use or may be given meanwhile: it stays whatever is decided. */
@@ -37,16 +35,16 @@ export interface Batch {
 }
 
 /** What a key is answered. Its refusal may also be `busy`: its account is locked elsewhere, and nothing of it was done. */
-export interface BatchRow extends Answer {
+export type BatchRow = (Answer | { readonly refusal: "busy" | null; readonly at: null }) & {
   /** From 1; 0: the lane had lapsed or is new, and must restore. */
   readonly place: number;
-  readonly allowance: bigint | null;
-}
+  readonly allowance: bigint;
+};
 
 /** Hears of each batch that leaves, and what becomes of it. */
 export type BatchWatch = (batch: Batch, answer: Promise<unknown>) => void;
 
-/** Sends a batch. No rows: it was fenced off, and did nothing. */
+/** Sends a batch. No rows: a later one of the lane was there before, and this one did nothing. */
 export type Send = (batch: Batch) => Promise<readonly BatchRow[]>;
 
 /** Arrays in PostgreSQL's own text form: the driver escapes each element by itself, which costs more than the rest of a batch. */
@@ -65,8 +63,8 @@ function batchParams(batch: Batch): unknown[] {
   const entries = targets.flatMap((target) => target.entries);
   const places = targets.flatMap((target, index) => target.entries.map(() => index + 1));
   const asks = targets.some(({ need }) => need !== null);
-  const asked = (items: readonly (bigint | null)[]): string | null =>
-    asks ? numbers(items) : null;
+  const asked = (name: "need" | "use" | "keep" | "headroom"): string | null =>
+    asks ? numbers(targets.map((target) => target[name])) : null;
   return [
     batch.gateway,
     batch.lane,
@@ -77,10 +75,10 @@ function batchParams(batch: Batch): unknown[] {
     texts(keys.map(({ workspaceId }) => workspaceId)),
     texts(keys.map(({ keyId }) => keyId)),
     numbers(keys.map(({ rotation }) => rotation)),
-    asked(targets.map(({ need }) => need)),
-    asked(targets.map(({ use }) => use)),
-    asked(targets.map(({ keep }) => keep)),
-    asked(targets.map(({ headroom }) => headroom)),
+    asked("need"),
+    asked("use"),
+    asked("keep"),
+    asked("headroom"),
     numbers(places),
     texts(entries.map(({ id }) => id)),
     numbers(entries.map(({ charge }) => charge)),

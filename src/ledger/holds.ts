@@ -6,7 +6,7 @@ import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import { fitsButForIdle, refusalOf, type Answer } from "./refusal.ts";
-import { anyRotation, checkAmount, type CallName, type ReserveInput } from "./types.ts";
+import { checkAmount, type CallName, type ReserveInput } from "./types.ts";
 
 /** An image call or a task, which holds its bound by a row of its own. */
 export interface HoldInput extends ReserveInput {
@@ -50,7 +50,7 @@ export async function reserveIn(
       inputs.map(({ workspaceId }) => workspaceId),
       inputs.map(({ id }) => id),
       inputs.map(({ keyId }) => keyId),
-      inputs.map(({ keyRotation = anyRotation }) => keyRotation),
+      inputs.map(({ keyRotation }) => keyRotation),
       inputs.map(({ kind }) => kind),
       inputs.map(({ amountNano }) => amountNano),
       inputs.map(({ leaseMs }) => leaseMs),

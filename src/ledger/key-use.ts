@@ -22,33 +22,16 @@ export interface Ended extends Waiting {
   readonly charge: bigint | null;
 }
 
-/** Which calls wait no longer. */
-interface GivenUp {
-  readonly waiting: (call: Waiting) => boolean;
-  readonly ended: (call: Ended) => boolean;
-}
-
 /** What the last moments used is what the next may use. */
 const windowMs = 100;
 /** How long headroom is kept after a key's last call. */
 export const lingerMs = 60;
-/** A check is renewed before it is too old, while there is traffic. */
-const refreshMs = trustMs / 2;
-/** A key that was not used for so long is not remembered. */
-const forgottenMs = 600_000;
 
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 const most = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
 /** What an entry takes out of the allowance. */
 export const drawOf = ({ charge, bound }: Ended): bigint => least(charge ?? 0n, bound);
-
-/** Those that `test` lets through, and the rest. */
-export function split<One>(all: readonly One[], test: (one: One) => boolean): [One[], One[]] {
-  const [through, rest]: [One[], One[]] = [[], []];
-  for (const one of all) (test(one) ? through : rest).push(one);
-  return [through, rest];
-}
 
 export class KeyUse {
   readonly workspaceId: string;
@@ -62,28 +45,22 @@ export class KeyUse {
   pending = 0n;
   /** Calls to be let in. */
   waiting: Waiting[] = [];
-  /** Calls that are over, and in no batch. */
+  /** Calls that are over, until their entries are written. */
   ended: Ended[] = [];
   /** Where only a part of what waits fits: how much of it may be asked for next. */
   room: bigint | undefined;
-  /** Calls wait for what others do not use: not asked again before. */
-  retryAt = 0;
-  /** A batch was sent, and what became of it is not known: the database may have set aside more than is known here. */
-  unsure = false;
+  /** Its calls wait for what others do not use: they are asked for again after a while. */
+  patient = false;
   /** The last headroom that was asked for was granted. */
   roomy = false;
-  /** How often something may have changed: a check counts where nothing did since its batch was collected. */
-  epoch = 0;
-  /** When the batch was sent that last found nothing against this key; never, where something may have changed since. */
-  private checkedAt = -Infinity;
-  /** How many calls run, or are not known to be written. */
-  private open = 0;
+  /** When the batch was sent that last found nothing against this key. */
+  checkedAt = -Infinity;
+  /** When something about the key, its owner, its workspace or their caps was last said to have changed: earlier checks do not count. */
+  changedAt = -Infinity;
   private lastAt = -Infinity;
   private lastBound = 0n;
-  /** What was used since the window began, and in the one before. */
-  private used = 0n;
-  private usedBefore = 0n;
-  private windowAt = -Infinity;
+  /** What was used, in a number: the less the longer ago. At an even pace it is what `windowMs` use. */
+  private used = 0;
 
   constructor(workspaceId: string, keyId: string, rotation: number) {
     this.workspaceId = workspaceId;
@@ -96,19 +73,9 @@ export class KeyUse {
     return this.granted - this.inUse - this.pending;
   }
 
-  /** Something about the key, its owner, its workspace or their caps may have changed: the next call asks the database. */
-  distrust(): void {
-    this.epoch += 1;
-    this.checkedAt = -Infinity;
-  }
-
-  /** The database found nothing against it in a batch that was sent at `sentAt`, when `epoch` was known. */
-  checked(sentAt: number, epoch: number): void {
-    if (epoch === this.epoch) this.checkedAt = sentAt;
-  }
-
-  isTrusted(nowMs: number): boolean {
-    return nowMs - this.checkedAt < trustMs;
+  /** It was checked since the last change, and not too long ago. */
+  isTrusted(nowMs: number, forMs = trustMs): boolean {
+    return this.checkedAt > this.changedAt && nowMs - this.checkedAt < forMs;
   }
 
   /** Whether a call can be let in here: what is free covers it, and nothing can have changed. */
@@ -118,15 +85,9 @@ export class KeyUse {
 
   /** A call begins. */
   begin(bound: bigint, nowMs: number): void {
-    this.open += 1;
     this.inUse += bound;
-    if (nowMs - this.windowAt > windowMs) {
-      this.usedBefore = this.recent(this.used, nowMs);
-      this.used = 0n;
-      this.windowAt = nowMs;
-    }
-    this.used += bound;
     this.touch(bound, nowMs);
+    this.used += Number(bound);
   }
 
   /** A call is over: its bound becomes what its entry will draw, which is not free before the database has drawn it. */
@@ -137,19 +98,16 @@ export class KeyUse {
     this.touch(call.bound, call.since);
   }
 
-  /** The entry of a call is written, or given up. */
-  close(call: Ended): void {
-    this.open -= 1;
-    this.pending -= drawOf(call);
+  /** The entries of these calls, the first that are over, are written. */
+  close(entries: readonly Ended[]): void {
+    this.ended.splice(0, entries.length);
+    for (const call of entries) this.pending -= drawOf(call);
   }
 
   private touch(bound: bigint, nowMs: number): void {
+    this.used *= Math.max(0, 1 - (nowMs - this.lastAt) / windowMs);
     this.lastBound = bound;
     this.lastAt = nowMs;
-  }
-
-  private recent(used: bigint, nowMs: number): bigint {
-    return nowMs - this.windowAt > 2 * windowMs ? 0n : used;
   }
 
   private isLingering(nowMs: number): boolean {
@@ -159,19 +117,28 @@ export class KeyUse {
   /** What should be set aside beyond need: what the last moments used, and for one call after the other a little more than the last. */
   wanted(nowMs: number): bigint {
     if (!this.isLingering(nowMs) || this.room !== undefined) return 0n;
-    const used = this.recent(most(this.used, this.usedBefore), nowMs);
-    return most(used, this.lastBound + this.lastBound / 4n);
+    return most(BigInt(Math.floor(this.used)), this.lastBound + this.lastBound / 4n);
   }
 
-  /** Whether a batch that goes anyway should renew the check, or bring more headroom. */
+  /** Whether a batch that goes anyway should renew the check before it is too old, or bring more headroom. */
   isStale(nowMs: number): boolean {
     const isShort = this.roomy ? this.free < this.lastBound : this.free > 0n;
-    return isShort || nowMs - this.checkedAt > refreshMs;
+    return isShort || !this.isTrusted(nowMs, trustMs / 2);
   }
 
   /** What is set aside for calls to come that are not likely any more. */
   hasIdle(nowMs: number): boolean {
-    return this.free > 0n && !this.isLingering(nowMs);
+    return !this.isLingering(nowMs) && this.free > 0n;
+  }
+
+  /** Calls wait, or entries are to be written. */
+  get hasNews(): boolean {
+    return this.waiting.length + this.ended.length > 0;
+  }
+
+  /** Nothing is set aside or in use. A running call whose bound is 0 does not count: it needs nothing that is known here. */
+  isUnused(nowMs: number): boolean {
+    return !this.hasNews && !this.isLingering(nowMs) && this.granted + this.inUse === 0n;
   }
 
   /**
@@ -179,25 +146,18 @@ export class KeyUse {
    * where something about the key changed since: a cap may be near that was far, or not there.
    */
   keep(wanted: bigint): bigint {
-    const isKept = this.roomy && this.checkedAt > -Infinity;
+    const isKept = this.roomy && this.checkedAt > this.changedAt;
     const keep = isKept ? most(0n, least(wanted, this.free)) : 0n;
     this.granted = least(this.granted, this.inUse + this.pending + keep);
     return keep;
   }
 
   /** Some of the calls that wait to be let in, and of those that are over, get an error. */
-  giveUp(test: GivenUp, error: unknown): void {
-    const [refused, waiting] = split(this.waiting, test.waiting);
-    const [lost, ended] = split(this.ended, test.ended);
-    this.waiting = waiting;
-    this.ended = ended;
-    for (const call of lost) this.close(call);
-    for (const { reject } of [...refused, ...lost]) reject(error);
-  }
-
-  /** Nothing is open, asked for or set aside, and has not been for long. */
-  isForgotten(nowMs: number): boolean {
-    const isUnused = !this.unsure && this.open === 0 && this.waiting.length === 0;
-    return isUnused && this.granted <= 0n && nowMs - this.lastAt > forgottenMs;
+  giveUp(isLost: (call: Waiting | Ended) => boolean, error: unknown): void {
+    const lost = [...this.waiting, ...this.ended].filter(isLost);
+    for (const call of this.ended) if (isLost(call)) this.pending -= drawOf(call);
+    this.waiting = this.waiting.filter((call) => !isLost(call));
+    this.ended = this.ended.filter((call) => !isLost(call));
+    for (const { reject } of lost) reject(error);
   }
 }

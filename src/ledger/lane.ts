@@ -5,10 +5,24 @@
 import { retryPauseMs } from "../base/retry.ts";
 import { isTransient, reserveRetryMs, settleRetryMs, unavailable } from "../storage/index.ts";
 import { Backlog } from "./backlog.ts";
-import type { Batch, BatchRow, Send, Target } from "./batch.ts";
+import type { Batch, BatchRow, Send } from "./batch.ts";
 import { decide } from "./decide.ts";
-import { lingerMs, type KeyUse, type Waiting } from "./key-use.ts";
-import type { LaneClock } from "./lane-clock.ts";
+import { lingerMs, type KeyUse } from "./key-use.ts";
+import { idleRetryMs } from "./refusal.ts";
+import type { ReserveInput } from "./types.ts";
+
+/** Time as a lane knows it; tests of histories bring their own. */
+export interface LaneClock {
+  /** Monotonic milliseconds. */
+  now(): number;
+  /** Runs `work` after a while; after 0 ms when what is to be done now is done. */
+  later(work: () => void, ms: number): void;
+}
+
+export const systemLaneClock: LaneClock = {
+  now: () => performance.now(),
+  later: (work, ms) => void (ms === 0 ? setImmediate(work) : setTimeout(work, ms).unref()),
+};
 
 export interface LaneOptions {
   readonly gateway: string;
@@ -23,13 +37,14 @@ export interface LaneOptions {
 }
 
 const lockNotAvailable = "55P03";
-const tellNobody = (): void => undefined;
 
 export class Lane {
   readonly backlog = new Backlog();
   private readonly options: LaneOptions;
   /** Batches that leave one after the other, as long as there is something to send. */
   private flight: Promise<void> | undefined;
+  /** What tells the calls of the last batch what became of them. */
+  private told: (() => void)[] = [];
   private number = 0;
   /** It is new, or its lease ran out: it must say what its running calls use before it asks for anything. */
   private lapsed = true;
@@ -40,7 +55,7 @@ export class Lane {
   /** A batch is to leave, even if it has nothing in it. */
   private due = false;
   private closing = false;
-  private looking = false;
+  private tidying = false;
 
   constructor(options: LaneOptions) {
     this.options = options;
@@ -52,7 +67,9 @@ export class Lane {
   }
 
   /** Undefined when the call was let in at once; else resolves when it is. @throws GatewayError (rejects) */
-  admit(key: KeyUse, bound: bigint): Promise<void> | undefined {
+  admit(call: ReserveInput): Promise<void> | undefined {
+    const key = this.backlog.keyOf(call);
+    const bound = call.amountNano;
     const since = this.options.clock.now();
     if (key.admits(bound, since)) {
       key.begin(bound, since);
@@ -60,13 +77,14 @@ export class Lane {
     }
     return new Promise((resolve, reject) => {
       key.waiting.push({ bound, since, resolve, reject });
-      key.retryAt = 0;
       this.touch(key);
     });
   }
 
   /** A call that was let in is over; `charge` null voids it. Resolves when its entry is written. @throws GatewayError (rejects) */
-  post(key: KeyUse, id: string, charge: bigint | null, bound: bigint): Promise<void> {
+  post(call: ReserveInput, charge: bigint | null): Promise<void> {
+    const key = this.backlog.keyOf(call);
+    const { id, amountNano: bound } = call;
     const since = this.options.clock.now();
     return new Promise((resolve, reject) => {
       key.end({ id, charge, bound, since, resolve, reject });
@@ -76,14 +94,13 @@ export class Lane {
 
   /** Takes over the keys of a workspace from another lane, with what they have to send. Nothing of it is under way there. */
   adopt(workspaceId: string, from: Lane): void {
-    this.backlog.adopt(from.backlog.release(workspaceId));
-    this.look();
+    this.backlog.adopt(workspaceId, from.backlog, this.options.clock.now());
+    this.tidy();
     this.schedule();
   }
 
-  /** Keeps the lease, whether there is traffic or not; forgets keys that nobody uses. */
+  /** Keeps the lease, whether there is traffic or not. */
   heartbeat(): void {
-    this.backlog.forget(this.options.clock.now());
     this.due = this.number > 0;
     this.schedule();
   }
@@ -101,19 +118,18 @@ export class Lane {
   }
 
   private schedule(): void {
-    this.flight ??= this.fly();
+    if (this.due || !this.backlog.isEmpty) this.flight ??= this.fly();
   }
 
   private async fly(): Promise<void> {
-    await new Promise<void>((begin) => this.options.clock.soon(begin));
-    let tell = tellNobody;
+    await new Promise<void>((begin) => this.options.clock.later(begin, 0));
     for (;;) {
       const batch = this.build();
       const sent = batch && this.deliver(batch);
       // What waits has left before those of the last batch go on: the database works on it meanwhile.
-      tell();
+      for (const tell of this.told.splice(0)) tell();
       if (sent === undefined) break;
-      tell = await sent;
+      await sent;
     }
     this.flight = undefined;
     this.options.onRest?.();
@@ -124,52 +140,42 @@ export class Lane {
     if (backlog.isEmpty && !due) return undefined;
     const { gateway, lane, leaseMs, clock } = this.options;
     const sentAt = clock.now();
-    const targets = backlog.take({ nowMs: sentAt, restore, alone: this.alone > 0 });
-    if (targets.length === 0 && !due && !restore) {
-      const retryMs = backlog.retryInMs(sentAt);
-      if (retryMs !== undefined) clock.later(() => this.schedule(), retryMs);
-      return undefined;
-    }
+    const targets = restore ? backlog.restored(sentAt) : backlog.take(sentAt, this.alone > 0);
     this.due = false;
     this.number += 1;
     const lease = { number: this.number, leaseMs: this.closing ? 0 : leaseMs };
     return { gateway, lane, ...lease, restore, skipLocked, targets, sentAt };
   }
 
-  /** Sends a batch; answers with what lets its calls go on. */
-  private async deliver(batch: Batch): Promise<() => void> {
+  /** Sends a batch, and takes in what is answered. */
+  private async deliver(batch: Batch): Promise<void> {
     const { leaseMs, send, clock } = this.options;
+    let failure: unknown;
     try {
       const rows = await send(batch);
-      // No rows: a later sending was there before it. Too late: the lease it was given may have run out since.
-      const isFenced = rows.length === 0 && batch.targets.length > 0;
-      const isLate = clock.now() - batch.sentAt >= leaseMs;
-      if (!isFenced && !isLate) return this.answered(batch, rows);
-      await this.failed(batch);
+      // Else the lease it was given may have run out since.
+      if (clock.now() - batch.sentAt < leaseMs) return this.answered(batch, rows);
     } catch (error) {
-      await this.failed(batch, error);
+      failure = error;
     }
-    return tellNobody;
+    return this.failed(batch, failure);
   }
 
   /** Whether it took effect is unknown: all of it is sent again, as things are then. `error` absent: its answer says nothing. */
-  private async failed(batch: Batch, error?: unknown): Promise<void> {
+  private async failed(batch: Batch, error: unknown): Promise<void> {
     const { clock, onBusy } = this.options;
     this.failures += 1;
-    this.backlog.putBack(batch.targets);
     if (error !== undefined && !isTransient(error)) this.isolate(batch, error);
     const isLocked = (error as { code?: unknown } | undefined)?.code === lockNotAvailable;
     if (isLocked && onBusy !== undefined) this.skipLocked = true;
     const nowMs = clock.now();
-    const isOlder =
-      (ms: number) =>
-      ({ since }: Waiting) =>
-        since < nowMs - ms;
-    const overdue = { waiting: isOlder(reserveRetryMs), ended: isOlder(settleRetryMs) };
     const refusal = unavailable(error);
     for (const key of this.backlog.keys.values()) {
-      key.distrust();
-      key.giveUp(overdue, refusal);
+      key.changedAt = nowMs;
+      key.giveUp(
+        (call) => nowMs - call.since > ("id" in call ? settleRetryMs : reserveRetryMs),
+        refusal,
+      );
     }
     const pauseMs = isLocked ? 1 : retryPauseMs(this.failures);
     await new Promise<void>((resume) => clock.later(resume, pauseMs));
@@ -177,75 +183,70 @@ export class Lane {
 
   /** Something in a batch is refused by the database: each is tried alone, and what is at fault is reported. */
   private isolate({ targets, restore }: Batch, error: unknown): void {
-    const alone = targets.map(({ entries, asked }) => Math.max(1, entries.length + asked));
-    const sendings = alone.reduce((sum, one) => sum + one, 0);
+    const sendings = targets.map(({ entries, asked }) =>
+      Math.max(1, entries.length + asked.length),
+    );
     const [target] = targets;
-    const isOne = target !== undefined && sendings === 1 && !restore;
-    this.alone = isOne ? 0 : sendings;
-    if (!isOne) return;
-    const { key, entries } = target;
-    const isCall = entries.length === 0;
-    key.giveUp({ waiting: () => isCall, ended: (call) => entries.includes(call) }, error);
-    // Without its entry a key is sent again: what was set aside for the call goes back.
-    if (isCall) key.unsure = false;
+    this.alone = sendings.reduce((sum, one) => sum + one, 0);
+    if (target === undefined || this.alone > 1 || restore) return;
+    this.alone = 0;
+    const { key, entries, asked } = target;
+    const [call] = [...entries, ...asked];
+    key.giveUp((one) => one === call, error);
+    // The key is sent once more without it, so that what was set aside for it goes back; not where the key itself is refused.
+    if (call === undefined) this.backlog.follow(key, this.options.clock.now());
   }
 
-  private answered({ targets, restore, sentAt }: Batch, rows: readonly BatchRow[]): () => void {
+  /** Keys without a row, as in a batch that a later one came before, are sent again. */
+  private answered({ targets, restore, sentAt }: Batch, rows: readonly BatchRow[]): void {
+    const { clock, onBusy } = this.options;
+    const nowMs = clock.now();
     this.failures = 0;
     this.skipLocked = false;
     this.alone = Math.max(0, this.alone - 1);
     this.lapsed = rows.some(({ place }) => place === 0);
-    const told: (() => void)[] = [];
-    const busy: Target[] = [];
+    const busy = new Set<string>();
     for (const row of rows) {
       const target = targets[row.place - 1];
       if (target === undefined) continue;
+      const { key, entries } = target;
       if (row.refusal === "busy") {
-        busy.push(target);
+        busy.add(key.workspaceId);
         continue;
       }
-      const { key, entries } = target;
-      for (const call of entries) key.close(call);
-      told.push(...entries.map(({ resolve }) => resolve));
-      key.granted = row.allowance ?? 0n;
-      key.unsure = false;
-      if (!restore && !this.lapsed)
-        told.push(...decide(target, row, sentAt, this.options.clock.now()));
-      this.backlog.follow(key);
+      key.close(entries);
+      this.told.push(...entries.map(({ resolve }) => resolve));
+      key.granted = row.allowance;
+      if (!restore && !this.lapsed) this.told.push(...decide(target, row, sentAt, nowMs));
+      if (key.patient) clock.later(() => this.look(), idleRetryMs);
+      this.backlog.follow(key, nowMs);
     }
-    if (this.lapsed) this.lapse();
-    this.setApart(busy);
-    this.look();
-    return () => {
-      for (const tell of told) tell();
-    };
-  }
-
-  /** Its allowances went back. */
-  private lapse(): void {
-    this.due = true;
-    for (const key of this.backlog.keys.values()) {
-      key.granted = 0n;
-      key.unsure = false;
-      key.distrust();
+    if (this.lapsed) {
+      // Its allowances went back.
+      this.due = true;
+      for (const key of this.backlog.keys.values()) {
+        key.granted = 0n;
+        key.changedAt = nowMs;
+      }
     }
+    // Their accounts are locked elsewhere: all keys of their workspaces leave.
+    for (const workspaceId of busy) onBusy?.(workspaceId);
+    this.tidy();
   }
 
-  /** Their accounts are locked elsewhere: all keys of their workspaces leave. */
-  private setApart(busy: readonly Target[]): void {
-    this.backlog.putBack(busy);
-    for (const id of new Set(busy.map(({ key }) => key.workspaceId))) this.options.onBusy?.(id);
-  }
-
-  /** Looks after a while whether headroom is idle, as long as there is any. */
-  private look(): void {
-    if (this.looking || !this.backlog.hasHeadroom) return;
-    this.looking = true;
+  /** Tidies up once in a while, as long as there are keys. */
+  private tidy(): void {
+    if (this.tidying || this.backlog.keys.size === 0) return;
+    this.tidying = true;
     this.options.clock.later(() => {
-      this.looking = false;
-      this.backlog.touchIdle(this.options.clock.now());
-      this.schedule();
+      this.tidying = false;
       this.look();
+      this.tidy();
     }, lingerMs);
+  }
+
+  private look(): void {
+    this.backlog.tidy(this.options.clock.now());
+    this.schedule();
   }
 }

@@ -8,7 +8,7 @@ import {
   type CreditResult,
 } from "./account.ts";
 import { sendTo, type BatchWatch } from "./batch.ts";
-import { systemLaneClock } from "./lane-clock.ts";
+import { systemLaneClock } from "./lane.ts";
 import { TextCalls } from "./text-calls.ts";
 import type { ReserveInput, Spent } from "./types.ts";
 
@@ -38,7 +38,6 @@ export interface LedgerOptions {
   readonly watch?: BatchWatch | undefined;
 }
 
-const leaseMsDefault = 60_000;
 const expireMax = 500;
 
 /** A ledger over `database`, whose clock is the ledger's. */
@@ -56,7 +55,7 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
 
 /** The text calls of this process, which hear of changes by the database's signals. */
 function openTextCalls(database: Database, options: LedgerOptions) {
-  const { leaseMs = leaseMsDefault, watch } = options;
+  const { leaseMs = 60_000, watch } = options;
   const { signals } = database;
   const send = sendTo(database, watch);
   const calls = new TextCalls({ leaseMs, send, clock: systemLaneClock });
@@ -112,8 +111,7 @@ async function expireHolds(database: Database): Promise<number> {
   const sql = "select ledger_expire_holds($1) as count";
   for (let expired = 0; ;) {
     const [row] = await database.query<{ count: number }>(sql, [expireMax]);
-    const count = row?.count ?? 0;
-    if (count === 0) return expired;
-    expired += count;
+    if (row!.count === 0) return expired;
+    expired += row!.count;
   }
 }

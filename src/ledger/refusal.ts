@@ -8,22 +8,20 @@ export const idleWaitMs = 150;
 /** How often it is asked for meanwhile. */
 export const idleRetryMs = 20;
 
-/** What the database says to a call, or to those of one key. */
+/** What the database says to a call that it does not let in, or to those of one key. */
 export interface Answer {
   /** Why it is let in on no account: one of those below. */
   readonly refusal: string | null;
   /** What the balance leaves; null: without limit. */
   readonly available: bigint | null;
   /** The room of each of the twelve caps; null: no cap, or a soft one that is not reached. */
-  readonly rooms: readonly (bigint | null)[] | null;
-  readonly caps: readonly (bigint | null)[] | null;
+  readonly rooms: readonly (bigint | null)[];
+  readonly caps: readonly (bigint | null)[];
   /** What others have set aside in the workspace and do not use. */
-  readonly idle: bigint | null;
-  /** When it was decided; null where it was let in, or nothing was asked. */
-  readonly at: Date | null;
+  readonly idle: bigint;
+  /** When it was decided. */
+  readonly at: Date;
 }
-
-const queueRetrySeconds = 10;
 
 const refusals: Readonly<Record<string, readonly [ErrorCode, string, retrySeconds?: number]>> = {
   key_unknown: ["invalid_api_key", "The API key is unknown."],
@@ -34,12 +32,9 @@ const refusals: Readonly<Record<string, readonly [ErrorCode, string, retrySecond
   queue_full: [
     "queue_full",
     "Too many image and video calls are in flight; nothing was reserved.",
-    queueRetrySeconds,
+    10,
   ],
 };
-
-/** What limits a call, in the order in which it is told: workspace, member, key, each from its longest window, then the balance. */
-const limits = ({ rooms, available }: Answer): (bigint | null)[] => [...(rooms ?? []), available];
 
 /**
  * What refuses a call that may cost `bound`, of which `free` is set aside already; undefined where it would fit alone.
@@ -50,12 +45,15 @@ export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayErro
     const [code, message, retryAfterSeconds] = refusals[answer.refusal]!;
     return new GatewayError(code, message, { retryAfterSeconds });
   }
-  const limit = limits(answer).findIndex((room) => room !== null && bound - free > room);
-  if (limit < 0) return undefined;
-  if (limit < (answer.rooms ?? []).length) return capError(answer, limit);
+  const { rooms, available } = answer;
+  const isOver = (room: bigint | null): boolean => room !== null && bound - free > room;
+  // The order in which it is told: workspace, member, key, each from its longest window, then the balance.
+  const cap = rooms.findIndex(isOver);
+  if (cap >= 0) return capError(answer, cap);
+  if (!isOver(available)) return undefined;
   return new GatewayError(
     "insufficient_balance",
-    `This call may cost up to $${formatUsd(bound)}, and the workspace has $${formatUsd(answer.available!)} available. ` +
+    `This call may cost up to $${formatUsd(bound)}, and the workspace has $${formatUsd(available!)} available. ` +
       "Add credit, or ask for less.",
     { shouldRetry: false },
   );
@@ -66,25 +64,22 @@ function capError({ caps, at }: Answer, place: number): GatewayError {
   const layer = layers[Math.floor(place / windows.length)]!;
   const window = windows[place % windows.length]!;
   const whose = { workspace: "Workspace", member: "Member", key: "API key" }[layer];
-  const end = resetsAt(window, at!.getTime());
+  const end = resetsAt(window, at.getTime());
   const resets = end ? `resets ${end.toISOString()}` : "it does not reset";
   return new GatewayError(
     `${layer}_${window}_spend_cap_reached`,
-    `${whose} ${window} spend cap of $${formatUsd(caps![place]!)} reached; ${resets}.`,
+    `${whose} ${window} spend cap of $${formatUsd(caps[place]!)} reached; ${resets}.`,
     { shouldRetry: false },
   );
 }
 
 /** The least room of all, how much may be asked for; above all amounts where nothing limits it. */
-export function roomOf(answer: Answer): bigint {
-  const rooms = limits(answer).map((room) => room ?? 2n ** 62n);
-  const least = rooms.reduce((one, other) => (other < one ? other : one));
-  return least > 0n ? least : 0n;
-}
+export const roomOf = ({ rooms, available }: Answer): bigint =>
+  [...rooms, available].reduce<bigint>(
+    (least, room) => (room !== null && room < least ? room : least),
+    2n ** 62n,
+  );
 
 /** Whether what is refused would fit if others returned what they have set aside and do not use, which takes them a moment at most. */
-export function fitsButForIdle(answer: Answer, bound: bigint): boolean {
-  const idle = answer.idle ?? 0n;
-  if (answer.refusal !== null || idle <= 0n) return false;
-  return limits(answer).every((room) => room === null || bound <= room + idle);
-}
+export const fitsButForIdle = (answer: Answer, bound: bigint): boolean =>
+  answer.refusal === null && answer.idle > 0n && bound <= roomOf(answer) + answer.idle;

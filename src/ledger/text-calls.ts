@@ -25,32 +25,30 @@ export class TextCalls {
 
   /** The bracket of `Ledger.spend`: whatever becomes of the work, one entry ends what its admission began. @throws as there */
   async spend<Done extends Spent>(input: ReserveInput, work: () => Promise<Done>): Promise<Done> {
-    const { id, amountNano: bound } = input;
-    checkAmount(bound);
-    const arrival = this.laneOf(input);
-    const key = arrival.backlog.keyOf(input);
+    checkAmount(input.amountNano);
     // At once where it can be decided in memory: then nothing is awaited.
-    const admitted = arrival.admit(key, bound);
+    const admitted = this.laneOf(input).admit(input);
     if (admitted !== undefined) await admitted;
     let done: Done;
     try {
       done = await work();
       if (done.amountNano !== null) checkAmount(done.amountNano);
     } catch (error) {
-      const lane = this.laneOf(key);
+      const lane = this.laneOf(input);
       // What the work threw is what its caller is to hear of, and not late where the database is away.
-      const released = lane.post(key, id, null, bound).catch(() => undefined);
+      const released = lane.post(input, null).catch(() => undefined);
       if (!lane.isAway) await released;
       throw error;
     }
-    await this.laneOf(key).post(key, id, done.amountNano, bound);
+    await this.laneOf(input).post(input, done.amountNano);
     return done;
   }
 
   /** Something about these keys may have changed: their next calls ask the database. */
   distrust(test: (key: KeyUse) => boolean): void {
+    const nowMs = this.options.clock.now();
     for (const lane of this.lanes)
-      for (const key of lane.backlog.keys.values()) if (test(key)) key.distrust();
+      for (const key of lane.backlog.keys.values()) if (test(key)) key.changedAt = nowMs;
   }
 
   /** Keeps the leases. */
@@ -73,7 +71,7 @@ export class TextCalls {
     return new Lane({ ...this.options, ...hears, gateway: this.gateway, lane: this.opened });
   }
 
-  private laneOf({ workspaceId }: { readonly workspaceId: string }): Lane {
+  private laneOf({ workspaceId }: ReserveInput): Lane {
     return this.apart.get(workspaceId) ?? this.main;
   }
 
@@ -81,8 +79,6 @@ export class TextCalls {
   private setApart(workspaceId: string): void {
     const lane = this.openLane({
       onRest: () => {
-        // A lane that has given its workspace back may come to rest once more.
-        if (this.apart.get(workspaceId) !== lane) return;
         this.apart.delete(workspaceId);
         this.main.adopt(workspaceId, lane);
       },

@@ -1,28 +1,22 @@
 /** What a call is to the ledger. Amounts are nano-USD. docs/ledger.md. */
 import { assert } from "../base/assert.ts";
 
-/** A call or a task: its id is the reference of its entry, unique within the workspace for ever. */
-export interface CallName {
+/** A call that asks to be let in. */
+export interface ReserveInput {
+  /** The gateway's own, and the reference of its entry: unique within the workspace for ever. */
   readonly id: string;
   readonly workspaceId: string;
-}
-
-/** A key, by one of its values. */
-export interface KeyName {
-  readonly workspaceId: string;
   readonly keyId: string;
-  /** Which of the key's values was used (tenancy, rotation); `anyRotation` where absent. */
-  readonly keyRotation?: number | undefined;
-}
-
-/** Above every rotation: whether a value of the key still works is not asked. */
-export const anyRotation = 2_147_483_647;
-
-/** A call that asks to be let in. Its id is the gateway's own, and no other call has it. */
-export interface ReserveInput extends CallName, KeyName {
+  /** Which of the key's values was used (tenancy, rotation). */
+  readonly keyRotation: number;
   /** Its bound: the most it is expected to cost. */
   readonly amountNano: bigint;
 }
+
+/** A call or a task. */
+export type CallName = Pick<ReserveInput, "id" | "workspaceId">;
+/** A key, by one of its values. */
+export type KeyName = Pick<ReserveInput, "workspaceId" | "keyId" | "keyRotation">;
 
 /** What a text call's work came to. */
 export interface Spent {

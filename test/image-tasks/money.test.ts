@@ -223,6 +223,7 @@ async function leaveOnly(amountNano: bigint): Promise<void> {
     id: crypto.randomUUID(),
     workspaceId: bench.workspaceId,
     keyId: key!.id,
+    keyRotation: 0,
     amountNano: (await bench.available()) - amountNano,
   });
 }

@@ -1,19 +1,26 @@
 /** What a lane has to send, piece by piece: which keys go along, what is put aside, who has waited too long. docs/ledger.md "Batches". */
 import { beforeEach, expect, it } from "vitest";
-import type { Backlog } from "../../src/ledger/backlog.ts";
+import { Backlog } from "../../src/ledger/backlog.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";
 import { askedIn, backlogOf, entryOf } from "./batches.ts";
 
 let backlog: Backlog;
 let one: KeyUse;
 let other: KeyUse;
-const take = (restore: boolean) => backlog.take({ nowMs: 0, restore, alone: false });
+const take = () => backlog.take(0, false);
+/** Its batch is answered, with nothing. */
+const answer = (targets: ReturnType<typeof take>) => {
+  for (const { key, entries } of targets) {
+    key.close(entries);
+    backlog.follow(key, 0);
+  }
+};
 beforeEach(() => {
   one = new KeyUse("w1", "one", 0);
   other = new KeyUse("w2", "other", 0);
   backlog = backlogOf([one, other]);
   // They have nothing to send.
-  take(false);
+  answer(take());
 });
 
 const ended: string[] = [];
@@ -33,11 +40,11 @@ const post = (key: KeyUse, id: string, since = 0) => {
 it("a batch has the keys with news; one that restores has all that are in use, and leaves their news here", () => {
   for (const key of [one, other]) key.begin(5n, 0);
   backlog.touch(one);
-  const taken = (restore: boolean) => take(restore).map(({ key }) => key.keyId);
-  expect(taken(true)).toEqual(["one", "other"]);
+  const names = (targets: ReturnType<typeof take>) => targets.map(({ key }) => key.keyId);
+  expect(names(backlog.restored(0))).toEqual(["one", "other"]);
   expect(backlog.isEmpty).toBe(false);
   waitSince(one, 0);
-  expect(taken(false)).toEqual(["one"]);
+  expect(names(take())).toEqual(["one"]);
 });
 
 it("of few keys with news half of what waits goes along, however many keys are quiet", () => {
@@ -45,27 +52,41 @@ it("of few keys with news half of what waits goes along, however many keys are q
     backlog.keyOf({ workspaceId: "w3", keyId: `k${index}`, keyRotation: 0 });
   for (let index = 0; index < 100; index += 1) waitSince(one, 0);
   backlog.touch(one);
-  expect(askedIn({ targets: take(false) })).toBe(50);
+  expect(askedIn({ targets: take() })).toBe(50);
 });
 
 it("what is of a workspace goes to a lane of its own, with what it has to send; the rest stays", () => {
   post(one, "a");
   post(other, "b");
-  expect(backlog.release("w2")).toEqual([["w2 other 0", other]]);
+  const apart = new Backlog();
+  apart.adopt("w2", backlog, 7);
+  expect([[...apart.keys.values()], other.changedAt]).toEqual([[other], 7]);
   expect([...backlog.keys.values()]).toEqual([one]);
-  expect(take(false).map(({ key, entries }) => [key.keyId, entries[0]!.id])).toEqual([
-    ["one", "a"],
-  ]);
+  expect(apart.take(0, false).map(({ entries }) => entries[0]!.id)).toEqual(["b"]);
+  expect(take().map(({ key, entries }) => [key.keyId, entries[0]!.id])).toEqual([["one", "a"]]);
   expect(other.ended.map(({ id }) => id)).toEqual(["b"]);
 });
 
-it("what was not done is sent again before what came later", () => {
+it("what was not answered is sent again before what came later, and a key without news too", () => {
+  const sent = () => take().map(({ key, entries }) => [key.keyId, ...entries.map(({ id }) => id)]);
+  backlog.touch(other);
   post(one, "a");
-  const taken = take(false);
+  const first = take();
   post(one, "b");
-  backlog.putBack(taken);
-  expect(one.unsure).toBe(true);
-  expect(take(false)[0]!.entries.map(({ id }) => id)).toEqual(["a", "b"]);
+  expect(sent()).toEqual([["other"], ["one", "a", "b"]]);
+  answer(first);
+  expect(sent()).toEqual([["one", "b"]]);
+});
+
+it("a key that has nothing is forgotten, and not while it is on its way", () => {
+  backlog.keyOf({ workspaceId: "w3", keyId: "k", keyRotation: 0 });
+  backlog.touch(one);
+  const sent = take();
+  backlog.tidy(0);
+  expect([...backlog.keys.values()]).toEqual([one]);
+  answer(sent);
+  backlog.tidy(0);
+  expect(backlog.keys.size).toBe(0);
 });
 
 it("calls and entries that came before a moment get the error, later ones go on waiting", () => {
@@ -73,26 +94,21 @@ it("calls and entries that came before a moment get the error, later ones go on 
   for (const since of [9, 10, 11]) waitSince(one, since);
   post(other, "early", 19);
   post(other, "late", 20);
-  const before = (ms: number) => (call: { readonly since: number }) => call.since < ms;
   for (const key of [one, other])
-    key.giveUp({ waiting: before(10), ended: before(20) }, new Error("away"));
+    key.giveUp((call) => call.since < ("id" in call ? 20 : 10), new Error("away"));
   expect(ended).toEqual(["one 9", "early"]);
   expect(one.waiting.map(({ since }) => since)).toEqual([10, 11]);
   expect(other.pending).toBe(1n);
 });
 
-it("who waits for what others do not use is asked for again at the first moment of any, never before the next", () => {
-  backlog.touch(one);
-  expect(backlog.retryInMs(0)).toBeUndefined();
-  for (const [key, retryAt] of [
-    [one, 100],
-    [other, 70],
-  ] as const) {
-    waitSince(key, 0);
-    key.retryAt = retryAt;
-    backlog.touch(key);
-  }
-  expect([backlog.retryInMs(40), backlog.retryInMs(70), backlog.retryInMs(500)]).toEqual([
-    30, 1, 1,
-  ]);
+it("who waits for what others do not use is asked for again when it is looked, or something else of the key is sent", () => {
+  waitSince(one, 0);
+  one.patient = true;
+  backlog.follow(one, 0);
+  expect(take()).toEqual([]);
+  backlog.tidy(0);
+  expect(askedIn({ targets: take() })).toBe(1);
+  backlog.follow(one, 0);
+  post(one, "a");
+  expect(take()).toMatchObject([{ entries: [{ id: "a" }], asked: [{ bound: 1n }] }]);
 });

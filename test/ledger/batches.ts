@@ -1,7 +1,8 @@
 /** Pieces of a lane's batches, for tests: entries, what a key is sent, and what the keys of a backlog send next. */
 import { Backlog } from "../../src/ledger/backlog.ts";
-import type { Batch, Target } from "../../src/ledger/batch.ts";
+import type { Batch, BatchRow, Target } from "../../src/ledger/batch.ts";
 import type { Ended, KeyUse } from "../../src/ledger/key-use.ts";
+import type { Answer } from "../../src/ledger/refusal.ts";
 
 export const entryOf = (id: string, more: Partial<Ended> = {}): Ended => ({
   id,
@@ -16,9 +17,8 @@ export const entryOf = (id: string, more: Partial<Ended> = {}): Ended => ({
 /** A key of which `need` is asked and nothing else. */
 export const targetOf = (key: KeyUse, need: bigint, more: Partial<Target> = {}): Target => ({
   key,
-  epoch: key.epoch,
   entries: [],
-  asked: 0,
+  asked: [],
   need,
   use: 0n,
   keep: 0n,
@@ -30,7 +30,14 @@ export const entriesIn = ({ targets }: Pick<Batch, "targets">): readonly Ended[]
   targets.flatMap(({ entries }) => entries);
 
 export const askedIn = ({ targets }: Pick<Batch, "targets">): number =>
-  targets.reduce((sum, { asked }) => sum + asked, 0);
+  targets.reduce((sum, { asked }) => sum + asked.length, 0);
+
+/** The row of a key whose calls are not let in, or (null) are. */
+export const rowOf = (answer: Answer | null): BatchRow => ({
+  place: 1,
+  allowance: 0n,
+  ...(answer ?? { refusal: null, at: null }),
+});
 
 /** A backlog of these keys, which may all have something to send. */
 export function backlogOf(keys: readonly KeyUse[]): Backlog {
@@ -43,9 +50,6 @@ export function backlogOf(keys: readonly KeyUse[]): Backlog {
 }
 
 /** What they send next. */
-export const next = (
-  keys: readonly KeyUse[],
-  how: Partial<Parameters<Backlog["take"]>[0]> = {},
-): Pick<Batch, "targets"> => ({
-  targets: backlogOf(keys).take({ nowMs: 0, restore: false, alone: false, ...how }),
+export const next = (keys: readonly KeyUse[], nowMs = 0): Pick<Batch, "targets"> => ({
+  targets: backlogOf(keys).take(nowMs, false),
 });

@@ -18,7 +18,7 @@ async function setUp(database: Database, creditNano: bigint): Promise<void> {
   await ledger.credit({ workspaceId: "w", amountNano: creditNano, reference: "start" });
 }
 
-const hold = { workspaceId: "w", keyId: "k" };
+const hold = { workspaceId: "w", keyId: "k", keyRotation: 0 };
 
 const callsOf = (ledgers: readonly Ledger[]) => ledgers.map((ledger) => new OpenCalls(ledger));
 

@@ -19,7 +19,7 @@ const ledger = createLedger(database, { leaseMs: 200 });
 async function call(): Promise<void> {
   for (let round = 0; ; round += 1) {
     const id = newId("req");
-    const call = { id, workspaceId: "w", keyId: "k" };
+    const call = { id, workspaceId: "w", keyId: "k", keyRotation: 0 };
     const open = await openCall(ledger, { ...call, amountNano: 1_000n });
     if (round % 5 === 4) {
       await open.end(null);

@@ -99,7 +99,7 @@ describe("a database that restarts", () => {
     const callers = Array.from({ length: 30 }, async () => {
       while (!stop.signal.aborted) {
         const id = newId("req");
-        const call = { id, workspaceId: "w", keyId: "k" };
+        const call = { id, workspaceId: "w", keyId: "k", keyRotation: 0 };
         const open = await openCall(ledger, { ...call, amountNano: 500n });
         await open.end(300n);
         charged.push(300n);

@@ -7,7 +7,13 @@ import { describeDatabase } from "../support/postgres.ts";
 import { openCall, OpenCalls } from "./open-calls.ts";
 import { addKey, addWorkspace, reserveOne, setCap } from "./support.ts";
 
-const text = (id: string, amountNano: bigint) => ({ id, workspaceId: "w", keyId: "k", amountNano });
+const text = (id: string, amountNano: bigint) => ({
+  id,
+  workspaceId: "w",
+  keyId: "k",
+  keyRotation: 0,
+  amountNano,
+});
 const task = (id: string, amountNano: bigint) => ({
   ...text(id, amountNano),
   kind: "task" as const,

@@ -67,7 +67,7 @@ interface Begun extends OpenCall {
 /** Begins one; throws where the ledger does not let it in. */
 async function begin({ ledger }: Bench, keyId: string): Promise<Begun> {
   const amountNano = 100n * (1n + BigInt(Math.floor(upTo(5))));
-  const input = { id: `call-${(made += 1)}`, workspaceId, keyId, amountNano };
+  const input = { id: `call-${(made += 1)}`, workspaceId, keyId, keyRotation: 0, amountNano };
   return { ...(await openCall(ledger, input)), amountNano };
 }
 

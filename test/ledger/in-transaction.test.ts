@@ -23,6 +23,7 @@ const hold = (id: string, workspaceId = "w") => ({
   id,
   workspaceId,
   keyId: `${workspaceId}-key`,
+  keyRotation: 0,
   amountNano: 10n,
   leaseMs: 60_000,
   kind: "task" as const,

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { decide } from "../../src/ledger/decide.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";
 import { fitsButForIdle, type Answer } from "../../src/ledger/refusal.ts";
-import { askedIn, backlogOf, entriesIn, entryOf, next, targetOf } from "./batches.ts";
+import { askedIn, backlogOf, entryOf, next, rowOf, targetOf } from "./batches.ts";
 import { refusalIn } from "./open-calls.ts";
 
 let key: KeyUse;
@@ -22,22 +22,17 @@ const waits = (of: KeyUse, ...bounds: bigint[]) => {
     });
 };
 describe("headroom", () => {
-  it("is what the last 100 ms used, or the 100 ms before; at least a quarter above the last call", () => {
-    for (const nowMs of [0, 50, 100]) key.begin(10n, nowMs);
-    expect(key.wanted(100)).toBe(30n);
-    key.begin(10n, 101);
-    expect(key.wanted(101)).toBe(30n);
-    key.begin(40n, 150);
-    expect(key.wanted(150)).toBe(50n);
+  it("is what calls used, the less the longer ago, and nothing after 100 ms; at least a quarter above the last call", () => {
+    key.begin(40n, 0);
+    key.begin(10n, 50);
+    expect(key.wanted(50)).toBe(30n);
+    key.begin(10n, 150);
+    expect(key.wanted(150)).toBe(12n);
   });
 
-  it("knows nothing of the window before where nothing was called for one", () => {
-    for (let count = 0; count < 5; count += 1) key.begin(10n, 0);
-    key.begin(10n, 200);
-    expect(key.wanted(200)).toBe(50n);
-    for (let count = 0; count < 5; count += 1) key.begin(10n, 200);
-    key.begin(10n, 401);
-    expect(key.wanted(401)).toBe(12n);
+  it("is at an even pace what 100 ms use", () => {
+    for (let nowMs = 0; nowMs < 1_000; nowMs += 1) key.begin(10n, nowMs);
+    expect(key.wanted(999)).toBe(999n);
   });
 
   it("ends 60 ms after the last call, and with it what is idle is given back", () => {
@@ -52,7 +47,7 @@ describe("headroom", () => {
   it("is kept while a batch is on its way as far as it is wanted and there", () => {
     key.granted = 20n;
     key.roomy = true;
-    key.checked(0, key.epoch);
+    key.checkedAt = 0;
     expect(key.keep(15n)).toBe(15n);
     expect(key.granted).toBe(15n);
     expect(key.keep(30n)).toBe(15n);
@@ -64,29 +59,30 @@ describe("headroom", () => {
 
 it("CAP-03: nothing is kept once something changed, and what is kept is asked about in each batch", () => {
   key.begin(8n, 1_000);
-  key.end(entryOf("a", { bound: 8n, charge: null, since: 1_000 }));
-  key.ended = [];
+  key.inUse = 0n;
   key.granted = 20n;
   key.roomy = true;
-  key.checked(1_000, key.epoch);
-  key.unsure = true;
-  expect(next([key], { nowMs: 1_001 }).targets).toMatchObject([{ keep: 10n, headroom: 1n }]);
+  key.checkedAt = 1_000;
+  expect(next([key], 1_001).targets).toMatchObject([{ keep: 10n, headroom: 1n }]);
   key.granted = 20n;
-  key.distrust();
-  expect(next([key], { nowMs: 1_001 }).targets).toMatchObject([{ keep: 0n, headroom: 10n }]);
+  key.changedAt = 1_000;
+  expect(next([key], 1_001).targets).toMatchObject([{ keep: 0n, headroom: 10n }]);
 });
 
-it("a key is forgotten ten minutes after its last call, and not while anything is open", () => {
-  key.begin(0n, 1_000);
-  const free = entryOf("free", { bound: 0n, charge: null, since: 1_000 });
-  expect(key.isForgotten(601_001)).toBe(false);
-  key.end(free);
-  expect(key.isForgotten(601_001)).toBe(false);
-  key.close(free);
-  expect(key.isForgotten(601_000)).toBe(false);
-  expect(key.isForgotten(601_001)).toBe(true);
+it("a key is unused a while after its last call, where nothing is set aside, in use or to be sent", () => {
+  key.begin(5n, 1_000);
+  expect(key.isUnused(1_060)).toBe(false);
+  const call = entryOf("a", { bound: 5n, charge: 5n, since: 1_000 });
+  key.end(call);
+  expect(key.isUnused(1_060)).toBe(false);
+  key.close([call]);
+  expect(key.isUnused(1_059)).toBe(false);
+  expect(key.isUnused(1_060)).toBe(true);
+  key.granted = 1n;
+  expect(key.isUnused(1_060)).toBe(false);
+  key.granted = 0n;
   waits(key, 1n);
-  expect(key.isForgotten(601_001)).toBe(false);
+  expect(key.isUnused(1_060)).toBe(false);
 });
 
 describe("a batch", () => {
@@ -94,21 +90,25 @@ describe("a batch", () => {
     key.room = 10n;
     key.granted = 5n;
     waits(key, 12n, 20n, 3n);
-    expect(next([key]).targets).toMatchObject([{ asked: 2, need: 15n }]);
+    expect(next([key]).targets).toMatchObject([
+      { asked: [{ bound: 12n }, { bound: 3n }], need: 15n },
+    ]);
   });
 
   it("asks for all where nothing fits, so that the database refuses", () => {
     key.room = 10n;
     waits(key, 12n, 20n);
-    expect(next([key]).targets).toMatchObject([{ asked: 2, need: 32n }]);
+    expect(next([key])).toMatchObject({ targets: [{ need: 32n }] });
+    expect(askedIn(next([key]))).toBe(2);
   });
 
   it("of few keys takes half of those who wait, and sixteen at least", () => {
     waits(key, ...Array.from({ length: 20 }, () => 1n));
-    expect(next([key]).targets).toMatchObject([{ asked: 16, need: 16n }]);
+    expect(next([key]).targets).toMatchObject([{ need: 16n }]);
+    expect(askedIn(next([key]))).toBe(16);
     waits(key, ...Array.from({ length: 80 }, () => 1n));
     const backlog = backlogOf([key]);
-    expect(backlog.take({ nowMs: 0, restore: false, alone: false })[0]!.asked).toBe(50);
+    expect(backlog.take(0, false)[0]!.asked).toHaveLength(50);
     expect(backlog.isEmpty).toBe(false);
   });
 
@@ -118,24 +118,26 @@ describe("a batch", () => {
     expect(askedIn(next(keys))).toBe(100);
   });
 
-  it("after one that failed takes one entry, or one call of one key, in turn; or restores alone", () => {
+  it("after one that was refused takes one entry, or one call of one key, in turn", () => {
     const other = new KeyUse("w", "o", 0);
     waits(key, 1n, 1n);
     waits(other, 1n);
     key.ended.push(entryOf("a"));
     other.ended.push(entryOf("b"));
-    const restoring = next([key, other], { restore: true, alone: true });
-    expect(entriesIn(restoring)).toEqual([]);
     const backlog = backlogOf([key, other]);
     const taken = () => {
-      const targets = backlog.take({ nowMs: 0, restore: false, alone: true });
+      const targets = backlog.take(0, true);
       const what = targets.map((target) => [
         target.key.keyId,
         ...target.entries.map(({ id }) => id),
-        target.asked,
+        target.asked.length,
       ]);
       // Those who were asked for are let in.
-      for (const target of targets) target.key.waiting.splice(0, target.asked);
+      for (const { key: served, entries, asked } of targets) {
+        served.close(entries);
+        served.waiting.splice(0, asked.length);
+        backlog.follow(served, 0);
+      }
       return what;
     };
     expect([taken(), taken(), taken(), taken(), taken(), taken()]).toEqual([
@@ -157,10 +159,11 @@ describe("a batch", () => {
     fill();
     const backlog = backlogOf(keys);
     const counts = () =>
-      backlog
-        .take({ nowMs: 0, restore: false, alone: false })
-        .map(({ entries }) => entries.length)
-        .filter((count) => count > 0);
+      backlog.take(0, false).map(({ key: served, entries }) => {
+        served.close(entries);
+        backlog.follow(served, 0);
+        return entries.length;
+      });
     expect(counts()).toEqual([500]);
     fill();
     expect(counts()).toEqual([1, 1, 1, 1, 1, 495]);
@@ -179,7 +182,7 @@ describe("an answer", () => {
   });
   const outcomes = (answer: Answer, nowMs: number) => {
     told = [];
-    for (const tell of decide(targetOf(key, 0n), answer, 0, nowMs)) tell();
+    for (const tell of decide(targetOf(key, 0n), rowOf(answer), 0, nowMs)) tell();
     return told;
   };
 
@@ -193,25 +196,26 @@ describe("an answer", () => {
   it("keeps for a moment who would fit if others gave back what they do not use, and no longer", () => {
     waits(key, 5n);
     expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual([]);
-    expect(key.retryAt).toBe(120);
+    expect(key.patient).toBe(true);
     expect(key.waiting).toHaveLength(1);
     expect(outcomes(room(1n, { idle: 4n }), 60_000)).toEqual(["insufficient_balance"]);
-    expect(key.retryAt).toBe(0);
+    expect(key.patient).toBe(false);
   });
 
   it("does not wait to ask again where somebody was let in or refused meanwhile", () => {
     key.granted = 3n;
     waits(key, 5n, 3n);
     expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual(["let in"]);
-    expect(key.retryAt).toBe(0);
+    expect(key.patient).toBe(false);
   });
 
-  it("remembers the least room of balance and caps, and none below 0", () => {
-    decide(targetOf(key, 0n), room(9n, { rooms: [null, 4n, 7n], caps: [null, 50n, 50n] }), 0, 0);
+  it("remembers the least room of balance and caps", () => {
+    const caps = { rooms: [null, 4n, 7n], caps: [null, 50n, 50n] };
+    decide(targetOf(key, 0n), rowOf(room(9n, caps)), 0, 0);
     expect(key.room).toBe(4n);
-    decide(targetOf(key, 0n), room(-3n), 0, 0);
-    expect(key.room).toBe(0n);
-    decide(targetOf(key, 0n), room(9n, { at: null }), 0, 0);
+    decide(targetOf(key, 0n), rowOf(room(-3n)), 0, 0);
+    expect(key.room).toBe(-3n);
+    decide(targetOf(key, 0n), rowOf(null), 0, 0);
     expect(key.room).toBeUndefined();
   });
 

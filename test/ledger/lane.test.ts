@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Batch, BatchRow } from "../../src/ledger/batch.ts";
 import { lingerMs, type KeyUse } from "../../src/ledger/key-use.ts";
-import type { LaneClock } from "../../src/ledger/lane-clock.ts";
-import { Lane } from "../../src/ledger/lane.ts";
+import { Backlog } from "../../src/ledger/backlog.ts";
+import { Lane, type LaneClock } from "../../src/ledger/lane.ts";
 import { TextCalls } from "../../src/ledger/text-calls.ts";
 import { eventually } from "../support/patience.ts";
 import { entriesIn } from "./batches.ts";
@@ -16,7 +16,6 @@ let nowMs = 0;
 /** Pauses take no time. */
 const clock: LaneClock = {
   now: () => nowMs,
-  soon: (work) => void setImmediate(work),
   later: (work) => void setImmediate(work),
 };
 let sent: Batch[] = [];
@@ -27,10 +26,6 @@ const granted: Answer = ({ targets }) =>
     place: index + 1,
     allowance: (need ?? 0n) + keep,
     refusal: null,
-    available: null,
-    rooms: null,
-    caps: null,
-    idle: null,
     at: null,
   }));
 const fenced: Answer = () => [];
@@ -38,7 +33,7 @@ const failing = (code: string): Answer => {
   return () => Promise.reject(Object.assign(new Error(code), { code }));
 };
 const busy: Answer = (batch) =>
-  [...(granted(batch) as readonly BatchRow[])].map((row) => ({ ...row, refusal: "busy" }));
+  batch.targets.map((_, index) => ({ place: index + 1, allowance: 0n, refusal: "busy", at: null }));
 const send = async (batch: Batch): Promise<readonly BatchRow[]> => {
   sent.push(batch);
   // A lane that never comes to rest.
@@ -52,26 +47,30 @@ beforeEach(() => {
 });
 
 describe("a lane", () => {
+  const call = { id: "a", workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 5n };
   const parcels: string[][] = [];
   let lane: Lane;
   let key: KeyUse;
   beforeEach(() => {
     parcels.length = 0;
-    const onBusy = (workspaceId: string) =>
-      void parcels.push(lane.backlog.release(workspaceId).map(([, { keyId }]) => keyId));
+    const onBusy = (workspaceId: string) => {
+      const apart = new Backlog();
+      apart.adopt(workspaceId, lane.backlog, nowMs);
+      parcels.push(Array.from(apart.keys.values(), ({ keyId }) => keyId));
+    };
     lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock, onBusy });
-    key = lane.backlog.keyOf({ workspaceId: "w", keyId: "k", keyRotation: 0 });
+    key = lane.backlog.keyOf(call);
   });
   /** Past its first batch, which restores. */
   const begin = async (): Promise<void> => {
-    await lane.admit(key, 5n);
+    await lane.admit(call);
     sent = [];
   };
 
   it("sends again what a later sending came before, and its entry is not said to be written until it is", async () => {
     await begin();
     answers = [fenced];
-    await lane.post(key, "a", 3n, 5n);
+    await lane.post(call, 3n);
     expect(sent.map((batch) => entriesIn(batch).map(({ id }) => id))).toEqual([["a"], ["a"]]);
     expect(sent[1]!.number).toBe(sent[0]!.number + 1);
   });
@@ -84,25 +83,24 @@ describe("a lane", () => {
         return granted(batch);
       },
     ];
-    await lane.post(key, "a", 3n, 5n);
+    await lane.post(call, 3n);
     expect(sent.map((batch) => entriesIn(batch).length)).toEqual([1, 1]);
   });
 
   it("asks for accounts past their locks after it has waited for one, and gives away those that are locked", async () => {
     await begin();
     answers = [failing("55P03"), busy];
-    void lane.post(key, "a", 3n, 5n);
+    void lane.post(call, 3n);
     await eventually(() => parcels.length > 0, "the key is given away");
     expect(sent.map(({ skipLocked }) => skipLocked)).toEqual([false, true]);
     expect(parcels).toEqual([["k"]]);
-    const other = lane.backlog.keyOf({ workspaceId: "v", keyId: "l" });
-    await lane.admit(other, 5n);
+    await lane.admit({ ...call, workspaceId: "v", keyId: "l" });
     expect(sent.at(-1)).toMatchObject({ skipLocked: false, targets: [{ key: { keyId: "l" } }] });
   });
 
   it("sets aside for an entry no more than the bound of its call, whatever it cost", async () => {
     await begin();
-    const posted = lane.post(key, "a", 9n, 5n);
+    const posted = lane.post(call, 9n);
     expect(key.pending).toBe(5n);
     await posted;
     expect([key.pending, entriesIn(sent.at(-1)!)[0]]).toMatchObject([
@@ -114,34 +112,62 @@ describe("a lane", () => {
   it("asks for nothing more once an answer says what a batch without one came to", async () => {
     await begin();
     answers = [failing("08006")];
-    await lane.post(key, "a", null, 5n);
+    await lane.post(call, null);
     expect(sent.map(({ targets }) => targets[0]!.need)).toEqual([0n, 0n]);
-    expect(key.unsure).toBe(false);
+    expect(lane.backlog.isEmpty).toBe(true);
   });
 });
 
 describe("something that the database refuses", () => {
+  it("is told to the call that is at fault alone, and what may be set aside for its key goes back", async () => {
+    const lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock });
+    const call = { id: "a", workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 5n };
+    await lane.admit(call);
+    sent = [];
+    // The answer to the first sending is lost: it may have set something aside.
+    answers = [failing("08006"), failing("22003"), failing("22003")];
+    const [large, small] = await Promise.allSettled([
+      lane.admit({ ...call, amountNano: 50n }),
+      lane.admit({ ...call, amountNano: 2n }),
+    ]);
+    expect([large.status, small.status]).toEqual(["rejected", "fulfilled"]);
+    await lane.post(call, 5n);
+    answers = [failing("08006"), failing("22003")];
+    await expect(lane.admit({ ...call, amountNano: 50n })).rejects.toMatchObject({ code: "22003" });
+    await eventually(() => lane.backlog.isEmpty, "all is sent");
+    expect(sent.at(-1)!.targets).toMatchObject([{ asked: [], need: 2n }]);
+  });
+
   it("is looked for in batches of one thing, and no longer than there are things in the batch", async () => {
     const lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock });
-    const keys = ["k", "l", "m"].map((keyId) => lane.backlog.keyOf({ workspaceId: "w", keyId }));
-    await Promise.all(keys.map((key) => lane.admit(key, 5n) ?? Promise.resolve()));
+    const calls = ["k", "l", "m"].map((keyId) => {
+      return { id: keyId, workspaceId: "w", keyId, keyRotation: 0, amountNano: 5n };
+    });
+    await Promise.all(calls.map((call) => lane.admit(call) ?? Promise.resolve()));
     sent = [];
     answers = [failing("22003")];
-    await Promise.all(keys.map((key) => lane.post(key, key.keyId, 3n, 5n)));
+    await Promise.all(calls.map((call) => lane.post(call, 3n)));
     const things = sent.map(({ targets }) => targets.length);
     expect(things.slice(0, 4)).toEqual([3, 1, 1, 1]);
     await lane.close();
-    for (const key of keys) key.begin(5n, nowMs);
+    for (const call of calls) lane.backlog.keyOf(call).begin(5n, nowMs);
     sent = [];
-    await Promise.all(keys.map((key) => lane.post(key, key.keyId, 3n, 5n)));
+    await Promise.all(calls.map((call) => lane.post(call, 3n)));
     expect(sent.map(({ targets }) => targets.length)).toEqual([3]);
   });
 });
 
 describe("a workspace whose account is locked elsewhere", () => {
-  const call = { workspaceId: "w", keyId: "k" };
+  const call = { workspaceId: "w", keyId: "k", keyRotation: 0 };
   const lanesOf = (entry: string) =>
     sent.filter((batch) => entriesIn(batch).some(({ id }) => id === entry)).map(({ lane }) => lane);
+  const lanesAsked = (bound: bigint) =>
+    sent
+      .filter((batch) =>
+        batch.targets.some(({ asked }) => asked.some((one) => one.bound === bound)),
+      )
+      .map(({ lane }) => lane);
+  const hasSent = (lane: number) => sent.some((batch) => batch.lane === lane);
   let textCalls: TextCalls;
   let calls: OpenCalls;
   /** Call `a` ends while the account is locked: the first batch waits in vain, the second one skips it, `apart` gets the third. */
@@ -203,7 +229,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     const locked = new Promise<void>((resolve) => (unlock = resolve));
     answers = [failing("55P03"), busy, (batch) => locked.then(() => granted(batch))];
     const ended = calls.end("b", 3n);
-    await eventually(() => lanesOf("b").includes(3), "another lane has sent");
+    await eventually(() => hasSent(3), "another lane has sent");
     look();
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));
     const next = calls.begin({ ...call, id: "c", amountNano: 50n });
@@ -211,34 +237,28 @@ describe("a workspace whose account is locked elsewhere", () => {
     unlock!();
     await ended;
     expect(await next).toBe("reserved");
-    const asked = sent.filter(({ targets }) =>
-      targets.some(({ need }) => need !== null && need >= 50n),
-    );
-    expect(asked.map(({ lane }) => lane)).toEqual([3]);
+    expect(lanesAsked(50n)).toEqual([3]);
   });
 
   it("has its next calls in that lane too", async () => {
     let unlock: (() => void) | undefined;
     const locked = new Promise<void>((resolve) => (unlock = resolve));
     const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
-    await eventually(() => lanesOf("a").includes(2), "the lane of its own has sent");
+    await eventually(() => hasSent(2), "the lane of its own has sent");
     const next = calls.begin({ ...call, id: "c", amountNano: 50n });
     // The other lane would send at once.
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));
     unlock!();
     await ended;
     expect(await next).toBe("reserved");
-    const asked = sent.filter(({ targets }) =>
-      targets.some(({ need }) => need !== null && need >= 50n),
-    );
-    expect(asked.map(({ lane }) => lane)).toEqual([2]);
+    expect(lanesAsked(50n)).toEqual([2]);
   });
 
   it("is waited for by a close, which ends the lease of its lane too", async () => {
     let unlock: (() => void) | undefined;
     const locked = new Promise<void>((resolve) => (unlock = resolve));
     const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
-    await eventually(() => lanesOf("a").includes(2), "the lane of its own has sent");
+    await eventually(() => hasSent(2), "the lane of its own has sent");
     const closed = textCalls.close();
     unlock!();
     await closed;
@@ -249,7 +269,7 @@ describe("a workspace whose account is locked elsewhere", () => {
 });
 
 describe("a call whose work throws", () => {
-  const call = { workspaceId: "w", keyId: "k", amountNano: 5n };
+  const call = { workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 5n };
   const broken = new Error("the vendor broke off");
   let textCalls: TextCalls;
   beforeEach(() => {

@@ -10,7 +10,7 @@ import { resetsAt } from "../../src/base/cap-windows.ts";
 import type { Queryable } from "../../src/storage/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
-import { backlogOf, entryOf, next, targetOf } from "./batches.ts";
+import { backlogOf, entryOf, next, rowOf, targetOf } from "./batches.ts";
 import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace, tamper } from "./support.ts";
 
@@ -53,29 +53,26 @@ it("CAP-02: a window ends at 00:00 UTC of the next day, Monday or first of month
   expect(ends("2026-12-31T12:00:00Z")).toEqual(["2027-01-01", "2027-01-04", "2027-01-01", null]);
 });
 
-it("headroom is looked at again until it is idle, or used", () => {
+it("headroom is to go back when nobody used it for a while, at once where its key is served then", () => {
   const backlog = backlogOf([key]);
-  backlog.take({ nowMs: 1_000, restore: false, alone: false });
-  backlog.follow(key);
-  expect(backlog.hasHeadroom).toBe(false);
+  const isToGoBack = () => !backlog.isEmpty;
   key.begin(5n, 1_000);
   key.granted = 8n;
-  backlog.follow(key);
-  backlog.touchIdle(1_059);
-  expect([backlog.hasHeadroom, backlog.isEmpty]).toEqual([true, true]);
-  backlog.touchIdle(1_060);
-  expect([backlog.hasHeadroom, backlog.isEmpty]).toEqual([true, false]);
+  backlog.follow(key, 1_059);
+  backlog.tidy(1_059);
+  expect(isToGoBack()).toBe(false);
+  backlog.tidy(1_060);
+  expect(isToGoBack()).toBe(true);
+  backlog.follow(key, 1_060);
+  expect(isToGoBack()).toBe(true);
   key.granted = 5n;
-  backlog.touchIdle(1_120);
-  expect(backlog.hasHeadroom).toBe(false);
-  key.granted = 8n;
-  backlog.follow(key);
-  expect(backlog.release("w")).toEqual([["w k 0", key]]);
-  expect([backlog.hasHeadroom, backlog.isEmpty]).toEqual([false, true]);
+  backlog.follow(key, 1_060);
+  backlog.tidy(1_120);
+  expect(isToGoBack()).toBe(false);
 });
 
 describeDatabase("holds taken together", (open) => {
-  it("are taken in the order of their workspaces, answered as asked for, and without a rotation under any", async () => {
+  it("are taken in the order of their workspaces, and answered as asked for", async () => {
     const database = await open();
     for (const workspaceId of ["a", "b", "c"]) {
       await addWorkspace(database, workspaceId);
@@ -85,7 +82,13 @@ describeDatabase("holds taken together", (open) => {
     await database.query("update api_keys set rotations = 5");
     const inputs = (["b 1", "a 2", "c 3", "a 4", "c 5"] as const).map((name) => {
       const [workspaceId, id] = name.split(" ") as [string, string];
-      const hold = { workspaceId, id, keyId: `${workspaceId}-key`, amountNano: 60n };
+      const hold = {
+        workspaceId,
+        id,
+        keyId: `${workspaceId}-key`,
+        keyRotation: 5,
+        amountNano: 60n,
+      };
       return { ...hold, kind: "image" as const, leaseMs: 1_000 };
     });
     const old = { ...inputs[0]!, id: "old", keyRotation: 3 };
@@ -107,10 +110,12 @@ describeDatabase("holds taken together", (open) => {
 
 it("a batch after one that failed leaves other keys for later, whatever they have to send", () => {
   const other = new KeyUse("w", "o", 0);
-  for (const one of [key, other]) one.unsure = true;
   const backlog = backlogOf([key, other]);
   const taken = () =>
-    backlog.take({ nowMs: 0, restore: false, alone: true }).map((target) => target.key.keyId);
+    backlog.take(0, true).map((target) => {
+      backlog.follow(target.key, 0);
+      return target.key.keyId;
+    });
   expect([taken(), taken(), taken()]).toEqual([["k"], ["o"], []]);
 });
 
@@ -126,7 +131,7 @@ describeDatabase("a call", (open) => {
       reference: "start",
     });
     expect(entryId).toMatch(/^entry_\d+$/);
-    const call = { workspaceId: "w", keyId: "k", id: "r", amountNano: 40n };
+    const call = { workspaceId: "w", keyId: "k", keyRotation: 0, id: "r", amountNano: 40n };
     const [first, second] = [await openCall(ledger, call), await openCall(ledger, call)];
     await first.end(30n);
     await second.end(20n);
@@ -153,7 +158,13 @@ describeDatabase("a sweep", (open) => {
     await addKey(database, { workspaceId: "w", id: "k" });
     const [died, other] = [createLedger(database), createLedger(database)];
     await died.credit({ workspaceId: "w", amountNano: 100n, reference: "start" });
-    await openCall(died, { workspaceId: "w", keyId: "k", id: "r", amountNano: 60n });
+    await openCall(died, {
+      workspaceId: "w",
+      keyId: "k",
+      keyRotation: 0,
+      id: "r",
+      amountNano: 60n,
+    });
     expect(await other.expire()).toBe(0);
     await database.query("update ledger_lanes set lease_until = ledger_now() - interval '1 s'");
     expect([await other.expire(), await other.expire()]).toEqual([1, 0]);
@@ -180,16 +191,16 @@ describeDatabase("entries by their key", (open) => {
 });
 
 describe("a restoring batch", () => {
-  const restored = () => next([key], { restore: true }).targets;
+  const restored = () => backlogOf([key]).restored(0);
 
   it("names the keys whose calls run or whose entries are on their way, and no others", () => {
     expect(restored()).toEqual([]);
     key.begin(5n, 0);
     expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n, use: 5n, keep: 0n }]);
     key.end(entryOf("a", { bound: 5n, charge: 5n }));
-    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 0n, use: 0n }]);
+    expect(restored()).toMatchObject([{ entries: [], need: 5n, use: 5n }]);
     key.begin(5n, 0);
-    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n }]);
+    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 10n }]);
   });
 });
 
@@ -198,7 +209,6 @@ it("what entries that stay behind will draw stays set aside", () => {
     key.begin(5n, 0);
     key.end(entryOf("a", { bound: 5n, charge: 4n }));
   }
-  key.unsure = true;
   const [target] = next([key]).targets;
   expect([target!.entries.length, target!.need, target!.use]).toEqual([16, 16n, 16n]);
 });
@@ -207,26 +217,25 @@ it("what stays in use whatever is decided is what calls use and what they may be
   key.begin(5n, 0);
   key.granted = 25n;
   key.roomy = true;
-  key.checked(0, key.epoch);
-  key.unsure = true;
-  const [target] = next([key], { nowMs: 1 }).targets;
+  key.checkedAt = 0;
+  const [target] = next([key], 1).targets;
   expect(target!.keep).toBeGreaterThan(0n);
   expect(target).toMatchObject({ need: 5n, use: 5n + target!.keep });
 });
 
 describe("a check of a key", () => {
   it("is trusted for its time, and not after a change", () => {
-    key.checked(1_000, key.epoch);
+    key.checkedAt = 1_000;
     expect(key.isTrusted(1_001)).toBe(true);
-    key.distrust();
+    key.changedAt = 1_000;
     expect(key.isTrusted(1_001)).toBe(false);
-    key.checked(1_000, key.epoch);
+    key.checkedAt = 1_001;
     expect(key.isTrusted(1_001)).toBe(true);
     expect(key.isTrusted(60_000)).toBe(false);
   });
 
   it("is renewed by a batch that goes anyway, where headroom is short, or left though none was granted", () => {
-    key.checked(1_000, key.epoch);
+    key.checkedAt = 1_000;
     key.begin(5n, 1_000);
     key.granted = 10n;
     key.roomy = true;
@@ -246,9 +255,9 @@ describe("a check of a key", () => {
       resolve: () => undefined,
       reject: () => undefined,
     });
-    const answer = { refusal: null, available: 0n, rooms: [], caps: [], idle: 0n, at: null };
-    expect(decide(targetOf(key, 0n), answer, 0, 100)).toEqual([]);
+    expect(decide(targetOf(key, 0n), rowOf(null), 0, 100)).toEqual([]);
     expect(key.waiting).toHaveLength(1);
-    expect(decide(targetOf(key, 0n), { ...answer, at: new Date(0) }, 0, 100)).toHaveLength(1);
+    const answer = { refusal: null, available: 0n, rooms: [], caps: [], idle: 0n, at: new Date(0) };
+    expect(decide(targetOf(key, 0n), rowOf(answer), 0, 100)).toHaveLength(1);
   });
 });

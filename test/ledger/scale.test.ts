@@ -125,7 +125,7 @@ async function callsMs(database: Database, { keys, workspaces }: Size): Promise<
   for (let call = 0; call < 500; call += 1) {
     const key = (call * 7_919) % keys;
     const [workspaceId, id] = [`w${key % workspaces}`, `r${from}-${call}`];
-    const input = { id, workspaceId, keyId: `k${key}`, amountNano: 5n };
+    const input = { id, workspaceId, keyId: `k${key}`, keyRotation: 0, amountNano: 5n };
     const charged = await ledger.spend(input, () => Promise.resolve({ amountNano: 3n }));
     expect(charged).toEqual({ amountNano: 3n });
   }

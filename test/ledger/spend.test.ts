@@ -6,7 +6,7 @@ import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { addKey, addWorkspace } from "./support.ts";
 
-const call = { workspaceId: "w", keyId: "k", amountNano: 100n };
+const call = { workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 100n };
 
 async function setUp(database: Database) {
   await addWorkspace(database, "w");

@@ -195,6 +195,7 @@ const steps: Record<string, Step> = {
       id: id!,
       workspaceId,
       keyId: keyId!,
+      keyRotation: 0,
       amountNano: parseUsd(amount!),
       leaseMs: Number(leaseSeconds ?? 3600) * 1000,
       kind: "task" as const,

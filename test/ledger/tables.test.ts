@@ -282,7 +282,7 @@ describeDatabase("ledger tables", (open) => {
     await addKey(database, { workspaceId: "W", id: "K", createdBy: "M" });
     await ledger.credit({ workspaceId: "W", amountNano: 100n, reference: "d", note: "hello" });
     const names = ["r1", "r2", "r3", "r4"];
-    const call = { workspaceId: "W", keyId: "K", amountNano: 20n };
+    const call = { workspaceId: "W", keyId: "K", keyRotation: 0, amountNano: 20n };
     const calls = new OpenCalls(ledger);
     for (const id of names) await calls.begin({ ...call, id });
     // In one batch: each entry still carries the balance as if it had come alone.

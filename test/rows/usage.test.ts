@@ -349,6 +349,7 @@ describe("no balance", () => {
       id: "all-of-it",
       workspaceId,
       keyId: keys[0]!.id,
+      keyRotation: 0,
       amountNano: availableNano,
     });
     for (const protocol of protocols) {

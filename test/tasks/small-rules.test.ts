@@ -171,7 +171,13 @@ describe("an idempotency key of a call", () => {
 
   it("TASK-10: is in use for as long as its call has money on hold", async () => {
     await addKey(database, { workspaceId: "w1", id: "k1" });
-    const hold = { workspaceId: "w1", keyId: "k1", id: "req_9", leaseMs: 60_000 } as const;
+    const hold = {
+      workspaceId: "w1",
+      keyId: "k1",
+      keyRotation: 0,
+      id: "req_9",
+      leaseMs: 60_000,
+    } as const;
     const limits = { global: 9, perWorkspace: 9 };
     await createLedger(database).credit({ workspaceId: "w1", amountNano: 5n, reference: "r" });
     await database.transaction(async (tx) => {

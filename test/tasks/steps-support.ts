@@ -171,7 +171,7 @@ export function submissionOf(
     end_user: null,
     ...times,
   };
-  const hold = { id, workspaceId: "w1", keyId: "k1", amountNano, leaseMs: 1e9 };
+  const hold = { id, workspaceId: "w1", keyId: "k1", keyRotation: 0, amountNano, leaseMs: 1e9 };
   return { row, hold: { ...hold, kind: "task" }, claim: undefined, uploads: [] };
 }
 

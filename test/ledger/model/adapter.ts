@@ -9,7 +9,6 @@ export interface GatewayOptions {
   readonly send: (sent: Sent) => Promise<readonly Row[]>;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  readonly soon: (work: () => void) => void;
   readonly later: (work: () => void, ms: number) => void;
 }
 
@@ -87,11 +86,11 @@ async function sqlOf(batch: Batch): Promise<string> {
 
 function createGateway(
   { TextCalls }: typeof GatewaySide,
-  { now, soon, later, send }: GatewayOptions,
+  { now, later, send }: GatewayOptions,
 ): ModelGateway {
   const textCalls = new TextCalls({
     leaseMs,
-    clock: { now, soon, later },
+    clock: { now, later },
     async send(batch) {
       const { lane, number, skipLocked: skipsLocked } = batch;
       const rows = await send({

@@ -91,22 +91,22 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "linger: what nobody uses goes back",
     where: "key-use.ts",
-    from: "return this.free > 0n && !this.isLingering(nowMs);",
+    from: "return !this.isLingering(nowMs) && this.free > 0n;",
     to: "return nowMs < 0;",
   },
   {
     rule: "trust: a change that was signalled asks the database",
     seed: 168,
     where: "key-use.ts",
-    from: "this.checkedAt = -Infinity;\n  }",
-    to: "}",
+    from: "this.checkedAt > this.changedAt && nowMs",
+    to: "nowMs",
   },
   {
     rule: "trust: a check is trusted for 50 ms",
     seed: 111,
     where: "key-use.ts",
-    from: "nowMs - this.checkedAt < trustMs",
-    to: "nowMs - this.checkedAt < 100 * trustMs",
+    from: "nowMs - this.checkedAt < forMs",
+    to: "nowMs - this.checkedAt < 100 * forMs",
   },
   {
     rule: "draws: what an entry will draw is not free before it is written",
@@ -117,8 +117,8 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "bracket: no end is heard of before its entry is written",
     where: "text-calls.ts",
-    from: "await this.laneOf(key).post(key, id, done.amountNano, bound);",
-    to: "void this.laneOf(key).post(key, id, done.amountNano, bound);",
+    from: "await this.laneOf(input).post(input, done.amountNano);",
+    to: "void this.laneOf(input).post(input, done.amountNano);",
   },
 ];
 

@@ -53,8 +53,10 @@ export class GatewayUnderTest {
       send: (sent) => this.#send(sent),
       // Never the same twice: what came after something else can be told from it.
       now: () => this.nowMs + (this.#looks += 1) * 1e-7,
-      later: (work, ms) => void this.#timers.push({ dueMs: this.nowMs + ms, work }),
-      soon: (work) => void this.#soon.push(work),
+      later: (work, ms) =>
+        void (ms === 0
+          ? this.#soon.push(work)
+          : this.#timers.push({ dueMs: this.nowMs + ms, work })),
     });
   }
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts";
-import { systemLaneClock } from "../../../src/ledger/lane-clock.ts";
+import { systemLaneClock } from "../../../src/ledger/lane.ts";
 import { TextCalls } from "../../../src/ledger/text-calls.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 import { silentLog } from "../../support/postgres.ts";
