@@ -2,7 +2,8 @@
  * The span of one attempt at a provider, by OpenTelemetry's conventions for generative AI (`gen_ai.client.inference`). What
  * was asked and answered is not in it. docs/monitoring.md.
  */
-import type { Attributes, Span } from "../base/tracing.ts";
+import { sharedParts } from "../base/shared-parts.ts";
+import type { Attributes, SharedPart, Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
 import type { Dialect, Provider } from "../catalog/index.ts";
 
@@ -29,15 +30,29 @@ const knownNames: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
+/** How an attempt was answered, as far as few attempts differ by it. */
+type Answered = readonly [
+  model: string,
+  operation: string,
+  stream: boolean,
+  isImage: boolean,
+  credential: string,
+  status: number | null,
+];
+
 /** What every attempt at a provider says of it. */
 interface Known {
   readonly attributes: Attributes;
+  readonly part: (...answered: Answered) => SharedPart;
 }
 
 const knownOf = new WeakMap<Provider, Known>();
 
-/** The provider's attributes: made once, because attempts are many. */
-export function providerAttributes(provider: Provider): Attributes {
+/** The provider's attributes. */
+export const providerAttributes = (provider: Provider): Attributes => knownTo(provider).attributes;
+
+/** Made once, because attempts are many. */
+function knownTo(provider: Provider): Known {
   let known = knownOf.get(provider);
   if (known === undefined) {
     const { hostname, port, protocol } = new URL(provider.baseUrl);
@@ -48,11 +63,25 @@ export function providerAttributes(provider: Provider): Attributes {
       "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
       "tollgate.provider": provider.id,
     };
-    known = { attributes };
+    known = { attributes, part: partsOf(attributes) };
     knownOf.set(provider, known);
   }
-  return known.attributes;
+  return known;
 }
+
+const partsOf = (provider: Attributes): Known["part"] =>
+  sharedParts((...[model, operation, stream, isImage, credential, status]: Answered) => ({
+    name: `${operation} ${model}`,
+    attributes: {
+      ...provider,
+      "gen_ai.operation.name": operation,
+      "gen_ai.request.model": model,
+      "gen_ai.request.stream": stream ? true : undefined,
+      "gen_ai.output.type": isImage ? "image" : undefined,
+      "http.response.status_code": status ?? undefined,
+      "tollgate.credential": credential,
+    },
+  }));
 
 /** The operation of an entry point, in the words of the conventions. */
 function operationOf(entry: string): "chat" | "embeddings" | "generate_content" {
@@ -84,37 +113,30 @@ interface Ended {
 /** Describes an attempt of a call that is over, and ends its span. */
 export function endAttempt(span: Span, { provider, attempt, record }: Ended): void {
   if (!span.isSampled) return span.end();
-  const { upstream_model: model, outcome } = attempt;
-  const operation = operationOf(record.protocol ?? "");
-  span.name = `${operation} ${model}`;
-  span.set(providerAttributes(provider));
-  span.set({
-    "gen_ai.operation.name": operation,
-    "gen_ai.request.model": model,
-    "gen_ai.request.stream": record.stream === true ? true : undefined,
-    "gen_ai.output.type": record.protocol?.startsWith("images_") === true ? "image" : undefined,
-    "http.response.status_code": attempt.status ?? undefined,
-    "tollgate.credential": attempt.credential,
-  });
-  const failed = outcome === "ok" ? undefined : outcome;
-  if (failed === undefined) span.set(answerAttributes(record, attempt.started_ms));
-  span.end(failed);
+  const { upstream_model: model, credential, status, outcome } = attempt;
+  const { protocol = "", stream = false } = record;
+  const isImage = protocol.startsWith("images_");
+  const { part } = knownTo(provider);
+  span.share(part(model, operationOf(protocol), stream, isImage, credential, status));
+  if (outcome !== "ok") return span.end(outcome);
+  addAnswer(span, record, attempt.started_ms);
+  span.end();
 }
 
 /** What only an answer says. */
-function answerAttributes(
+function addAnswer(
+  span: Span,
   { metered, stream, firstTokenMs = null, answeredBy }: Ended["record"],
   startedMs: number,
-): Attributes {
-  const usage = metered?.usage;
-  const first = stream === true && firstTokenMs !== null ? firstTokenMs - startedMs : undefined;
-  return {
-    "gen_ai.response.model": answeredBy,
-    "gen_ai.response.time_to_first_chunk": first === undefined ? undefined : first / 1000,
-    "gen_ai.usage.input_tokens": usage?.inputTokens,
-    "gen_ai.usage.output_tokens": usage?.outputTokens,
-    "gen_ai.usage.cache_read.input_tokens": usage?.cacheReadTokens || undefined,
-    "gen_ai.usage.cache_write.input_tokens": usage?.cacheWriteTokens || undefined,
-    "gen_ai.usage.reasoning.output_tokens": usage?.reasoningTokens || undefined,
-  };
+): void {
+  span.add("gen_ai.response.model", answeredBy);
+  if (stream === true && firstTokenMs !== null)
+    span.add("gen_ai.response.time_to_first_chunk", (firstTokenMs - startedMs) / 1000);
+  if (metered === undefined) return;
+  const { usage } = metered;
+  span.add("gen_ai.usage.input_tokens", usage.inputTokens);
+  span.add("gen_ai.usage.output_tokens", usage.outputTokens);
+  span.add("gen_ai.usage.cache_read.input_tokens", usage.cacheReadTokens || undefined);
+  span.add("gen_ai.usage.cache_write.input_tokens", usage.cacheWriteTokens || undefined);
+  span.add("gen_ai.usage.reasoning.output_tokens", usage.reasoningTokens || undefined);
 }

@@ -11,6 +11,20 @@ type Attribute = string | number | boolean;
 /** Attributes by OpenTelemetry's names, or below `tollgate.`; undefined ones are left out. */
 export type Attributes = Readonly<Record<string, Attribute | undefined>>;
 
+/** What many spans say in the same words. It is made once and kept (`sharedParts`), so that it is encoded once. */
+export class SharedPart {
+  readonly attributes: Attributes;
+  /** What a span of it is called; undefined: it keeps its name. */
+  readonly name: string | undefined;
+  /** The attributes as bytes, kept by who writes spans. */
+  bytes: Uint8Array | undefined = undefined;
+
+  constructor(attributes: Attributes, name: string | undefined) {
+    this.attributes = attributes;
+    this.name = name;
+  }
+}
+
 /** `server`: a request that came in. `client`: one that goes out. `internal`: work of ours. */
 export type SpanKind = "server" | "client" | "internal";
 
@@ -28,6 +42,10 @@ export interface Span {
   child(kind: SpanKind, name: string): Span;
   /** Adds attributes; also after `end` as long as someone else `keep`s it. */
   set(attributes: Attributes): void;
+  /** Adds one attribute, in a span of which there are many: without an object. Nothing else may set this name; undefined adds nothing. */
+  add(name: string, value: Attribute | undefined): void;
+  /** Adds what other spans say too. Nothing else may set its names. */
+  share(part: SharedPart): void;
   /** One more `end` is needed before it is over: who calls this will call that. */
   keep(): void;
   /** Ends it; `error` is a code of a closed set, or a status, and marks it as failed. */
@@ -36,30 +54,9 @@ export interface Span {
 
 /** Where spans begin. */
 export interface Tracer {
-  /** A span below the one that a `traceparent` names, or the first of a trace where that is absent or not valid. */
-  start(kind: SpanKind, name: string, traceparent?: string): Span;
-}
-
-/** The longest header that is read: version 00 has 55 characters, later ones may have more. */
-const traceparentMax = 256;
-
-/** Version, trace, parent, flags. What follows a later version's flags is not ours to read. */
-const traceparentForm =
-  /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
-
-/** What a `traceparent` says. */
-export interface Traceparent {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly isSampled: boolean;
-}
-
-/** Reads a `traceparent` (W3C Trace Context, section 3.2); undefined for whatever is not exactly one. */
-export function readTraceparent(text: string | undefined): Traceparent | undefined {
-  if (text === undefined || text.length > traceparentMax) return undefined;
-  const match = traceparentForm.exec(text);
-  if (match === null) return undefined;
-  const [, version, traceId, spanId, flags, more] = match;
-  if (version === "00" && more !== undefined) return undefined;
-  return { traceId: traceId!, spanId: spanId!, isSampled: (Number.parseInt(flags!, 16) & 1) === 1 };
+  /**
+   * A span below the one that a `traceparent` names, or the first of a trace where that is absent or not valid.
+   * @param beganMs when it began by `performance.now()`, where the caller has just read that
+   */
+  start(kind: SpanKind, name: string, traceparent?: string, beganMs?: number): Span;
 }

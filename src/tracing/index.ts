@@ -11,10 +11,12 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { SamplingDecision, TraceIdRatioBasedSampler } from "@opentelemetry/sdk-trace";
 import type { Log } from "../base/log.ts";
 import { hostOf, isLocal } from "../base/safe-url.ts";
-import { readTraceparent, type Tracer } from "../base/tracing.ts";
+import type { Tracer } from "../base/tracing.ts";
+import { newTraceId } from "./ids.ts";
 import { SpanQueue, type QueueLimits, type SpanCounts } from "./queue.ts";
 import { spanSerializer, SpanWriter, type SpanBatch } from "./serializer.ts";
-import { CarriedSpan, newTrace, SentSpan, type Place, type SpanHome } from "./spans.ts";
+import { CarriedSpan, SentSpan, type Origin, type SpanHome } from "./spans.ts";
+import { readTraceparent } from "./traceparent.ts";
 
 export interface TracingOptions {
   /** The whole address, `/v1/traces` included. */
@@ -103,23 +105,28 @@ function createTracer(
   const isSampled = (traceId: string): boolean =>
     sample === 1 ||
     sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
-  const placeOf = (traceparent: string | undefined): Place => {
-    const parent = readTraceparent(traceparent);
-    if (parent === undefined) return newTrace(isSampled);
-    const { traceId, spanId, isSampled: isWanted } = parent;
-    return {
-      traceId,
-      parent: { traceId, spanId, traceFlags: isWanted ? 1 : 0, isRemote: true },
-      isSampled: followsParent ? isWanted : isSampled(traceId),
-    };
-  };
+  const originAt = clock();
   return {
-    start(kind, name, traceparent) {
-      const place = placeOf(traceparent);
-      return place.isSampled
-        ? new SentSpan(home, { kind, name, place })
-        : new CarriedSpan(home, place);
+    start(kind, name, traceparent, beganMs = performance.now()) {
+      const parent = readTraceparent(traceparent);
+      const id = parent?.traceId ?? newTraceId();
+      const isWanted =
+        parent !== undefined && followsParent ? parent.isSampled : isSampled(id.text);
+      if (!isWanted) return new CarriedSpan(home, id);
+      const trace = { id, parent: parent?.spanId, origin: originAt(beganMs) };
+      return new SentSpan(home, { kind, name, trace, beganMs });
     },
+  };
+}
+
+/** Both clocks together are read as seldom as this: the day's may be set anew, and reading one costs as much as an attribute. */
+const originKeptMs = 1_000;
+
+function clock(): (nowMs: number) => Origin {
+  let origin: Origin = { epochMs: 0, ms: -Infinity };
+  return (nowMs) => {
+    if (nowMs - origin.ms > originKeptMs) origin = { epochMs: Date.now(), ms: performance.now() };
+    return origin;
   };
 }
 

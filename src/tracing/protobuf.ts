@@ -1,4 +1,4 @@
-/** Writing protobuf, as far as spans need it: one buffer, sizes known before anything is written. */
+/** Writing protobuf, as far as spans need it: one buffer that grows, sizes known before anything is written. */
 
 /** Bytes that a number takes. */
 export function varintSize(value: number): number {
@@ -7,26 +7,28 @@ export function varintSize(value: number): number {
   return size;
 }
 
-/** The value of a hexadecimal digit, `0` to `9` and `a` to `f`. */
-const digitOf = (code: number): number => (code < 58 ? code - 48 : code - 87);
-
-/** Shorter ASCII texts are written character by character, without a call into C++. */
-const shortMax = 48;
+const uint32 = 4_294_967_296;
 
 export class ProtobufWriter {
   bytes: Buffer;
   at = 0;
+  #view: DataView;
 
   constructor(bytesFirst = 256) {
     this.bytes = Buffer.allocUnsafeSlow(bytesFirst);
+    this.#view = new DataView(this.bytes.buffer);
   }
 
   /** Makes room for so many bytes. */
   reserve(count: number): void {
-    if (this.at + count <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.at + count));
+    if (this.at + count > this.bytes.length) this.#grow(count);
+  }
+
+  #grow(count: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.at + count));
     this.bytes.copy(larger, 0, 0, this.at);
     this.bytes = larger;
+    this.#view = new DataView(larger.buffer);
   }
 
   byte(value: number): void {
@@ -43,26 +45,18 @@ export class ProtobufWriter {
     this.bytes[this.at++] = rest;
   }
 
-  /** A text of so many bytes. */
-  text(value: string, bytes: number): void {
-    if (bytes > shortMax || bytes !== value.length) {
-      this.at += this.bytes.write(value, this.at, bytes, "utf8");
-      return;
-    }
-    for (let index = 0; index < bytes; index += 1)
-      this.bytes[this.at + index] = value.charCodeAt(index);
-    this.at += bytes;
-  }
-
-  /** Small hexadecimal digits as bytes, behind their length. */
-  hex(digits: string): void {
-    const { bytes } = this;
-    let { at } = this;
-    bytes[at++] = digits.length / 2;
-    for (let index = 0; index < digits.length; index += 2)
-      bytes[at++] =
-        (digitOf(digits.charCodeAt(index)) << 4) | digitOf(digits.charCodeAt(index + 1));
-    this.at = at;
+  /**
+   * A field with a text of so many bytes. False where it has another number: it is then to be written again over this. Most
+   * texts have as many bytes as characters, and trying that is faster than counting.
+   */
+  text(tag: number, value: string, bytes: number): boolean {
+    // No character of UTF-16 takes more than three.
+    this.reserve(3 * value.length + 16);
+    this.byte(tag);
+    this.varint(bytes);
+    const written = this.bytes.write(value, this.at);
+    this.at += written;
+    return written === bytes;
   }
 
   copy(bytes: Uint8Array): void {
@@ -70,28 +64,34 @@ export class ProtobufWriter {
     this.at += bytes.length;
   }
 
-  /** 32 bits, the lowest first. */
-  fixed32(value: number): void {
-    const { bytes, at } = this;
-    bytes[at] = value;
-    bytes[at + 1] = value >>> 8;
-    bytes[at + 2] = value >>> 16;
-    bytes[at + 3] = value >>> 24;
-    this.at = at + 4;
+  /** 32 bits, the highest first, as ids have them. */
+  word(value: number): void {
+    this.#view.setInt32(this.at, value);
+    this.at += 4;
   }
 
-  /** Seconds and nanoseconds as nanoseconds, in eight bytes. */
-  time([seconds, nanos]: readonly [number, number]): void {
-    // Split at 2^32, because the product is above what a number holds exactly.
-    const low = (seconds % 65_536) * 1e9 + nanos;
-    const high = Math.floor(seconds / 65_536) * 1e9;
-    const total = (high % 65_536) * 65_536 + (low % 4_294_967_296);
-    const carry = Math.floor(total / 4_294_967_296) + Math.floor(low / 4_294_967_296);
-    this.fixed32(total % 4_294_967_296);
-    this.fixed32(Math.floor(high / 65_536) + carry);
+  /** 32 bits, the lowest first, as protobuf has them. */
+  fixed32(value: number): void {
+    this.#view.setUint32(this.at, value, true);
+    this.at += 4;
+  }
+
+  /** Milliseconds since the Unix epoch as nanoseconds, in eight bytes: whole ones, and nanoseconds below a million. */
+  time(wholeMs: number, nanos: number): void {
+    // Split at 2^16, because the product is above what a number holds exactly.
+    const high = Math.floor(wholeMs / 65_536) * 1e6;
+    const low = (wholeMs % 65_536) * 1e6 + nanos + (high % 65_536) * 65_536;
+    this.fixed32(low % uint32);
+    this.fixed32(Math.floor(high / 65_536) + Math.floor(low / uint32));
   }
 
   double(value: number): void {
-    this.at = this.bytes.writeDoubleLE(value, this.at);
+    this.#view.setFloat64(this.at, value, true);
+    this.at += 8;
+  }
+
+  /** What was written, as bytes of their own. */
+  written(): Uint8Array {
+    return Uint8Array.from(this.bytes.subarray(0, this.at));
   }
 }

@@ -2,10 +2,9 @@
  * A span, until it is written (serializer.ts). It is an object of ours, because one of the SDK's costs a call several times as
  * much: limits, processors and contexts that nothing here needs.
  */
-import { SpanKind as Kind, SpanStatusCode } from "@opentelemetry/api";
-import type { HrTime, SpanContext, SpanStatus } from "@opentelemetry/api";
-import type { Attributes, Span, SpanKind } from "../base/tracing.ts";
-import { newSpanId, newTraceId } from "./ids.ts";
+import { SpanKind as Kind } from "@opentelemetry/api";
+import type { Attributes, SharedPart, Span, SpanKind } from "../base/tracing.ts";
+import { newSpanId, type SpanId, type TraceId } from "./ids.ts";
 
 /** What all spans of a tracer share. */
 export interface SpanHome {
@@ -20,43 +19,22 @@ const kinds: Readonly<Record<SpanKind, Kind>> = {
   server: Kind.SERVER,
   client: Kind.CLIENT,
 };
-const unset: SpanStatus = { code: SpanStatusCode.UNSET };
-const failed: SpanStatus = { code: SpanStatusCode.ERROR };
-
-/** Where a span stands: its trace, and the parent it has there. */
-export interface Place {
-  readonly traceId: string;
-  readonly parent: SpanContext | undefined;
-  readonly isSampled: boolean;
-}
-
-/** The place of the first span of a new trace. */
-export const newTrace = (isSampled: (traceId: string) => boolean): Place => {
-  const traceId = newTraceId();
-  return { traceId, parent: undefined, isSampled: isSampled(traceId) };
-};
-
-/** A moment on both clocks: the day's, and the one that never goes back. */
-interface Began {
-  readonly epochMs: number;
-  readonly ms: number;
-}
 
 /** A span that only carries the ids of its trace on. */
 export class CarriedSpan implements Span {
   name = "";
   readonly isSampled = false;
   readonly traceId: string;
-  readonly #spanId = newSpanId();
+  readonly #id = newSpanId();
   readonly #home: SpanHome;
 
-  constructor(home: SpanHome, { traceId }: Place) {
+  constructor(home: SpanHome, traceId: TraceId) {
     this.#home = home;
-    this.traceId = traceId;
+    this.traceId = traceId.text;
   }
 
   get traceparent(): string {
-    return `00-${this.traceId}-${this.#spanId}-00`;
+    return `00-${this.traceId}-${this.#id.text}-00`;
   }
 
   passedTo(address: string): string | undefined {
@@ -68,40 +46,72 @@ export class CarriedSpan implements Span {
   }
 
   set(): void {}
+  add(): void {}
+  share(): void {}
   keep(): void {}
   end(): void {}
+}
+
+/** A moment on both clocks: the day's, and the one that never goes back. */
+export interface Origin {
+  readonly epochMs: number;
+  readonly ms: number;
+}
+
+/** What the spans below one that began here have in common. */
+export interface Trace {
+  readonly id: TraceId;
+  /** The parent that the first of them has elsewhere. */
+  readonly parent: SpanId | undefined;
+  /** All count their times from it, so that none begins before its parent. */
+  readonly origin: Origin;
+}
+
+type Value = string | number | boolean;
+
+/** How a span begins. */
+interface SpanStart {
+  readonly kind: SpanKind;
+  readonly name: string;
+  readonly trace: Trace;
+  /** Within the trace here; the first has the parent of its trace. */
+  readonly parent?: SpanId;
+  readonly beganMs?: number | undefined;
 }
 
 /** A span that is sent. */
 export class SentSpan implements Span {
   name: string;
   readonly kind: Kind;
-  readonly traceId: string;
   readonly isSampled = true;
-  readonly parentSpanContext: SpanContext | undefined;
-  /** What was set, in that order: written once, when it is over (serializer.ts). */
-  readonly parts: Attributes[] = [];
-  status = unset;
-  endTime: HrTime = [0, 0];
+  readonly trace: Trace;
+  readonly id = newSpanId();
+  readonly parent: SpanId | undefined;
+  /** By `performance.now()`. */
+  readonly startMs: number;
+  endMs = 0;
+  isFailed = false;
+  /** Attributes as names with their values behind them, and shared parts. */
+  readonly said: (Value | SharedPart)[] = [];
   readonly #home: SpanHome;
-  readonly spanId = newSpanId();
-  readonly #began: Began;
-  readonly #startMs: number;
   /** How many must end it. */
   #open = 1;
 
-  constructor(home: SpanHome, { kind, name, place, began }: SpanStart) {
+  constructor(home: SpanHome, { kind, name, trace, parent = trace.parent, beganMs }: SpanStart) {
     this.#home = home;
     this.kind = kinds[kind];
     this.name = name;
-    this.traceId = place.traceId;
-    this.parentSpanContext = place.parent;
-    this.#startMs = performance.now();
-    this.#began = began ?? { epochMs: Date.now(), ms: this.#startMs };
+    this.trace = trace;
+    this.parent = parent;
+    this.startMs = beganMs ?? performance.now();
+  }
+
+  get traceId(): string {
+    return this.trace.id.text;
   }
 
   get traceparent(): string {
-    return `00-${this.traceId}-${this.spanId}-01`;
+    return `00-${this.trace.id.text}-${this.id.text}-01`;
   }
 
   passedTo(address: string): string | undefined {
@@ -109,12 +119,34 @@ export class SentSpan implements Span {
   }
 
   child(kind: SpanKind, name: string): Span {
-    const place = { traceId: this.traceId, parent: this.spanContext(), isSampled: true };
-    return new SentSpan(this.#home, { kind, name, place, began: this.#began });
+    return new SentSpan(this.#home, { kind, name, trace: this.trace, parent: this.id });
   }
 
   set(attributes: Attributes): void {
-    this.parts.push(attributes);
+    for (const name in attributes) {
+      const value = attributes[name];
+      if (value !== undefined) this.#put(name, value);
+    }
+  }
+
+  /** What was set is set anew. */
+  #put(name: string, value: Value): void {
+    const { said } = this;
+    for (let index = 0; index < said.length; index += typeof said[index] === "object" ? 1 : 2)
+      if (said[index] === name) {
+        said[index + 1] = value;
+        return;
+      }
+    said.push(name, value);
+  }
+
+  add(name: string, value: Value | undefined): void {
+    if (value !== undefined) this.said.push(name, value);
+  }
+
+  share(part: SharedPart): void {
+    this.name = part.name ?? this.name;
+    this.said.push(part);
   }
 
   keep(): void {
@@ -123,38 +155,12 @@ export class SentSpan implements Span {
 
   end(error?: string): void {
     if (error !== undefined) {
-      this.status = failed;
-      this.set({ "error.type": error });
+      this.isFailed = true;
+      this.#put("error.type", error);
     }
     this.#open -= 1;
     if (this.#open !== 0) return;
-    this.endTime = this.#timeAt(performance.now());
+    this.endMs = performance.now();
     this.#home.ended(this);
   }
-
-  spanContext(): SpanContext {
-    return { traceId: this.traceId, spanId: this.spanId, traceFlags: 1 };
-  }
-
-  /** Spans of one trace here have one origin, so that none begins before its parent. */
-  #timeAt(ms: number): HrTime {
-    const { epochMs, ms: originMs } = this.#began;
-    const sinceMs = ms - originMs;
-    const wholeMs = epochMs + Math.floor(sinceMs);
-    const nanos = Math.round((sinceMs - Math.floor(sinceMs)) * 1e6);
-    return [Math.floor(wholeMs / 1000), Math.min((wholeMs % 1000) * 1e6 + nanos, 999_999_999)];
-  }
-
-  get startTime(): HrTime {
-    return this.#timeAt(this.#startMs);
-  }
-}
-
-/** How a span begins. */
-interface SpanStart {
-  readonly kind: SpanKind;
-  readonly name: string;
-  readonly place: Place;
-  /** The origin of its trace's times here; it is one itself if absent. */
-  readonly began?: Began;
 }

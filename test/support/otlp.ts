@@ -84,13 +84,17 @@ function anyValue(bytes: Buffer): unknown {
   throw new Error(`an attribute of kind ${number}`);
 }
 
-const attributesOf = (message: readonly Field[], number: number): Record<string, unknown> =>
-  Object.fromEntries(
-    all(message, number).map((bytes) => {
-      const pair = fields(bytes);
-      return [one(pair, 1).toString("utf8"), anyValue(one(pair, 2))];
-    }),
-  );
+/** @throws Error for a name that is there twice: what collectors make of it differs */
+function attributesOf(message: readonly Field[], number: number): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const bytes of all(message, number)) {
+    const pair = fields(bytes);
+    const name = one(pair, 1).toString("utf8");
+    if (Object.hasOwn(found, name)) throw new Error(`${name} is there twice`);
+    found[name] = anyValue(one(pair, 2));
+  }
+  return found;
+}
 
 function spanOf(bytes: Buffer, resource: ReceivedSpan["resource"]): ReceivedSpan {
   const span = fields(bytes);

@@ -5,6 +5,12 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setImmediate as turn } from "node:timers/promises";
+import { endAttempt } from "../../src/attempts/trace.ts";
+import { newId } from "../../src/base/ids.ts";
+import { sharedParts } from "../../src/base/shared-parts.ts";
+import type { AnyRecord } from "../../src/calls/record.ts";
+import { traceCall } from "../../src/calls/trace.ts";
+import type { Provider } from "../../src/catalog/index.ts";
 import { openTracing } from "../../src/tracing/index.ts";
 import { costMs } from "../support/cost.ts";
 import { eventually } from "../support/patience.ts";
@@ -40,44 +46,49 @@ const tracing = openTracing(
   { warn: () => undefined },
 );
 
+const requestPart = sharedParts((route: string, method: string, status: number) => ({
+  name: `${method} ${route}`,
+  attributes: {
+    "http.request.method": method,
+    "http.route": route,
+    "http.response.status_code": status,
+  },
+}));
+const provider = { id: "openai", dialect: "openai", baseUrl: "http://127.0.0.1:1/v1" } as Provider;
+const asked = {
+  credential: "default",
+  upstream_model: "model-of-the-vendor",
+  status: 200,
+  outcome: "ok",
+  started_ms: 1,
+};
+const said = {
+  workspaceId: "ws_01jd4m8q2v9x3t7k5r1w6y0zna",
+  protocol: "chat",
+  model: "openai/model",
+  stream: false,
+  status: "succeeded",
+  errorCode: null,
+  httpStatus: 200,
+  attempts: [asked],
+  costNano: 1_230_000n,
+  answeredBy: "model-of-the-vendor",
+  metered: { usage: { inputTokens: 1_200, outputTokens: 340 }, source: "upstream" },
+};
+const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
 /** The spans that a text call has, with what they say. */
 function trace(): void {
-  const request = tracing.tracer.start("server", "POST /v1/chat/completions");
+  const request = tracing.tracer.start("server", "POST", traceparent, performance.now());
   request.keep();
   const attempt = request.child("client", "attempt");
-  attempt.passedTo("http://127.0.0.1:1/v1");
-  attempt.name = "chat model-of-the-vendor";
-  attempt.set({
-    "gen_ai.provider.name": "openai",
-    "server.address": "api.openai.com",
-    "server.port": 443,
-    "tollgate.provider": "openai",
-  });
-  attempt.set({
-    "gen_ai.operation.name": "chat",
-    "gen_ai.request.model": "model-of-the-vendor",
-    "http.response.status_code": 200,
-    "tollgate.credential": "default",
-  });
-  attempt.set({ "gen_ai.usage.input_tokens": 1_200, "gen_ai.usage.output_tokens": 340 });
-  attempt.end();
-  request.set({
-    "tollgate.workspace_id": "ws_01jd4m8q2v9x3t7k5r1w6y0zna",
-    "tollgate.protocol": "chat",
-    "tollgate.model": "openai/model",
-    "tollgate.stream": false,
-    "tollgate.status": "succeeded",
-    "tollgate.attempts": 1,
-    "tollgate.cost_usd": 0.00123,
-  });
-  request.end();
-  request.set({
-    "http.request.method": "POST",
-    "http.route": "/v1/chat/completions",
-    "http.response.status_code": 200,
-    "tollgate.request_id": "req_01jd4m8q2v9x3t7k5r1w6y0zna",
-    "tollgate.key_id": "key_01jd4m8q2v9x3t7k5r1w6y0zna",
-  });
+  attempt.passedTo(provider.baseUrl);
+  const record = { ...said, span: request } as unknown as AnyRecord;
+  endAttempt(attempt, { provider, attempt: asked, record });
+  traceCall(record);
+  request.share(requestPart("/v1/chat/completions", "POST", 200));
+  request.add("tollgate.request_id", newId("req"));
+  request.add("tollgate.key_id", "key_01jd4m8q2v9x3t7k5r1w6y0zna");
   request.end();
 }
 

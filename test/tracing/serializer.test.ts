@@ -2,10 +2,14 @@
 import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import { SpanStatusCode } from "@opentelemetry/api";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { SharedPart } from "../../src/base/tracing.ts";
+import { newTraceId } from "../../src/tracing/ids.ts";
 import { SpanWriter } from "../../src/tracing/serializer.ts";
-import { newTrace, SentSpan, type Place } from "../../src/tracing/spans.ts";
+import { SentSpan, type Trace } from "../../src/tracing/spans.ts";
+import { readTraceparent } from "../../src/tracing/traceparent.ts";
 
 const value = fc.oneof(
   fc.string({ unit: "binary", maxLength: 300 }),
@@ -18,10 +22,23 @@ const value = fc.oneof(
 const spanOf = fc.record({
   name: fc.string({ unit: "grapheme", maxLength: 200 }),
   kind: fc.constantFrom("server", "client", "internal"),
-  attributes: fc.dictionary(fc.string({ minLength: 1, maxLength: 150 }), value, {
-    noNullPrototype: true,
-  }),
+  // No digits at the start: an object would move such names to its front.
+  attributes: fc.dictionary(
+    fc.string({ maxLength: 150 }).map((name) => `own ${name}`),
+    value,
+    { noNullPrototype: true },
+  ),
   again: fc.dictionary(fc.constantFrom("a", "b", "error.type"), value, { noNullPrototype: true }),
+  shared: fc.option(
+    fc.dictionary(
+      fc.string().map((name) => `shared ${name}`),
+      value,
+    ),
+    {
+      nil: undefined,
+    },
+  ),
+  added: fc.option(value, { nil: undefined }),
   remote: fc.boolean(),
   child: fc.boolean(),
   error: fc.option(fc.string({ maxLength: 20 }), { nil: undefined }),
@@ -32,24 +49,42 @@ const source = {
   scope: { name: "tollgate", version: "1.2.3" },
 };
 
-/** A span as the SDK has it: each attribute once, where it was last set. */
+/** Both clocks at one moment: the day's is near the time at which seconds take another bit, and at ours. */
+const origin = fc.record({
+  epochMs: fc.constantFrom(1_795_520_771_805, 2 ** 32 * 1_000 - 1, 65_536 * 27_397_472 - 2, 1e6),
+  ms: fc.constantFrom(0, 12_345.678901),
+});
+
+const time = ({ epochMs, ms }: Trace["origin"], at: number): [number, number] => {
+  const wholeMs = Math.floor(at - ms);
+  const nanos = Math.min(999_999, Math.round((at - ms - wholeMs) * 1e6));
+  const sinceEpoch = epochMs + wholeMs;
+  return [Math.floor(sinceEpoch / 1_000), (sinceEpoch % 1_000) * 1e6 + nanos];
+};
+
+/** A span as the SDK has it: each attribute once. */
 function readable(span: SentSpan): ReadableSpan {
-  const attributes: Record<string, string | number | boolean> = {};
-  for (const part of span.parts)
-    for (const [name, value] of Object.entries(part)) {
-      if (value === undefined) continue;
-      delete attributes[name];
-      attributes[name] = value;
-    }
+  const attributes: Record<string, string | number | boolean | undefined> = {};
+  const { said, trace, parent } = span;
+  for (let index = 0; index < said.length; index += 1) {
+    const one = said[index]!;
+    if (typeof one === "object") Object.assign(attributes, one.attributes);
+    else attributes[one as string] = said[++index] as string;
+  }
+  const context = ({ text }: { readonly text: string }) => ({
+    traceId: trace.id.text,
+    spanId: text,
+    traceFlags: 1,
+  });
   return {
     name: span.name,
     kind: span.kind,
-    spanContext: () => span.spanContext(),
-    parentSpanContext: span.parentSpanContext,
-    startTime: span.startTime,
-    endTime: span.endTime,
+    spanContext: () => context(span.id),
+    parentSpanContext: parent && { ...context(parent), isRemote: parent === trace.parent },
+    startTime: time(trace.origin, span.startMs),
+    endTime: time(trace.origin, span.endMs),
     duration: [0, 0],
-    status: span.status,
+    status: { code: span.isFailed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
     attributes,
     links: [],
     events: [],
@@ -62,35 +97,30 @@ function readable(span: SentSpan): ReadableSpan {
   };
 }
 
+const remote = readTraceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")!;
+
 it("writes what OpenTelemetry's serializer writes, byte for byte", () => {
+  const writer = new SpanWriter(source);
   fc.assert(
-    fc.property(fc.array(spanOf, { minLength: 1, maxLength: 12 }), (all) => {
+    fc.property(fc.array(spanOf, { minLength: 1, maxLength: 12 }), origin, (all, origin) => {
       const ended: SentSpan[] = [];
       const home = {
         ended: (span: SentSpan) => void ended.push(span),
         passesTo: () => true,
       };
-      for (const { name, kind, attributes, again, remote, child, error } of all) {
-        const place: Place = remote
-          ? {
-              traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
-              parent: {
-                traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
-                spanId: "00f067aa0ba902b7",
-                traceFlags: 1,
-                isRemote: true,
-              },
-              isSampled: true,
-            }
-          : newTrace(() => true);
-        const root = new SentSpan(home, { kind, name, place });
-        const span = child ? root.child(kind, name) : root;
+      for (const { name, kind, attributes, again, shared, added, ...one } of all) {
+        const trace: Trace = one.remote
+          ? { id: remote.traceId, parent: remote.spanId, origin }
+          : { id: newTraceId(), parent: undefined, origin };
+        const root = new SentSpan(home, { kind, name, trace });
+        const span = one.child ? root.child(kind, name) : root;
+        if (shared !== undefined) span.share(new SharedPart(shared, undefined));
+        span.add("added", added);
         span.set({ ...attributes, [Object.keys(again)[0] ?? ""]: undefined });
         span.set(again);
-        span.end(error);
+        span.end(one.error);
       }
       const theirs = ProtobufTraceSerializer.serializeRequest(ended.map(readable))!;
-      const writer = new SpanWriter(source);
       for (const span of ended) writer.add(span);
       expect(writer.count).toBe(ended.length);
       const { count, request } = writer.take();

@@ -6,6 +6,7 @@
 import type { ServerResponse } from "node:http";
 import type { TrustedProxies } from "../../base/client-address.ts";
 import type { AccessLog } from "../../base/log.ts";
+import { sharedParts } from "../../base/shared-parts.ts";
 import type { Span, Tracer } from "../../base/tracing.ts";
 import type { KeyClients } from "../../request-log/index.ts";
 import { addressOf } from "../client-address.ts";
@@ -61,7 +62,7 @@ class UnderWay implements Seen {
             { headers: request.raw.headers, socket: request.socket },
             services.trustedProxies,
           );
-    this.span = services.tracer && spanOf(services.tracer, request);
+    this.span = services.tracer && spanOf(services.tracer, request, this.#beganMs);
     if (this.#counts) services.metrics.inFlight.total += 1;
   }
 
@@ -92,27 +93,30 @@ class UnderWay implements Seen {
   }
 
   #endSpan(span: Span, route: string | undefined, status: number): void {
-    const { raw, id, match } = this.#request;
-    if (match.route.path === undefined && route !== undefined) span.name += ` ${route}`;
-    span.set({
-      "http.request.method": raw.method,
-      "http.route": route,
-      "http.response.status_code": status,
-      "tollgate.request_id": id,
-      "tollgate.key_id": this.keyId,
-    });
+    const { raw, id } = this.#request;
+    span.share(partOf(route, raw.method ?? "", status));
+    span.add("tollgate.request_id", id);
+    span.add("tollgate.key_id", this.keyId);
     span.end(status >= 500 ? String(status) : undefined);
   }
 }
 
-/** The span of a request; its name has the route's pattern, which is found later where the table of routes has none. */
-function spanOf(tracer: Tracer, { match, raw }: Incoming): Span | undefined {
+/** The span's name has the route's pattern, which is known at its end where the table of routes has none. */
+const partOf = sharedParts((route: string | undefined, method: string, status: number) => ({
+  name: route === undefined ? method : `${method} ${route}`,
+  attributes: {
+    "http.request.method": method,
+    "http.route": route,
+    "http.response.status_code": status,
+  },
+}));
+
+/** The span of a request. */
+function spanOf(tracer: Tracer, { match, raw }: Incoming, beganMs: number): Span | undefined {
   if (!isWatched(match)) return undefined;
   const { traceparent } = raw.headers;
-  const { path } = match.route;
-  const method = raw.method ?? "";
-  const name = path === undefined ? method : `${method} ${path}`;
-  return tracer.start("server", name, typeof traceparent === "string" ? traceparent : undefined);
+  const parent = typeof traceparent === "string" ? traceparent : undefined;
+  return tracer.start("server", raw.method ?? "", parent, beganMs);
 }
 
 /** Watches a request that Node has read. */

@@ -1,0 +1,44 @@
+/** What spans share is made once for each combination of values, and what nobody asks for again does not stay. */
+import { expect, it } from "vitest";
+import { sharedParts } from "../../src/base/shared-parts.ts";
+
+function counted() {
+  const made: string[] = [];
+  const part = sharedParts((model: string, status: number | null) => {
+    made.push(`${model} ${status}`);
+    return { name: `chat ${model}`, attributes: { model, status: status ?? undefined } };
+  });
+  return { made, part };
+}
+
+it("a combination of values has one part, and no other has it", () => {
+  const { made, part } = counted();
+  const values = ["a", "b"].flatMap((model) =>
+    [200, null].map((status) => [model, status] as const),
+  );
+  const first = values.map((one) => part(...one));
+  expect(first.map(({ name, attributes }) => ({ name, ...attributes }))).toEqual([
+    { name: "chat a", model: "a", status: 200 },
+    { name: "chat a", model: "a", status: undefined },
+    { name: "chat b", model: "b", status: 200 },
+    { name: "chat b", model: "b", status: undefined },
+  ]);
+  for (const [index, one] of values.entries()) expect(part(...one)).toBe(first[index]);
+  expect(made).toHaveLength(4);
+});
+
+const ever: readonly [string, (index: number) => readonly [string, number]][] = [
+  ["first values", (index) => [`model ${index}`, 200]],
+  ["values of one first", (index) => ["one", index]],
+];
+
+it.each(ever)("of ever new %s only some are kept", (_, valuesOf) => {
+  const { made, part } = counted();
+  for (let index = 0; index < 5_000; index += 1) part(...valuesOf(index));
+  expect(made).toHaveLength(5_000);
+  // The last is still known, the first is not.
+  part(...valuesOf(4_999));
+  expect(made).toHaveLength(5_000);
+  expect(part(...valuesOf(0)).attributes).toMatchObject({ model: valuesOf(0)[0] });
+  expect(made).toHaveLength(5_001);
+});
