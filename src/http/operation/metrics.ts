@@ -4,7 +4,7 @@ import type { CallRecord, ImageRecord } from "../../calls/index.ts";
 import type { RequestRow } from "../../request-log/index.ts";
 import { makeFamilies, type Families } from "./families.ts";
 import { processMetrics } from "./process.ts";
-import type { Counter, Histogram } from "./series.ts";
+import type { Counter, Example, Histogram } from "./series.ts";
 import { createTaggedSeries } from "./tagged.ts";
 
 type Observed = CallRecord | ImageRecord;
@@ -111,14 +111,14 @@ function callObserver(families: Families): Metrics["observe"] {
     failed(`${fault} ${code}`, () => families.errors.series({ code, fault })).total += 1;
   }
 
-  function countAttempts({ attempts }: Observed, traceId: string | undefined): void {
+  function countAttempts({ attempts }: Observed, example: Example | undefined): void {
     for (const { provider, upstream_model: model, outcome, duration_ms } of attempts) {
       const { total, duration } = attempted(`${provider} ${outcome} ${model}`, () => ({
         total: families.attempts.series({ provider, model, outcome }),
         duration: families.attemptDuration.series({ provider, model }),
       }));
       total.total += 1;
-      duration.observe(duration_ms / 1000, traceId);
+      duration.observe(duration_ms / 1000, example);
     }
   }
 
@@ -126,22 +126,25 @@ function callObserver(families: Families): Metrics["observe"] {
     const { provider, metered, span } = record;
     countError(record);
     if (provider === null) return countUnknown(record);
-    const traceId = span?.isSampled === true ? span.traceId : undefined;
+    const example =
+      span?.isSampled === true
+        ? { traceId: span.traceId, ms: record.startedMs + record.durationMs }
+        : undefined;
     const key = `${record.protocol} ${record.status} ${provider} ${record.model}`;
     const series = known(key, () => callSeries(families, record, provider));
     series.calls.total += 1;
-    series.duration.observe(record.durationMs / 1000, traceId);
+    series.duration.observe(record.durationMs / 1000, example);
     if (record.firstTokenMs !== null)
-      series.firstToken.observe(record.firstTokenMs / 1000, traceId);
-    countAttempts(record, traceId);
+      series.firstToken.observe(record.firstTokenMs / 1000, example);
+    countAttempts(record, example);
     series.cost.total += Number(record.costNano) / 1e9;
     if (!metered) return;
     const tokens = tokensOf(metered.usage);
     if (tokens === undefined) return;
     series.input.total += tokens.input;
     series.output.total += tokens.output;
-    series.inputOfCall.observe(tokens.input, traceId);
-    series.outputOfCall.observe(tokens.output, traceId);
+    series.inputOfCall.observe(tokens.input, example);
+    series.outputOfCall.observe(tokens.output, example);
   };
 }
 

@@ -60,13 +60,13 @@ export function counters(about: About): Family<Counter> {
   ]);
 }
 
-interface Exemplar {
+/** What a value is an example of: its trace, and when it was, in milliseconds since the Unix epoch. */
+export interface Example {
   readonly traceId: string;
-  readonly value: number;
   readonly ms: number;
 }
 
-const exemplarText = ({ traceId, value, ms }: Exemplar): string =>
+const exemplarText = ({ traceId, ms }: Example, value: number): string =>
   `{trace_id="${traceId}"} ${value} ${(ms / 1000).toFixed(3)}`;
 
 /** One series of a histogram. */
@@ -74,22 +74,26 @@ export class Histogram {
   readonly #bounds: readonly number[];
   /** By the first bound that is not exceeded; the last for what is above all. */
   readonly #counts: number[];
-  /** The last value of each bucket that belongs to a trace. */
-  readonly #exemplars: (Exemplar | undefined)[] = [];
+  /** The last value of each bucket that belongs to a trace, and of what. */
+  readonly #examples: (Example | undefined)[] = [];
+  readonly #exampleValues: Float64Array;
   #sum = 0;
 
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
+    this.#exampleValues = new Float64Array(bounds.length + 1);
   }
 
-  /** @param traceId the trace that this value is an example of */
-  observe(value: number, traceId?: string): void {
+  /** @param example whose value it is, where that is traced: one object for all values of a call */
+  observe(value: number, example?: Example): void {
     let index = 0;
     while (index < this.#bounds.length && value > this.#bounds[index]!) index += 1;
     this.#counts[index]! += 1;
     this.#sum += value;
-    if (traceId !== undefined) this.#exemplars[index] = { traceId, value, ms: Date.now() };
+    if (example === undefined) return;
+    this.#examples[index] = example;
+    this.#exampleValues[index] = value;
   }
 
   /** The lines of this series: how many were at most each bound, their sum and their count. */
@@ -98,9 +102,10 @@ export class Histogram {
     const buckets = [...this.#bounds, "+Inf"].map((bound, index): Line => {
       count += this.#counts[index]!;
       const all = labels === "" ? `le="${bound}"` : `le="${bound}",${labels}`;
-      const exemplar = this.#exemplars[index];
+      const example = this.#examples[index];
       const text = `${name}_bucket{${all}}`;
-      return exemplar === undefined ? [text, count] : [text, count, exemplarText(exemplar)];
+      if (example === undefined) return [text, count];
+      return [text, count, exemplarText(example, this.#exampleValues[index]!)];
     });
     const braces = labels === "" ? "" : `{${labels}}`;
     return [...buckets, [`${name}_sum${braces}`, this.#sum], [`${name}_count${braces}`, count]];
