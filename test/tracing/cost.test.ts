@@ -1,5 +1,5 @@
 /**
- * What tracing costs the processor for each call: its two spans, from their start to the bytes that leave. It is 5 to 8 µs on a
+ * What tracing costs the processor for each call: its two spans, from their start to the bytes that leave. It is 5 to 10 µs on a
  * busy machine, where a whole answer takes 190 µs or more (docs/monitoring.md). The SDK's spans and serializer took 20 to 30.
  */
 import { fork } from "node:child_process";
