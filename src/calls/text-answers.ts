@@ -132,14 +132,14 @@ function isEventStream({ headers }: Exchange, asked: boolean): boolean {
 
 /** Embeddings are millions of numbers; nothing has as many objects and texts. A vendor may send anything. */
 const answerBounds = { depth: 1_000, values: 20_000_000, parts: 500_000, members: 100_000 };
-/** A shorter answer cannot hold so many values that it stops anybody. */
-const measuredBytesMin = 2 ** 20;
+/** A shorter answer cannot hold so many values that it stops anybody, nor nest so deeply that it cannot be written again. */
+const measuredBytesMin = 1_000;
 
 /** Some upstreams tell an error with status 200: that is no answer, and not to be billed (T60). */
 function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObject {
   const text = textOf(bytes);
   if (bytes.length > measuredBytesMin && typeof scanJson(bytes, answerBounds) === "string")
-    throw new BadAnswerError("it has more values than an answer may have");
+    throw new BadAnswerError("it has more values or levels than an answer may have");
   let answer: unknown;
   try {
     answer = parseJsonText(text);

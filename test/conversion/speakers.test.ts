@@ -82,7 +82,7 @@ const requests: Readonly<Record<ProtocolName, [body: JsonObject, marks: string[]
       {
         model: "m",
         max_tokens: 10,
-        system: [use] as unknown as JsonObject[],
+        system: [use],
         messages: [{ role: "user", content: "Hi" }],
       },
       ["mark-call"],
@@ -117,6 +117,16 @@ const routeOf = (caller: ProtocolName, upstream: UpstreamProtocol, body: JsonObj
     createdAt: 1,
   });
 
+/** What is sent; undefined where the content is refused. */
+function sentOr400(caller: ProtocolName, upstream: UpstreamProtocol, body: JsonObject) {
+  try {
+    return JSON.stringify(routeOf(caller, upstream, body).body);
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "unsupported_content") return undefined;
+    throw error;
+  }
+}
+
 const cases = protocolNames.flatMap((caller) =>
   upstreamProtocols
     .filter((name) => name !== caller)
@@ -127,17 +137,10 @@ const cases = protocolNames.flatMap((caller) =>
 
 describe("what a role does not say", () => {
   it.each(cases)("T33: arrives or is refused: %s to %s, %s", (caller, upstream, marks, body) => {
-    let sent: string;
-    try {
-      sent = JSON.stringify(routeOf(caller, upstream, body).body);
-    } catch (error) {
-      expect(error).toBeInstanceOf(GatewayError);
-      expect((error as GatewayError).code).toBe("unsupported_content");
-      // Only what has no meaning at its place.
-      expect(marks).toHaveLength(1);
-      return;
-    }
-    for (const mark of marks) expect(sent).toContain(mark);
+    const sent = sentOr400(caller, upstream, body);
+    // Only what has no meaning at its place is refused.
+    const missing = sent === undefined ? marks.slice(1) : marks.filter((mark) => !sent.includes(mark));
+    expect(missing).toEqual([]);
   });
 
   it("T20: a call in no turn of the model is the model's all the same, before its result", () => {
