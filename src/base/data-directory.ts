@@ -1,5 +1,5 @@
 /** Directories that are made where they are missing, and what is said of one that cannot be. docs/operate.md "The data directory". */
-import { mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** The data directory cannot be made, or this user may not write to it. */
@@ -30,7 +30,9 @@ export function makeDirectory(path: string, mode?: number): void {
     mkdirSync(path, mode);
   } catch (error) {
     // Another process was faster.
-    if (!isDirectory(path)) throw error;
+    if (isDirectory(path)) return;
+    if (existsSync(path)) throw new Error(`${path} is no directory`, { cause: error });
+    throw error;
   }
 }
 

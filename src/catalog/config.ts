@@ -108,10 +108,16 @@ export async function loadConfig(path: string, options: ConfigOptions): Promise<
   try {
     return checkConfig(await readFile(path, "utf8"), { folder: dirname(path), ...options, file });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "unknown";
-    const message = `cannot be read: ${reason}`;
+    const message = `cannot be read: ${reasonOf(error)}`;
     return { mistakes: [{ file, line: 1, column: 1, path: "", message, fix: "" }] };
   }
+}
+
+function reasonOf(error: unknown): string {
+  // What the reader of YAML says of it is that its stack is too small.
+  if (error instanceof RangeError)
+    return "it has no end: an alias such as *name stands within what &name marks, or lists stand thousands deep in each other";
+  return error instanceof Error ? error.message : "unknown";
 }
 
 /** Several catalogues as one; where ids are the same, the later one counts. */

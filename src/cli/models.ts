@@ -44,6 +44,8 @@ const models = (words: string | undefined, options: ModelOptions): Promise<void>
       const all = await listAll(api, "/models", query as Record<string, string>);
       const shown = all.filter(({ id }) => fits(id));
       if (options.json) return printJson(shown);
+      if (shown.length === 0 && words !== undefined)
+        return console.log(`No id of the ${all.length} models has "${words}" in it.`);
       printTable(
         ["model", "provider", "kind", "price", "context", "remarks"],
         shown.flatMap((model: Json) => offerRows(model)),

@@ -6,7 +6,7 @@ import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { defined, timeOf } from "./fields.ts";
 import { printTable } from "./print.ts";
-import type { Api, Json } from "./remote-api.ts";
+import { RefusedError, type Api, type Json } from "./remote-api.ts";
 
 interface SettingOptions extends ApiOptions {
   readonly dialect?: string;
@@ -97,7 +97,8 @@ function addSettingCommands(providers: Command): void {
     needs,
     ask: (id: string, options: SettingOptions) => async (api) => {
       const { id: _same, ...body } = (await settingsOf(id, options)) as Json;
-      return tested(api, await api.call({ method: "PATCH", path: pathOf(id), body }), options);
+      const changed = ofProvider(id, api.call({ method: "PATCH", path: pathOf(id), body }));
+      return tested(api, await changed, options);
     },
     show: (row) => printTested(row, "was changed"),
   });
@@ -106,9 +107,20 @@ function addSettingCommands(providers: Command): void {
     .description("remove a provider that was added; calls under way end");
   overApi(remove, {
     needs,
-    ask: (id: string) => (api) => api.call({ method: "DELETE", path: pathOf(id) }),
+    ask: (id: string) => (api) => ofProvider(id, api.call({ method: "DELETE", path: pathOf(id) })),
     show: (_removed, id: string) => console.log(`${id} was removed`),
   });
+}
+
+/** What the API says of one provider. @throws RefusedError which names it where there is none */
+async function ofProvider(id: string, asked: Promise<Json>): Promise<Json> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof Error) || error.message !== "No such provider.") throw error;
+    const why = `there is no provider "${id}"; npx tollgate providers list shows their ids`;
+    throw new RefusedError(404, why);
+  }
 }
 
 /** The key on standard input. @throws UsageError */
@@ -146,7 +158,7 @@ async function rowOf(id: string, file: string | undefined): Promise<object> {
 
 /** Asks a provider for a few tokens; where it does not answer, the command fails. */
 async function tryOut(api: Api, id: string, body: object): Promise<Json> {
-  const trial = await api.call({ method: "POST", path: pathOf(id, "/test"), body });
+  const trial = await ofProvider(id, api.call({ method: "POST", path: pathOf(id, "/test"), body }));
   if (!trial.ok) process.exitCode = 1;
   return trial;
 }
@@ -197,14 +209,15 @@ function addPauses(providers: Command): void {
     needs,
     ask(id: string, options: ApiOptions & { readonly until?: string }) {
       const body = defined({ until: timeOf(options.until, "--until") });
-      return (api) => api.call({ method: "POST", path: pathOf(id, "/pause"), body });
+      return (api) =>
+        ofProvider(id, api.call({ method: "POST", path: pathOf(id, "/pause"), body }));
     },
     show: (row, id: string) => console.log(`${id} is paused until ${row.paused_until}`),
   });
   overApi(providers.command("resume <id>").description("send a paused provider calls again"), {
     needs,
     ask: (id: string) => (api) =>
-      api.call({ method: "POST", path: pathOf(id, "/resume"), body: {} }),
+      ofProvider(id, api.call({ method: "POST", path: pathOf(id, "/resume"), body: {} })),
     show: (_row, id: string) => console.log(`${id} gets calls again`),
   });
 }

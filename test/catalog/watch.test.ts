@@ -168,6 +168,13 @@ describe("watchConfig", () => {
   });
 });
 
+it("a file whose lists hold themselves is a mistake that says so", async () => {
+  writeFileSync(path, "models: &a [*a]\n");
+  const result = await loadConfig(path, { environment });
+  const said = "an alias such as *name stands within what &name marks";
+  expect(result).toMatchObject({ mistakes: [{ message: expect.stringContaining(said) }] });
+});
+
 it("a file that cannot be read is a mistake", async () => {
   const result = await loadConfig(join(directory, "absent.yaml"), { environment });
   expect(result).toMatchObject({

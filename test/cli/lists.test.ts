@@ -25,6 +25,7 @@ describe("lists of the command line", () => {
       "models mistral-large-latest",
       /^MODEL +PROVIDER +KIND +PRICE +CONTEXT +REMARKS\nmistral\/mistral-large-latest +mistral +text +[\d.]+ \/ [\d.]+ +[\d,]+.*\n/,
     ],
+    ["models no-such-words", /^No id of the \d+ models has "no-such-words" in it\.\n$/],
     ["models --kind video", /^MODEL +PROVIDER +KIND +PRICE +CONTEXT +REMARKS\n/],
   ])("tollgate %s", async (words, printed) => {
     const { code, stdout, stderr } = await tollgateHere(words.split(" "), environment);

@@ -84,13 +84,25 @@ describe("the data directory", () => {
     },
   );
 
+  it("of a provider that does not exist: each command names it, and where ids are listed", async () => {
+    for (const words of ["test nope", "pause nope", "resume nope", "remove nope"]) {
+      const { code, line } = await failure(["providers", ...words.split(" ")], {
+        TOLLGATE_DATA_DIR: used,
+      });
+      expect(code).toBe(1);
+      expect(line).toBe(
+        'tollgate: there is no provider "nope"; npx tollgate providers list shows their ids',
+      );
+    }
+  });
+
   it("is a file: exit 1", async () => {
     const file = join(directory, "file");
     writeFileSync(file, "");
     const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: file });
     expect(code).toBe(1);
     expect(line).toMatch(
-      /^tollgate: The data directory .*file cannot be used: .*TOLLGATE_DATA_DIR/,
+      /^tollgate: The data directory .*file cannot be used: .*file is no directory\. .*TOLLGATE_DATA_DIR/,
     );
   });
 

@@ -139,7 +139,8 @@ describe("what a role does not say", () => {
   it.each(cases)("T33: arrives or is refused: %s to %s, %s", (caller, upstream, marks, body) => {
     const sent = sentOr400(caller, upstream, body);
     // Only what has no meaning at its place is refused.
-    const missing = sent === undefined ? marks.slice(1) : marks.filter((mark) => !sent.includes(mark));
+    const missing =
+      sent === undefined ? marks.slice(1) : marks.filter((mark) => !sent.includes(mark));
     expect(missing).toEqual([]);
   });
 

@@ -24,13 +24,18 @@ const answering =
   };
 
 const pairs = names.flatMap((caller) =>
-  (["chat", "messages", "generate_content"] as const).map((upstream) => [caller, upstream] as const),
+  (["chat", "messages", "generate_content"] as const).map(
+    (upstream) => [caller, upstream] as const,
+  ),
 );
 
 it.each(pairs)("T60: %s gets the fault of %s as its own error", async (caller, upstream) => {
   const { gateway } = world;
   const spent = async () =>
-    gateway().database.query("select count(*)::int as charges from ledger_entries where kind = 'charge'", []);
+    gateway().database.query(
+      "select count(*)::int as charges from ledger_entries where kind = 'charge'",
+      [],
+    );
   const before = await spent();
   const { status, answer } = await world.send(caller, upstream, {}, answering(wholes[upstream]));
   expect(status).toBe(502);
