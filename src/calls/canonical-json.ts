@@ -4,6 +4,7 @@
  * differently, so they must not be taken for the same.
  */
 
+import { mayEscapeNames } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
 
 /** A number as it was written. */
@@ -22,10 +23,13 @@ const parse = JSON.parse as (text: string, reviver: Reviver) => unknown;
 const exact: Reviver = (_name, value, { source }) =>
   typeof value === "number" ? new Exact(source ?? String(value)) : value;
 
-/** The text for bytes that were read as JSON before. */
+/**
+ * The text for bytes that were read as JSON before. One in which a name is spelled with a backslash is its own: V8 may take such a name
+ * for another one (base/json-text.ts), and two texts of different meaning would be one.
+ */
 export function canonicalJson(bytes: Uint8Array): string {
   const text = textOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  return written(parse(text, exact));
+  return mayEscapeNames(text) ? text : written(parse(text, exact));
 }
 
 function written(value: unknown): string {
