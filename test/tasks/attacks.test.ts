@@ -69,9 +69,13 @@ describe("a vendor", () => {
     const store = await startRecorder(async (_request, response) => {
       response.writeHead(200, { "content-type": "video/mp4" }).write(mp4);
       const more = Buffer.alloc(64 * 1024);
+      const closed = once(response, "close");
+      const left = new AbortController();
+      void closed.then(() => left.abort());
       while (!response.destroyed) {
-        if (!response.write(more))
-          await Promise.race([once(response, "drain"), once(response, "close")]);
+        if (response.write(more)) continue;
+        // Whoever reads it may leave meanwhile.
+        await once(response, "drain", { signal: left.signal }).catch(() => closed);
       }
     });
     const url = `${store.url}/endless`;
