@@ -28,7 +28,7 @@ export default defineConfig({
     // In the long form one: what it measures is not to be disturbed.
     maxWorkers: isLong ? 1 : 3,
     isolate: false,
-    setupFiles: ["test/support/fuzz-seed.ts"],
+    setupFiles: ["test/support/own-memory.ts", "test/support/fuzz-seed.ts"],
     // Of ten thousand tests one may meet a moment it was not written for, on a machine that stands still. It is tried
     // once more and named at the end, and is a defect to mend. What looks for races in the ledger says itself that it has no
     // second try (test/ledger/model).

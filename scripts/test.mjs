@@ -46,6 +46,8 @@ const child = spawn(
     env: {
       ...toolEnvironment(),
       TOLLGATE_TEST_TOTALS: totalsFile,
+      // For the tests' own processes alone (test/support/own-memory.ts).
+      GLIBC_TUNABLES: process.env.GLIBC_TUNABLES ?? "glibc.malloc.hugetlb=1",
       ...(isLong ? { TOLLGATE_TEST_LONG: "1" } : {}),
       ...(isTaking ? { TOLLGATE_SCREENSHOTS: "1" } : {}),
     },
