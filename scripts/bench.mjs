@@ -1,8 +1,10 @@
-// `npm run bench`: what is measured against what is said in bench/. Arguments go to bench/main.ts, after `--scale` to bench/scale.ts.
+// `npm run bench`: what is measured against what is said in bench/. Arguments go to bench/main.ts, after `--scale` to bench/scale.ts,
+// after `--replica` to bench/replica.ts.
 import { join } from "node:path";
 import { becomeNode, root, setup } from "./setup.mjs";
 
 await setup();
 const words = process.argv.slice(2);
-const program = words[0] === "--scale" ? "bench/scale.ts" : "bench/main.ts";
-becomeNode([join(root, program), ...words.filter((word) => word !== "--scale")]);
+const programs = { "--scale": "bench/scale.ts", "--replica": "bench/replica.ts" };
+const program = programs[words[0]];
+becomeNode([join(root, program ?? "bench/main.ts"), ...words.slice(program ? 1 : 0)]);

@@ -7,7 +7,7 @@ import { tryProvider } from "../calls/index.ts";
 import type { AdminServices } from "../http/index.ts";
 import { checkAddress, type Pools } from "../upstream/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import type { Database } from "../storage/index.ts";
+import type { Database, Reads } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import type { OpenCatalog } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
@@ -16,6 +16,7 @@ interface AdminOptions {
   readonly environment: Environment;
   readonly catalog: OpenCatalog;
   readonly database: Database;
+  readonly reads: Reads;
   readonly secrets: Secrets;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -39,7 +40,7 @@ interface AdminOptions {
 
 /** Makes or reads the admin token, and puts the services of the management API together. */
 export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
-  const { environment, catalog, database, secrets, ledger, clock, log } = options;
+  const { environment, catalog, database, reads, secrets, ledger, clock, log } = options;
   const publicUrl = (): string => environment.publicUrl ?? options.ownUrl();
   const adminTokens = await openAdminToken({
     adminToken: environment.adminToken,
@@ -60,6 +61,7 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     throttle: createThrottle(database, clock),
     publicUrl,
     database,
+    reads,
     secrets,
     ledger,
     clock,

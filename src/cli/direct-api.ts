@@ -6,7 +6,7 @@ import { vendorStates } from "../catalog/index.ts";
 import { adminRoutes, callDirectly, csvDirectly } from "../http/admin/index.ts";
 import type { AdminServices } from "../http/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import { storedProviders, type Database } from "../storage/index.ts";
+import { readsOf, storedProviders, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { hasMasterKey } from "../tenancy/index.ts";
 import { createPools, type Pools } from "../upstream/index.ts";
@@ -80,6 +80,8 @@ async function directApi(
     // That is `tollgate verify`.
     verifier: { start: notHere, read: notHere, close: notHere },
     database,
+    // A command beside no gateway asks once, and so much.
+    reads: readsOf(database),
     ledger,
     clock: systemClock,
     secrets: ownSecrets ?? noSecrets,

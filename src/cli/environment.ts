@@ -15,6 +15,10 @@ export interface Environment {
   readonly configPath: string | undefined;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
+  /** A standby of that database, which heavy reads are asked of; none where undefined. */
+  readonly databaseReadUrl: string | undefined;
+  /** How far it may be behind. */
+  readonly readLagMs: number;
   readonly masterKey: string | undefined;
   /** The one before, while the master key is replaced. */
   readonly previousMasterKey: string | undefined;
@@ -57,10 +61,7 @@ export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
     port: parsePort(value("PORT") ?? "8080", "PORT"),
     configPath: value("TOLLGATE_CONFIG"),
     dataDir: resolve(value("TOLLGATE_DATA_DIR") ?? ".tollgate"),
-    databaseUrl: url(value("DATABASE_URL"), "DATABASE_URL", {
-      protocols: ["postgres:", "postgresql:"],
-      example: "postgres://user:password@host:5432/database",
-    }),
+    ...databases(value),
     masterKey: value("TOLLGATE_MASTER_KEY"),
     previousMasterKey: value("TOLLGATE_MASTER_KEY_PREVIOUS"),
     adminToken: value("TOLLGATE_ADMIN_TOKEN"),
@@ -77,6 +78,26 @@ export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
     drainMs: seconds(value("TOLLGATE_DRAIN_SECONDS"), "TOLLGATE_DRAIN_SECONDS") * 1000,
     variables,
   };
+}
+
+const server = {
+  protocols: ["postgres:", "postgresql:"],
+  example: "postgres://user:password@host:5432/database",
+};
+const lagDefault = "10";
+
+function databases(
+  value: (name: string) => string | undefined,
+): Pick<Environment, "databaseUrl" | "databaseReadUrl" | "readLagMs"> {
+  const databaseUrl = url(value("DATABASE_URL"), "DATABASE_URL", server);
+  const databaseReadUrl = url(value("DATABASE_READ_URL"), "DATABASE_READ_URL", server);
+  if (databaseReadUrl !== undefined && databaseUrl === undefined)
+    throw new UsageError(
+      "DATABASE_READ_URL needs DATABASE_URL: the embedded database has no replicas. Name the server that the replica follows by DATABASE_URL, or leave DATABASE_READ_URL out",
+    );
+  const name = "TOLLGATE_READ_LAG_SECONDS";
+  const readLagMs = seconds(value(name) ?? lagDefault, name, 1) * 1000;
+  return { databaseUrl, databaseReadUrl, readLagMs };
 }
 
 function metrics(value: (name: string) => string | undefined): Environment["metrics"] {
@@ -116,10 +137,10 @@ function usd(text: string, name: string): NanoUsd {
 
 const secondsMax = 3600;
 
-function seconds(text: string | undefined, name: string): number {
+function seconds(text: string | undefined, name: string, min = 0): number {
   if (text === undefined) return 0;
-  if (!/^\d+(\.\d+)?$/.test(text) || Number(text) > secondsMax)
-    throw new UsageError(`${name} is "${text}"; it takes seconds from 0 to ${secondsMax}`);
+  if (!/^\d+(\.\d+)?$/.test(text) || Number(text) < min || Number(text) > secondsMax)
+    throw new UsageError(`${name} is "${text}"; it takes seconds from ${min} to ${secondsMax}`);
   return Number(text);
 }
 

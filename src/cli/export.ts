@@ -1,8 +1,11 @@
 /** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
 import { exportFormats } from "../base/export-place.ts";
 import { exportByHand, exportKinds, openExportPlace } from "../exports/index.ts";
+import { readsOf } from "../storage/index.ts";
 import { agentsThrough } from "../upstream/index.ts";
+import { createLog } from "../base/log.ts";
 import { settingsForCommands } from "./catalog.ts";
+import { openReplicaOf } from "./database.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { wordOf } from "./fields.ts";
 import { withDatabase } from "./open.ts";
@@ -49,11 +52,18 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
   );
   try {
     await withDatabase(async ({ database }) => {
-      for (let ms = first; ms <= last; ms += dayMs) {
-        const day = new Date(ms).toISOString().slice(0, 10);
-        const done = await exportByHand(database, place, { kind, day, format });
-        if (options.json) printJson({ day, ...done });
-        else console.log(`${done.file}: ${done.rows} rows, ${done.bytes} bytes`);
+      const replica = openReplicaOf(environment, { database, log: createLog("warn") });
+      try {
+        await replica?.looked;
+        for (let ms = first; ms <= last; ms += dayMs) {
+          const day = new Date(ms).toISOString().slice(0, 10);
+          const reads = replica ?? readsOf(database);
+          const done = await exportByHand(reads, place, { kind, day, format });
+          if (options.json) printJson({ day, ...done });
+          else console.log(`${done.file}: ${done.rows} rows, ${done.bytes} bytes`);
+        }
+      } finally {
+        await replica?.close();
       }
     });
   } finally {

@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import type { LoadGuard } from "../base/load-guard.ts";
 import { labelText, type Joined, type MetricFamily } from "../base/metric-family.ts";
 import type { Health } from "../routing/index.ts";
-import type { Database } from "../storage/index.ts";
+import type { Database, Replica } from "../storage/index.ts";
 import type { Tracing } from "../tracing/index.ts";
 
 interface Gauge {
@@ -27,6 +27,8 @@ const family = ({ type = "gauge", ...about }: Gauge, values: readonly Value[]): 
 
 interface GaugeSources {
   readonly database: Database;
+  /** undefined: none is named. */
+  readonly replica: Pick<Replica, "state"> | undefined;
   readonly health: Pick<Health, "circuits">;
   readonly tracing: Pick<Tracing, "counts"> | undefined;
   readonly environment: { readonly dataDir: string };
@@ -34,12 +36,13 @@ interface GaugeSources {
 
 /** All gauges, as a source for the metrics. It never rejects, and waits for nothing longer than a moment. */
 export function gauges(sources: GaugeSources): () => Promise<MetricFamily[]> {
-  const { database, health, tracing, environment } = sources;
+  const { database, replica, health, tracing, environment } = sources;
   const waiting = waitingIn(database);
   return async () => [
     ...(await waiting()),
     ...(await diskAt(environment.dataDir)),
     connections(database),
+    ...(replica === undefined ? [] : replicaFamilies(replica)),
     circuits(health),
     ...(tracing === undefined ? [] : [spans(tracing)]),
   ];
@@ -59,6 +62,23 @@ function connections({ pool }: Database): MetricFamily {
       [{ state: "waiting" }, waitingCount],
     ],
   );
+}
+
+function replicaFamilies({ state }: Pick<Replica, "state">): MetricFamily[] {
+  const { isUsed, lagMs, answered } = state;
+  const up = "1 while lists and usage are read from the replica, else 0.";
+  const lag = "How old the state of the replica is at most, in seconds.";
+  const reads = "Reads of lists, usage and exports, by the database that answered.";
+  return [
+    family({ name: "tollgate_replica_used", help: up, joined: "min" }, [[{}, isUsed ? 1 : 0]]),
+    family({ name: "tollgate_replica_lag_seconds", help: lag, joined: "max" }, [
+      [{}, lagMs / 1_000],
+    ]),
+    family({ name: "tollgate_database_reads_total", help: reads, joined: "sum", type: "counter" }, [
+      [{ database: "replica" }, answered.replica],
+      [{ database: "primary" }, answered.primary],
+    ]),
+  ];
 }
 
 /** What the guard against overload refused. */

@@ -15,11 +15,11 @@ import { createMetrics } from "../http/index.ts";
 import { createLedger } from "../ledger/index.ts";
 import { openRates } from "../rates/index.ts";
 import { createBodyLog, createRequestLog, openKeyClients } from "../request-log/index.ts";
-import { migrate, openDatabaseClock, type Database } from "../storage/index.ts";
+import { migrate, openDatabaseClock, readsOf, type Database } from "../storage/index.ts";
 import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
 import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
-import { openDatabaseOf } from "./database.ts";
+import { openDatabaseOf, openReplicaOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
 import type { Environment } from "./environment.ts";
 import type { Closers } from "./closers.ts";
@@ -57,10 +57,9 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
   const outgoing = new Slots(share.descriptors.outgoing);
   const connectionsMax = role.given.poolMax;
-  const database = closers.keep(
-    await openDatabaseOf(environment, { log, join: role.isWorker, connectionsMax }),
-  );
-  await migrate(database);
+  const how = { log, join: role.isWorker, connectionsMax };
+  const databases = await openDatabases(environment, how, closers);
+  const { database } = databases;
   const sharedClock = options.clock ?? closers.keep(await openDatabaseClock(database));
   const { dataDir } = environment;
   const secrets = await openSecrets({ ...environment, database });
@@ -92,7 +91,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     sandboxUrl: sandbox?.url,
     catalog,
     secure,
-    database,
+    ...databases,
     secrets,
     ledger,
     holdLeaseMs,
@@ -105,6 +104,20 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     budget: new ByteBudget(share.limits.bodiesUnderWayBytes),
     ...standing,
   };
+}
+
+/** The database with its schema, and where lists, usage and the like are read: a replica, where one is named and good. */
+async function openDatabases(
+  environment: Environment,
+  how: Parameters<typeof openDatabaseOf>[1],
+  closers: Closers,
+) {
+  const database = closers.keep(await openDatabaseOf(environment, how));
+  await migrate(database);
+  // After the migrations: a replica that is not behind has them too.
+  const replica = openReplicaOf(environment, { database, log: how.log });
+  closers.add(() => replica?.close());
+  return { database, replica, reads: replica ?? readsOf(database) };
 }
 
 /** What is known of providers: how they are doing, and how attempts at them ended. */

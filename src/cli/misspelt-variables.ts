@@ -16,6 +16,7 @@ const known = [
   "TOLLGATE_METRICS_PORT",
   "TOLLGATE_METRICS_TOKEN",
   "TOLLGATE_PUBLIC_URL",
+  "TOLLGATE_READ_LAG_SECONDS",
   "TOLLGATE_SANDBOX",
   "TOLLGATE_TRUSTED_PROXIES",
   "TOLLGATE_WORKERS",
@@ -23,7 +24,14 @@ const known = [
 const all = [...known, ...known.filter(isSecretVariable).map((name) => `${name}_FILE`)];
 
 /** Ours without the beginning that all others have. */
-const shorter = ["PORT", "HOST", "DATABASE_URL", "DATABASE_URL_FILE"];
+const shorter = [
+  "PORT",
+  "HOST",
+  "DATABASE_URL",
+  "DATABASE_URL_FILE",
+  "DATABASE_READ_URL",
+  "DATABASE_READ_URL_FILE",
+];
 
 /** What Kubernetes sets for a Service that is called so, and what our own processes and tests hand on. */
 const others =

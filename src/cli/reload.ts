@@ -39,7 +39,7 @@ function waitingParts(started: Settings, said: Settings): string[] {
 }
 
 /** Read once at the start, by whatever uses them. */
-const ofTheStart = /^(?:TOLLGATE_|OTEL_)|^DATABASE_URL$|_PROXY$/i;
+const ofTheStart = /^(?:TOLLGATE_|OTEL_)|^DATABASE_(?:READ_)?URL$|_PROXY$/i;
 
 interface Reloading {
   readonly catalog: OpenCatalog;

@@ -1,10 +1,8 @@
 /** A day as a file whenever somebody asks for it; nothing is noted. docs/operate.md "Exports". */
 import { idTime } from "../base/ids.ts";
 import type { FileStore } from "../files/index.ts";
-import type { Database, Queryable } from "../storage/index.ts";
+import type { Queryable, Reads } from "../storage/index.ts";
 import { exportDay, type Day, type DayFile } from "./day.ts";
-
-const dayMs = 24 * 3_600_000;
 
 /** Rows of the day are gone, so that its file would not be what it was. */
 class DayGoneError extends Error {
@@ -23,12 +21,12 @@ async function refuseGone(tx: Queryable, { kind, day }: Day): Promise<void> {
 }
 
 /** Writes the file of a day that is over, again or elsewhere. @throws DayGoneError, and as {@link exportDay} */
-export function exportByHand(database: Database, place: FileStore, day: Day): Promise<DayFile> {
-  return database.transaction(
+export function exportByHand(reads: Reads, place: FileStore, day: Day): Promise<DayFile> {
+  return reads.read(
     async (tx) => {
       await refuseGone(tx, day);
       return exportDay(tx, place, day);
     },
-    { isolation: "repeatable read", readOnly: true, msMax: dayMs },
+    { exact: true, snapshot: true },
   );
 }

@@ -14,7 +14,7 @@ import type { Verifier } from "../verification/index.ts";
 import type { RateLimiter } from "../rates/index.ts";
 import type { KeyClients } from "../request-log/index.ts";
 import type { Health, LastHour } from "../routing/index.ts";
-import type { Database } from "../storage/index.ts";
+import type { Database, Reads } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
 import type { Authenticator, Secrets } from "../tenancy/index.ts";
 import type { BodyServices } from "./bodies/body-limits.ts";
@@ -44,6 +44,8 @@ export interface AdminServices {
   /** The address people use. */
   readonly publicUrl: () => string;
   readonly database: Database;
+  /** Where lists, usage and the like are read: what may be a moment old, and decides nothing. */
+  readonly reads: Reads;
   readonly secrets: Secrets;
   readonly ledger: Ledger;
   readonly verifier: Verifier;

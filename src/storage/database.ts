@@ -52,6 +52,11 @@ async function run<Row extends object>(
   return result.rows;
 }
 
+/** Statements on one connection. */
+export const clientQueries = (client: pg.ClientBase): Queryable => ({
+  query: (sql, params, options) => run(client, sql, params, options?.name),
+});
+
 function begin(options: TransactionOptions): string {
   const isolation = options.isolation ?? "read committed";
   return `begin isolation level ${isolation}${options.readOnly === true ? " read only" : ""}`;
@@ -75,9 +80,7 @@ export function createDatabase(parts: DatabaseParts): Database {
     }, options.msMax ?? transactionMsMax);
     try {
       await client.query(begin(options));
-      const value = await work({
-        query: (sql, params, extra) => run(client, sql, params, extra?.name),
-      });
+      const value = await work(clientQueries(client));
       const end = await client.query("commit");
       // COMMIT of a transaction in which a statement failed answers ROLLBACK, without an error.
       if (end.command !== "COMMIT") throw new Error("the transaction was rolled back");

@@ -41,5 +41,7 @@ export {
   type StoredProvider,
 } from "./provider-rows.ts";
 export type { Queryable } from "./queryable.ts";
+export { readsOf, type Reads } from "./reads.ts";
+export { compareReplica, openReplica, type Replica } from "./replica/index.ts";
 export { trustMs, type Signals } from "./signals.ts";
 export { isTransient } from "./transient.ts";

@@ -33,7 +33,7 @@ const types: CustomTypesConfig = {
  * A bounded pool that connects again by itself. Errors of connections between queries are logged here;
  * without a listener they would end the process.
  */
-export function createPool(config: PoolConfig, log: Log): Pool {
+export function createPool(config: PoolConfig, log: Pick<Log, "warn">): Pool {
   const pool = new Pool({
     max: connectionsMax,
     // Prepared statements live as long as their connection.

@@ -32,6 +32,7 @@ it("every secret may stand in a file, without the line end of editors", () => {
   const url = "postgres://tollgate:sesame@db.internal/tollgate";
   const environment = readEnvironment({
     DATABASE_URL_FILE: fileOf(`${url}\n`),
+    DATABASE_READ_URL_FILE: fileOf(`${url}2\n`),
     TOLLGATE_MASTER_KEY_FILE: fileOf("bWFzdGVy\r\n"),
     TOLLGATE_ADMIN_TOKEN_FILE: fileOf("admin"),
     TOLLGATE_METRICS_TOKEN_FILE: fileOf("metrics\n"),
@@ -45,10 +46,11 @@ it("every secret may stand in a file, without the line end of editors", () => {
   });
   expect([
     environment.databaseUrl,
+    environment.databaseReadUrl,
     environment.masterKey,
     environment.adminToken,
     environment.metrics.token,
-  ]).toEqual([url, "bWFzdGVy", "admin", "metrics"]);
+  ]).toEqual([url, `${url}2`, "bWFzdGVy", "admin", "metrics"]);
   const { variables } = environment;
   expect([variables["HTTPS_PROXY"], variables["HOUSE_PASSWORD"]]).toEqual([
     "http://user:password@proxy:3128",

@@ -1,6 +1,6 @@
 /** Checks of the database: reached, of this version's schema, its clock, and whether the master key is its own. */
 import { createLog } from "../../base/log.ts";
-import { SchemaError, schemaState, type Database } from "../../storage/index.ts";
+import { compareReplica, SchemaError, schemaState, type Database } from "../../storage/index.ts";
 import { masterKeyProgress, openSecrets } from "../../tenancy/index.ts";
 import { openDatabaseOf } from "../database.ts";
 import type { Environment } from "../environment.ts";
@@ -36,7 +36,8 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
     const schema = await checkSchema(database);
     const key = checkMasterKey(environment, true);
     const isReady = schema.status === "ok" && key.status === "ok";
-    return [clock, schema, isReady ? await checkOwnKey(database, environment, key) : key];
+    const ownKey = isReady ? await checkOwnKey(database, environment, key) : key;
+    return [clock, schema, ...(await checkReplica(database, environment)), ownKey];
   } finally {
     await database.close();
   }
@@ -68,6 +69,37 @@ async function checkSchema(database: Database): Promise<Finding> {
   } catch (error) {
     if (error instanceof SchemaError) return failed("schema", error.problem, error.fix);
     return failed("schema", (error as Error).message, "check that this user may read the schema");
+  }
+}
+
+const replicaWaitMsMax = 10_000;
+
+/** The replica of `DATABASE_READ_URL`, where it is named: of this database, of its schema, and not far behind. */
+async function checkReplica(
+  database: Database,
+  { databaseReadUrl: url, readLagMs }: Environment,
+): Promise<Finding[]> {
+  if (url === undefined) return [];
+  const check = "read replica";
+  const waitMs = Math.min(readLagMs, replicaWaitMsMax);
+  try {
+    const { problem, lagMs, bytesBehind, missing } = await compareReplica(database, url, waitMs);
+    if (problem !== undefined)
+      return [failed(check, problem, "name a standby of this database by DATABASE_READ_URL")];
+    if (lagMs === undefined)
+      return [
+        warning(
+          check,
+          `it is ${bytesBehind} bytes behind, and did not catch up in ${waitMs / 1_000} s`,
+          "see pg_stat_replication at the primary, and long queries at the replica",
+        ),
+      ];
+    if (missing.length > 0)
+      return [warning(check, `it lacks ${missing.length} migrations`, "run tollgate migrate")];
+    return [ok(check, `follows the database, ${Math.round(lagMs)} ms behind at most`)];
+  } catch (error) {
+    const fix = "check DATABASE_READ_URL, and that the server lets this user in";
+    return [failed(check, (error as Error).message || String(error), fix)];
   }
 }
 

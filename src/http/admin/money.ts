@@ -234,7 +234,7 @@ const ledger = route({
       getWorkspace(services, params["id"]!),
     );
     const { limit, cursor } = pageOfQuery(query);
-    const page = await readEntries(services.database, id, {
+    const wanted = {
       limit: pageLimit(limit),
       ...(cursor !== undefined && { cursor }),
       kind: query.kind,
@@ -242,6 +242,11 @@ const ledger = route({
       memberId: query.member_id,
       reference: query.reference,
       ...periodOf(query),
+    };
+    // No row between two pages may be missing, nor the entry that is looked for.
+    const exact = cursor !== undefined || query.reference !== undefined;
+    const page = await services.reads.read((database) => readEntries(database, id, wanted), {
+      exact,
     });
     const data = page.entries.map(renderEntry);
     return { body: { data, has_more: page.nextCursor !== null, next_cursor: page.nextCursor } };

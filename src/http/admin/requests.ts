@@ -145,7 +145,7 @@ const list = route({
   operationId: "listRequests",
   summary: "The request log, newest first",
   description:
-    "Every call and every task that ended, up to a second or so behind. Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `attempted_provider`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes. `sort=cost` has the dearest first, of at most 31 days and of the newest 50,000 rows or so of them; `scanned_to` says if there were more.",
+    "Every call and every task that ended, up to a second or so behind (with a read replica, up to 10 s by default). Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `attempted_provider`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes. `sort=cost` has the dearest first, of at most 31 days and of the newest 50,000 rows or so of them; `scanned_to` says if there were more.",
   action: "request.read",
   query: strict({
     ...requestFilters,
@@ -183,11 +183,14 @@ const list = route({
   async handle({ services, actor, query }) {
     await services.logWritten();
     const read = query.view === "list" ? listRequestHeadlines : listRequests;
-    const page = await read(services.database, {
+    const filter = {
       ...pageOfQuery(query),
       visibility: visibilityOf(actor, "request.read"),
       ...filterOf(query),
-    });
+    };
+    // A page goes on where the one before ended: no row between them may be missing.
+    const exact = query.cursor !== undefined;
+    const page = await services.reads.read((database) => read(database, filter), { exact });
     const scannedTo = page.scannedTo?.toISOString() ?? null;
     return { body: { ...renderPage(page, page.records), scanned_to: scannedTo } };
   },
@@ -231,7 +234,8 @@ const neighbours = route({
   async handle({ services, actor, params, query }) {
     await services.logWritten();
     const filter = { visibility: visibilityOf(actor, "request.read"), ...filterOf(query) };
-    return { body: await findNeighbours(services.database, params["id"]!, filter) };
+    const id = params["id"]!;
+    return { body: await services.reads.read((database) => findNeighbours(database, id, filter)) };
   },
 });
 

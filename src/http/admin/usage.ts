@@ -183,7 +183,7 @@ const usage = route({
     });
     checkFilter(asked);
     await services.logWritten();
-    const data = await readUsage(services.database, asked);
+    const data = await services.reads.read((database) => readUsage(database, asked));
     const head = { from: asked.from.toISOString(), to: asked.to.toISOString(), granularity };
     return { body: { ...head, group_by: query.group_by ?? null, data } };
   },

@@ -36,19 +36,41 @@ const database = "tollgate";
 const identity = serverIdentity("");
 const bin = findBinaries(join(temporaryDirectory(), "programs"), identity).directory;
 
-/** Starts both. Small limits, so that tests meet them: 60 connections. */
-export async function startPair(root = temporaryDirectory()): Promise<Pair> {
+/**
+ * Starts both. Small limits, so that tests meet them: 60 connections. Without `isSynchronous` commits do not wait for the standby,
+ * which may then be behind.
+ */
+export async function startPair(root = temporaryDirectory(), isSynchronous = true): Promise<Pair> {
   own(root);
   const primary = serverAt(join(root, "primary"), await freePort());
   initialize(primary.dataDir);
   await primary.start();
   await primary.query(`create database ${database}`);
-  // Not on the disk that a test fills.
+  const standby = await startStandby(primary);
+  if (isSynchronous) await waitForStandby(primary);
+  return {
+    primary,
+    standby,
+    urlOf: (port) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
+    async close() {
+      await standby.kill();
+      await primary.kill();
+    },
+  };
+}
+
+/** Starts a standby of a server, not on the disk that a test fills. */
+export async function startStandby(of: Server): Promise<Server> {
   const elsewhere = temporaryDirectory();
   own(elsewhere);
   const standby = serverAt(join(elsewhere, "standby"), await freePort());
-  await copy(primary, standby);
+  await copy(of, standby);
   await standby.start();
+  return standby;
+}
+
+/** From now on a commit of the primary is answered once the standby has it. */
+async function waitForStandby(primary: Server): Promise<void> {
   await primary.query("alter system set synchronous_standby_names = '*'");
   await primary.query("select pg_reload_conf()");
   await eventually(
@@ -59,15 +81,6 @@ export async function startPair(root = temporaryDirectory()): Promise<Pair> {
         : undefined,
     "the standby",
   );
-  return {
-    primary,
-    standby,
-    urlOf: (port) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
-    async close() {
-      await standby.kill();
-      await primary.kill();
-    },
-  };
 }
 
 function own(directory: string): void {

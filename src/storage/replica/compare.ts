@@ -1,0 +1,42 @@
+/** Looks at a replica once, for `tollgate doctor`. */
+import { createLog } from "../../base/log.ts";
+import { schemaState } from "../migrate.ts";
+import type { Queryable } from "../queryable.ts";
+import { openConnections } from "./connections.ts";
+import { isAhead, misfit, readStanding, standingAt } from "./standing.ts";
+
+export interface Comparison {
+  /** Why it cannot be used; absent: it can. */
+  readonly problem?: string;
+  /** In which time it had what the primary had when it was asked; undefined: not within the time that was given. */
+  readonly lagMs?: number;
+  /** Bytes of the write-ahead log that it has still to replay. */
+  readonly bytesBehind: bigint;
+  /** Migrations of this version that it lacks. */
+  readonly missing: readonly string[];
+}
+
+/** Compares it with the primary, and waits for so long until it has what that has. @throws what connecting throws, SchemaError */
+export async function compareReplica(
+  primary: Queryable,
+  url: string,
+  waitMs: number,
+): Promise<Comparison> {
+  const connections = openConnections(url, createLog("silent"));
+  try {
+    const beganMs = performance.now();
+    const before = await readStanding(primary);
+    return await connections.use(async (replica) => {
+      const standing = await standingAt(replica, before.lsn, waitMs);
+      const lagMs = performance.now() - beganMs;
+      const after = await readStanding(primary);
+      const problem = misfit(before, standing) ?? (standing.lsn > after.lsn ? isAhead : undefined);
+      if (problem !== undefined) return { problem, bytesBehind: 0n, missing: [] };
+      const { missing } = await schemaState(replica);
+      if (standing.lsn >= before.lsn) return { lagMs, bytesBehind: 0n, missing };
+      return { bytesBehind: before.lsn - standing.lsn, missing };
+    });
+  } finally {
+    await connections.close();
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * Whether a replica may be read now: it follows the primary, is not too far behind, and answers. It is looked at every second, and
+ * with back-off while it is not used. The log says each change once.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../base/log.ts";
+import type { Database } from "../database.ts";
+import type { Connections } from "./connections.ts";
+import { History } from "./history.ts";
+import { isAhead, misfit, readStanding, standingAt, type Standing } from "./standing.ts";
+
+export interface ReplicaOptions {
+  /** `DATABASE_READ_URL`. */
+  readonly url: string;
+  readonly primary: Database;
+  /** Older answers than that are not given. */
+  readonly lagMsMax: number;
+  readonly log: Pick<Log, "debug" | "info" | "warn" | "error">;
+}
+
+/** Why it is not used. `unfit`: it must not be. */
+export interface Problem {
+  readonly kind: "away" | "failed" | "lagging" | "unfit";
+  readonly reason: string;
+}
+
+const everyMs = 1_000;
+/** It has answered by then, or is away. */
+const lookMsMax = 2_000;
+/**
+ * How long is waited for what the primary has now. A standby near by has it within milliseconds, rows of the request log once the
+ * primary writes them to its disk: within some 200 ms (wal_writer_delay) where no other commit does so before.
+ */
+export const waitMs = 500;
+const restMsMin = 1_000;
+const restMsMax = 30_000;
+/** What was used for so long begins with the shortest rest again. */
+const steadyMs = 60_000;
+const closeMsMax = 1_000;
+
+export const problemOf = (kind: Problem["kind"], error: unknown): Problem => ({
+  kind,
+  reason: error instanceof Error ? error.message : String(error),
+});
+
+export class Watch {
+  readonly #options: ReplicaOptions;
+  readonly #connections: Connections;
+  readonly #history: History;
+  readonly #ended = new AbortController();
+  readonly #looking: Promise<void>;
+  /** Resolves when it was looked at for the first time. */
+  readonly looked: Promise<void>;
+  #isUsed = false;
+  #isNear = false;
+  #problem: Problem["kind"] | undefined;
+  #lagMs = 0;
+  #reachedMs = performance.now();
+  #usedMs = 0;
+  #dueMs = 0;
+  #restMs = restMsMin;
+
+  constructor(options: ReplicaOptions, connections: Connections) {
+    this.#options = options;
+    this.#connections = connections;
+    this.#history = new History(options.lagMsMax + 2 * everyMs);
+    this.looked = this.#look();
+    this.#looking = this.#lookAgain();
+  }
+
+  get isUsed(): boolean {
+    return this.#isUsed;
+  }
+
+  /** It had all that the primary had, when it was looked at. */
+  get isNear(): boolean {
+    return this.#isNear;
+  }
+
+  /** How old its state is at most, in milliseconds. */
+  get lagMs(): number {
+    return this.#isUsed ? this.#lagMs : performance.now() - this.#reachedMs;
+  }
+
+  /** Why it cannot be read as it stands; undefined where it can. */
+  problemOf(primary: Standing, standing: Standing): Problem | undefined {
+    const reason = misfit(primary, standing);
+    if (reason !== undefined) return { kind: "unfit", reason };
+    if (standing.lsn >= primary.lsn) return undefined;
+    const { lagMsMax } = this.#options;
+    const reachedMs = this.#history.reachedMs(standing.lsn);
+    if (reachedMs !== undefined && performance.now() - reachedMs <= lagMsMax) return undefined;
+    return { kind: "lagging", reason: `it is more than ${lagMsMax / 1_000} s behind` };
+  }
+
+  /** Takes it out of use, until it is good again. */
+  leave(problem: Problem): void {
+    if (!this.#isUsed) return;
+    this.#isUsed = false;
+    if (performance.now() - this.#usedMs > steadyMs) this.#restMs = restMsMin;
+    this.#rest(problem);
+  }
+
+  async end(): Promise<void> {
+    this.#ended.abort();
+    // A server that does not answer must not hold the end up.
+    await Promise.race([this.#looking, sleep(closeMsMax, undefined, { ref: false })]);
+  }
+
+  async #lookAgain(): Promise<void> {
+    await this.looked;
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      await sleep(everyMs, undefined, { ref: false, signal }).catch(() => undefined);
+      if (!signal.aborted) await this.#look();
+    }
+  }
+
+  /** Notes what the primary has, and looks how the replica is doing where that is due. Never rejects. */
+  async #look(): Promise<void> {
+    const beganMs = performance.now();
+    let primary: Standing;
+    try {
+      primary = await readStanding(this.#options.primary);
+    } catch (error) {
+      // Whoever reads needs the primary too, and learns it there.
+      this.#options.log.debug({ err: error }, "the primary could not be compared with its replica");
+      return;
+    }
+    this.#history.add({ lsn: primary.lsn, atMs: beganMs });
+    const wasUsed = this.#isUsed;
+    if (!wasUsed && beganMs < this.#dueMs) return;
+    const problem = await this.#lookAt(primary, beganMs);
+    if (problem?.kind === "unfit" || problem?.kind === "away") this.#connections.cut();
+    // A read may have failed there meanwhile.
+    if (wasUsed !== this.#isUsed || this.#ended.signal.aborted) return;
+    if (problem === undefined) this.#use();
+    else if (wasUsed) this.leave(problem);
+    else this.#rest(problem);
+  }
+
+  async #lookAt(primary: Standing, beganMs: number): Promise<Problem | undefined> {
+    const late = setTimeout(() => this.#connections.cut(), lookMsMax);
+    try {
+      const standing = await this.#connections.use((replica) =>
+        standingAt(replica, primary.lsn, waitMs),
+      );
+      const nowMs = performance.now();
+      const problem = this.problemOf(primary, standing);
+      if (problem?.kind === "unfit") return problem;
+      const now = await readStanding(this.#options.primary);
+      if (standing.lsn > now.lsn) return { kind: "unfit", reason: isAhead };
+      this.#isNear = standing.lsn >= primary.lsn;
+      const reachedMs = this.#isNear ? beganMs : this.#history.reachedMs(standing.lsn);
+      this.#reachedMs = reachedMs ?? this.#reachedMs;
+      this.#lagMs = nowMs - this.#reachedMs;
+      return problem;
+    } catch (error) {
+      return problemOf("away", error);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  #use(): void {
+    if (this.#isUsed) return;
+    this.#isUsed = true;
+    this.#problem = undefined;
+    this.#usedMs = performance.now();
+    const lagMs = Math.round(this.#lagMs);
+    this.#options.log.info({ lag_ms: lagMs }, "lists and usage are read from the replica");
+  }
+
+  /** Leaves it alone for a while, and says why where that is new. */
+  #rest({ kind, reason }: Problem): void {
+    this.#dueMs = performance.now() + this.#restMs;
+    this.#restMs = Math.min(2 * this.#restMs, restMsMax);
+    const { log } = this.#options;
+    const message = "the read replica is not used: lists and usage are read from the primary";
+    const isKnown = this.#problem === kind || (this.#problem !== undefined && kind !== "unfit");
+    this.#problem = kind;
+    // One that broke off is away next, and behind when it is back: that is one trouble.
+    if (isKnown) log.debug({ reason }, message);
+    else if (kind === "unfit") log.error({ reason }, message);
+    else log.warn({ reason }, message);
+  }
+}

@@ -1,0 +1,384 @@
+/** Heavy reads on a real standby: which of them it answers, and what becomes of them where it fails. docs/scale.md "Read replicas". */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
+import { silentLog } from "../../src/base/log.ts";
+import {
+  migrate,
+  openDatabase,
+  openReplica,
+  type Database,
+  type Queryable,
+  type Replica,
+} from "../../src/storage/index.ts";
+import { startPair, startStandby, type Pair, type Server } from "../faults/whole/pair.ts";
+import { eventually } from "../support/patience.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { keptLog, holdReplay, goOn } from "./support.ts";
+
+let pair: Pair;
+let primary: Database;
+let replica: Replica | undefined;
+let kept = keptLog();
+
+beforeAll(async () => {
+  pair = await startPair(temporaryDirectory(), false);
+  primary = await openDatabase({ url: pair.urlOf(pair.primary.port), log: silentLog });
+  await migrate(primary);
+  await primary.query("create table numbers as select n from generate_series(1, 1000) n");
+});
+
+afterEach(async () => {
+  await replica?.close();
+  replica = undefined;
+  await goOn(pair.standby).catch(() => undefined);
+});
+
+afterAll(async () => {
+  await primary.close();
+  await pair.close();
+});
+
+function open(url = pair.urlOf(pair.standby.port), lagMsMax = 10_000): Replica {
+  kept = keptLog();
+  return (replica = openReplica({ url, primary, lagMsMax, log: kept.log }));
+}
+
+async function used(url?: string, lagMsMax?: number): Promise<Replica> {
+  const opened = open(url, lagMsMax);
+  await eventually(() => opened.state.isUsed, "the replica to be used");
+  return opened;
+}
+
+/** Which database answers. */
+const place = async (database: Queryable): Promise<string> => {
+  const [row] = await database.query<{ there: boolean }>("select pg_is_in_recovery() as there");
+  return row!.there ? "replica" : "primary";
+};
+
+/** Waits at the replica alone, so that a test can hurt it meanwhile. */
+const waitThere = async (database: Queryable): Promise<string> => {
+  await database.query("select case when pg_is_in_recovery() then pg_sleep(60) end");
+  return place(database);
+};
+
+/** The standby has all that the primary has now. */
+async function hasAll({ primary: from, standby }: Pair): Promise<boolean> {
+  const [row] = await from.query("select pg_current_wal_lsn() as lsn");
+  const there = `select 1 where pg_last_wal_replay_lsn() >= '${row!["lsn"]}'`;
+  return (await standby.query(there)).length > 0;
+}
+
+const isWaiting = (standby: Server): Promise<boolean> =>
+  standby
+    .query("select 1 from pg_stat_activity where wait_event = 'PgSleep'")
+    .then((rows) => rows.length > 0);
+
+describe("a standby that follows", () => {
+  it("answers, over sessions that cannot write, and never without what was committed before", async () => {
+    const opened = await used();
+    for (let number = 2_000; number < 2_100; number += 1) {
+      await primary.query("insert into numbers values ($1)", [number]);
+      const found = await opened.read(async (database) => [
+        await place(database),
+        await database.query("select n from numbers where n = $1", [number]),
+      ]);
+      expect(found).toEqual(["replica", [{ n: number }]]);
+    }
+    const settings = await opened.read((database) =>
+      database.query("select current_setting('default_transaction_read_only') as ro"),
+    );
+    expect(settings).toEqual([{ ro: "on" }]);
+    expect(opened.state.answered).toEqual({ replica: 101, primary: 0 });
+    expect(kept.lines.map(({ message }) => message)).toEqual([
+      "lists and usage are read from the replica",
+    ]);
+  });
+
+  it("answers more reads than it has connections, each with statements at once", async () => {
+    const opened = await used();
+    const sum = "select sum(n)::text as sum from numbers where n <= 1000";
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        opened.read((database) => Promise.all([database.query(sum), place(database)])),
+      ),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set(['[[{"sum":"500500"}],"replica"]']),
+    );
+    const rows = await pair.standby.query(
+      "select count(*)::int as n from pg_stat_activity where application_name = 'tollgate reads'",
+    );
+    expect(Number(rows[0]!["n"])).toBeLessThanOrEqual(4);
+  });
+
+  it("gives a long read one snapshot", async () => {
+    const opened = await used();
+    const count = async (database: Queryable): Promise<unknown> =>
+      (await database.query("select count(*)::int as n from numbers"))[0];
+    const [before, after, where] = await opened.read(
+      async (database) => {
+        const first = await count(database);
+        await primary.query("insert into numbers values (0)");
+        await eventually(() => hasAll(pair), "the standby to have the row");
+        return [first, await count(database), await place(database)];
+      },
+      { snapshot: true, exact: true },
+    );
+    expect(after).toEqual(before);
+    expect(where).toBe("replica");
+  });
+
+  it("what is refused is refused once; what is missing there is looked for at the primary", async () => {
+    const opened = await used();
+    const places: string[] = [];
+    const refusing = (code: "invalid_value" | "not_found") =>
+      opened.read(async (database) => {
+        places.push(await place(database));
+        throw new GatewayError(code, "no");
+      });
+    await expect(refusing("invalid_value")).rejects.toThrow("no");
+    await expect(refusing("not_found")).rejects.toThrow("no");
+    expect(places).toEqual(["replica", "replica", "primary"]);
+    expect(opened.state.isUsed).toBe(true);
+  });
+
+  it("a question that fails everywhere does not take it out of use", async () => {
+    const opened = await used();
+    for (let tries = 0; tries < 3; tries += 1)
+      await expect(
+        opened.read((database) => database.query("select $1::text", ["\0"])),
+      ).rejects.toThrow(/invalid byte sequence/);
+    expect(opened.state.isUsed).toBe(true);
+    expect(await opened.read(place)).toBe("replica");
+  });
+});
+
+describe("a standby that is behind", () => {
+  it("answers within the limit, but not what must be exact; beyond it the primary answers", async () => {
+    const opened = await used(undefined, 4_000);
+    await holdReplay(pair.standby);
+    await primary.query("insert into numbers values (5000)");
+    const isThere = (database: Queryable): Promise<object[]> =>
+      database.query("select n from numbers where n = 5000");
+    expect(await opened.read(isThere)).toEqual([]);
+    expect(await opened.read(isThere, { exact: true })).toEqual([{ n: 5_000 }]);
+    expect(opened.state.isUsed).toBe(true);
+    await eventually(() => !opened.state.isUsed, "the replica to be left");
+    expect(opened.state.lagMs).toBeGreaterThan(4_000);
+    expect(await opened.read(isThere)).toEqual([{ n: 5_000 }]);
+    expect(kept.lines.at(-1)).toMatchObject({
+      level: "warn",
+      reason: "it is more than 4 s behind",
+    });
+    await goOn(pair.standby);
+    await eventually(() => opened.state.isUsed, "the replica to be used again");
+    expect(await opened.read(place)).toBe("replica");
+    // Once for each change.
+    expect(kept.lines).toHaveLength(3);
+  });
+
+  it("is not behind where nothing is written", async () => {
+    const opened = await used(undefined, 1_000);
+    // Each look measures another one.
+    const lags = new Set<number>();
+    await eventually(() => lags.add(opened.state.lagMs).size > 4, "some looks at the replica");
+    expect(opened.state.isUsed).toBe(true);
+    expect(opened.state.lagMs).toBeLessThan(1_000);
+  });
+
+  it("is not behind where a page of the log is just full", async () => {
+    const opened = await used();
+    const bytesLeft = async (): Promise<number> => {
+      const [row] = await pair.primary.query(
+        "select 8192 - (pg_current_wal_insert_lsn() - '0/0'::pg_lsn) % 8192 as n",
+      );
+      return Number(row!["n"]);
+    };
+    // The primary tells the place behind the next page's head then, of 24 bytes or 40.
+    await eventually(async () => {
+      const left = await bytesLeft();
+      if (left === 8_192 - 24 || left === 8_192 - 40) return true;
+      // A record of such a text has 51 bytes beside it where it is short.
+      const text = left > 350 ? left - 300 : left >= 64 ? left - 51 : 8;
+      await pair.primary.query(
+        `select pg_logical_emit_message(false, '', repeat('x', ${text}), true)`,
+      );
+      return false;
+    }, "the end of a page");
+    const before = await bytesLeft();
+    const answer = await opened.read(place, { exact: true });
+    // Unless something else was written just then.
+    expect([answer, await bytesLeft()]).toEqual(["replica", before]);
+  });
+
+  it("is not read before it has the schema of this version", async () => {
+    await holdReplay(pair.standby);
+    await primary.query("create table later as select 1 as one");
+    const opened = open();
+    await opened.looked;
+    expect(await opened.read((database) => database.query("select one from later"))).toEqual([
+      { one: 1 },
+    ]);
+    expect(opened.state.isUsed).toBe(false);
+    await goOn(pair.standby);
+    await eventually(() => opened.state.isUsed, "the replica to be used");
+    expect(await opened.read((database) => database.query("select one from later"))).toEqual([
+      { one: 1 },
+    ]);
+  });
+});
+
+describe("a standby in trouble", () => {
+  it("killed in a read: the primary answers, and later it again", async () => {
+    const opened = await used();
+    const answer = opened.read(waitThere);
+    await eventually(() => isWaiting(pair.standby), "the read");
+    await pair.standby.kill();
+    expect(await answer).toBe("primary");
+    expect(await opened.read(place)).toBe("primary");
+    await pair.standby.start();
+    await eventually(() => opened.state.isUsed, "the replica to be used again");
+    expect(await opened.read(place)).toBe("replica");
+    expect(kept.lines).toHaveLength(3);
+  });
+
+  it("stopped in a read, so that nothing answers: the primary does within seconds", async () => {
+    const opened = await used();
+    const answers = [1, 2, 3, 4, 5].map(() => opened.read(waitThere));
+    await eventually(() => isWaiting(pair.standby), "the reads");
+    const beganMs = performance.now();
+    pair.standby.signal("SIGSTOP");
+    try {
+      expect(await Promise.all(answers)).toEqual(answers.map(() => "primary"));
+      expect(performance.now() - beganMs).toBeLessThan(8_000);
+      const againMs = performance.now();
+      expect(await opened.read(place)).toBe("primary");
+      expect(performance.now() - againMs).toBeLessThan(1_000);
+      expect(kept.lines.at(-1)).toMatchObject({ level: "warn" });
+      // Nor does it keep the gateway from ending.
+      const endMs = performance.now();
+      await opened.close();
+      expect(performance.now() - endMs).toBeLessThan(6_000);
+    } finally {
+      pair.standby.signal("SIGCONT");
+    }
+  });
+
+  it("a read that is in the way of replay, or takes too long, goes to the primary", async () => {
+    await pair.standby.query("alter system set max_standby_streaming_delay = 0");
+    await pair.standby.query("select pg_reload_conf()");
+    const opened = await used();
+    const answer = opened.read(
+      async (database) => {
+        await database.query("select count(*) from numbers");
+        return waitThere(database);
+      },
+      { snapshot: true },
+    );
+    await eventually(() => isWaiting(pair.standby), "the read");
+    await primary.query("delete from numbers where n = 7");
+    await primary.query("vacuum numbers");
+    expect(await answer).toBe("primary");
+    expect(kept.lines.at(-1)!.reason).toMatch(/conflict with recovery/);
+    await eventually(() => opened.state.isUsed, "the replica to be used again");
+    // The longest that a statement may take there is ten seconds.
+    expect(await opened.read(waitThere)).toBe("primary");
+    expect(kept.lines.at(-1)!.reason).toMatch(/statement timeout/);
+    await pair.standby.query("alter system reset max_standby_streaming_delay");
+    await pair.standby.query("select pg_reload_conf()");
+  });
+});
+
+describe("what must not be read", () => {
+  const refused = async (url: string): Promise<(typeof kept.lines)[number]> => {
+    const opened = open(url);
+    await opened.looked;
+    expect(opened.state.isUsed).toBe(false);
+    const [found] = await opened.read((database) =>
+      database.query("select n from numbers limit 1"),
+    );
+    expect(found).toBeDefined();
+    expect(kept.lines).toHaveLength(1);
+    return kept.lines[0]!;
+  };
+
+  it("another cluster, and another database of this one", async () => {
+    const other = await refused(await (await sharedPostgres()).createMigrated());
+    expect(other).toMatchObject({ level: "error", reason: expect.stringMatching(/no replica of/) });
+    await pair.primary.query("create database neighbour");
+    const neighbour = pair.urlOf(pair.standby.port).replace("/tollgate", "/neighbour");
+    await eventually(
+      async () =>
+        (await pair.standby.query("select 1 from pg_database where datname = 'neighbour'")).length >
+        0,
+      "the other database",
+    );
+    expect(await refused(neighbour)).toMatchObject({
+      level: "error",
+      reason: expect.stringMatching(/another cluster, database or schema/),
+    });
+  });
+
+  it("another schema", async () => {
+    await primary.query("create schema other");
+    const url = `${pair.urlOf(pair.standby.port)}?options=-c%20search_path%3Dother`;
+    expect(await refused(url)).toMatchObject({ reason: expect.stringMatching(/schema/) });
+  });
+
+  it("the primary itself", async () => {
+    expect(await refused(pair.urlOf(pair.primary.port))).toMatchObject({
+      level: "error",
+      reason: expect.stringMatching(/the primary itself, or was promoted/),
+    });
+  });
+
+  it("with a wrong password, which is not in the log", async () => {
+    await primary.query("create role reader login password 'right'");
+    const { writeFileSync, readFileSync } = await import("node:fs");
+    const hba = `${pair.standby.dataDir}/pg_hba.conf`;
+    const before = readFileSync(hba, "utf8");
+    writeFileSync(hba, `host all reader 127.0.0.1/32 scram-sha-256\n${before}`);
+    await pair.standby.query("select pg_reload_conf()");
+    const url = pair.urlOf(pair.standby.port).replace("postgres@", "reader:hunter2@");
+    const line = await refused(url);
+    expect(line).toMatchObject({
+      level: "warn",
+      reason: 'password authentication failed for user "reader"',
+    });
+    expect(JSON.stringify(kept.lines)).not.toContain("hunter2");
+    await replica!.close();
+    // With the right one, this user may look, and not read our tables: the primary answers.
+    const opened = await used(url.replace("hunter2", "right"));
+    expect(
+      await opened.read((database) => database.query("select 1 from numbers limit 1")),
+    ).toEqual([expect.anything()]);
+    expect(opened.state.isUsed).toBe(false);
+    expect(kept.lines.at(-1)!.reason).toMatch(/permission denied/);
+  });
+
+  // Last, and once: nothing brings the standby back.
+  it("one that was promoted, and a standby of that one", { retry: 0 }, async () => {
+    const opened = await used();
+    const answer = opened.read(waitThere);
+    await eventually(() => isWaiting(pair.standby), "the read");
+    await pair.standby.query("select pg_promote()");
+    expect(await answer).toBe("primary");
+    expect(opened.state.isUsed).toBe(false);
+    expect(kept.lines.at(-1)).toMatchObject({
+      level: "error",
+      reason: expect.stringMatching(/was promoted/),
+    });
+    expect(await opened.read(place)).toBe("primary");
+    await opened.close();
+    await pair.standby.query("create table elsewhere as select generate_series(1, 100000) as n");
+    const lost = await startStandby(pair.standby);
+    try {
+      expect(await refused(pair.urlOf(lost.port))).toMatchObject({
+        level: "error",
+        reason: expect.stringMatching(/ahead of DATABASE_URL/),
+      });
+    } finally {
+      await lost.kill();
+    }
+  });
+});
