@@ -17,7 +17,7 @@ import { largeSeed, seedCalls } from "../test/support/seed/calls.ts";
 import { machineName, processorTimes, processTree, usedUs } from "./machine.ts";
 
 const readsCount = 50;
-const lookSeconds = 60;
+const lookSeconds = 20;
 const end = new Date("2026-11-20T00:00:00Z");
 const dayMs = 86_400_000;
 const visibility = seesEverything;

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../database.ts";
+import { isTransient } from "../transient.ts";
 import type { Connections } from "./connections.ts";
 import { History } from "./history.ts";
 import { isAhead, misfit, readStanding, standingAt, type Standing } from "./standing.ts";
@@ -123,9 +124,13 @@ export class Watch {
     try {
       primary = await readStanding(this.#options.primary);
     } catch (error) {
-      // Whoever reads needs the primary too, and learns it there.
-      this.#options.log.debug({ err: error }, "the primary could not be compared with its replica");
-      return;
+      // Where the primary is away, whoever reads learns it there.
+      if (isTransient(error) || this.#isUsed || this.#ended.signal.aborted) return;
+      const { reason } = problemOf("failed", error);
+      return this.#rest({
+        kind: "failed",
+        reason: `DATABASE_URL does not say its place: ${reason}`,
+      });
     }
     this.#history.add({ lsn: primary.lsn, atMs: beganMs });
     const wasUsed = this.#isUsed;
