@@ -13,7 +13,7 @@ import {
 import { startPair, startStandby, type Pair, type Server } from "../faults/whole/pair.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
-import { keptLog, holdReplay, goOn } from "./support.ts";
+import { goOn, hasAll, holdReplay, keptLog, place, waitThere } from "./support.ts";
 
 let pair: Pair;
 let primary: Database;
@@ -49,25 +49,6 @@ async function used(url?: string, lagMsMax?: number): Promise<Replica> {
   return opened;
 }
 
-/** Which database answers. */
-const place = async (database: Queryable): Promise<string> => {
-  const [row] = await database.query<{ there: boolean }>("select pg_is_in_recovery() as there");
-  return row!.there ? "replica" : "primary";
-};
-
-/** Waits at the replica alone, so that a test can hurt it meanwhile. */
-const waitThere = async (database: Queryable): Promise<string> => {
-  await database.query("select case when pg_is_in_recovery() then pg_sleep(60) end");
-  return place(database);
-};
-
-/** The standby has all that the primary has now. */
-async function hasAll({ primary: from, standby }: Pair): Promise<boolean> {
-  const [row] = await from.query("select pg_current_wal_lsn() as lsn");
-  const there = `select 1 where pg_last_wal_replay_lsn() >= '${row!["lsn"]}'`;
-  return (await standby.query(there)).length > 0;
-}
-
 const isWaiting = (standby: Server): Promise<boolean> =>
   standby
     .query("select 1 from pg_stat_activity where wait_event = 'PgSleep'")
@@ -84,7 +65,7 @@ describe("a standby that follows", () => {
         await database.query("select n from numbers where n = $1", [number]),
       ]);
       expect(where).toBe("replica");
-      seen += found!.length;
+      seen += found.length;
     }
     // On a machine that stands still for half a second a standby is late for once.
     expect(seen).toBeGreaterThan(90);
