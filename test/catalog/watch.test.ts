@@ -136,7 +136,7 @@ describe("watchConfig", () => {
   });
 
   it("a file that is being written is read when it is whole, by whom it is asked for at once too", async () => {
-    const watch = await start(withGlobal(1), 60_000, 300);
+    const watch = await start(withGlobal(1), 60_000, 1_500);
     // The half of it is a right configuration, of which nothing is to be seen.
     writeFileSync(path, "");
     const reading = [watch.reread(environment), watch.reread(environment)];
