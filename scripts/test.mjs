@@ -1,11 +1,11 @@
 // `npm test`: sets up, runs vitest with the given arguments, and ends with the line `N passed, N failed`.
 // `npm run test:long` is `--long`: the tests that have a longer form (test/support/long.ts), in that form.
 // `npm run screenshots` is `--screenshots`: takes the pictures of the console anew (docs/screenshots).
-import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildConsole } from "./console.mjs";
+import { runVitest } from "./run-vitest.mjs";
 import { nodeBinary, root, setup, toolEnvironment } from "./setup.mjs";
 
 /** The test files that import the switch between the two forms. */
@@ -31,9 +31,9 @@ const wanted = isTaking
     : given;
 const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
 const totalsFile = join(folder, "totals.json");
-const child = spawn(
-  nodeBinary(),
+const { status, left } = await runVitest(
   [
+    nodeBinary(),
     join(root, "node_modules/vitest/vitest.mjs"),
     "run",
     "--reporter=default",
@@ -42,10 +42,9 @@ const child = spawn(
   ],
   {
     cwd: root,
-    stdio: "inherit",
+    totalsFile,
     env: {
       ...toolEnvironment(),
-      TOLLGATE_TEST_TOTALS: totalsFile,
       // For the tests' own processes alone (test/support/own-memory.ts).
       GLIBC_TUNABLES: process.env.GLIBC_TUNABLES ?? "glibc.malloc.hugetlb=1",
       ...(isLong ? { TOLLGATE_TEST_LONG: "1" } : {}),
@@ -53,18 +52,14 @@ const child = spawn(
     },
   },
 );
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => child.kill(signal));
-const status = await new Promise((done) => {
-  child.once("error", () => done(1));
-  child.once("close", (code) => done(code ?? 1));
-});
+for (const words of left) console.log(`Left behind by a test, ended now, to be mended: ${words}`);
 
-// Without totals vitest itself fell over: that is a failure, whatever it exited with.
+// Without totals vitest itself fell over: that is a failure, whatever it exited with. Null: it had told them and was ended.
 const totals = existsSync(totalsFile)
   ? JSON.parse(readFileSync(totalsFile, "utf8"))
   : { passed: 0, failed: 1, skipped: 0 };
 rmSync(folder, { recursive: true, force: true });
-if (status !== 0 && totals.failed === 0) totals.failed = 1;
+if (status !== 0 && status !== null && totals.failed === 0) totals.failed = 1;
 if (totals.passed + totals.failed === 0) {
   console.error("No test ran.");
   totals.failed = 1;
