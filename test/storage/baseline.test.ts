@@ -99,19 +99,26 @@ it("a process that is killed in the middle of the baseline leaves nothing, and t
   const database = await openEmpty(url);
   const before = await catalogueOf(database);
   const server = await database.transaction(async (tx) => {
+    // A process starts in more than the three seconds that a transaction may idle, where the machine is slow.
+    await tx.query("set local idle_in_transaction_session_timeout = 0");
     // The name is taken, as far as others can tell: whoever makes that table waits.
     await tx.query("create table usage_folds (workspace_id text)");
     const program = new URL("../embedded/holder-child.ts", import.meta.url).pathname;
-    const started = spawn(process.execPath, [program, "server", url], { stdio: "ignore" });
+    const started = spawn(process.execPath, [program, "server", url], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    // It says nothing before it has the schema, or has failed.
+    let said = "";
+    started.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
     const waiting = await eventually(async () => {
+      expect(said).toBe("");
       const [row] = await database.query<{ pid: number }>(
         `select pid from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock' and query like '%create table usage_folds%'`,
       );
       return row?.pid;
-    }, "a process in the middle of the baseline");
-    started.kill("SIGKILL");
-    await once(started, "exit");
+    }, "a process in the middle of the baseline").finally(() => started.kill("SIGKILL"));
+    if (started.exitCode === null && started.signalCode === null) await once(started, "exit");
     await tx.query("drop table usage_folds");
     return waiting;
   });
