@@ -3,15 +3,18 @@
  * requests that have come, and goes on with the calls of earlier rounds. With too many calls a round gets longer, so that more
  * have come by the next one. A bound on the new calls of a round ends that: what is above it is refused at once, which is a small
  * part of a call's work, and the calls that are taken wait for a few rounds of that length. A burst is no overload: what earlier
- * rounds left is taken then. docs/operate.md "More calls than it can take".
+ * rounds left is taken then. After a refusal little is left over at first: in an overload each lull of its callers, or pause of the
+ * machine, would else be followed by a long round. docs/operate.md "More calls than it can take".
  */
 import { overloaded } from "./errors.ts";
 import type { Log } from "./log.ts";
 
 /** A round is over when timers run again. On time they do so this often. */
-const tickMs = 10;
+const tickMs = 5;
 /** A burst may be so many rounds' calls. */
-const burstRounds = 8;
+const burstRounds = 16;
+/** After a refusal it may be one round's, and this part of a round more with every round that refuses nothing. */
+const burstGrowth = 1 / 16;
 /** A gateway that nobody calls does nothing. */
 const idleMs = 1_000;
 const logMs = 10_000;
@@ -25,16 +28,20 @@ export class LoadGuard {
   #timer: NodeJS.Timeout | undefined;
   /** New calls that may be taken now. */
   #free: number;
+  /** How many of them earlier rounds may leave. */
+  #most: number;
   #askedInRound = false;
   #askedMs = 0;
   #refused = 0;
+  #refusedBefore = 0;
   #refusedLogged = 0;
   #loggedMs = -Infinity;
 
   /** `roundMax`: new calls of one round, 0 for no bound; `now`: monotonic milliseconds. */
   constructor(roundMax: number, log: Pick<Log, "warn">, now = () => performance.now()) {
     this.#roundMax = roundMax === 0 ? Infinity : roundMax;
-    this.#free = this.#roundMax * burstRounds;
+    this.#most = this.#roundMax * burstRounds;
+    this.#free = this.#most;
     this.#log = log;
     this.#now = now;
   }
@@ -62,7 +69,11 @@ export class LoadGuard {
   /** A round is over. The timer calls it, and tests do. */
   tick(): void {
     const nowMs = this.#now();
-    this.#free = Math.min(this.#free + this.#roundMax, this.#roundMax * burstRounds);
+    const max = this.#roundMax;
+    const quietMost = Math.min(this.#most + max * burstGrowth, max * burstRounds);
+    this.#most = this.#refused > this.#refusedBefore ? max : quietMost;
+    this.#refusedBefore = this.#refused;
+    this.#free = Math.min(this.#free + max, this.#most);
     if (this.#askedInRound) this.#askedMs = nowMs;
     this.#askedInRound = false;
     this.#report(nowMs);

@@ -65,7 +65,7 @@ export const settings = {
         Type.Integer({
           minimum: 0,
           description:
-            "new calls that a process takes in one round of its event loop, and eight times as many in a burst; above it they get 503; 0: no bound; 128 if absent",
+            "new calls that a process takes in one round of its event loop, and sixteen times as many in a burst; above it they get 503; 0: no bound; 64 if absent",
         }),
       ),
       body_mb: Type.Optional(

@@ -62,7 +62,7 @@ export const defaultSettings: Settings = {
   limits: {
     queue: { global: 1000, perWorkspace: 100 },
     connections: { unreadMs: 60_000 },
-    roundCalls: 128,
+    roundCalls: 64,
     bodyBytes: 64 * bytesPerMegabyte,
     textBodyBytes: 32 * bytesPerMegabyte,
     bodiesUnderWayBytes: 256 * bytesPerMegabyte,

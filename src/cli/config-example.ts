@@ -55,7 +55,7 @@ models:
 #limits:
 #  body_mb: 64
 #  text_body_mb: 32
-#  round_calls: 128
+#  round_calls: 64
 #  queue: { global: 1000, per_workspace: 100 }
 
 # Files that image and video calls make: "local" is the data directory. Gateways on several machines need a bucket.

@@ -29,10 +29,10 @@ function makeGuard(roundMax = 50) {
 describe("the guard against overload", () => {
   it("takes so many calls in each round where every round has too many, and refuses the rest with 503 and Retry-After", () => {
     const { guard, round } = makeGuard();
-    expect([round(1_000), round(250), round(250), round(50)]).toEqual([400, 50, 50, 50]);
-    expect(guard.refused).toBe(1_000);
+    expect([round(1_000), round(250), round(250), round(50)]).toEqual([800, 50, 50, 50]);
+    expect(guard.refused).toBe(600);
     const next = makeGuard(1);
-    next.round(8);
+    next.round(16);
     next.guard.admit();
     expect(() => next.guard.admit()).toThrow(
       expect.objectContaining({ code: "overloaded", retryAfterSeconds: 2 }),
@@ -41,13 +41,22 @@ describe("the guard against overload", () => {
 
   it("takes a burst after quiet rounds, also after a pause of the whole process", () => {
     const { guard, round } = makeGuard();
-    round(400);
-    expect(round(1_000)).toBe(50);
+    round(800);
     for (let quiet = 0; quiet < 3; quiet += 1) round(10);
-    expect(round(1_000)).toBe(170);
+    expect(round(170)).toBe(170);
     for (let quiet = 0; quiet < 20; quiet += 1) round(0);
-    expect(round(400, 60_000)).toBe(400);
-    expect(guard.refused).toBe(1_780);
+    expect(round(800, 60_000)).toBe(800);
+    expect(guard.refused).toBe(0);
+  });
+
+  it("takes little more than a round's calls at once after a refusal, and a burst again after a second", () => {
+    const { round } = makeGuard(64);
+    expect(round(2_000)).toBe(1_024);
+    // A lull of those who are refused is no quiet.
+    for (let lull = 0; lull < 8; lull += 1) round(0);
+    expect(round(1_000)).toBe(64 + 8 * 4);
+    for (let quiet = 0; quiet < 240; quiet += 1) round(10);
+    expect(round(2_000)).toBe(1_024);
   });
 
   it("has no bound where it is 0", () => {
@@ -58,7 +67,7 @@ describe("the guard against overload", () => {
 
   it("says how many it refused, at most each ten seconds", () => {
     const { round, warned } = makeGuard();
-    round(450);
+    round(850);
     round(100);
     expect(warned).toEqual([{ refused: 50 }]);
     round(1, 10_000);

@@ -233,7 +233,7 @@ describe("a whole file", () => {
         // No larger than any body may be.
         textBodyBytes: 13_107_200,
         bodiesUnderWayBytes: 268_435_456,
-        roundCalls: 128,
+        roundCalls: 64,
       },
       storage: expect.objectContaining({ kind: "s3", bucket: "results", retentionDays: 0.5 }),
       console: {
