@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { Client } from "pg";
 import { newId } from "../src/base/ids.ts";
 import { silentLog } from "../src/base/log.ts";
-import { createLedger } from "../src/ledger/index.ts";
+import { createLedger, creditIn } from "../src/ledger/index.ts";
 import { createRequestLog } from "../src/request-log/index.ts";
 import { verifyLedger } from "../src/verification/index.ts";
 import { migrate, openDatabase, type Database } from "../src/storage/index.ts";
@@ -132,12 +132,16 @@ const short = (value: number): number => Number(value.toPrecision(3));
 async function measure(one: Case, url: string) {
   const gateways: Gateway[] = [];
   for (let at = 0; at < one.gateways; at += 1) gateways.push(await openGateway(url));
-  const { database, ledger } = gateways[0]!;
+  const { database } = gateways[0]!;
   await migrate(database);
   for (let at = 0; at < one.workspaces; at += 1) {
     await addWorkspace(database, workspaceOf(at));
     await addKey(database, { workspaceId: workspaceOf(at), id: `key_${at}` });
-    await ledger.credit({ workspaceId: workspaceOf(at), amountNano: 10n ** 15n, reference: "all" });
+    await creditIn(database, {
+      workspaceId: workspaceOf(at),
+      amountNano: 10n ** 15n,
+      reference: "all",
+    });
   }
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -1,7 +1,7 @@
 /** What the very first start makes: an organization, a workspace, its administrator, a key, and credit for its first calls. */
 import type { Clock } from "../base/clock.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
-import type { Ledger } from "../ledger/index.ts";
+import { creditIn } from "../ledger/index.ts";
 import type { Database } from "../storage/index.ts";
 import { bootstrap, type Secrets } from "../tenancy/index.ts";
 
@@ -17,7 +17,6 @@ export interface FirstStart {
 interface FirstStartOptions {
   readonly database: Database;
   readonly secrets: Secrets;
-  readonly ledger: Ledger;
   readonly clock: Clock;
   /** What the first workspace has to spend; may be 0. */
   readonly creditNano: NanoUsd;
@@ -25,12 +24,12 @@ interface FirstStartOptions {
 
 /** Makes what is missing; undefined on every later start. Safe when several processes start together. */
 export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
-  const { database, secrets, ledger, clock, creditNano } = options;
+  const { database, secrets, clock, creditNano } = options;
   const made = await bootstrap({ database, secrets, clock });
   if (!made) return undefined;
   if (creditNano > 0n) {
     // Its own reference, so that a start that was killed half-way and one beside it credit once.
-    await ledger.credit({
+    await creditIn(database, {
       workspaceId: made.workspaceId,
       amountNano: creditNano,
       reference: `first-start:${made.workspaceId}`,

@@ -58,12 +58,9 @@ type CreditRow = SnakeCased<Omit<CreditResult, "outcome" | "entryId">> & {
 export async function creditIn(tx: Queryable, input: CreditInput): Promise<CreditResult> {
   const { workspaceId, amountNano, reference, note = null } = input;
   checkAmount(amountNano < 0n ? -amountNano : amountNano);
-  const [row] = await tx.query<CreditRow>("select * from ledger_credit($1, $2, $3, $4)", [
-    workspaceId,
-    amountNano,
-    reference,
-    note,
-  ]);
+  const params = [workspaceId, amountNano, reference, note];
+  const sql = "select * from ledger_credit($1, $2, $3, $4)";
+  const [row] = await tx.query<CreditRow>(sql, params);
   if (row === undefined) {
     // There is no such workspace, or less was ever credited than is to be taken back.
     const { creditsNano } = await readBalance(tx, workspaceId);

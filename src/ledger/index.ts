@@ -1,5 +1,5 @@
 /** The ledger: what may begin, what it cost, what is left. docs/ledger.md. */
-export { creditIn, entryId, type CreditResult } from "./account.ts";
+export * from "./account.ts";
 export type { BatchWatch } from "./batch.ts";
 export {
   extendHolds,

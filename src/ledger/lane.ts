@@ -168,14 +168,12 @@ export class Lane {
     if (error !== undefined && !isTransient(error)) this.isolate(batch, error);
     const isLocked = (error as { code?: unknown } | undefined)?.code === lockNotAvailable;
     if (isLocked && onBusy !== undefined) this.skipLocked = true;
-    const nowMs = clock.now();
-    const refusal = unavailable(error);
+    const [nowMs, refusal] = [clock.now(), unavailable(error)];
+    const sinceMin = (call: object): number =>
+      nowMs - ("id" in call ? settleRetryMs : reserveRetryMs);
     for (const key of this.backlog.keys.values()) {
       key.changedAt = nowMs;
-      key.giveUp(
-        (call) => nowMs - call.since > ("id" in call ? settleRetryMs : reserveRetryMs),
-        refusal,
-      );
+      key.giveUp((call) => call.since < sinceMin(call), refusal);
     }
     const pauseMs = isLocked ? 1 : retryPauseMs(this.failures);
     await new Promise<void>((resume) => clock.later(resume, pauseMs));
@@ -183,11 +181,10 @@ export class Lane {
 
   /** Something in a batch is refused by the database: each is tried alone, and what is at fault is reported. */
   private isolate({ targets, restore }: Batch, error: unknown): void {
-    const sendings = targets.map(({ entries, asked }) =>
-      Math.max(1, entries.length + asked.length),
-    );
     const [target] = targets;
-    this.alone = sendings.reduce((sum, one) => sum + one, 0);
+    this.alone = 0;
+    for (const { entries, asked } of targets)
+      this.alone += Math.max(1, entries.length + asked.length);
     if (target === undefined || this.alone > 1 || restore) return;
     this.alone = 0;
     const { key, entries, asked } = target;

@@ -1,12 +1,5 @@
-/** The ledger of one gateway: what may begin, what it cost, and what is left. docs/ledger.md. */
+/** The text calls of one gateway, and the sweeping up after gateways and holds that ended without a word. docs/ledger.md. */
 import { isTransient, type Database } from "../storage/index.ts";
-import {
-  creditIn,
-  readBalance,
-  type Balance,
-  type CreditInput,
-  type CreditResult,
-} from "./account.ts";
 import { sendTo, type BatchWatch } from "./batch.ts";
 import { systemLaneClock } from "./lane.ts";
 import { TextCalls } from "./text-calls.ts";
@@ -21,10 +14,6 @@ export interface Ledger {
    * throws
    */
   spend<Done extends Spent>(input: ReserveInput, work: () => Promise<Done>): Promise<Done>;
-  /** Adds credit, or takes it back, once per reference. @throws GatewayError not_found, conflict */
-  credit(input: CreditInput): Promise<CreditResult>;
-  /** @throws GatewayError not_found */
-  balance(workspaceId: string): Promise<Balance>;
   /** Takes back what gateways that died had set aside, and ends holds past their lease; returns how many. Any number may sweep. */
   expire(): Promise<number>;
   /** Resolves when everything under way is settled; nothing may begin after it. */
@@ -46,8 +35,6 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
   let opened: ReturnType<typeof openTextCalls> | undefined;
   return {
     spend: (input, work) => (opened ??= openTextCalls(database, options)).calls.spend(input, work),
-    credit: (input) => creditIn(database, input),
-    balance: (workspaceId) => readBalance(database, workspaceId),
     expire: async () => (await expireGateways(database)) + (await expireHolds(database)),
     close: async () => opened?.close(),
   };
@@ -109,9 +96,6 @@ async function expireGateways(database: Database): Promise<number> {
 
 async function expireHolds(database: Database): Promise<number> {
   const sql = "select ledger_expire_holds($1) as count";
-  for (let expired = 0; ;) {
-    const [row] = await database.query<{ count: number }>(sql, [expireMax]);
-    if (row!.count === 0) return expired;
-    expired += row!.count;
-  }
+  const [row] = await database.query<{ count: number }>(sql, [expireMax]);
+  return row!.count === 0 ? 0 : row!.count + (await expireHolds(database));
 }

@@ -1,7 +1,6 @@
 /** Many callers at once, on several ledgers: nothing is admitted twice, nothing is left behind. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
-import { createLedger, type Ledger } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { sendTo } from "../../src/ledger/batch.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";
@@ -10,6 +9,7 @@ import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres
 import { targetOf } from "./batches.ts";
 import { openCall, OpenCalls } from "./open-calls.ts";
 import { addKey, addWorkspace, setCap } from "./support.ts";
+import { createLedger, type TestLedger } from "../support/ledger.ts";
 
 async function setUp(database: Database, creditNano: bigint): Promise<void> {
   await addWorkspace(database, "w");
@@ -20,7 +20,7 @@ async function setUp(database: Database, creditNano: bigint): Promise<void> {
 
 const hold = { workspaceId: "w", keyId: "k", keyRotation: 0 };
 
-const callsOf = (ledgers: readonly Ledger[]) => ledgers.map((ledger) => new OpenCalls(ledger));
+const callsOf = (ledgers: readonly TestLedger[]) => ledgers.map((ledger) => new OpenCalls(ledger));
 
 async function reserveMany(gateways: readonly OpenCalls[], count: number): Promise<string[]> {
   const results = await Promise.all(

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, describe } from "vitest";
 import type { GatewayError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
-import { createLedger } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { migrate, openDatabase } from "../../src/storage/index.ts";
 import { preparedDataDir, silentLog, startPostgres } from "../support/postgres.ts";
 import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace } from "./support.ts";
+import { createLedger } from "../support/ledger.ts";
 
 type Place = { url: string } | { dataDir: string };
 

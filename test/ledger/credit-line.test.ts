@@ -1,11 +1,12 @@
 /** Workspaces that are not prepaid: how far below zero they may go, for text calls and for holds alike. */
 import { expect, it } from "vitest";
-import { createLedger, settleIn } from "../../src/ledger/index.ts";
+import { settleIn } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { openCall, OpenCalls } from "./open-calls.ts";
 import { addKey, addWorkspace, reserveOne, setCap } from "./support.ts";
+import { createLedger } from "../support/ledger.ts";
 
 const text = (id: string, amountNano: bigint) => ({
   id,

@@ -4,7 +4,6 @@
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { createLedger, type Ledger } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { inForm, isLong } from "../support/long.ts";
@@ -12,6 +11,7 @@ import { sharedPostgres } from "../support/postgres.ts";
 import { startFarDatabase, type FarDatabase } from "./far-database.ts";
 import { openCall, type OpenCall } from "./open-calls.ts";
 import { addKey, addWorkspace } from "./support.ts";
+import { createLedger, type TestLedger } from "../support/ledger.ts";
 
 const burstSeconds = Number(process.env["TOLLGATE_TEST_BURST_SECONDS"] ?? inForm("4", "180"));
 const workspaceId = "w";
@@ -21,7 +21,7 @@ interface Bench {
   readonly far: FarDatabase;
   /** The database without the proxy: what is looked at must not depend on it. */
   readonly database: Database;
-  readonly ledger: Ledger;
+  readonly ledger: TestLedger;
 }
 
 /** What the calls of a run came to. */

@@ -1,11 +1,12 @@
 /** The ledger inside its caller's transactions: the same decisions, and the queue limits, whatever runs at once. */
 import { expect, it } from "vitest";
-import { createLedger, settleIn, type QueueLimits } from "../../src/ledger/index.ts";
+import { settleIn, type QueueLimits } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace, endingOf, reserveOne, setCap } from "./support.ts";
+import { createLedger } from "../support/ledger.ts";
 
 async function setUp(database: Database, creditNano: bigint, workspaces = ["w"]) {
   const ledger = createLedger(database);

@@ -5,7 +5,6 @@ import { creditIn } from "../../src/ledger/account.ts";
 import { decide } from "../../src/ledger/decide.ts";
 import { reserveIn, settleIn } from "../../src/ledger/holds.ts";
 import { KeyUse } from "../../src/ledger/key-use.ts";
-import { createLedger } from "../../src/ledger/index.ts";
 import { resetsAt } from "../../src/base/cap-windows.ts";
 import type { Queryable } from "../../src/storage/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
@@ -13,6 +12,7 @@ import { describeDatabase } from "../support/postgres.ts";
 import { backlogOf, entryOf, next, rowOf, targetOf } from "./batches.ts";
 import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace, tamper } from "./support.ts";
+import { createLedger } from "../support/ledger.ts";
 
 let key: KeyUse;
 beforeEach(() => {

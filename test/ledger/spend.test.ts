@@ -1,10 +1,10 @@
 /** The bracket around a text call's work: whatever the work comes to, its money is settled once. BILL; docs/ledger.md. */
 import { expect, it } from "vitest";
-import { createLedger } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { addKey, addWorkspace } from "./support.ts";
+import { createLedger } from "../support/ledger.ts";
 
 const call = { workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 100n };
 

@@ -15,18 +15,17 @@ import { expect } from "vitest";
 import type { Layer } from "../../src/base/cap-windows.ts";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import {
-  createLedger,
   extendHolds,
   reserveIn,
   settleIn,
   type HoldInput,
-  type Ledger,
   type QueueLimits,
   type Settled,
 } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database, Queryable } from "../../src/storage/index.ts";
 import { refusalIn } from "./open-calls.ts";
+import { createLedger, type TestLedger } from "../support/ledger.ts";
 
 const capTables: Record<Layer, { table: string; idColumn: string }> = {
   workspace: { table: "workspaces", idColumn: "id" },
@@ -98,7 +97,7 @@ export async function setCap(
 
 interface World {
   readonly database: Database;
-  readonly ledger: Ledger;
+  readonly ledger: TestLedger;
   /** Workspace of each key, member and hold by its name. */
   readonly workspaceOf: Map<string, string>;
 }

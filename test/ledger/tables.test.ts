@@ -1,10 +1,10 @@
 /** What the ledger answers, as tables (see support.ts). docs/ledger.md. */
 import { expect, it } from "vitest";
 import { readEntries, readSpend } from "../../src/admin/index.ts";
-import { createLedger } from "../../src/ledger/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { OpenCalls } from "./open-calls.ts";
 import { addKey, addWorkspace, runTable, setLedgerClock } from "./support.ts";
+import { createLedger } from "../support/ledger.ts";
 
 describeDatabase("ledger tables", (open) => {
   it("BILL-04: a post charges the actual cost and releases the rest of the hold; a second is a named result", async () => {

@@ -5,6 +5,7 @@
  */
 import { createInterface } from "node:readline";
 import { startGateway } from "../../src/cli/gateway.ts";
+import { creditIn } from "../../src/ledger/index.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { createLog } from "../../src/base/log.ts";
 
@@ -31,7 +32,7 @@ const gateway = await startGateway({
 });
 if (gateway.first) {
   const [workspace] = await gateway.database.query<{ id: string }>("select id from workspaces");
-  await gateway.ledger.credit({
+  await creditIn(gateway.database, {
     workspaceId: workspace!.id,
     amountNano: 1_000_000_000_000n,
     reference: "test credit",

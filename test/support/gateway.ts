@@ -12,10 +12,12 @@ import type { Database } from "../../src/storage/index.ts";
 import { openSecrets, type Secrets } from "../../src/tenancy/index.ts";
 import { startedDatabase } from "./first-start.ts";
 import { sharedPostgres } from "./postgres.ts";
+import { withAccounts, type TestLedger } from "./ledger.ts";
 
 export interface GatewayUnderTest extends Gateway {
   /** The key of the very first start. */
   readonly key: string;
+  readonly ledger: TestLedger;
   readonly workspaceId: string;
   readonly directory: string;
   /** Sends a JSON POST with the key. */
@@ -157,8 +159,10 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     "select id from workspaces order by id limit 1",
   );
   const workspaceId = rows[0]!.id;
+  const ledger = withAccounts(gateway.database, gateway.ledger);
   return {
     ...gateway,
+    ledger,
     first: made,
     key,
     workspaceId,
@@ -172,7 +176,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
     get: (path, headers = {}) =>
       fetch(gateway.url + path, { headers: { authorization: `Bearer ${key}`, ...headers } }),
     async credit(usd) {
-      await gateway.ledger.credit({
+      await ledger.credit({
         workspaceId,
         amountNano: parseUsd(usd),
         reference: crypto.randomUUID(),

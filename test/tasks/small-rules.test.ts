@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FileStore } from "../../src/files/index.ts";
-import { createLedger, reserveIn } from "../../src/ledger/index.ts";
+import { reserveIn } from "../../src/ledger/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { warnOf, withOutcome } from "../../src/tasks/attempt.ts";
 import {
@@ -22,6 +22,7 @@ import { createPlaces } from "../../src/tasks/places.ts";
 import { AskFailure } from "../../src/upstream/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
+import { createLedger } from "../support/ledger.ts";
 
 describe("a vendor that did not take a task", () => {
   const refused = (status: number) => notTaken({ state: "refused", status, message: "No." });

@@ -10,7 +10,6 @@ import {
   type VideoModel,
 } from "../../src/catalog/index.ts";
 import { openFileStore } from "../../src/files/index.ts";
-import { createLedger } from "../../src/ledger/index.ts";
 import type { RequestRow } from "../../src/request-log/index.ts";
 import { Health, openScope } from "../../src/routing/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
@@ -24,6 +23,7 @@ import { addKey, addWorkspace } from "../ledger/support.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { clipModel, configurationOf, oneKey, startArkVendor, type ArkVendor } from "./support.ts";
+import { createLedger } from "../support/ledger.ts";
 
 export const clock = manualClock(Date.now());
 export const dollar = 1_000_000_000n;

@@ -1,7 +1,6 @@
 /** Rotation: a new value for a key, a time of grace for the old one, and nobody who believes a stale cache. */
 import { beforeAll, expect, it } from "vitest";
 import { graceSecondsMax } from "../../src/base/management.ts";
-import { createLedger } from "../../src/ledger/index.ts";
 import {
   changeKey,
   disableKey,
@@ -17,6 +16,7 @@ import { OpenCalls } from "../ledger/open-calls.ts";
 import { setLedgerClock } from "../ledger/support.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, insertLegacyKey, refusal, until, type Tenant } from "./support.ts";
+import { createLedger } from "../support/ledger.ts";
 
 describeDatabase("rotation of an API key", (open) => {
   let tenant: Tenant;

@@ -3,12 +3,12 @@
  * statement, and never said to run when nobody runs it.
  */
 import { afterEach, beforeAll, expect, it } from "vitest";
-import { createLedger } from "../../src/ledger/index.ts";
 import { createVerifier, verifyLedger, type Verifier } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { eventually } from "../support/patience.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 import { addWorkspace, tamper } from "../ledger/support.ts";
+import { createLedger } from "../support/ledger.ts";
 
 describeDatabase("verifiers of several gateways", (open) => {
   let database: Database;

@@ -12,7 +12,7 @@ import {
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { formatUsd, parseUsd } from "../../base/money.ts";
-import { amountNanoMax, creditIn, type CreditResult } from "../../ledger/index.ts";
+import { amountNanoMax, creditIn, readBalance, type CreditResult } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
   changeRow,
@@ -186,7 +186,7 @@ const balance = route({
     const { id } = await readObject(workspaceKind, { actor }, "balance.read", () =>
       getWorkspace(services, params["id"]!),
     );
-    const now = await services.ledger.balance(id);
+    const now = await readBalance(services.database, id);
     return {
       body: {
         object: "balance",
