@@ -10,6 +10,7 @@ import { parse } from "yaml";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { startCollector, type Collector } from "../support/otlp.ts";
 import { eventually } from "../support/patience.ts";
+import { sharedPostgres } from "../support/postgres.ts";
 
 const deploy = new URL("../../deploy/", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, deploy), "utf8");
@@ -38,6 +39,8 @@ beforeAll(async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: "20",
       TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
+      // No standby, and not read; its metrics are there.
+      DATABASE_READ_URL: (await sharedPostgres()).url,
     },
   });
 });
