@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** What the reporter (final-line-reporter.ts) is told by: the file that it leaves the totals in. */
 const totalsVariable = "TOLLGATE_TEST_TOTALS";
 
-/** What still runs of all that was started with this file of totals, each as "PID what it was started as". Linux only. */
+/** What still runs of all that was started with this file of totals, and what it was started as. Linux only. */
 function startedWith(totalsFile) {
   if (process.platform !== "linux") return [];
   const mark = `${totalsVariable}=${totalsFile}\0`;
@@ -31,20 +31,24 @@ function startedWith(totalsFile) {
 async function endWhatIsLeft(totalsFile, graceMs) {
   const deadline = Date.now() + graceMs;
   while (Date.now() < deadline && startedWith(totalsFile).length > 0) await sleep(100);
-  const left = startedWith(totalsFile);
-  for (const { pid } of left) {
+  return end(startedWith(totalsFile));
+}
+
+/** Ends processes; what they were started as. */
+function end(processes) {
+  for (const { pid } of processes) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
       // It ended by itself.
     }
   }
-  return left.map(({ words }) => words);
+  return processes.map(({ words }) => words);
 }
 
 /**
  * Runs a command that leaves its totals in a file, with the given environment and ours; it has `graceMs` to end after that,
- * and what it started too. Resolves with its exit code (null where it had to be ended) and with what was left behind.
+ * and so has what it started. Resolves with its exit code (1 where a signal ended it) and with what was left behind.
  * SIGINT and SIGTERM are handed on.
  */
 export async function runVitest(command, { totalsFile, env, cwd, graceMs = 20_000 }) {
@@ -57,7 +61,7 @@ export async function runVitest(command, { totalsFile, env, cwd, graceMs = 20_00
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, hand);
   const ended = new Promise((resolve) => {
     child.once("error", () => resolve(1));
-    child.once("exit", resolve);
+    child.once("exit", (code) => resolve(code ?? 1));
   });
   const watching = new AbortController();
   const watched = watch();
@@ -66,15 +70,16 @@ export async function runVitest(command, { totalsFile, env, cwd, graceMs = 20_00
   for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, hand);
   return { status, left: [...(await watched), ...(await endWhatIsLeft(totalsFile, graceMs))] };
 
-  /** Once the totals are there, ends what keeps it from ending, and then itself. */
+  /** Once the totals are there, ends what keeps it from ending; where it does not end then, itself. */
   async function watch() {
     const { signal } = watching;
     const pause = (ms) => sleep(ms, undefined, { signal }).catch(() => {});
     while (!signal.aborted && !existsSync(totalsFile)) await pause(500);
     await pause(graceMs);
     if (signal.aborted) return [];
-    const held = startedWith(totalsFile).filter(({ pid }) => pid !== child.pid);
-    child.kill("SIGKILL");
-    return held.map(({ words }) => words);
+    const held = end(startedWith(totalsFile).filter(({ pid }) => pid !== child.pid));
+    await pause(graceMs);
+    if (!signal.aborted) child.kill("SIGKILL");
+    return held;
   }
 }

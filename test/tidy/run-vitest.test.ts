@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../support/postgres.ts";
 
 interface Ran {
-  readonly status: number | null;
+  readonly status: number;
   readonly left: readonly string[];
 }
 type Run = (
@@ -14,10 +14,11 @@ type Run = (
 const file = new URL("../../scripts/run-vitest.mjs", import.meta.url).pathname;
 const { runVitest } = (await import(file)) as { runVitest: Run };
 
-/** Leaves a process of a session of its own, and its totals; `end`: then it ends, or waits for ever. */
+/** Leaves a process that holds its output open, and its totals; `end`: what it does then. */
 const program = (seconds: number, end: string) => `
-  const { spawn } = require("node:child_process");
-  spawn("sleep", ["${seconds}"], { detached: true, stdio: "inherit" }).unref();
+  const left = require("node:child_process").spawn("sleep", ["${seconds}"], { detached: true });
+  left.unref();
+  for (const stream of left.stdio) stream.unref();
   require("node:fs").writeFileSync(process.env.TOLLGATE_TEST_TOTALS, "{}");
   ${end}`;
 
@@ -28,12 +29,15 @@ function run(text: string, graceMs: number): Promise<Ran> {
 
 it.skipIf(process.platform !== "linux").each([
   ["ends and leaves a process has that ended", 333, "", 0],
-  ["waits for what it left is ended with it", 334, "setTimeout(() => {}, 1e9)", null],
+  ["waits for what it left ends with it, in its own way", 334, "left.stdout.ref();", 0],
+  ["never ends is ended, and has failed", 335, "setInterval(() => {}, 1e9);", 1],
 ])("a run that %s", async (_name, seconds, end, status) => {
-  const ran = await run(program(seconds, end), 300);
-  expect(ran.status).toBe(status);
-  expect(ran.left).toContain(`sleep ${seconds}`);
-  expect((await run(program(seconds, ""), 300)).left).toEqual([`sleep ${seconds}`]);
+  expect(await run(program(seconds, end), 300)).toEqual({ status, left: [`sleep ${seconds}`] });
+});
+
+it.skipIf(process.platform === "win32")("a run that a signal ended has failed", async () => {
+  const text = `require("node:fs").writeFileSync(process.env.TOLLGATE_TEST_TOTALS, "{}"); process.kill(process.pid, "SIGKILL");`;
+  expect(await run(text, 60_000)).toEqual({ status: 1, left: [] });
 });
 
 it("a run that leaves nothing ends at once, with its exit code", async () => {
