@@ -37,12 +37,15 @@ const settleMsMax = 2_000;
 /** The text of a file that is quiet: the half of a configuration may be a right one, with half of the models. */
 async function settledText(path: string, quietMs: number): Promise<string> {
   const endMs = performance.now() + settleMsMax;
+  let changedMs: number | undefined;
   for (;;) {
     const text = await readFile(path, "utf8");
-    const ageMs = Date.now() - (await stat(path)).mtimeMs;
-    // Below zero: by another machine's clock.
-    if (ageMs < 0 || ageMs >= quietMs || performance.now() > endMs) return text;
-    await sleep(quietMs - ageMs);
+    const { mtimeMs } = await stat(path);
+    const ageMs = Date.now() - mtimeMs;
+    // Written by another machine's clock, it never gets old: that it did not change for as long says the same.
+    if (ageMs >= quietMs || mtimeMs === changedMs || performance.now() > endMs) return text;
+    changedMs = mtimeMs;
+    await sleep(quietMs - Math.max(0, ageMs));
   }
 }
 

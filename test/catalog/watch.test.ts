@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -145,6 +145,20 @@ describe("watchConfig", () => {
     for (const result of await Promise.all(reading))
       expect(result).toMatchObject({ config: { settings: { limits: { queue: { global: 5 } } } } });
     await until(() => expect(told).toEqual(["global 5"]));
+  });
+
+  it("half a file whose time lies ahead of this clock is not read, and the whole is in force when it is quiet", async () => {
+    const watch = await start(withGlobal(1), 60_000, 1_500);
+    const ahead = new Date(Date.now() + 3_600_000);
+    writeFileSync(path, "");
+    utimesSync(path, ahead, ahead);
+    const reading = watch.reread(environment);
+    await pause(200);
+    writeFileSync(path, withGlobal(6));
+    utimesSync(path, ahead, new Date(ahead.getTime() + 1_000));
+    expect(await reading).toMatchObject({
+      config: { settings: { limits: { queue: { global: 6 } } } },
+    });
   });
 
   it("one that is written without an end is read all the same", async () => {

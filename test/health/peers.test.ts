@@ -92,15 +92,23 @@ const refused = json({ error: { message: "who are you" } }, 401);
 
 describe("a circuit", () => {
   it("that one gateway opens the other leaves alone within a second, and a gateway that starts then too", async () => {
-    await open();
-    await eventually(() => isOpenAt(other), "the other knows", knownWithinMs);
-    for (let count = 0; count < 3; count += 1) expect(await callOther()).toBe(200);
-    expect(heard(one)).toEqual({ a: 0, b: 3, c: 0 });
-    const third = await startTrio({ ...options, databaseUrl, up: one.up });
+    // Nobody is to probe meanwhile, however slow the machine.
+    const circuit = { ...hastyRules.circuit, firstPauseMs: 300_000, pauseMsMax: 300_000 };
+    const patient = { ...options, databaseUrl, up: one.up, health: { ...hastyRules, circuit } };
+    const trios = [await startTrio(patient), await startTrio(patient)];
+    const [first, second] = trios as [Trio, Trio];
     try {
+      await open(first.gateway.url);
+      await eventually(() => isOpenAt(second), "the other knows", knownWithinMs);
+      for (let count = 0; count < 3; count += 1) expect(await call(second.gateway.url)).toBe(200);
+      expect(heard(one)).toEqual({ a: 0, b: 3, c: 0 });
+      const third = await startTrio(patient);
+      trios.push(third);
       expect(await isOpenAt(third)).toBe(true);
+      expect(await call(third.gateway.url)).toBe(200);
+      expect(heard(one)).toEqual({ a: 0, b: 1, c: 0 });
     } finally {
-      await third.close();
+      for (const trio of trios) await trio.close();
     }
   });
 
