@@ -83,15 +83,17 @@ export abstract class Failover<
 
   /**
    * Asks the planned providers in order; a single one that fails in passing is asked once more. Those that health does not
-   * admit are left out, unless nothing else is left.
+   * admit are left out, unless nothing else is left; where all that it admits failed, those that are being probed are asked.
    * @throws AttemptFailure of the last attempt, or of the first after which no other may follow; GatewayError where none is made
    */
   async answer(call: Call, planned: readonly Planned[]): Promise<Answer> {
     const isSingle = planned.length === 1;
-    let tried: Tried<Answer> = isSingle
-      ? noneAsked
-      : await this.#attemptEach(call, planned, "admitted");
-    if (tried === noneAsked) tried = await this.#attemptEach(call, planned, "any");
+    let tried = await this.#attemptEach(call, planned, isSingle ? "any" : "admitted");
+    if (!isSingle && tried === noneAsked) tried = await this.#attemptEach(call, planned, "any");
+    else if (!isSingle && tried instanceof AttemptFailure) {
+      const last = await this.#attemptEach(call, planned, "probed");
+      if (last !== noneAsked) tried = last;
+    }
     if (tried === noneAsked) throw noneAvailable();
     if (!(tried instanceof AttemptFailure)) return tried;
     const { retrySame = false, health } = tried.failure;
@@ -109,7 +111,7 @@ export abstract class Failover<
   async #attemptEach(
     call: Call,
     planned: readonly Planned[],
-    which: "admitted" | "any",
+    which: "admitted" | "probed" | "any",
   ): Promise<Tried<Answer>> {
     const { health } = call.services;
     let failed: AttemptFailure | undefined;
@@ -118,8 +120,10 @@ export abstract class Failover<
     for (const candidate of this.#candidates(call, planned)) {
       if (candidate.model !== model) attempts = 0;
       ({ model } = candidate);
+      const { offer, provider } = candidate;
+      if (which === "probed" && !health.isProbed(offer, provider)) continue;
       if (which === "admitted") {
-        const isAdmitted = health.admit(candidate.offer, candidate.provider);
+        const isAdmitted = health.admit(offer, provider);
         // Waits only where the other gateways are asked whose the probe is.
         if (isAdmitted !== true && !(await isAdmitted)) continue;
       }

@@ -103,6 +103,11 @@ export class Circuit {
     return Math.max(this.#pauseEndMs, this.#probeEndMs);
   }
 
+  /** Half-open: its pause is over, and a probe is under way. */
+  isProbed(nowMs: number): boolean {
+    return this.#openedMs !== undefined && nowMs >= this.#pauseEndMs && nowMs < this.#probeEndMs;
+  }
+
   /** Whether a call may go there now. One of those that ask while a probe is due is admitted, and is the probe. */
   admit(nowMs: number): boolean {
     const state = this.state(nowMs);

@@ -141,6 +141,15 @@ export class Health {
     return state === "due" ? "due" : "ready";
   }
 
+  /** Whether it is out only because its probe is under way: it may be well again, and is asked where all others failed. */
+  isProbed(offer: ServedModel, provider: Provider): boolean {
+    const nowMs = this.nowMs();
+    return (
+      this.of(offer).circuit.isProbed(nowMs) &&
+      this.#credentials.ready(useOf(provider, offer), nowMs)
+    );
+  }
+
   /** Why an offer is out, for the log. */
   reason(offer: ServedModel, provider: Provider): string {
     const nowMs = this.nowMs();

@@ -37,20 +37,22 @@ export function lineUp<Kind extends ServedModel>(
   if (health === undefined || offers.length === 1) return order(offers);
   const ranks = rank(offers, health, input);
   if (ranks === undefined) return order(offers);
-  const { ready, recovering, due, out } = ranks;
+  const { ready, recovering, due, probed, out } = ranks;
   const lead = ready.length > 0 ? ready : recovering;
   // Nothing else is left.
   if (lead.length === 0) return order(offers);
   const rest = lead === ready ? [...recovering, ...due] : due;
+  const lastResort = inOrder(order, probed);
   const excluded = out.size > 0 ? out : undefined;
   const ordered = order(lead);
   if (due.length === 0) {
-    return { ...ordered, offers: [...ordered.offers, ...inOrder(order, rest)], excluded };
+    const all = [...ordered.offers, ...inOrder(order, rest), ...lastResort];
+    return { ...ordered, offers: all, excluded };
   }
   const [first] = order([...lead, ...due]).offers;
-  const probed = due.filter((offer) => offer === first);
-  const last = rest.filter((offer) => offer !== first || probed.length === 0);
-  const all = [...probed, ...ordered.offers, ...inOrder(order, last)];
+  const probe = due.filter((offer) => offer === first);
+  const last = rest.filter((offer) => offer !== first || probe.length === 0);
+  const all = [...probe, ...ordered.offers, ...inOrder(order, last), ...lastResort];
   return { ...ordered, offers: all, excluded };
 }
 
@@ -64,20 +66,22 @@ function rank<Kind extends ServedModel>(
   { providers, draw }: LineUpInput<Kind>,
 ) {
   const nowMs = health.nowMs();
-  const standingOf = (offer: Kind) => health.standing(offer, providers.get(offer.provider)!);
   const shareOf = (offer: Kind) => health.of(offer).circuit.share(nowMs);
-  if (offers.every((offer) => standingOf(offer) === "ready" && shareOf(offer) === 1))
-    return undefined;
+  const isWell = (offer: Kind) =>
+    health.standing(offer, providers.get(offer.provider)!) === "ready" && shareOf(offer) === 1;
+  if (offers.every(isWell)) return undefined;
   const ranks = {
     ready: [] as Kind[],
     recovering: [] as Kind[],
     due: [] as Kind[],
+    probed: [] as Kind[],
     out: new Map<Kind, string>(),
   };
   for (const offer of offers) {
-    const standing = standingOf(offer);
-    if (standing === "out")
-      ranks.out.set(offer, health.reason(offer, providers.get(offer.provider)!));
+    const provider = providers.get(offer.provider)!;
+    const standing = health.standing(offer, provider);
+    if (standing === "out" && health.isProbed(offer, provider)) ranks.probed.push(offer);
+    else if (standing === "out") ranks.out.set(offer, health.reason(offer, provider));
     else if (standing === "due") ranks.due.push(offer);
     else if (draw(offer) < shareOf(offer)) ranks.ready.push(offer);
     else ranks.recovering.push(offer);

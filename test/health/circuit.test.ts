@@ -82,6 +82,36 @@ describe("open", () => {
     expect(state()).toBe("open");
   });
 
+  it("is being probed only from the probe's beginning to its end or its failure", () => {
+    const probed = () => circuit.isProbed(nowMs);
+    expect(probed()).toBe(false);
+    nowMs += 1_000;
+    expect(probed()).toBe(false);
+    circuit.admit(nowMs);
+    expect(probed()).toBe(true);
+    nowMs += 499;
+    expect(probed()).toBe(true);
+    nowMs += 1;
+    expect(probed()).toBe(false);
+    circuit.admit(nowMs);
+    fail();
+    expect(probed()).toBe(false);
+    nowMs += 2_000;
+    circuit.admit(nowMs);
+    succeed();
+    expect(probed()).toBe(false);
+  });
+
+  it("many calls that fail beside the probe make its pause no longer than one does", () => {
+    nowMs += 1_000;
+    circuit.admit(nowMs);
+    const begunMs = nowMs;
+    nowMs += 10;
+    times(20, () => circuit.failed(begunMs, nowMs, false));
+    nowMs += 2_000;
+    expect(state()).toBe("due");
+  });
+
   it("a probe that fails begins the next pause, twice as long, up to the longest", () => {
     for (const pauseMs of [1_000, 2_000, 4_000, 4_000]) {
       nowMs += pauseMs - 1;

@@ -118,6 +118,18 @@ describe("a provider in trouble", () => {
     expect(explanation.offers.every(({ excluded }) => excluded === undefined)).toBe(true);
   });
 
+  it("that is being probed comes after all the others, and is left out again where the probe failed", () => {
+    breakDown("a");
+    nowMs = 5_000;
+    expect(orderOf("acme/talk:@price")).toBe("abc");
+    expect(health.admit(offerOf("a"), providers.get("a")!)).toBe(true);
+    expect(orderOf("acme/talk:@price")).toBe("bca");
+    breakDown("b");
+    expect(orderOf("acme/talk:@price")).toBe("ca");
+    health.unanswered(attemptAt("a"), { hurtsHealth: true });
+    expect(orderOf("acme/talk:@price")).toBe("c");
+  });
+
   it("T74: never lets in what the scope keeps out, though all that is in it is in trouble", () => {
     breakDown("a");
     expect(orderOf("acme/talk", { scope: { ...openScope, pinnedProviders: [["a"]] } })).toBe("a");
@@ -161,7 +173,7 @@ describe("coming back", () => {
     // The probe is under way.
     expect(health.admit(offerOf("a"), providers.get("a")!)).toBe(true);
     expect(health.admit(offerOf("a"), providers.get("a")!)).toBe(false);
-    expect(orderOf("acme/talk:@price")).toBe("bc");
+    expect(orderOf("acme/talk:@price")).toBe("bca");
   });
 
   it("one that would not be tried first is still a last resort", () => {

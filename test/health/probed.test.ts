@@ -1,0 +1,103 @@
+/** A provider that is being probed: who else may ask it meanwhile. docs/routing.md. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../support/patience.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { json, type Answer } from "../support/recorder.ts";
+import { answering } from "../rows/world.ts";
+import {
+  failing,
+  hastyRules,
+  heard,
+  names,
+  nodeEnvironment,
+  startTrio,
+  type Trio,
+} from "./support.ts";
+
+const options = { prices: { a: 1, b: 2, c: 3 }, models: 9, health: hastyRules };
+
+let trio: Trio;
+beforeAll(async () => {
+  const databaseUrl = await (await sharedPostgres()).createMigrated();
+  trio = await startTrio({ ...options, databaseUrl });
+});
+afterAll(() => trio.close());
+
+let number = 0;
+let model = "";
+beforeEach(() => {
+  number += 1;
+  model = `acme/talk-${number}:@price`;
+  for (const name of names) trio.up[name].answer(answering);
+});
+
+const limited = json({ error: { message: "slow down" } }, 429);
+
+/** What provider a says once it is let go; until then its callers wait. */
+function held(answer: Answer) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  trio.up.a.answer(async (request, response) => {
+    await promise;
+    return answer(request, response);
+  });
+  return resolve;
+}
+
+/** Has the circuit of provider a opened, waits until its pause is over, and sends the probe, which stays under way. */
+async function probing(answer: Answer) {
+  trio.up.a.answer(failing);
+  for (let count = 0; count < 5; count += 1) await (await trio.call({ model })).text();
+  await eventually(async () => {
+    const authorization = `Bearer ${nodeEnvironment.TOLLGATE_ADMIN_TOKEN}`;
+    const told = await trio.gateway.get("/admin/v1/providers", { authorization });
+    return (await told.text()).includes('"state":"due"');
+  }, "the pause is over");
+  heard(trio);
+  const letGo = held(answer);
+  const probe = trio.call({ model });
+  await eventually(() => trio.up.a.requests.length === 1, "the probe");
+  return { probe, letGo };
+}
+
+const beside = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => trio.call({ model })));
+
+describe("a provider that is being probed", () => {
+  it("is not asked by calls that another answers", async () => {
+    const { probe, letGo } = await probing(answering);
+    expect((await beside(6)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(heard(trio)).toEqual({ a: 1, b: 6, c: 0 });
+    letGo();
+    expect((await probe).status).toBe(200);
+  });
+
+  it("answers those that all others failed", async () => {
+    const { probe, letGo } = await probing(answering);
+    for (const name of ["b", "c"] as const) trio.up[name].answer(limited);
+    const calls = beside(6);
+    await eventually(() => trio.up.a.requests.length === 7, "all of them asked it");
+    letGo();
+    for (const answer of await calls) {
+      expect(answer.status).toBe(200);
+      await answer.text();
+      const asked = (await trio.row(answer)).attempts.map(({ provider }) => provider);
+      expect(asked).toEqual(["b", "c", "a"]);
+    }
+    expect((await probe).status).toBe(200);
+  });
+
+  it("that fails all of them has one next pause, and is left alone in it", async () => {
+    const { probe, letGo } = await probing(failing);
+    for (const name of ["b", "c"] as const) trio.up[name].answer(failing);
+    // With the probe's own call four failures each: the others' circuits stay closed.
+    const calls = beside(3);
+    await eventually(() => trio.up.a.requests.length === 4, "all of them asked it");
+    letGo();
+    const statuses = [...(await calls), await probe].map(({ status }) => status);
+    expect(statuses).toEqual([502, 502, 502, 502]);
+    for (const name of ["b", "c"] as const) trio.up[name].answer(answering);
+    heard(trio);
+    expect((await beside(3)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(heard(trio).a).toBe(0);
+  });
+});
