@@ -4,6 +4,7 @@
  * rejection) count as failures: a run with one of them has not passed.
  */
 import { writeFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
 
 /** What a run came to. */
@@ -35,13 +36,20 @@ function secondTries(modules: readonly TestModule[]): TestCase[] {
     .filter((test) => test.diagnostic()?.flaky === true);
 }
 
+/** The lines in which what was expected and what came differ; long texts differ in few. */
+function differences(diff = ""): string {
+  const lines = stripVTControlCharacters(diff).split("\n");
+  const differing = lines.filter((line) => /^[-+] /.test(line)).slice(0, 12);
+  return differing.map((line) => `\n  ${line.slice(0, 200)}`).join("");
+}
+
 /** What the first try failed with: the message's first lines, and where in our own files. */
 function firstError(test: TestCase): string {
   const [error] = test.result().errors ?? [];
   if (error === undefined) return "";
   const frame = error.stacks?.[0];
   const place = frame === undefined ? "" : ` (${frame.file}:${frame.line})`;
-  return `\n  ${error.message.split("\n", 6).join("\n  ").slice(0, 600)}${place}`;
+  return `\n  ${error.message.split("\n", 6).join("\n  ").slice(0, 600)}${place}${differences(error.diff)}`;
 }
 
 // oxlint-disable-next-line import/no-default-export -- vitest loads a reporter by its default export

@@ -25,8 +25,8 @@ function startedWith(totalsFile) {
 }
 
 /**
- * What outlives vitest by more than `graceMs`, which it is then ended after. Directories of tests are removed by shells that
- * take a second or two.
+ * What outlives vitest by more than `graceMs`, which it is then ended after. Shells that remove directories of tests do not
+ * count (test/support/postgres.ts).
  */
 async function endWhatIsLeft(totalsFile, graceMs) {
   const deadline = Date.now() + graceMs;
