@@ -170,6 +170,9 @@ async function complaintsOf(page: Page, url: string): Promise<string[]> {
 }
 
 const quietMs = 100;
+/** True once the page has nothing left to do at the moment. */
+const idle =
+  "new Promise((resolve) => requestIdleCallback(() => resolve(true), { timeout: 1_000 }))";
 
 function settling(page: Page): () => Promise<void> {
   const open = new Set<Request>();
@@ -184,12 +187,15 @@ function settling(page: Page): () => Promise<void> {
       movedMs = performance.now();
     });
   }
+  const isQuiet = () => open.size === 0 && performance.now() - movedMs > quietMs;
   return async () => {
     await eventually(
       async () =>
-        open.size === 0 &&
-        performance.now() - movedMs > quietMs &&
-        (await page.locator(".mantine-Skeleton-root").count()) === 0,
+        isQuiet() &&
+        (await page.locator(".mantine-Skeleton-root").count()) === 0 &&
+        // What an answer makes it ask for next, a slow machine asks for later than that.
+        (await page.evaluate(idle).catch(() => false)) === true &&
+        isQuiet(),
       `${page.url()} settles`,
     );
   };
