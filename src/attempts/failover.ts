@@ -88,20 +88,32 @@ export abstract class Failover<
    */
   async answer(call: Call, planned: readonly Planned[]): Promise<Answer> {
     const isSingle = planned.length === 1;
-    let tried = await this.#attemptEach(call, planned, isSingle ? "any" : "admitted");
-    if (!isSingle && tried === noneAsked) tried = await this.#attemptEach(call, planned, "any");
-    else if (!isSingle && tried instanceof AttemptFailure) {
-      const last = await this.#attemptEach(call, planned, "probed");
-      if (last !== noneAsked) tried = last;
-    }
+    const tried = isSingle
+      ? await this.#attemptEach(call, planned, "any")
+      : await this.#attemptSeveral(call, planned);
     if (tried === noneAsked) throw noneAvailable();
     if (!(tried instanceof AttemptFailure)) return tried;
-    const { retrySame = false, health } = tried.failure;
+    if (!isSingle) throw tried;
+    return this.#attemptAgain(call, planned[0]!, tried);
+  }
+
+  /** Those that health admits; all where it admits none; those that are being probed where all failed that it admits. */
+  async #attemptSeveral(call: Call, planned: readonly Planned[]): Promise<Tried<Answer>> {
+    const tried = await this.#attemptEach(call, planned, "admitted");
+    if (tried === noneAsked) return this.#attemptEach(call, planned, "any");
+    if (!(tried instanceof AttemptFailure)) return tried;
+    const last = await this.#attemptEach(call, planned, "probed");
+    return last === noneAsked ? tried : last;
+  }
+
+  /** Asks the only provider once more, where it failed in passing. @throws AttemptFailure */
+  async #attemptAgain(call: Call, planned: Planned, failed: AttemptFailure): Promise<Answer> {
+    const { retrySame = false, health } = failed.failure;
     const isTooSoon = health?.credential?.retryAfterMs !== undefined;
-    if (!isSingle || !retrySame || isTooSoon || call.reply.gone) throw tried;
+    if (!retrySame || isTooSoon || call.reply.gone) throw failed;
     await sleep(retryPauseMs * (0.5 + Math.random()));
-    const candidate = this.candidate(call, planned[0]!);
-    if (!candidate) throw tried;
+    const candidate = this.candidate(call, planned);
+    if (!candidate) throw failed;
     const again = await this.#attempt(call, candidate);
     if (again instanceof AttemptFailure) throw again;
     return again;
