@@ -15,41 +15,54 @@ import type { AnyRecord, CallRecord, ImageRecord } from "./record.ts";
 const endpointOf = ({ protocol }: Pick<AnyCall, "protocol">) =>
   protocol === "embeddings" ? protocol : entryPoints[protocol];
 
-/** Puts a call before its hooks. @returns the call to run @throws GatewayError `hook_refused`, `hook_failed` */
+/** A call that hooks may change. */
+interface Changeable<Call, Record> {
+  /** As hooks left it, also where one of them refused it. */
+  call: Call;
+  readonly record: Record;
+}
+
+/** Puts a call before its hooks, and changes it as they say. @throws GatewayError `hook_refused`, `hook_failed` */
 export async function askHooks(
   hooks: Hooks,
-  call: AnyCall,
-  record: CallRecord,
-  keeper: Keeper | undefined,
-): Promise<AnyCall> {
+  run: Changeable<AnyCall, CallRecord> & { readonly keeper: Keeper | undefined },
+): Promise<void> {
+  const { call, record, keeper } = run;
+  const change = (changed: ChangedCall): void => {
+    keeper?.changed(changed.source);
+    record.notes = changed.notes;
+    run.call = {
+      ...call,
+      model: changed.model ?? call.model,
+      fallbackModels: changed.fallbackModels,
+      body: changed.source.value as JsonObject,
+      source: changed.source,
+      changes: changed.notes,
+    };
+  };
   const asking = hooks.before({
     ...call,
     endpoint: endpointOf(call),
     modelInBody: call.protocol !== "generate_content",
     fallbacksField: fallbacksFieldOf(call.protocol),
     noted: notedIn(record),
+    refused: change,
   });
   const changed = asking && (await asking);
-  if (changed === undefined) return call;
-  keeper?.changed(changed.source);
-  record.notes = changed.notes;
-  return {
-    ...call,
-    model: changed.model ?? call.model,
-    fallbackModels: changed.fallbackModels,
-    body: changed.source.value as JsonObject,
-    source: changed.source,
-    changes: changed.notes,
-  };
+  if (changed !== undefined) change(changed);
 }
 
 /** The same for an image call: its fields are what may change. @throws GatewayError */
 export async function askImageHooks(
   hooks: Hooks,
-  call: ImageCall,
-  record: ImageRecord,
-): Promise<ImageCall> {
+  run: Changeable<ImageCall, ImageRecord>,
+): Promise<void> {
+  const { call, record } = run;
   const { input } = call;
+  const change = (changed: ChangedCall): void => {
+    record.notes = changed.notes;
+    run.call = { ...call, ...mediaOf(call, changed), changes: changed.notes };
+  };
   const asking = hooks.before({
     ...call,
     endpoint: record.protocol,
@@ -58,10 +71,10 @@ export async function askImageHooks(
     modelInBody: true,
     about: { pictures: picturesOf(input) },
     noted: notedIn(record),
+    refused: change,
   });
   const changed = asking && (await asking);
-  if (changed === undefined) return call;
-  return { ...call, ...mediaOf(call, changed), changes: changed.notes };
+  if (changed !== undefined) change(changed);
 }
 
 /** The fields of a call with its model, as its caller named them. */

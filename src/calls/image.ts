@@ -60,24 +60,24 @@ export async function runImageCall(
   asked: ImageCall,
   reply: Reply,
 ): Promise<void> {
-  let call = asked;
   const { hooks } = services;
   const record: ImageRecord = startRecord({
-    id: call.id,
+    id: asked.id,
     startedMs: services.clock.now(),
-    protocol: entryPoints[call.form],
-    stream: [true, "true"].includes(call.input.fields["stream"] as boolean | string),
-    workspaceId: call.caller.workspaceId,
-    keyId: call.caller.keyId,
-    span: call.span,
-    model: call.model?.slice(0, 200) ?? "",
-    tags: call.tags,
+    protocol: entryPoints[asked.form],
+    stream: [true, "true"].includes(asked.input.fields["stream"] as boolean | string),
+    workspaceId: asked.caller.workspaceId,
+    keyId: asked.caller.keyId,
+    span: asked.span,
+    model: asked.model?.slice(0, 200) ?? "",
+    tags: asked.tags,
   });
-  call.span?.keep();
+  asked.span?.keep();
+  const run = { call: asked, record };
   let context: ImageContext | undefined;
   try {
-    if (hooks !== undefined) call = await askImageHooks(hooks, call, record);
-    context = await begin(services, call, { reply, record });
+    if (hooks !== undefined) await askImageHooks(hooks, run);
+    context = await begin(services, run.call, { reply, record });
     if (context.request.stream === true) await answerStream(context);
     else await answerWhole(context);
   } catch (thrown) {
@@ -88,7 +88,7 @@ export async function runImageCall(
     record.durationMs = services.clock.now() - record.startedMs;
     traceCall(record);
     services.finished(record);
-    if (hooks !== undefined) tellHooks(hooks, { ...call, body: mediaBody(call) }, record);
+    if (hooks !== undefined) tellHooks(hooks, { ...run.call, body: mediaBody(run.call) }, record);
   }
 }
 

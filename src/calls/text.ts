@@ -62,9 +62,8 @@ interface Run {
 
 /** Hooks, what can refuse it, its money with the answer in it, and then the answer's end. */
 async function answer(services: TextServices, run: Run): Promise<void> {
-  const { keeper, record } = run;
-  if (services.hooks !== undefined)
-    run.call = await askHooks(services.hooks, run.call, record, keeper);
+  const { record } = run;
+  if (services.hooks !== undefined) await askHooks(services.hooks, run);
   const { call } = run;
   run.cached = cacheOf(services.cache, call, run.reply);
   if (run.cached !== undefined) run.reply = run.cached.reply;

@@ -61,13 +61,19 @@ async function askAll(
   watching: Watching,
 ): Promise<ChangedCall | undefined> {
   const draft = new Draft(asked);
-  for (const hook of hooks) {
-    const { name } = hook.settings;
-    const said = await askOne(hook, draft, watching);
-    asked.noted?.({ hook: name, ...outcomeOf(said) });
-    if (said instanceof HookFailedError) {
-      if (hook.settings.onFailure === "refuse") throw notAnswered();
-    } else if (said.action === "refuse") throw refusal(said);
+  try {
+    for (const hook of hooks) {
+      const { name } = hook.settings;
+      const said = await askOne(hook, draft, watching);
+      asked.noted?.({ hook: name, ...outcomeOf(said) });
+      if (said instanceof HookFailedError) {
+        if (hook.settings.onFailure === "refuse") throw notAnswered();
+      } else if (said.action === "refuse") throw refusal(said);
+    }
+  } catch (error) {
+    const changed = draft.changed();
+    if (changed !== undefined) asked.refused?.(changed);
+    throw error;
   }
   return draft.changed();
 }

@@ -36,6 +36,8 @@ export interface AskedCall extends CallFacts {
   readonly lease: ByteLease;
   /** Hears what each hook made of it, in their order. */
   readonly noted?: ((outcome: HookOutcome) => void) | undefined;
+  /** Hears what earlier hooks changed where a later one ends the call: what they took out of it is kept and told nowhere. */
+  readonly refused?: ((changed: ChangedCall) => void) | undefined;
 }
 
 /** What hooks have made of a call. */

@@ -1,0 +1,82 @@
+// A call that one hook redacts and a later one refuses: what was taken out of it is neither kept nor told to anybody.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { readBodies } from "../../src/request-log/index.ts";
+import { changeWorkspace } from "../../src/tenancy/index.ts";
+import { eventually } from "../support/patience.ts";
+import {
+  calls,
+  decide,
+  eventOf,
+  logged,
+  redacted,
+  secret,
+  startHooked,
+  type HookBench,
+} from "./support.ts";
+
+let hooked: HookBench;
+beforeAll(async () => {
+  hooked = await startHooked(
+    (url) => `
+  - { name: redact, at: before, url: "${url}", secret: ${secret} }
+  - { name: guard, at: before, url: "${url}", secret: ${secret} }
+  - { name: ear, at: after, url: "${url}/ear", secret: ${secret} }
+`,
+  );
+  const { bench } = hooked;
+  await changeWorkspace(await bench.hand(), bench.workspaceId, { keepBodies: "all" });
+});
+afterAll(() => hooked?.close());
+
+const guards = {
+  refuses: [403, { action: "refuse" }],
+  fails: [503, { action: "none" }],
+} as const;
+
+/** Sends a body to hooks of which the first redacts and the second one does as `guard` says. @returns the id of the call */
+async function refused(guard: keyof typeof guards, path: string, body: object): Promise<string> {
+  const [status, said] = guards[guard];
+  hooked.hook.answer(
+    decide(({ hook, body: asked }) =>
+      hook === "redact" ? { action: "change", body: redacted(asked) } : said,
+    ),
+  );
+  const answer = await hooked.bench.post(path, body);
+  expect(answer.status).toBe(status);
+  await answer.text();
+  return answer.headers.get("x-request-id")!;
+}
+
+const heard = (id: string) =>
+  eventually(
+    () => hooked.hook.requests.find(({ path, body }) => path === "/ear" && body["id"] === id),
+    `heard of ${id}`,
+  );
+
+it.each(
+  calls.flatMap(([endpoint, path, body]) =>
+    (["refuses", "fails"] as const).map((guard) => ({ endpoint, path, body, guard })),
+  ),
+)("$endpoint, the second hook $guard: kept and told without it", async ({ path, body, guard }) => {
+  const id = await refused(guard, path, body("secret words"));
+  const told = await heard(id);
+  expect(told.text).toContain("[gone]");
+  expect(told.text).not.toContain("secret words");
+  const row = await logged(hooked.bench, id);
+  expect(row["notes"]).toEqual([expect.stringMatching(/: changed by the hook "redact"$/)]);
+  const { bench } = hooked;
+  const { database, secrets } = await bench.hand();
+  const { workspaceId } = bench;
+  const kept = await eventually(
+    () => readBodies(database, secrets, { workspaceId, id }),
+    "its kept bodies",
+  );
+  expect(kept.request).toContain("[gone]");
+  expect(kept.request).not.toContain("secret words");
+});
+
+it("an image's prompt is told without it, too", async () => {
+  const body = { model: "sandbox/image-model-a", prompt: "secret words", size: "1024x1024" };
+  const told = await heard(await refused("refuses", "/v1/images/generations", body));
+  expect(eventOf(told).body).toMatchObject({ prompt: "[gone]" });
+});
