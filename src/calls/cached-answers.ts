@@ -22,7 +22,7 @@ export interface AnswerCache {
   flush(): Promise<void>;
 }
 
-/** The longest text that is kept, in characters. */
+/** The longest answer that is kept, in characters. */
 export const cachedTextMax = 1024 * 1024;
 /** What one workspace may keep; when it is full nothing new is kept until something is over. */
 const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
@@ -62,7 +62,7 @@ export function createAnswerCache(database: Database, sealing: Sealing, log: Log
       }
     },
     put(name, text, seconds) {
-      if (text.length <= cachedTextMax) queue.add({ name, text, seconds });
+      queue.add({ name, text, seconds });
     },
     flush: () => queue.flush(),
   };

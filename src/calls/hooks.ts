@@ -110,10 +110,12 @@ export const withChanges = (
   notes: readonly Note[],
 ): readonly Note[] => (changes === undefined ? notes : [...changes, ...notes]);
 
-/** Remembers what was answered, where a hook hears of it. */
+/** Remembers what was answered, where a hook hears of it, or may hear of its repeat from the cache. */
 export function noteSaid({ services, call, record }: CallContext, said: () => Said): void {
   const { hooks } = services;
-  if (hooks?.hears({ endpoint: endpointOf(call), caller: call.caller }) === true)
+  const { caller } = call;
+  const mayBeKept = caller.responseCache !== null;
+  if (mayBeKept || hooks?.hears({ endpoint: endpointOf(call), caller }) === true)
     record.said = said();
 }
 

@@ -24,14 +24,14 @@ interface Kept {
   readonly costNano: string;
   /** What was changed in the request: the answer says so, and the log does. */
   readonly notes: readonly Note[];
-  /** The output text, where a hook heard of it. */
+  /** The output text: hooks hear of repeats, of other keys too. */
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: object;
   readonly frames?: readonly SseEvent[];
 }
 
-const version = 3;
+const version = 4;
 /** A longer request is not looked up: to bring it into one form takes as long as to parse it. */
 const requestBytesMax = 1024 * 1024;
 const cacheHeader = "x-gw-cache";
@@ -97,7 +97,8 @@ export class CachedCall {
       text: said?.text ?? "",
       ...kept,
     };
-    const text = jsonWithin(whole, cachedTextMax);
+    // The bound is the answer's: its text is in it a second time.
+    const text = jsonWithin(whole, cachedTextMax + whole.text.length);
     if (text !== undefined) this.#cache.answers.put(this.#name, text, this.#settings.ttlSeconds);
   }
 

@@ -1,0 +1,91 @@
+// What hooks after a call hear of a repeat, where none of them heard of the call that was kept.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createKey } from "../../src/tenancy/index.ts";
+import { allow, calls, eventOf, secret } from "../hooks/support.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { eventually } from "../support/patience.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+
+/** The first gateway has no hook; the second one has one for its key. */
+interface Asking {
+  readonly gateway: GatewayUnderTest;
+  readonly key: string;
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), "tollgate-heard-"));
+let ear: Recorder;
+let first: Asking;
+let second: Asking;
+beforeAll(async () => {
+  const shared = { databaseUrl: await (await sharedPostgres()).createMigrated(), dataDir };
+  const gateway = await startTestGateway({ ...shared, sandbox: "on" });
+  await gateway.credit("10");
+  const made = async () =>
+    createKey(await gateway.hand(), {
+      workspaceId: gateway.workspaceId,
+      name: "cached",
+      createdBy: null,
+      responseCache: { ttlSeconds: 600, chargePercent: 0 },
+    });
+  const [one, other] = [await made(), await made()];
+  first = { gateway, key: one.key };
+  ear = await startRecorder(allow);
+  const hook = `  - { name: ear, at: after, url: "${ear.url}", secret: ${secret}, keys: [${other.record.id}] }`;
+  const hooked = await startTestGateway({ ...shared, sandbox: "on", config: `hooks:\n${hook}\n` });
+  second = { gateway: hooked, key: other.key };
+});
+afterAll(async () => {
+  await second?.gateway.close();
+  await first?.gateway.close();
+  await ear?.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function ask({ gateway, key }: Asking, path: string, body: object) {
+  const answer = await gateway.post(path, body, { authorization: `Bearer ${key}` });
+  const text = await answer.text();
+  const { headers } = answer;
+  return { cache: headers.get("x-gw-cache"), id: headers.get("x-request-id")!, text };
+}
+
+const text = 'Hello\n#sandbox {"reply":"Good morning"}';
+
+it.each(
+  calls
+    .filter(([endpoint]) => endpoint !== "embeddings")
+    .flatMap(([endpoint, path, body]) => [
+      { endpoint, path, body: body(text), stream: false },
+      path.includes("generateContent")
+        ? {
+            endpoint,
+            path: path.replace("generateContent", "streamGenerateContent?alt=sse"),
+            body: body(text),
+            stream: true,
+          }
+        : { endpoint, path, body: body(text, { stream: true }), stream: true },
+    ]),
+)("$endpoint, stream $stream: the whole text of a hit", async ({ path, body }) => {
+  await eventually(async () => (await ask(first, path, body)).cache === "hit", "a kept answer");
+  const hit = await ask(second, path, body);
+  expect(hit.cache).toBe("hit");
+  expect(hit.text).toMatch(/Good/);
+  const told = await eventually(
+    () => ear.requests.map(eventOf).find(({ id }) => id === hit.id),
+    "what the hook hears",
+  );
+  expect((told["answer"] as { text: string }).text).toContain("Good morning");
+});
+
+it("the copy of the text does not count where the length of an answer is bounded", async () => {
+  const body = {
+    model: "sandbox/chat",
+    messages: [{ role: "user", content: '#sandbox {"flood":700000}' }],
+  };
+  const path = "/v1/chat/completions";
+  await eventually(async () => (await ask(first, path, body)).cache === "hit", "a kept answer");
+  expect((await ask(second, path, body)).text.length).toBeGreaterThan(700_000);
+});
