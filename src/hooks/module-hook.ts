@@ -60,6 +60,7 @@ class Thread {
   readonly ready: Promise<void>;
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
+  #isReady = false;
   #isOver = false;
   #abandoned = 0;
   #pinging: NodeJS.Timeout | undefined;
@@ -90,6 +91,7 @@ class Thread {
     this.#worker.on("message", (message: FromThread) => {
       if (message === "ready") {
         clearTimeout(late);
+        this.#isReady = true;
         resolve();
       } else if (message === "pong") this.#ponged();
       else if ("unloadable" in message) end(message.unloadable);
@@ -113,7 +115,8 @@ class Thread {
     const timer = setTimeout(() => {
       this.#pending.delete(id);
       reject(new HookFailedError(`no answer within ${timeoutMs} ms`));
-      this.#gaveUp();
+      // While the module is loaded the thread has no question yet, and is given its time (loadMsMax).
+      if (this.#isReady) this.#gaveUp();
     }, timeoutMs);
     const settled =
       <Value>(settle: (value: Value) => void) =>
@@ -122,7 +125,11 @@ class Thread {
         settle(value);
       };
     this.#pending.set(id, { resolve: settled(resolve), reject: settled(reject) });
-    this.#say({ id, text, answerBytesMax });
+    const send = (): void => {
+      if (this.#pending.has(id)) this.#say({ id, text, answerBytesMax });
+    };
+    if (this.#isReady) send();
+    else this.ready.then(send, () => undefined);
     return promise;
   }
 

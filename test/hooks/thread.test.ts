@@ -34,10 +34,15 @@ let open: Asker | undefined;
 let warned: string[] = [];
 afterEach(() => open?.close());
 
-async function start(): Promise<Asker> {
+async function start(module = path): Promise<Asker> {
   warned = [];
   const warn = ({ why }: { readonly why: string }): void => void warned.push(why);
-  open = await moduleHook({ name: "own", at: "before", path, log: { warn } as unknown as Log });
+  open = await moduleHook({
+    name: "own",
+    at: "before",
+    path: module,
+    log: { warn } as unknown as Log,
+  });
   return open;
 }
 
@@ -120,4 +125,22 @@ it("an answer is as long as may be, in bytes, and what is thrown is named", asyn
     "Error: its answer is longer than 10 bytes",
   );
   await expect(ask(asker, "throw text")).rejects.toThrow("no error");
+});
+
+it("a module that loads slowly comes back however much it is asked meanwhile", async () => {
+  const slow = join(folder, "slow.mjs");
+  writeFileSync(
+    slow,
+    'await new Promise((resolve) => setTimeout(resolve, 700));\nexport const before = ({ what }) => (what === "exit" ? process.exit() : {});',
+  );
+  const asker = await start(slow);
+  await expect(ask(asker, "exit")).rejects.toThrow("its thread ended");
+  // More in the time that it loads than a thread may leave unanswered, each with less time than it takes.
+  const all = await eventually(async () => {
+    const asked = Array.from({ length: 20 }, () => ask(asker, "count", { timeoutMs: 50 }));
+    const ends = await Promise.allSettled(asked);
+    return ends.every(({ status }) => status === "fulfilled");
+  }, "a new thread");
+  expect(all).toBe(true);
+  expect(warned).toEqual(["its thread ended"]);
 });
