@@ -30,8 +30,8 @@ export class Exchange {
   private readonly send: SendAsks;
   private readonly clock: ExchangeClock;
   private readonly meters = new Map<string, Meter>();
-  /** Those with something to send. */
-  private touched = new Map<string, Meter>();
+  /** Those with something to send, and their keys. Calls may still know a meter of the same limit that was forgotten. */
+  private readonly touched = new Map<Meter, string>();
   private flying = false;
   private settling = false;
 
@@ -83,7 +83,7 @@ export class Exchange {
   }
 
   private touch(meter: Meter): void {
-    this.touched.set(keyOf(meter.name), meter);
+    this.touched.set(meter, keyOf(meter.name));
     if (this.flying) return;
     this.flying = true;
     this.clock.soon(() => void this.fly());
@@ -97,10 +97,11 @@ export class Exchange {
 
   /** In one order, in which all gateways lock them. */
   private collect(): Meter[] {
-    const keys = [...this.touched.keys()].sort().slice(0, asksMax);
-    return keys.map((key) => {
-      const meter = this.touched.get(key)!;
-      this.touched.delete(key);
+    const next = [...this.touched].sort(([, one], [, other]) =>
+      one < other ? -1 : Number(one > other),
+    );
+    return next.slice(0, asksMax).map(([meter]) => {
+      this.touched.delete(meter);
       return meter;
     });
   }

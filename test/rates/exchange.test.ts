@@ -1,0 +1,45 @@
+/** Limits in a process between its calls and the database: nobody is left waiting, and what was used is counted. LIM-17; docs/limits.md. */
+import { expect, it } from "vitest";
+import { Exchange } from "../../src/rates/exchange.ts";
+import { createRateLimiter, type RateUse } from "../../src/rates/limiter.ts";
+import { askDatabase } from "../../src/rates/take.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import { describeDatabase } from "../support/postgres.ts";
+import { eventually } from "../support/patience.ts";
+
+let keys = 0;
+/** A key that nobody used, with a limit of tokens, and a limiter of its own. */
+function limited(database: Database, tokensPerMinute: number) {
+  keys += 1;
+  const id = `exchange ${keys}`;
+  const limits = { requestsPerMinute: null, tokensPerMinute, concurrency: null };
+  const caller = { workspaceId: "w", limits: [{ scope: "key", id, limits }] } as const;
+  const limiter = createRateLimiter(new Exchange(askDatabase(database, "g", 60_000)));
+  const admit = async (): Promise<RateUse> => limiter.admit(caller, () => undefined);
+  const total = async () => {
+    const [row] = await database.query<{ total: bigint }>(
+      "select total from rate_windows where scope_id = $1 and unit = 'tokens'",
+      [id],
+    );
+    return Number(row?.total ?? 0n);
+  };
+  return { id, limiter, admit, total };
+}
+
+const used = (outputTokens: number) => ({ ...noUsage, inputTokens: 10, outputTokens });
+
+describeDatabase("calls that take longer than a limit is remembered", (open) => {
+  it("LIM-17: two that know the limit from before and after it was forgotten are both let in", async () => {
+    const { limiter, admit, total } = limited(await open(), 1_000);
+    const early = await admit();
+    // While its body or a hook was waited for.
+    limiter.heartbeat();
+    const late = await admit();
+    await Promise.all([early.takeTokens(10), late.takeTokens(20)]);
+    expect(await total()).toBe(30);
+    early.settle(used(300));
+    late.settle(used(200));
+    await eventually(async () => (await total()) === 520, "what both used");
+  });
+});
