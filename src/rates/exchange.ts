@@ -70,11 +70,11 @@ export class Exchange {
     this.touch(meter);
   }
 
-  /** Renews the leases of running calls, and forgets what nobody uses. */
+  /** Renews the leases of running calls, tells what a failed question left, and forgets what nobody uses. */
   heartbeat(): void {
     const nowMs = this.clock.now();
     for (const [key, meter] of this.meters)
-      if (meter.running > 0) this.touch(meter);
+      if (meter.running > 0 || meter.owes) this.touch(meter);
       else if (meter.isForgotten(nowMs)) this.meters.delete(key);
   }
 
@@ -120,8 +120,8 @@ export class Exchange {
         if (meter.waiting.length > 0) this.touch(meter);
       });
     } catch (error) {
-      for (const { meter, count } of asked) {
-        meter.failed(count, error);
+      for (const { meter, count, ask } of asked) {
+        meter.failed(count, error, ask);
         if (meter.waiting.length > 0) this.touch(meter);
       }
     }

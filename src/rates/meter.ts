@@ -136,9 +136,15 @@ export class Meter {
     });
   }
 
-  /** The database did not answer. */
-  failed(asked: number, error: unknown): void {
+  /** Whether something waits to be told to the database. */
+  get owes(): boolean {
+    return this.gives.length > 0;
+  }
+
+  /** The database did not answer. What was used beyond what was taken is told again; what was given back counts until its minute is over. */
+  failed(asked: number, error: unknown, { gives }: Pick<Ask, "gives">): void {
     this.correcting = 0;
+    this.gives.unshift(...gives.filter(({ amount }) => amount > 0));
     for (const { reject } of this.waiting.splice(0, asked)) reject(error);
   }
 
@@ -149,7 +155,7 @@ export class Meter {
       this.gives.push({ step: this.step, amount: -this.free });
       this.free = 0;
     }
-    return this.gives.length > 0 || (this.countsCalls && this.free > 0);
+    return this.owes || (this.countsCalls && this.free > 0);
   }
 
   /** What is left of `limit`, and how long until all of it is, in milliseconds. */
@@ -162,7 +168,7 @@ export class Meter {
   }
 
   isForgotten(nowMs: number): boolean {
-    const isOpen = this.waiting.length > 0 || this.gives.length > 0 || this.free > 0;
+    const isOpen = this.waiting.length > 0 || this.owes || this.free > 0;
     return !isOpen && this.running === 0 && nowMs - this.usedAt > forgottenMs;
   }
 }

@@ -59,10 +59,10 @@ const takeSql = "select * from rate_take($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,
 const whole = (amount: number): number => Math.trunc(amount);
 
 function paramsOf(gateway: string, leaseMs: number, asks: readonly Ask[], again: boolean) {
-  // What was given back may have been taken in already: counted too high is right within a minute, too low never.
-  const gives = again
-    ? []
-    : asks.flatMap((ask, index) => ask.gives.map((give) => ({ place: index + 1, ...give })));
+  // All may have been counted already: counted too high is right within a minute, too low never.
+  const gives = asks
+    .flatMap((ask, index) => ask.gives.map((give) => ({ place: index + 1, ...give })))
+    .filter(({ amount }) => !again || amount > 0);
   return [
     gateway,
     leaseMs,

@@ -43,3 +43,61 @@ describeDatabase("calls that take longer than a limit is remembered", (open) => 
     await eventually(async () => (await total()) === 520, "what both used");
   });
 });
+
+/** Does `work` while the database ends every question about this limit, until `isOver`: its row is locked, so that none is answered. */
+async function away(
+  { database, id }: { readonly database: Database; readonly id: string },
+  work: () => void,
+  isOver: (cuts: number) => boolean,
+) {
+  await database.transaction(async (tx) => {
+    await tx.query("select from rate_windows where scope_id = $1 for update", [id]);
+    work();
+    let cuts = 0;
+    await eventually(async () => {
+      const ended = await database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%from rate_take(%'`,
+      );
+      cuts += ended.length;
+      // A transaction that is idle for some seconds is ended.
+      await tx.query("select 1");
+      return isOver(cuts);
+    }, "questions that are cut");
+  });
+}
+
+describeDatabase("while the database is away", (open) => {
+  it("LIM-17: tokens used beyond what was taken are counted by the next try", async () => {
+    const database = await open();
+    const { id, admit, total } = limited(database, 1_000);
+    const use = await admit();
+    await use.takeTokens(10);
+    await away(
+      { database, id },
+      () => use.settle(used(600)),
+      (cuts) => cuts > 0,
+    );
+    await eventually(async () => (await total()) >= 610, "what the call used");
+  });
+
+  it("LIM-17: they are counted when it is back, where all tries failed", async () => {
+    const database = await open();
+    const { id, limiter, admit, total } = limited(database, 1_000);
+    const use = await admit();
+    await use.takeTokens(10);
+    const beganMs = performance.now();
+    await away(
+      { database, id },
+      () => use.settle(used(1_600)),
+      () => performance.now() - beganMs > 5_000,
+    );
+    expect(await total()).toBe(10);
+    const next = await admit();
+    await expect((async () => next.takeTokens(10))()).rejects.toMatchObject({
+      code: "rate_limit_exceeded",
+    });
+    limiter.heartbeat();
+    await eventually(async () => (await total()) === 1_610, "what the call used");
+  });
+});
