@@ -20,6 +20,8 @@ export interface SseParser {
   push(bytes: Uint8Array): SseEvent[];
   /** At the end of the stream: the event left without its blank line, if it carries data. */
   end(): SseEvent[];
+  /** Whether an event has begun that is not complete. A comment is none. */
+  readonly isWithinEvent: boolean;
 }
 
 const defaultEventBytesMax = 32 * 1024 * 1024;
@@ -47,6 +49,11 @@ class Parser implements SseParser {
 
   push(bytes: Uint8Array): SseEvent[] {
     return this.#takeText(this.#decoder.write(bytes));
+  }
+
+  get isWithinEvent(): boolean {
+    const line = this.#pieces[0];
+    return this.#data !== undefined || (line !== undefined && !line.startsWith(":"));
   }
 
   end(): SseEvent[] {

@@ -44,6 +44,8 @@ class Relay {
   #firstFrameSeen = false;
   #settled = false;
   #linger: NodeJS.Timeout | undefined;
+  /** Characters of the answer when the wait for the upstream's close began. */
+  #written = 0;
 
   constructor(
     options: RelayOptions,
@@ -117,8 +119,15 @@ class Relay {
     this.#linger = undefined;
   }
 
-  /** Counted from the last frame: a vendor that tells a reason with every frame is still writing. */
+  /**
+   * Counted from the last text: a vendor that tells a reason with every frame is still writing. What else follows an end,
+   * such as comments and pings that keep the connection open, does not hold the caller's end back.
+   */
   #awaitClose(): void {
+    const { length } = this.#options.tap.seen.text;
+    const isWriting = length > this.#written || this.#parser.isWithinEvent;
+    if (this.#linger !== undefined && !isWriting) return;
+    this.#written = length;
     clearTimeout(this.#linger);
     this.#linger = setTimeout(() => {
       this.#finish({ kind: "complete" });

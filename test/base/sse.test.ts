@@ -48,6 +48,20 @@ describe("one event", () => {
   });
 });
 
+it.each([
+  ["nothing", "", false],
+  ["a whole event", "data: a\n\n", false],
+  ["half a comment", ": pi", false],
+  ["a comment", ": ping\n", false],
+  ["half a line", "data: a", true],
+  ["a line without its blank one", "data: a\n", true],
+  ["a comment within an event", "data: a\n: ping", true],
+])("what %s leaves open", (_name, text, isOpen) => {
+  const parser = createSseParser();
+  parser.push(Buffer.from(text));
+  expect(parser.isWithinEvent).toBe(isOpen);
+});
+
 describe("line ends", () => {
   it.each([
     ["line feed", "\n"],

@@ -70,6 +70,47 @@ it("T88: a whole answer that takes long is JSON from its first byte: nothing kee
   expect(chat.textOf((await whole.json()) as never)).toBe(answerText);
 });
 
+const pingEveryMs = 200;
+
+it.each([
+  ["comments", "chat", ": ping\n\n"],
+  ["frames behind the end marker", "chat", 'data: {"id":"x","choices":[]}\n\n'],
+  ["comments", "converted", ": ping\n\n"],
+  ["pings", "messages", 'event: ping\ndata: {"type":"ping"}\n\n'],
+])("STREAM-04: %s after the answer do not hold back its end (%s)", async (_name, model, ping) => {
+  const { frames } = model === "chat" ? chat : messages;
+  world.answer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).write(frames.join(""));
+    const timer = setInterval(() => void response.write(ping), pingEveryMs);
+    // Longer than the gateway waits; a gateway that waits on sees it end.
+    const enough = setTimeout(() => response.end(), pingEveryMs * 20);
+    response.on("close", () => {
+      clearInterval(timer);
+      clearTimeout(enough);
+    });
+  });
+  const caller = model === "messages" ? messages : chat;
+  const response = await world.call(caller, { model: `alone/${model}`, stream: true });
+  expect(caller.endsNormally(await readEvents(response))).toBe(true);
+  await eventually(() => world.first.requests.at(-1)!.aborted, "the gateway to leave");
+  expect((await rowOf(response)).cost_nano).toBe(costAtFirstNano);
+});
+
+it("a frame that arrives slowly after a reason is part of the answer", async () => {
+  const [begin, middle, ...rest] = chat.frames;
+  const early = rest.find((frame) => frame.includes('"stop"'))!;
+  world.answer(async (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).write(begin! + early);
+    for (const piece of middle!.match(/[^]{1,40}/g)!) {
+      response.write(piece);
+      await new Promise((resolve) => setTimeout(resolve, pingEveryMs * 2));
+    }
+    response.end(rest.join(""));
+  });
+  const response = await alone({ stream: true });
+  expect(chat.textOfFrames(await readEvents(response))).toBe(answerText);
+});
+
 it("an answer of more than a megabyte is read like any other", async () => {
   const content = "large ".repeat(200_000);
   const whole = chat.whole() as { choices: object[] };
