@@ -139,12 +139,12 @@ function emptyContext(response: CanonicalResponse): AnswerContext {
  * reported by then: some protocols report it before the finish and some after.
  */
 class ConvertedTap implements StreamTap, StreamSeen {
-  usage: Usage | undefined = undefined;
   error: WireError | undefined = undefined;
   readonly #decoder: Transducer<SseEvent, CanonicalEvent>;
   readonly #encoder: Transducer<CanonicalEvent, SseEvent>;
   readonly #log = createTextLog();
   #finish: CanonicalEvent | undefined;
+  #told: Extract<CanonicalEvent, { type: "usage" }> | undefined;
 
   constructor(upstream: UpstreamCodec, caller: Codec, context: AnswerContext) {
     this.#decoder = upstream.decodeStream();
@@ -157,6 +157,10 @@ class ConvertedTap implements StreamTap, StreamSeen {
 
   get text(): string {
     return this.#log.read();
+  }
+
+  get usage(): Usage | undefined {
+    return this.#told?.isSoFar === true && this.ended ? undefined : this.#told?.usage;
   }
 
   /** An upstream that has said why it stopped need not have closed. */
@@ -192,7 +196,7 @@ class ConvertedTap implements StreamTap, StreamSeen {
     const frames: SseEvent[] = [];
     for (const event of events) {
       if (event.type === "finish") this.#finish = event;
-      else if (event.type === "usage") this.usage = event.usage;
+      else if (event.type === "usage") this.#told = event;
       else if (event.type === "error") this.error = { message: event.message, code: event.code };
       else {
         if ("text" in event) this.#log.add(event.text);

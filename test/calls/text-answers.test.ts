@@ -1,5 +1,6 @@
 /** Answers of vendors that are not as they were asked for: cut, large, in the other form, or no answer. T14, T15, T60, T62, T88. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { tokensIn } from "../../src/calls/meter.ts";
 import { eventually } from "../support/patience.ts";
 import { forced } from "../support/gateway.ts";
 import { json, type Answer } from "../support/recorder.ts";
@@ -69,6 +70,30 @@ it("T88: a whole answer that takes long is JSON from its first byte: nothing kee
   expect(whole.status).toBe(200);
   expect(chat.textOf((await whole.json()) as never)).toBe(answerText);
 });
+
+it.each(["messages", "converted"])(
+  "T48: output that was told at a stream's start only is estimated, whole and streamed (%s)",
+  async (model) => {
+    const start = { id: "msg_7", usage: { input_tokens: 100, output_tokens: 1 } };
+    const silent = messages.frames.map((frame) =>
+      frame.startsWith("event: message_start")
+        ? `event: message_start\ndata: ${JSON.stringify({ type: "message_start", message: start })}\n\n`
+        : frame.replace(/,"usage":\{[^]*?\}(?=\}\n)/, ""),
+    );
+    expect(silent.join("").match(/"usage"/g)).toHaveLength(1);
+    world.answer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(silent.join(""));
+    });
+    const caller = model === "messages" ? messages : chat;
+    for (const stream of [true, false]) {
+      const response = await world.call(caller, { model: `alone/${model}`, stream });
+      await response.text();
+      const { usage_source, usage } = await world.row(response);
+      expect(usage_source).toBe("estimated");
+      expect(usage!["outputTokens"]).toBe(await tokensIn(answerText));
+    }
+  },
+);
 
 const pingEveryMs = 200;
 

@@ -63,7 +63,7 @@ function take(collected: Collected, event: CanonicalEvent): void {
       return;
     }
     case "usage":
-      collected.usage = event.usage;
+      if (event.isSoFar !== true) collected.usage = event.usage;
       return;
     case "finish":
       collected.finish = event.finish;

@@ -47,7 +47,7 @@ export type CanonicalEvent =
     }
   /** A picture or sound of the answer: whole, and no block. */
   | { readonly type: "media"; readonly part: MediaPart }
-  /** Cumulative; the last one seen wins. */
-  | { readonly type: "usage"; readonly usage: Usage }
+  /** Cumulative; the last one seen wins. `isSoFar`: told of the answer's start alone, and of no use once it is over. */
+  | { readonly type: "usage"; readonly usage: Usage; readonly isSoFar?: boolean | undefined }
   | { readonly type: "finish"; readonly finish: Finish }
   | { readonly type: "error"; readonly message: string; readonly code?: string | undefined };

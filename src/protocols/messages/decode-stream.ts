@@ -82,7 +82,8 @@ function messageStart(
   message: WireObject,
   blocks: readonly WireObject[],
 ): CanonicalEvent[] {
-  const events = [...begin(state, nonEmpty(message["id"])), ...usageEvent(state)];
+  const isSoFar = state.reader.stop === undefined;
+  const events = [...begin(state, nonEmpty(message["id"])), ...usageEvent(state, isSoFar)];
   for (const [number, block] of blocks.entries()) {
     const index = `whole-${number}`;
     events.push(...blockStart(state, index, block), ...blockStop(state, index));
@@ -174,8 +175,8 @@ function endEvents({ id, kind, signature, input }: Block): CanonicalEvent[] {
   }
 }
 
-function usageEvent({ reader: { usage } }: State): CanonicalEvent[] {
-  return usage ? [{ type: "usage", usage }] : [];
+function usageEvent({ reader: { usage } }: State, isSoFar: boolean = false): CanonicalEvent[] {
+  return usage ? [{ type: "usage", usage, ...(isSoFar ? { isSoFar } : {}) }] : [];
 }
 
 /** Closes what is open, but for blocks of a kind. */

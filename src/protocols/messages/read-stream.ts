@@ -6,7 +6,7 @@
 import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import type { Usage } from "../../base/usage.ts";
+import { reportedCount, type Usage } from "../../base/usage.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { decodeError } from "./errors.ts";
@@ -49,15 +49,22 @@ export class MessagesReader {
   /** The counts reported so far, as they came. */
   wireUsage: WireObject = {};
   readonly #frames = new StreamFrames(varying);
-  #phase: "waiting" | "running" | "over" = "waiting";
+  #phase: "waiting" | "running" | "over" | "broken" = "waiting";
   #messageId: unknown;
   #hasContent = false;
   #tellsUsage = false;
   /** Whether the start told a placeholder, and nothing after it the input. */
   #awaitsInput = false;
+  /** Whether the output was told of the answer, and not only of its start, where vendors say 1. */
+  #tellsOutput = false;
 
-  /** Output without any input is not told whole; all zeros are (T61). */
+  /**
+   * So far, and of an answer that is over what was told of all of it. Output without any input is not told whole; all zeros
+   * are (T61).
+   */
   get usage(): Usage | undefined {
+    const isWhole = this.stop !== undefined || this.#phase === "over";
+    if (isWhole && !this.#tellsOutput) return undefined;
     const usage = this.#tellsUsage ? decodeUsage(this.wireUsage) : undefined;
     return this.#awaitsInput && usage && usage.outputTokens > 0 ? undefined : usage;
   }
@@ -68,10 +75,11 @@ export class MessagesReader {
   }
 
   read(event: SseEvent): MessagesEvent {
-    if (this.#phase === "over") return nothing;
+    if (this.#phase === "over" || this.#phase === "broken") return nothing;
     const data = this.#frames.read(event);
     const seen = typeof data === "string" ? unread[data] : this.#take(data, event.event);
-    if (seen.type === "error" || seen.type === "message_stop") this.#phase = "over";
+    if (seen.type === "message_stop") this.#phase = "over";
+    else if (seen.type === "error") this.#phase = "broken";
     return seen;
   }
 
@@ -111,6 +119,8 @@ export class MessagesReader {
     this.#messageId = message["id"];
     this.#takeStop(message);
     this.#takeUsage(usage);
+    // An answer that was ready before the stream began is told whole.
+    this.#tellsOutput = this.stop !== undefined;
     // All zeros is a placeholder of vendors that count at the end (T44).
     this.#tellsUsage = tellsInput(usage);
     this.#awaitsInput = !this.#tellsUsage;
@@ -141,6 +151,7 @@ export class MessagesReader {
     if (!isObject(usage)) return false;
     this.wireUsage = mergeUsage(this.wireUsage, usage);
     this.#tellsUsage = true;
+    this.#tellsOutput ||= reportedCount(usage["output_tokens"]) !== undefined;
     this.#awaitsInput &&= !namesInput(usage);
     return true;
   }

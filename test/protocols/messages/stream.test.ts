@@ -32,7 +32,7 @@ describe("decodeStream", () => {
     const signature = { protocol: "messages", value: "c2lnbmVk" };
     expect(decode(transcripts.toolUse)).toEqual([
       { type: "start", protocol: "messages", id: "msg_01", createdAt: 0 },
-      { type: "usage", usage: { ...usage, outputTokens: 1 } },
+      { type: "usage", usage: { ...usage, outputTokens: 1 }, isSoFar: true },
       { type: "reasoning_start", block: "0" },
       { type: "reasoning_delta", block: "0", text: "Let me see" },
       { type: "reasoning_delta", block: "0", text: "." },
