@@ -37,6 +37,8 @@ interface State {
   begun: number;
   hasCalls: boolean;
   finishReason: string | undefined;
+  /** Why the prompt was blocked. */
+  blocked: string | undefined;
 }
 
 /** A decoder of one stream. */
@@ -50,6 +52,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     begun: 0,
     hasCalls: false,
     finishReason: undefined,
+    blocked: undefined,
   };
   return transducer(state, takeEvent, end, ({ reader }) => reader.ended);
 }
@@ -66,7 +69,8 @@ function takeChunk(state: State, { data, candidates, blocked, tellsUsage }: Gene
   // Of several candidates the first counts; conversion never asks for more.
   const candidate = candidates.find(({ index }) => index === 0);
   for (const part of candidate?.parts ?? []) events.push(...takePart(state, part));
-  state.finishReason = candidate?.reason ?? blocked ?? state.finishReason;
+  state.finishReason = candidate?.reason ?? state.finishReason;
+  state.blocked = blocked ?? state.blocked;
   const { usage } = state.reader;
   if (tellsUsage && usage) events.push({ type: "usage", usage });
   return events;
@@ -177,10 +181,10 @@ function breakOff(state: State, { message, code, type }: WireError): CanonicalEv
 /** Complete is a stream that said why it stopped; any other broke, however politely it closed (T16). */
 function end(state: State, why: EndReason): CanonicalEvent[] {
   if (state.phase === "over") return [];
-  if (state.finishReason === undefined) {
+  if (state.finishReason === undefined && state.blocked === undefined) {
     const broken = "The upstream's stream ended too early.";
     return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
   }
-  const finish = decodeFinish(state.finishReason, state.hasCalls);
+  const finish = decodeFinish(state.finishReason, state.hasCalls, state.blocked);
   return [...closeCall(state), ...closeText(state), { type: "finish", finish }];
 }

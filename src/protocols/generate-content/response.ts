@@ -25,7 +25,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
     id,
     createdAt: createdAt(body),
     content,
-    finish: decodeFinish(candidate["finishReason"] ?? blockReason(body), hasCalls),
+    finish: decodeFinish(candidate["finishReason"], hasCalls, blockReason(body)),
     ...(usage ? { usage } : {}),
   };
 }
@@ -76,8 +76,13 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   TOO_MANY_TOOL_CALLS: "error",
 };
 
-/** Calls end with STOP here, so their presence tells (CONV-717). Without any reason the answer is no normal one. */
-export function decodeFinish(raw: unknown, hasCalls: boolean): Finish {
+/**
+ * Calls end with STOP here, so their presence tells (CONV-717). Where there is only a reason why the prompt was blocked it was
+ * blocked, whatever the reason. Without any reason the answer is no normal one.
+ */
+export function decodeFinish(raw: unknown, hasCalls: boolean, blocked?: unknown): Finish {
+  if (typeof raw !== "string" && typeof blocked === "string")
+    return { reason: "content_filter", raw: blocked };
   if (typeof raw !== "string") return { reason: hasCalls ? "tool_calls" : "error" };
   const reason = rowOf(reasonByWire, raw) ?? "stop";
   return { reason: reason === "stop" && hasCalls ? "tool_calls" : reason, raw };

@@ -265,11 +265,17 @@ describe("whole answers", () => {
     expect(finish).toEqual({ reason, raw: finishReason });
   });
 
-  it("a blocked prompt has no candidates and is no error", () => {
-    const { content, finish } = codec.decodeResponse({ promptFeedback: { blockReason: "SAFETY" } });
-    expect(content).toEqual([]);
-    expect(finish).toEqual({ reason: "content_filter", raw: "SAFETY" });
-  });
+  it.each(["SAFETY", "OTHER", "A_NEW_REASON"])(
+    "a blocked prompt has no candidates and is no error, whatever blocked it: %s",
+    (blockReason) => {
+      const answer = { promptFeedback: { blockReason } };
+      const { content, finish } = codec.decodeResponse(answer);
+      expect(content).toEqual([]);
+      expect(finish).toEqual({ reason: "content_filter", raw: blockReason });
+      const events = decode(Buffer.from(`data: ${JSON.stringify(answer)}\n\n`));
+      expect(events.at(-1)).toEqual({ type: "finish", finish });
+    },
+  );
 
   const answers = recordingsOf("google", ".json").filter(([name]) => !name.includes("429"));
   describe.skipIf(answers.length === 0)("as recorded (beside the repository only)", () => {
