@@ -48,13 +48,15 @@ export function takeCallPiece(
 
 /**
  * The call a piece continues; undefined when it begins one. A new id with a name begins a call even at an index in
- * use: some vendors number every call 0 (T5). An id alone does not: others send a fresh one with every piece.
+ * use: some vendors number every call 0 (T5). An id alone goes on with the call that has it, else with the index's: others send
+ * a fresh one with every piece.
  */
 function findCall({ calls, byIndex }: ToolCalls, { index, id, name }: CallPiece): Call | undefined {
   if (typeof index === "number") {
     const call = byIndex.get(index);
     if (!call || id === undefined || call.wireId === undefined || call.wireId === id) return call;
-    return name === undefined ? call : calls.find((other) => other.wireId === id);
+    const own = calls.find((other) => other.wireId === id);
+    return own ?? (name === undefined ? call : undefined);
   }
   if (id !== undefined) return calls.find((call) => call.wireId === id);
   return name === undefined ? calls.at(-1) : undefined;

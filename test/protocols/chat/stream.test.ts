@@ -112,6 +112,19 @@ describe("chat streams, read", () => {
       ],
     ],
     [
+      "T5 T6: interleaved pieces of two calls, all numbered 0",
+      [
+        call({ index: 0, id: "a", function: { name: "f", arguments: "" } }),
+        call({ index: 0, id: "b", function: { name: "g", arguments: "" } }),
+        call({ index: 0, id: "a", function: { arguments: '{"a":0}' } }),
+        call({ index: 0, id: "b", function: { arguments: '{"b":1}' } }),
+      ],
+      [
+        { id: "a", arguments: '{"a":0}' },
+        { id: "b", arguments: '{"b":1}' },
+      ],
+    ],
+    [
       "calls without index, told apart by their ids",
       [
         call({ id: "a", function: { name: "f", arguments: "{" } }),
