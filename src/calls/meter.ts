@@ -68,14 +68,16 @@ async function estimate(inputTokens: number, text: string): Promise<Metered> {
 
 /**
  * The usage of an answer that its caller left before the end: what the vendor had reported by then,
- * and at least the tokens of the text that had arrived.
+ * and at least the tokens of the text that had arrived. No input by then is not a count yet: some vendors tell zeros with
+ * every frame, and the true numbers with the last one.
  */
 export async function meterPartial(
   reported: Usage | undefined,
   inputEstimate: number,
   text: string,
 ): Promise<Metered> {
-  const usage = reported ?? { ...noUsage, inputTokens: inputEstimate };
+  const isTold = reported !== undefined && reported.inputTokens > 0;
+  const usage = isTold ? reported : { ...noUsage, ...reported, inputTokens: inputEstimate };
   return {
     usage: { ...usage, outputTokens: Math.max(usage.outputTokens, await tokensIn(text)) },
     source: "estimated",

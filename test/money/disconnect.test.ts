@@ -142,24 +142,30 @@ describeGateways("clients that leave", { config }, (bench) => {
     expect(await call.row()).toMatchObject({ status: "client_closed", cost_nano: 0n });
   });
 
-  it("BILL-21 T62: after some frames of a vendor that tells usage at the end: input estimate and what arrived", async () => {
-    bench().up.answer((_request, response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(delta("The quick brown fox") + delta(" jumps over the lazy dog"));
-    });
-    const body = talk({ stream: true });
-    const call = await start(bench(), "/v1/chat/completions", body);
-    await readUntil(call.answer, "lazy dog");
-    call.leave();
-    await expectAborted(call.upstream);
-    const input = inputEstimate(body);
-    const output = countTokens("The quick brown fox jumps over the lazy dog");
-    expect(output).toBeGreaterThan(5);
-    await expectCharged(bench(), await call.row(), {
-      usage_source: "estimated",
-      cost_nano: nano(input, output),
-    });
-  });
+  it.each([
+    ["tells usage at the end", ""],
+    ["tells zeros before the end", usageFrame(usageOf(0, 0))],
+  ])(
+    "BILL-21 T62: after some frames of a vendor that %s: input estimate and what arrived",
+    async (_name, told) => {
+      bench().up.answer((_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(told + delta("The quick brown fox") + delta(" jumps over the lazy dog"));
+      });
+      const body = talk({ stream: true });
+      const call = await start(bench(), "/v1/chat/completions", body);
+      await readUntil(call.answer, "lazy dog");
+      call.leave();
+      await expectAborted(call.upstream);
+      const input = inputEstimate(body);
+      const output = countTokens("The quick brown fox jumps over the lazy dog");
+      expect(output).toBeGreaterThan(5);
+      await expectCharged(bench(), await call.row(), {
+        usage_source: "estimated",
+        cost_nano: nano(input, output),
+      });
+    },
+  );
 
   it("BILL-21 T62: after some frames of a vendor that told its input first: that input, and what arrived", async () => {
     const event = (type: string, fields: object) =>
