@@ -153,6 +153,12 @@ export interface DirectRoute {
    * what their pieces add up to is then the answer.
    */
   wholeOf?(frames: readonly SseEvent[]): JsonObject | undefined;
+  /**
+   * Where answers may hold what the canonical form does not: `whole`, which a stream's pieces add up to, with that of the
+   * stream (undefined where it broke off), and the stream of such a whole answer (undefined for any other).
+   */
+  withChoices?(whole: JsonObject, frames: readonly SseEvent[]): JsonObject | undefined;
+  framesOfChoices?(answer: JsonObject, context: AnswerContext): SseEvent[] | undefined;
   /** Watches a stream as it passes. */
   tap(options: TapOptions): StreamTap;
 }

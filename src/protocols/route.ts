@@ -67,8 +67,8 @@ export class PassThroughRoute implements Route {
   readonly notes: readonly Note[];
   readonly askedOutputTokens: number | undefined;
   readonly #input: RouteInput;
-  /** What the last whole answer was made of, where the upstream streamed it. */
-  #collected: CanonicalResponse | undefined;
+  /** The last whole answer, where the upstream streamed it and did not tell its usage: the same with a usage. */
+  #withUsage: ((usage: Usage) => JsonObject | undefined) | undefined;
 
   /** @throws GatewayError as `fitOwn` */
   constructor(input: RouteInput) {
@@ -95,12 +95,8 @@ export class PassThroughRoute implements Route {
 
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
     const { caller, model } = this.#input;
-    const collected = this.#collected;
     // A vendor tells a stream's usage where it was asked to, and a whole answer was asked for: what is billed stands in.
-    const whole =
-      collected && !collected.usage
-        ? caller.encodeResponse({ ...collected, usage }, answerContext(this.#input))
-        : answer;
+    const whole = this.#withUsage?.(usage) ?? answer;
     return caller.direct.answer(exactly(whole), model, droppedParams);
   }
 
@@ -110,15 +106,24 @@ export class PassThroughRoute implements Route {
   }
 
   framesOf(answer: JsonObject): SseEvent[] {
-    return framesOfWhole(this.#input.caller, answer, answerContext(this.#input));
+    const { caller } = this.#input;
+    const context = answerContext(this.#input);
+    const told = caller.direct.framesOfChoices?.(answer, context);
+    return told ?? framesOfWhole(caller, answer, context);
   }
 
   wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
     const { caller } = this.#input;
     const told = caller.direct.wholeOf?.(frames);
     if (told) return told;
-    this.#collected = collectFrames(caller, frames);
-    return this.#collected && caller.encodeResponse(this.#collected, answerContext(this.#input));
+    const collected = collectFrames(caller, frames);
+    if (!collected) return undefined;
+    const encode = (response: CanonicalResponse): JsonObject | undefined => {
+      const whole = caller.encodeResponse(response, answerContext(this.#input));
+      return caller.direct.withChoices ? caller.direct.withChoices(whole, frames) : whole;
+    };
+    if (!collected.usage) this.#withUsage = (usage) => encode({ ...collected, usage });
+    return encode(collected);
   }
 }
 

@@ -11,7 +11,7 @@ import type { AnswerContext, Codec, UpstreamCodec } from "./codec.ts";
 
 /** The frames a stream would have had that gave this whole answer. */
 export function framesOfWhole(
-  codec: Codec,
+  codec: Pick<Codec, "decodeResponse" | "encodeStream">,
   answer: JsonObject,
   context: AnswerContext,
 ): SseEvent[] {
@@ -27,7 +27,7 @@ export function framesOfWhole(
  * Undefined when the stream broke off or held an error: it is then no answer.
  */
 export function collectFrames(
-  codec: UpstreamCodec,
+  codec: Pick<UpstreamCodec, "decodeStream">,
   frames: readonly SseEvent[],
 ): CanonicalResponse | undefined {
   const decoder = codec.decodeStream();

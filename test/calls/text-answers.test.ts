@@ -53,6 +53,44 @@ it("T14: a whole answer to a call that asked for a stream is sent as one, and ch
   expect((await rowOf(response)).cost_nano).toBe(costAtFirstNano);
 });
 
+it("T14 T15: all choices of an answer in the other form arrive, with their logprobs", async () => {
+  const logprobs = { content: [{ token: "So", logprob: -1, bytes: null, top_logprobs: [] }] };
+  const extra = { n: 2, logprobs: true };
+  const said = ["So far", "So good"];
+  const chunk = (index: number, delta: object, finish: string | null, told: object | null) =>
+    `data: ${JSON.stringify({
+      id: "c",
+      choices: [{ index, delta, finish_reason: finish, logprobs: told }],
+    })}\n\n`;
+  const text = [1, 0].map((index) => chunk(index, { content: said[index] }, null, logprobs));
+  const ends = [0, 1].map((index) => chunk(index, {}, "stop", null));
+  world.answer(raw([...text, ...ends].join(""), { "content-type": "text/event-stream" }));
+  const answered = await alone({ extra });
+  const { choices } = (await answered.json()) as { choices: object[] };
+  expect(choices).toMatchObject(
+    said.map((content, index) => ({
+      index,
+      message: { content },
+      logprobs,
+      finish_reason: "stop",
+    })),
+  );
+  const { usage } = await world.row(answered);
+  expect(usage!["outputTokens"]).toBe(await tokensIn(said.toReversed().join("")));
+
+  const options = said.map((content, index) => ({ index, message: { content }, logprobs }));
+  world.answer(
+    json({ ...chat.whole(), choices: options.map((one) => ({ ...one, finish_reason: "stop" })) }),
+  );
+  const streamed = await readEvents(await alone({ stream: true, extra }));
+  const told = streamed.filter(({ data }) => data.includes("So"));
+  expect(told.map(({ data }) => (JSON.parse(data) as { choices: object[] }).choices)).toEqual(
+    said.map((content, index) => [{ index, delta: { content }, logprobs, finish_reason: null }]),
+  );
+  expect(streamed.filter(({ data }) => data.includes('"finish_reason":"stop"'))).toHaveLength(2);
+  expect(chat.endsNormally(streamed)).toBe(true);
+});
+
 it("T88: a whole answer that takes long is JSON from its first byte: nothing keeps it alive", async () => {
   const { promise: later, resolve } = Promise.withResolvers<void>();
   world.answer(async (request, response) => {

@@ -6,6 +6,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { framesOfChoices, withChoices } from "./choices.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { ChatTap } from "./tap.ts";
@@ -49,5 +50,7 @@ export const chatDirect: DirectRoute = {
   usage: (answer) => readUsage(answer["usage"]),
   text: answerText,
   answer: directAnswer,
+  withChoices,
+  framesOfChoices,
   tap: (options) => new ChatTap(options),
 };

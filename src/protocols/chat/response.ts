@@ -84,26 +84,29 @@ function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {
 
 /** Writes the answer for a chat caller (CONV-701, CONV-705, CONV-709, CONV-713, CONV-801). */
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
-  const { finish, protocol } = response;
-  // vLLM's word, for callers of its own protocol.
-  const stopReason = protocol === "chat" ? finish.stopSequence : undefined;
   const answer: JsonObject = {
     id: `chatcmpl-${context.id}`,
     object: "chat.completion",
     created: context.createdAt,
     model: context.model,
-    choices: [
-      {
-        index: 0,
-        message: encodeMessage(response.content),
-        logprobs: null,
-        finish_reason: encodeFinish(finish),
-        ...member("stop_reason", stopReason),
-      },
-    ],
+    choices: [encodeChoice(response, 0)],
   };
   if (response.usage) answer["usage"] = writeUsage(response.usage);
   return answer;
+}
+
+/** What an answer says, as one of its choices. */
+export function encodeChoice({ finish, protocol, content }: CanonicalResponse, index: number) {
+  // vLLM's word, for callers of its own protocol.
+  const stopReason = protocol === "chat" ? finish.stopSequence : undefined;
+  const choice: JsonObject = {
+    index,
+    message: encodeMessage(content),
+    logprobs: null,
+    finish_reason: encodeFinish(finish),
+    ...member("stop_reason", stopReason),
+  };
+  return choice;
 }
 
 function encodeMessage(parts: readonly Part[]): JsonObject {
