@@ -17,7 +17,7 @@ import { meterPartial, meterWhole, textOfCut, type Metered } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
 import { recordFirstToken } from "./record.ts";
 
-import { relayStream } from "./text-stream.ts";
+import { relayStream, unreadStream } from "./text-stream.ts";
 
 /** Reads a whole answer, which goes out as frames where the caller asked for a stream. */
 export async function answerWhole(
@@ -107,8 +107,13 @@ export async function answerStream(
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
   const parser = createSseParser();
-  const frames = [...parser.push(bytes), ...parser.end()];
-  const answer = route.wholeOf(frames);
+  let answer: JsonObject | undefined;
+  try {
+    answer = route.wholeOf([...parser.push(bytes), ...parser.end()]);
+  } catch (error) {
+    // The same as of a stream in passing.
+    throw new BadAnswerError(unreadStream(error), { cause: error });
+  }
   if (!answer) throw new BadAnswerError("it is a stream that is no complete answer");
   return answer;
 }

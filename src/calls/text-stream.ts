@@ -36,6 +36,10 @@ export function relayStream(options: RelayOptions): Promise<StreamEnd> {
   });
 }
 
+/** Why a stream cannot be read, by what reading it threw. */
+export const unreadStream = (error: unknown): string =>
+  error instanceof SseOverflowError ? error.message : "a frame of its stream cannot be read";
+
 class Relay {
   readonly #options: RelayOptions;
   readonly #resolve: (end: StreamEnd) => void;
@@ -98,9 +102,7 @@ class Relay {
         if (!reply.gone && !reply.write(frames)) exchange.pause();
       }
     } catch (error) {
-      const reason =
-        error instanceof SseOverflowError ? error.message : "a frame of its stream cannot be read";
-      this.#broke(new BadAnswerError(reason, { cause: error }));
+      this.#broke(new BadAnswerError(unreadStream(error), { cause: error }));
       exchange.abort();
       return;
     }

@@ -91,6 +91,28 @@ it("T14 T15: all choices of an answer in the other form arrive, with their logpr
   expect(chat.endsNormally(streamed)).toBe(true);
 });
 
+const nested = 400_000;
+
+it.each<[string, () => string, string]>([
+  ["an event without an end", () => `data: ${"x".repeat(34 * 1024 * 1024)}`, "longer than"],
+  [
+    "a frame too deep to be written again",
+    () =>
+      `data: {"id":"c","choices":[{"delta":{"tool_calls":[{"id":"t","function":{"name":"f",` +
+      `"arguments":${'{"7":'.repeat(nested)}1${"}".repeat(nested)}}}]},"finish_reason":"stop"}]}\n\n`,
+    "cannot be read",
+  ],
+])("T15: a stream for a whole answer with %s is its vendor's fault", async (_name, body, why) => {
+  world.answer((request, response) =>
+    raw(body(), { "content-type": "text/event-stream" })(request, response),
+  );
+  const response = await world.call(chat);
+  expect(response.status).toBe(502);
+  const { attempts } = await rowOf(response);
+  expect(attempts).toHaveLength(2);
+  for (const { message } of attempts) expect(message).toContain(why);
+});
+
 it("T88: a whole answer that takes long is JSON from its first byte: nothing keeps it alive", async () => {
   const { promise: later, resolve } = Promise.withResolvers<void>();
   world.answer(async (request, response) => {
