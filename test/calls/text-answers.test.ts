@@ -184,13 +184,15 @@ it.each([
 it("a frame that arrives slowly after a reason is part of the answer", async () => {
   const [begin, middle, ...rest] = chat.frames;
   const early = rest.find((frame) => frame.includes('"stop"'))!;
-  world.answer(async (_request, response) => {
+  world.answer((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).write(begin! + early);
-    for (const piece of middle!.match(/[^]{1,40}/g)!) {
-      response.write(piece);
-      await new Promise((resolve) => setTimeout(resolve, pingEveryMs * 2));
-    }
-    response.end(rest.join(""));
+    const pieces = middle!.match(/[^]{1,40}/g)!;
+    const timer = setInterval(() => {
+      const piece = pieces.shift();
+      if (piece === undefined) response.end(rest.join(""));
+      else response.write(piece);
+    }, pingEveryMs * 2);
+    response.on("close", () => clearInterval(timer));
   });
   const response = await alone({ stream: true });
   expect(chat.textOfFrames(await readEvents(response))).toBe(answerText);

@@ -22,8 +22,8 @@ interface Block {
   readonly source: string;
   open: boolean;
   hasContent: boolean;
-  /** Of a reasoning block: the summary part that is being sent. */
-  part: unknown;
+  /** Of a reasoning block: the summary part that is being sent. Of a call: its id. */
+  part?: unknown;
 }
 
 interface StreamState {
@@ -149,11 +149,9 @@ function openBlock(
   source: string,
 ): CanonicalEvent[] {
   if (state.blocks.has(id)) return [];
-  state.blocks.set(id, { kind, source, open: true, hasContent: false, part: undefined });
-  const isSummary = source.includes("summary");
-  if (kind === "reasoning" && isSummary) {
+  state.blocks.set(id, { kind, source, open: true, hasContent: false });
+  if (kind === "reasoning" && source.includes("summary"))
     return [{ type: "reasoning_start", block: id, summary: true }];
-  }
   return [{ type: `${kind}_start`, block: id }];
 }
 
@@ -182,15 +180,10 @@ function itemBegun(state: StreamState, index: string, item: unknown): CanonicalE
 function beginCall(state: StreamState, index: string, item: WireObject): CanonicalEvent[] {
   const block = `tool_${index}`;
   if (state.blocks.has(block)) return [];
-  state.blocks.set(block, {
-    kind: "tool_call",
-    source: "item",
-    open: true,
-    hasContent: false,
-    part: undefined,
-  });
-  state.calls += 1;
   const id = idOfCall(item, callId(state.id, index));
+  const begun = { kind: "tool_call", source: "item", open: true, hasContent: false } as const;
+  state.blocks.set(block, { ...begun, part: id });
+  state.calls += 1;
   return [{ type: "tool_call_start", block, id, name: nonEmpty(item["name"]) ?? "" }];
 }
 
@@ -224,8 +217,7 @@ function endPart(
   if (part.type === "media") return takeMedia(state, `media_${index}`, part);
   if (part.type !== "reasoning") return [];
   const source = part.summary ? "response.reasoning_summary_text" : "response.reasoning_text";
-  const isBlank = part.text === "" && !part.signature;
-  const begun = isBlank ? [] : openBlock(state, block, "reasoning", source);
+  const begun = openBlock(state, block, "reasoning", source);
   const added = isEmpty(state, block) ? addContent(state, block, part.text) : [];
   return [...begun, ...added, ...closeBlock(state, block, part.signature)];
 }
@@ -233,8 +225,7 @@ function endPart(
 /** A picture, once. */
 function takeMedia(state: StreamState, id: BlockId, part: MediaPart): CanonicalEvent[] {
   if (state.blocks.has(id)) return [];
-  const block = { kind: "text", source: "item", hasContent: true, part: undefined } as const;
-  state.blocks.set(id, { ...block, open: false });
+  state.blocks.set(id, { kind: "text", source: "item", open: false, hasContent: true });
   return [{ type: "media", part }];
 }
 
@@ -259,12 +250,7 @@ function takeResponse(
   const id = nonEmpty(response["id"]) ?? "";
   const events = begin(state, id, tokenCount(response["created_at"]));
   if (!isLast) return events;
-  // Some upstreams tell everything in the terminal event only.
-  if (state.blocks.size === 0 && !state.reader.error) {
-    for (const [index, item] of objects(response["output"]).entries()) {
-      events.push(...itemEnded(state, String(index), item));
-    }
-  }
+  if (!state.reader.error) events.push(...untold(state, objects(response["output"])));
   state.ended = true;
   const failed = state.reader.error ?? error;
   events.push(...(failed ? closeTexts(state) : closeAll(state)));
@@ -272,6 +258,21 @@ function takeResponse(
   if (usage) events.push({ type: "usage", usage });
   if (failed) return [...events, errorEvent(failed)];
   return [...events, { type: "finish", finish: decodeFinish(response, state.calls > 0) }];
+}
+
+/**
+ * Some upstreams tell everything in the terminal event only, or the arguments of a call that they began. Which of its items
+ * were told is known by the ids of calls only.
+ */
+function untold(state: StreamState, output: readonly WireObject[]): CanonicalEvent[] {
+  const { blocks } = state;
+  if (blocks.size === 0)
+    return output.flatMap((item, index) => itemEnded(state, String(index), item));
+  return [...blocks].flatMap(([block, { kind, hasContent, part }]) => {
+    if (kind !== "tool_call" || hasContent) return [];
+    const own = output.find((item) => idOfCall(item, "") === part);
+    return addContent(state, block, own?.["arguments"]);
+  });
 }
 
 const errorEvent = ({ message, code }: WireError): CanonicalEvent => ({

@@ -87,6 +87,27 @@ describe("responses streams, read", () => {
     ]);
   });
 
+  it("T3 T12: the arguments of calls that began are read of the terminal event where no other told them", () => {
+    const call = (id: string, text: string): JsonObject => ({
+      type: "function_call",
+      id: `fc_${id}`,
+      call_id: id,
+      name: "f",
+      arguments: text,
+    });
+    const told = [call("b", '{"b":1}'), call("a", '{"a":0}')];
+    const events = read(
+      created,
+      ["output_item.added", item(0, call("a", ""))],
+      ["output_item.added", item(1, call("b", ""))],
+      ["completed", response("completed", { usage, output: told })],
+    );
+    expect(collect(events).content).toMatchObject([
+      { id: "a", arguments: '{"a":0}' },
+      { id: "b", arguments: '{"b":1}' },
+    ]);
+  });
+
   it("T10 T12: text, then two calls", () => {
     const { content, finish } = whole(
       ...message,
