@@ -217,7 +217,8 @@ function endPart(
   if (part.type === "media") return takeMedia(state, `media_${index}`, part);
   if (part.type !== "reasoning") return [];
   const source = part.summary ? "response.reasoning_summary_text" : "response.reasoning_text";
-  const begun = openBlock(state, block, "reasoning", source);
+  const isBlank = part.text === "" && !part.signature;
+  const begun = isBlank ? [] : openBlock(state, block, "reasoning", source);
   const added = isEmpty(state, block) ? addContent(state, block, part.text) : [];
   return [...begun, ...added, ...closeBlock(state, block, part.signature)];
 }
@@ -265,10 +266,9 @@ function takeResponse(
  * were told is known by the ids of calls only.
  */
 function untold(state: StreamState, output: readonly WireObject[]): CanonicalEvent[] {
-  const { blocks } = state;
-  if (blocks.size === 0)
+  if (state.blocks.size === 0)
     return output.flatMap((item, index) => itemEnded(state, String(index), item));
-  return [...blocks].flatMap(([block, { kind, hasContent, part }]) => {
+  return [...state.blocks].flatMap(([block, { kind, hasContent, part }]) => {
     if (kind !== "tool_call" || hasContent) return [];
     const own = output.find((item) => idOfCall(item, "") === part);
     return addContent(state, block, own?.["arguments"]);
