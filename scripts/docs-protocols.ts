@@ -322,6 +322,9 @@ Results of tools follow their calls directly, in the order of the calls; calls w
 a call, are removed and reported. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
 Signatures of reasoning go back to the protocol that gave them, and to no other.
 
+Of a converted answer, text, refusals, reasoning, calls of tools and usage arrive, and pictures where the caller's protocol has
+a place for them: messages has none. Where an answer came from (citations, annotations) arrives on direct routes only.
+
 Addresses of media, files and servers that a request names must be \`https\` or \`http\` of a public host, or base64
 data. A vendor's own store is allowed too (\`gs:\`, \`s3:\`, \`oss:\`, \`tos:\`, \`cos:\`, \`ms:\`, \`asset:\`). This
 holds on direct routes too. Others, such as \`file:\` or a host of a private network, are 400 \`invalid_value\` with the
