@@ -1,12 +1,7 @@
-/** Processes that hold a database, for tests that stop or kill them. They end with their test file. */
-import { spawn, type ChildProcess } from "node:child_process";
+/** Processes that hold a database, for tests that stop or kill them. They end with their test. */
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { afterAll, expect } from "vitest";
-
-const children: ChildProcess[] = [];
-afterAll(() => {
-  for (const child of children) child.kill("SIGKILL");
-});
+import { expect, onTestFinished } from "vitest";
 
 /** Starts one on a data directory, or on a server by its URL; `owner`: as which user. */
 export function startHolder(
@@ -19,7 +14,7 @@ export function startHolder(
     stdio: ["pipe", "pipe", "inherit"],
     ...owner,
   });
-  children.push(child);
+  onTestFinished(() => void child.kill("SIGKILL"));
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
   const said = (text: RegExp) => expect.poll(() => lines.find((line) => text.test(line)));

@@ -49,6 +49,12 @@ describe("files", () => {
     expect(pages).toContain("README.md");
   });
 
+  it("no hook stands at the top of a module that tests share: it would be that of the first file alone that loads it", () => {
+    const shared = files("test/**/*.ts").filter((path) => !path.endsWith(".test.ts"));
+    expect(shared).toContain("test/support/postgres.ts");
+    expect(matches(shared, /^(?:before|after)(?:All|Each)\(/)).toEqual([]);
+  });
+
   it("no source file is longer than 300 lines; a migration never changes, and may have 400", () => {
     const lines = (path: string) => read(path).split("\n").length - 1;
     const longest = (path: string) => (path.startsWith("src/storage/migrations/") ? 400 : 300);

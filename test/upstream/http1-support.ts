@@ -2,18 +2,13 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { createPools, ExchangeError, openExchange } from "../../src/upstream/index.ts";
 import type { ExchangeRequest } from "../../src/upstream/exchange.ts";
 import { eventually, patienceMs } from "../support/patience.ts";
 
 /** What the upstream does with a request, head and body, that has come in whole. */
 type Behaviour = (socket: Socket, request: string) => void;
-
-const closers: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
 
 export interface RawUpstream {
   readonly url: string;
@@ -60,9 +55,9 @@ export async function startRaw(
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  closers.push(() => {
+  onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
-    return new Promise((resolve) => server.close(resolve));
+    return new Promise<void>((resolve) => void server.close(() => resolve()));
   });
   const { port } = server.address() as AddressInfo;
   return {
@@ -99,7 +94,7 @@ export async function startAfterthought(
     server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));`;
   const count = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(source, { eval: true, workerData: { answer, after, count } });
-  closers.push(() => worker.terminate());
+  onTestFinished(async () => void (await worker.terminate()));
   const [port] = (await once(worker, "message")) as [number];
   let seen = 0;
   return {
@@ -124,9 +119,9 @@ export async function listen(server: Server, host = "127.0.0.1"): Promise<number
     server.listen(0, host, () => resolve(true));
   });
   if (!isThere) return undefined;
-  closers.push(() => {
+  onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
-    return new Promise((resolve) => server.close(resolve));
+    return new Promise<void>((resolve) => void server.close(() => resolve()));
   });
   return (server.address() as AddressInfo).port;
 }
@@ -134,7 +129,7 @@ export async function listen(server: Server, host = "127.0.0.1"): Promise<number
 /** Pools that are closed when the test is over. Their connections are used again at once, unless told otherwise. */
 export function usePools(options: Parameters<typeof createPools>[0] = { quietMs: 0 }) {
   const pools = createPools(options);
-  closers.push(() => pools.close());
+  onTestFinished(() => pools.close());
   return pools;
 }
 
