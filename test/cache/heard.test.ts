@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createKey } from "../../src/tenancy/index.ts";
-import { allow, calls, eventOf, secret } from "../hooks/support.ts";
+import { allow, eventOf, inBothForms, secret } from "../hooks/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres } from "../support/postgres.ts";
@@ -54,31 +54,20 @@ async function ask({ gateway, key }: Asking, path: string, body: object) {
 
 const text = 'Hello\n#sandbox {"reply":"Good morning"}';
 
-it.each(
-  calls
-    .filter(([endpoint]) => endpoint !== "embeddings")
-    .flatMap(([endpoint, path, body]) => [
-      { endpoint, path, body: body(text), stream: false },
-      path.includes("generateContent")
-        ? {
-            endpoint,
-            path: path.replace("generateContent", "streamGenerateContent?alt=sse"),
-            body: body(text),
-            stream: true,
-          }
-        : { endpoint, path, body: body(text, { stream: true }), stream: true },
-    ]),
-)("$endpoint, stream $stream: the whole text of a hit", async ({ path, body }) => {
-  await eventually(async () => (await ask(first, path, body)).cache === "hit", "a kept answer");
-  const hit = await ask(second, path, body);
-  expect(hit.cache).toBe("hit");
-  expect(hit.text).toMatch(/Good/);
-  const told = await eventually(
-    () => ear.requests.map(eventOf).find(({ id }) => id === hit.id),
-    "what the hook hears",
-  );
-  expect((told["answer"] as { text: string }).text).toContain("Good morning");
-});
+it.each(inBothForms(text))(
+  "$endpoint, stream $stream: the whole text of a hit",
+  async ({ path, body }) => {
+    await eventually(async () => (await ask(first, path, body)).cache === "hit", "a kept answer");
+    const hit = await ask(second, path, body);
+    expect(hit.cache).toBe("hit");
+    expect(hit.text).toMatch(/Good/);
+    const told = await eventually(
+      () => ear.requests.map(eventOf).find(({ id }) => id === hit.id),
+      "what the hook hears",
+    );
+    expect((told["answer"] as { text: string }).text).toContain("Good morning");
+  },
+);
 
 it("the copy of the text does not count where the length of an answer is bounded", async () => {
   const body = {

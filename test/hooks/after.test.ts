@@ -10,6 +10,7 @@ import {
   calls,
   eventOf,
   expectBooks,
+  inBothForms,
   secret,
   startHooked,
   type HookBench,
@@ -32,50 +33,39 @@ const heard = (id: string) =>
 
 const text = 'Hello\n#sandbox {"reply":"Good morning"}';
 
-it.each(
-  calls
-    .filter(([endpoint]) => endpoint !== "embeddings")
-    .flatMap(([endpoint, path, body]) => [
-      { endpoint, path, body: body(text), stream: false },
-      path.includes("generateContent")
-        ? {
-            endpoint,
-            path: path.replace("generateContent", "streamGenerateContent?alt=sse"),
-            body: body(text),
-            stream: true,
-          }
-        : { endpoint, path, body: body(text, { stream: true }), stream: true },
-    ]),
-)("$endpoint, stream $stream: status, usage, charge and text", async (call) => {
-  const { bench } = hooked;
-  const answer = await bench.post(call.path, call.body);
-  expect(answer.status).toBe(200);
-  await answer.text();
-  const sent = await heard(answer.headers.get("x-request-id")!);
-  new Webhook(secret).verify(sent.text, sent.headers as Record<string, string>);
-  const event = eventOf(sent);
-  expect(event).toMatchObject({
-    type: "call.after",
-    endpoint: call.endpoint,
-    stream: call.stream,
-    status: "succeeded",
-    http_status: 200,
-    error_code: null,
-    provider: "sandbox-openai",
-    truncated: [],
-    body: call.body,
-  });
-  expect((event["answer"] as { text: string }).text).toContain("Good morning");
-  const charged = await eventually(async () => {
-    const [row] = await bench.database.query<{ amount_nano: bigint }>(
-      "select amount_nano from ledger_entries where reference = $1",
-      [event.id],
-    );
-    return row?.amount_nano;
-  }, "its charge");
-  expect(parseUsd(event["charge_usd"] as string)).toBe(charged);
-  expect(sent.text).not.toContain(bench.key);
-});
+it.each(inBothForms(text))(
+  "$endpoint, stream $stream: status, usage, charge and text",
+  async (call) => {
+    const { bench } = hooked;
+    const answer = await bench.post(call.path, call.body);
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const sent = await heard(answer.headers.get("x-request-id")!);
+    new Webhook(secret).verify(sent.text, sent.headers as Record<string, string>);
+    const event = eventOf(sent);
+    expect(event).toMatchObject({
+      type: "call.after",
+      endpoint: call.endpoint,
+      stream: call.stream,
+      status: "succeeded",
+      http_status: 200,
+      error_code: null,
+      provider: "sandbox-openai",
+      truncated: [],
+      body: call.body,
+    });
+    expect((event["answer"] as { text: string }).text).toContain("Good morning");
+    const charged = await eventually(async () => {
+      const [row] = await bench.database.query<{ amount_nano: bigint }>(
+        "select amount_nano from ledger_entries where reference = $1",
+        [event.id],
+      );
+      return row?.amount_nano;
+    }, "its charge");
+    expect(parseUsd(event["charge_usd"] as string)).toBe(charged);
+    expect(sent.text).not.toContain(bench.key);
+  },
+);
 
 it("a call that failed is heard of too, with its code", async () => {
   const answer = await hooked.bench.post("/v1/chat/completions", {

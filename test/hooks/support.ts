@@ -89,6 +89,22 @@ export const calls: readonly (readonly [
   ],
 ];
 
+/** A call of each text protocol that says `text`, whole and streamed. */
+export const inBothForms = (text: string) =>
+  calls
+    .filter(([endpoint]) => endpoint !== "embeddings")
+    .flatMap(([endpoint, path, body]) => [
+      { endpoint, path, body: body(text), stream: false },
+      path.includes("generateContent")
+        ? {
+            endpoint,
+            path: path.replace("generateContent", "streamGenerateContent?alt=sse"),
+            body: body(text),
+            stream: true,
+          }
+        : { endpoint, path, body: body(text, { stream: true }), stream: true },
+    ]);
+
 /** The same body with another text in it. */
 export const redacted = (body: object): object =>
   JSON.parse(JSON.stringify(body).replaceAll("secret words", "[gone]")) as object;
