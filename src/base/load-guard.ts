@@ -4,7 +4,8 @@
  * have come by the next one. A bound on the new calls of a round ends that: what is above it is refused at once, which is a small
  * part of a call's work, and the calls that are taken wait for a few rounds of that length. A burst is no overload: what earlier
  * rounds left is taken then. After a refusal little is left over at first: in an overload each lull of its callers, or pause of the
- * machine, would else be followed by a long round. docs/operate.md "More calls than it can take".
+ * machine, would else be followed by a long round. And a few calls at a time are none, however quickly they follow each other: a
+ * quick machine ends more calls in a round than the bound. docs/operate.md "More calls than it can take".
  */
 import { overloaded } from "./errors.ts";
 import type { Log } from "./log.ts";
@@ -15,15 +16,26 @@ const tickMs = 5;
 const burstRounds = 16;
 /** After a refusal it may be one round's, and this part of a round more with every round that refuses nothing. */
 const burstGrowth = 1 / 16;
+/** While no more calls than so many rounds' are under way, none is refused. */
+const fewRounds = 4;
 /** A gateway that nobody calls does nothing. */
 const idleMs = 1_000;
 const logMs = 10_000;
 /** One for all: an error of its own for each would be a good part of what a refusal costs. */
 const tooMany = overloaded("The gateway has more calls than it can take now. Retry in a moment.");
 
+interface LoadSources {
+  readonly log: Pick<Log, "warn">;
+  /** Requests under way, the one that is being asked about among them. */
+  readonly underWay: () => number;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
+}
+
 export class LoadGuard {
   readonly #roundMax: number;
   readonly #log: Pick<Log, "warn">;
+  readonly #underWay: () => number;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
   /** New calls that may be taken now. */
@@ -37,12 +49,13 @@ export class LoadGuard {
   #refusedLogged = 0;
   #loggedMs = -Infinity;
 
-  /** `roundMax`: new calls of one round, 0 for no bound; `now`: monotonic milliseconds. */
-  constructor(roundMax: number, log: Pick<Log, "warn">, now = () => performance.now()) {
+  /** `roundMax`: new calls of one round, 0 for no bound. */
+  constructor(roundMax: number, { log, underWay, now = () => performance.now() }: LoadSources) {
     this.#roundMax = roundMax === 0 ? Infinity : roundMax;
     this.#most = this.#roundMax * burstRounds;
     this.#free = this.#most;
     this.#log = log;
+    this.#underWay = underWay;
     this.#now = now;
   }
 
@@ -56,12 +69,12 @@ export class LoadGuard {
     this.#askedInRound = true;
     this.#timer ??= setInterval(() => this.tick(), tickMs).unref();
     this.check();
-    this.#free -= 1;
+    this.#free = Math.max(0, this.#free - 1);
   }
 
   /** Whether a new call would be taken now, before anything is done for it. @throws GatewayError `overloaded` where it is one too many */
   check(): void {
-    if (this.#free >= 1) return;
+    if (this.#free >= 1 || this.#underWay() <= this.#roundMax * fewRounds) return;
     this.#refused += 1;
     throw tooMany;
   }

@@ -169,7 +169,8 @@ async function openWatching(
   const tracing = await openTelemetry(environment.variables, settings, log);
   closers.add(() => tracing?.close());
   const metrics = createMetrics(role.joinMetrics, settings.tags.metrics);
-  const load = closers.keep(new LoadGuard(settings.limits.roundCalls, log));
+  const underWay = (): number => metrics.inFlight.total;
+  const load = closers.keep(new LoadGuard(settings.limits.roundCalls, { log, underWay }));
   metrics.add(() => Promise.resolve([overloadedCalls(load)]));
   return { tracing, tracer: tracing?.tracer, metrics, load };
 }

@@ -2,11 +2,15 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { LoadGuard } from "../../src/base/load-guard.ts";
 
-function makeGuard(roundMax = 50) {
+function makeGuard(roundMax = 50, underWay = Infinity) {
   let nowMs = 1_000;
   const warned: object[] = [];
   const log = { warn: (fields: object) => void warned.push(fields) };
-  const guard = new LoadGuard(roundMax, log, () => nowMs);
+  const guard = new LoadGuard(roundMax, {
+    log,
+    underWay: () => underWay,
+    now: () => nowMs,
+  });
   onTestFinished(() => guard.close());
   const isTaken = (): boolean => {
     try {
@@ -57,6 +61,15 @@ describe("the guard against overload", () => {
     expect(round(1_000)).toBe(64 + 8 * 4);
     for (let quiet = 0; quiet < 240; quiet += 1) round(10);
     expect(round(2_000)).toBe(1_024);
+  });
+
+  it("refuses none while few are under way, as where a quick machine has ended a hundred connections' calls within a round", () => {
+    const few = makeGuard(64, 256);
+    for (let busy = 0; busy < 100; busy += 1) expect(few.round(256, 5)).toBe(256);
+    expect(few.guard.refused).toBe(0);
+    const many = makeGuard(64, 257);
+    for (let busy = 0; busy < 6; busy += 1) many.round(256, 5);
+    expect(many.guard.refused).toBeGreaterThan(0);
   });
 
   it("has no bound where it is 0", () => {

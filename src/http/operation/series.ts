@@ -69,12 +69,15 @@ export interface Example {
 const exemplarText = ({ traceId, ms }: Example, value: number): string =>
   `{trace_id="${traceId}"} ${value} ${(ms / 1000).toFixed(3)}`;
 
+/** An example stands for so long before another takes its place: the newest would be replaced many thousand times before it is read. */
+const exampleKeptMs = 1_000;
+
 /** One series of a histogram. */
 export class Histogram {
   readonly #bounds: readonly number[];
   /** By the first bound that is not exceeded; the last for what is above all. */
   readonly #counts: number[];
-  /** The last value of each bucket that belongs to a trace, and of what. */
+  /** A recent value of each bucket that belongs to a trace, and of what. */
   readonly #examples: (Example | undefined)[] = [];
   readonly #exampleValues: Float64Array;
   #sum = 0;
@@ -92,6 +95,8 @@ export class Histogram {
     this.#counts[index]! += 1;
     this.#sum += value;
     if (example === undefined) return;
+    const { ms = -Infinity } = this.#examples[index] ?? {};
+    if (Math.abs(example.ms - ms) < exampleKeptMs) return;
     this.#examples[index] = example;
     this.#exampleValues[index] = value;
   }
