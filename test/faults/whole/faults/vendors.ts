@@ -74,6 +74,8 @@ export const vendorFaults: readonly Fault[] = [
   {
     name: "vendors cannot be reached",
     part: "vendors",
+    // It is asked three times within three seconds, and this lasts longer.
+    tasksFail: true,
     inject: link("vendors", (one) => one.cut()),
   },
   {
