@@ -4,7 +4,7 @@ import { tokensIn } from "../../src/calls/meter.ts";
 import { eventually } from "../support/patience.ts";
 import { forced } from "../support/gateway.ts";
 import { json, type Answer } from "../support/recorder.ts";
-import { answerText, chat, messages } from "../rows/protocols.ts";
+import { answerText, chat, generateContent, messages } from "../rows/protocols.ts";
 import {
   answering,
   costAtFirstNano,
@@ -24,6 +24,8 @@ beforeAll(async () => {
       modelRow("alone/chat", chat, { providers }),
       modelRow("alone/messages", messages, { providers }),
       modelRow("alone/converted", { ...chat, name: "messages" }, { providers }),
+      modelRow("alone/gemini", generateContent, { providers }),
+      modelRow("alone/gemini-converted", { ...chat, name: "generate_content" }, { providers }),
     ].join("\n"),
   });
 });
@@ -131,6 +133,20 @@ it("T88: a whole answer that takes long is JSON from its first byte: nothing kee
   expect(chat.textOf((await whole.json()) as never)).toBe(answerText);
 });
 
+/** Both forms of a call whose vendor streams these frames are charged an estimate of the output. */
+async function isEstimated(frames: readonly string[], caller: typeof chat, model: string) {
+  world.answer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(frames.join(""));
+  });
+  for (const stream of [true, false]) {
+    const response = await world.call(caller, { model: `alone/${model}`, stream });
+    await response.text();
+    const { usage_source, usage } = await world.row(response);
+    expect(usage_source).toBe("estimated");
+    expect(usage!["outputTokens"]).toBe(await tokensIn(answerText));
+  }
+}
+
 it.each(["messages", "converted"])(
   "T48: output that was told at a stream's start only is estimated, whole and streamed (%s)",
   async (model) => {
@@ -141,17 +157,20 @@ it.each(["messages", "converted"])(
         : frame.replace(/,"usage":\{[^]*?\}(?=\}\n)/, ""),
     );
     expect(silent.join("").match(/"usage"/g)).toHaveLength(1);
-    world.answer((_request, response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" }).end(silent.join(""));
+    await isEstimated(silent, model === "messages" ? messages : chat, model);
+  },
+);
+
+it.each(["gemini", "gemini-converted"])(
+  "T48: a stream that tells its prompt's tokens alone, and early, has an estimated output (%s)",
+  async (model) => {
+    const usage = `,"usageMetadata":{"promptTokenCount":100,"totalTokenCount":100}}\n\n`;
+    const silent = generateContent.frames.map((frame, index) => {
+      const bare = frame.replace(/,"usageMetadata":\{[^]*?\}(?=\}\n)/, "");
+      return index === 0 ? bare.replace("}\n\n", usage) : bare;
     });
-    const caller = model === "messages" ? messages : chat;
-    for (const stream of [true, false]) {
-      const response = await world.call(caller, { model: `alone/${model}`, stream });
-      await response.text();
-      const { usage_source, usage } = await world.row(response);
-      expect(usage_source).toBe("estimated");
-      expect(usage!["outputTokens"]).toBe(await tokensIn(answerText));
-    }
+    expect(silent.join("").match(/"usageMetadata"/g)).toHaveLength(1);
+    await isEstimated(silent, model === "gemini" ? generateContent : chat, model);
   },
 );
 

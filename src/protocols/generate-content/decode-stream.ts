@@ -71,8 +71,8 @@ function takeChunk(state: State, { data, candidates, blocked, tellsUsage }: Gene
   for (const part of candidate?.parts ?? []) events.push(...takePart(state, part));
   state.finishReason = candidate?.reason ?? state.finishReason;
   state.blocked = blocked ?? state.blocked;
-  const { usage } = state.reader;
-  if (tellsUsage && usage) events.push({ type: "usage", usage });
+  const { usage, isSoFar } = state.reader;
+  if (tellsUsage && usage) events.push({ type: "usage", usage, ...(isSoFar ? { isSoFar } : {}) });
   return events;
 }
 

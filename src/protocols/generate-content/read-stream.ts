@@ -36,11 +36,24 @@ export class GenerateReader {
   ended = false;
   readonly #frames = new StreamFrames(varying);
   #usage: WireObject = {};
+  /** Whether counts were told of an answer that was over. */
+  #isToldAtEnd = false;
   /** By index of a candidate, whether it is still being written. */
   readonly #open = new Map<unknown, boolean>();
 
+  /** So far, and of an answer that is over what was told of all of it. */
   get usage(): Usage | undefined {
-    return decodeUsage(this.#usage);
+    const usage = decodeUsage(this.#usage);
+    return this.ended && this.#isOfStart(usage) ? undefined : usage;
+  }
+
+  /** Whether the counts so far are of the answer's start alone: no output, told before the end (T48). */
+  get isSoFar(): boolean {
+    return this.#isOfStart(decodeUsage(this.#usage));
+  }
+
+  #isOfStart(usage: Usage | undefined): boolean {
+    return !this.#isToldAtEnd && usage?.outputTokens === 0;
   }
 
   read(event: SseEvent): GenerateChunk | AnyEvent {
@@ -52,7 +65,9 @@ export class GenerateReader {
     const candidates = objects(data["candidates"]).map(readCandidate);
     const blocked = nonEmpty(blockReason(data));
     this.#noteEnds(candidates, blocked !== undefined);
-    return { type: "chunk", data, candidates, blocked, tellsUsage: this.#usage !== before };
+    const tellsUsage = this.#usage !== before;
+    if (tellsUsage) this.#isToldAtEnd = this.ended;
+    return { type: "chunk", data, candidates, blocked, tellsUsage };
   }
 
   #noteEnds(candidates: readonly Candidate[], isBlocked: boolean): void {

@@ -18,11 +18,9 @@ const countFields = [
 /** The counts reported so far; they are cumulative, so of each the last value reported wins (T46, T49). */
 export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
   if (!isObject(later)) return earlier;
-  const merged = { ...earlier };
-  for (const field of countFields) {
-    if (typeof later[field] === "number") merged[field] = later[field];
-  }
-  return merged;
+  const told = countFields.filter((field) => typeof later[field] === "number");
+  if (told.length === 0) return earlier;
+  return { ...earlier, ...Object.fromEntries(told.map((field) => [field, later[field]])) };
 }
 
 /**

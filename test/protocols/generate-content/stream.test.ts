@@ -32,7 +32,7 @@ describe("decodeStream", () => {
       { type: "start", protocol: "generate_content", id: "resp-01", createdAt: 0 },
       { type: "reasoning_start", block: "0" },
       { type: "reasoning_delta", block: "0", text: "Let me see" },
-      { type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 } },
+      { type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 }, isSoFar: true },
       { type: "reasoning_delta", block: "0", text: "." },
       { type: "reasoning_end", block: "0" },
       { type: "text_start", block: "1" },
