@@ -4,7 +4,7 @@ import { tokensIn } from "../../src/calls/meter.ts";
 import { eventually } from "../support/patience.ts";
 import { forced } from "../support/gateway.ts";
 import { json, type Answer } from "../support/recorder.ts";
-import { answerText, chat, generateContent, messages } from "../rows/protocols.ts";
+import { answerText, chat, generateContent, messages, responses } from "../rows/protocols.ts";
 import {
   answering,
   costAtFirstNano,
@@ -24,6 +24,8 @@ beforeAll(async () => {
       modelRow("alone/chat", chat, { providers }),
       modelRow("alone/messages", messages, { providers }),
       modelRow("alone/converted", { ...chat, name: "messages" }, { providers }),
+      modelRow("alone/responses-converted", { ...chat, name: "responses" }, { providers }),
+      modelRow("alone/responses-to-messages", { ...messages, name: "responses" }, { providers }),
       modelRow("alone/gemini", generateContent, { providers }),
       modelRow("alone/gemini-converted", { ...chat, name: "generate_content" }, { providers }),
     ].join("\n"),
@@ -171,6 +173,27 @@ it.each(["gemini", "gemini-converted"])(
     });
     expect(silent.join("").match(/"usageMetadata"/g)).toHaveLength(1);
     await isEstimated(silent, model === "gemini" ? generateContent : chat, model);
+  },
+);
+
+it.each([
+  ["chat", chat, "responses-converted"],
+  ["messages", messages, "responses-to-messages"],
+] as const)(
+  "T11: text that comes after its part was said to be done reaches callers of %s",
+  async (_name, caller, model) => {
+    const [done] = responses.frames.filter((frame) => frame.includes("response.output_text.done"));
+    const late = responses.frames.flatMap((frame) => {
+      if (frame === done) return [];
+      // After the first piece.
+      return frame.includes('"delta":"三') ? [done!, frame] : [frame];
+    });
+    for (const stream of [true, false]) {
+      world.answer(raw(late.join(""), { "content-type": "text/event-stream" }));
+      const response = await world.call(caller, { model: `alone/${model}`, stream });
+      if (stream) expect(caller.textOfFrames(await readEvents(response))).toBe(answerText);
+      else expect(JSON.stringify(await response.json())).toContain("三 🙂 done");
+    }
   },
 );
 

@@ -6,35 +6,22 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { reportedCount, tokenCount } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { MediaPart, Part, Signature } from "../canonical/request.ts";
+import type { MediaPart, Part } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
 import { callId } from "../call-id.ts";
 import { nonEmpty, objectOf, objects, rowOf } from "../read.ts";
 import { ResponsesReader, type ResponseEvent, type StepEvent } from "./read-stream.ts";
 import { decodeFinish, decodeItem, idOfCall } from "./response.ts";
+import {
+  addContent,
+  closeAll,
+  closeBlock,
+  closeTexts,
+  isEmpty,
+  openBlock,
+  type StreamState,
+} from "./stream-blocks.ts";
 import { readUsage } from "./usage.ts";
-
-type Kind = "text" | "refusal" | "reasoning" | "tool_call";
-
-/** A block that began. Pieces of one block come under one `source`: raw reasoning beside its summary is not read twice (T18). */
-interface Block {
-  readonly kind: Kind;
-  readonly source: string;
-  open: boolean;
-  hasContent: boolean;
-  /** Of a reasoning block: the summary part that is being sent. Of a call: its id. */
-  part?: unknown;
-}
-
-interface StreamState {
-  readonly reader: ResponsesReader;
-  /** Of the answer, as soon as it is told. */
-  id: string;
-  started: boolean;
-  ended: boolean;
-  readonly blocks: Map<BlockId, Block>;
-  calls: number;
-}
 
 /** A decoder for one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
@@ -44,6 +31,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     started: false,
     ended: false,
     blocks: new Map(),
+    resumed: new Map(),
     calls: 0,
   };
   return transducer(initial, takeEvent, endStream);
@@ -106,11 +94,18 @@ interface TextStep {
   readonly text: string;
 }
 
-/** A piece of text, or its end: which gives the whole text where no piece came before. */
+/**
+ * A piece of text, or its end: which gives the whole text where no piece came before. A piece after the end goes on in a
+ * new block.
+ */
 function takeText(
   state: StreamState,
-  { id, kind, isDone, text }: TextStep & { readonly kind: "text" | "refusal" },
+  { id: part, kind, isDone, text }: TextStep & { readonly kind: "text" | "refusal" },
 ): CanonicalEvent[] {
+  const last = state.resumed.get(part) ?? part;
+  const isLate = !isDone && text !== "" && state.blocks.get(last)?.open === false;
+  const id = isLate ? `${part}_${state.blocks.size}_more` : last;
+  if (isLate) state.resumed.set(part, id);
   const isNews = text !== "" && (!isDone || isEmpty(state, id));
   const events = isNews
     ? [...openBlock(state, id, kind, kind), ...addContent(state, id, text)]
@@ -141,37 +136,6 @@ function takeReasoning(
 
 const blockId = (index: string, contentIndex: unknown): BlockId =>
   `content_${index}_${tokenCount(contentIndex)}`;
-
-function openBlock(
-  state: StreamState,
-  id: BlockId,
-  kind: "text" | "refusal" | "reasoning",
-  source: string,
-): CanonicalEvent[] {
-  if (state.blocks.has(id)) return [];
-  state.blocks.set(id, { kind, source, open: true, hasContent: false });
-  if (kind === "reasoning" && source.includes("summary"))
-    return [{ type: "reasoning_start", block: id, summary: true }];
-  return [{ type: `${kind}_start`, block: id }];
-}
-
-const isEmpty = (state: StreamState, id: BlockId): boolean => !state.blocks.get(id)?.hasContent;
-
-function addContent(state: StreamState, id: BlockId, piece: unknown): CanonicalEvent[] {
-  const block = state.blocks.get(id);
-  const text = nonEmpty(piece);
-  if (!block?.open || text === undefined) return [];
-  block.hasContent = true;
-  if (block.kind === "tool_call") return [{ type: "tool_call_delta", block: id, arguments: text }];
-  return [{ type: `${block.kind}_delta`, block: id, text }];
-}
-
-function closeBlock(state: StreamState, id: BlockId, signature?: Signature): CanonicalEvent[] {
-  const block = state.blocks.get(id);
-  if (!block?.open) return [];
-  block.open = false;
-  return [{ type: `${block.kind}_end`, block: id, ...(signature ? { signature } : {}) }];
-}
 
 function itemBegun(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
   return isObject(item) && item["type"] === "function_call" ? beginCall(state, index, item) : [];
@@ -236,7 +200,8 @@ function wholeBlock(
   kind: "text" | "refusal",
   text: unknown,
 ): CanonicalEvent[] {
-  if (state.blocks.has(id) || nonEmpty(text) === undefined) return closeBlock(state, id);
+  if (state.blocks.has(id) || nonEmpty(text) === undefined)
+    return closeBlock(state, state.resumed.get(id) ?? id);
   return [
     ...openBlock(state, id, kind, "item"),
     ...addContent(state, id, text),
@@ -280,15 +245,6 @@ const errorEvent = ({ message, code }: WireError): CanonicalEvent => ({
   message,
   ...(code === undefined ? {} : { code }),
 });
-
-const closeAll = (state: StreamState): CanonicalEvent[] =>
-  [...state.blocks.keys()].flatMap((id) => closeBlock(state, id));
-
-/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
-const closeTexts = (state: StreamState): CanonicalEvent[] =>
-  [...state.blocks].flatMap(([id, { kind }]) =>
-    kind === "tool_call" ? [] : closeBlock(state, id),
-  );
 
 /** Without a terminal event the answer broke off, however it looked (T16). */
 function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {

@@ -1,0 +1,80 @@
+/** The blocks of a responses stream that is read: begun, filled and ended. */
+import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
+import type { Signature } from "../canonical/request.ts";
+import { nonEmpty } from "../read.ts";
+import type { ResponsesReader } from "./read-stream.ts";
+
+type Kind = "text" | "refusal" | "reasoning" | "tool_call";
+
+/** A block that began. Pieces of one block come under one `source`: raw reasoning beside its summary is not read twice (T18). */
+interface Block {
+  readonly kind: Kind;
+  readonly source: string;
+  open: boolean;
+  hasContent: boolean;
+  /** Of a reasoning block: the summary part that is being sent. Of a call: its id. */
+  part?: unknown;
+}
+
+/** What was read of one stream so far. */
+export interface StreamState {
+  readonly reader: ResponsesReader;
+  /** Of the answer, as soon as it is told. */
+  id: string;
+  started: boolean;
+  ended: boolean;
+  readonly blocks: Map<BlockId, Block>;
+  /** Of a part whose text went on after its end: the block that it goes on in. */
+  readonly resumed: Map<BlockId, BlockId>;
+  calls: number;
+}
+
+/** Begins a block, unless it has begun. */
+export function openBlock(
+  state: StreamState,
+  id: BlockId,
+  kind: "text" | "refusal" | "reasoning",
+  source: string,
+): CanonicalEvent[] {
+  if (state.blocks.has(id)) return [];
+  state.blocks.set(id, { kind, source, open: true, hasContent: false });
+  if (kind === "reasoning" && source.includes("summary"))
+    return [{ type: "reasoning_start", block: id, summary: true }];
+  return [{ type: `${kind}_start`, block: id }];
+}
+
+/** Whether nothing of a block came yet. */
+export const isEmpty = (state: StreamState, id: BlockId): boolean =>
+  !state.blocks.get(id)?.hasContent;
+
+/** A piece of a block that is open. */
+export function addContent(state: StreamState, id: BlockId, piece: unknown): CanonicalEvent[] {
+  const block = state.blocks.get(id);
+  const text = nonEmpty(piece);
+  if (!block?.open || text === undefined) return [];
+  block.hasContent = true;
+  if (block.kind === "tool_call") return [{ type: "tool_call_delta", block: id, arguments: text }];
+  return [{ type: `${block.kind}_delta`, block: id, text }];
+}
+
+/** Ends a block that is open. */
+export function closeBlock(
+  state: StreamState,
+  id: BlockId,
+  signature?: Signature,
+): CanonicalEvent[] {
+  const block = state.blocks.get(id);
+  if (!block?.open) return [];
+  block.open = false;
+  return [{ type: `${block.kind}_end`, block: id, ...(signature ? { signature } : {}) }];
+}
+
+/** Ends all that is open. */
+export const closeAll = (state: StreamState): CanonicalEvent[] =>
+  [...state.blocks.keys()].flatMap((id) => closeBlock(state, id));
+
+/** A call that was cut has no end: it would look as if its arguments were complete (T16). */
+export const closeTexts = (state: StreamState): CanonicalEvent[] =>
+  [...state.blocks].flatMap(([id, { kind }]) =>
+    kind === "tool_call" ? [] : closeBlock(state, id),
+  );
