@@ -167,6 +167,21 @@ describe("what is billed", () => {
     });
   });
 
+  it("T55: where details name one kind of token only, the rest of the total is the other", async () => {
+    const usage = {
+      input_tokens: 1100,
+      output_tokens: 10_010,
+      input_tokens_details: { text_tokens: 100 },
+      output_tokens_details: { image_tokens: 10_000 },
+    };
+    vendor.answer(json({ data: made(1), usage }));
+    const task = await run({ model: "acme/tokens" }, { image: await plain() });
+    expect(task).toMatchObject({
+      cost: "0.3086",
+      usage: { input_tokens: 1100, output_tokens: 10_010 },
+    });
+  });
+
   it("T55: without details what comes out is pictures", async () => {
     vendor.answer(json({ data: made(1), usage: { input_tokens: 100, output_tokens: 1000 } }));
     expect((await run({ model: "acme/tokens" })).cost).toBe("0.0305");

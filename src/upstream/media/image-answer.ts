@@ -15,20 +15,25 @@ function resultOf(item: WireObject): MediaResult | undefined {
   return url === undefined ? undefined : { from: "url", url };
 }
 
-/** The tokens a vendor tells; without details all input is text and all output picture. */
+/**
+ * The tokens a vendor tells. Details that name one kind only leave the rest of the total to the other. Without details all
+ * input is text and all output picture.
+ */
 export function imageTokensIn(usage: unknown): ReportedUsage {
   const wire = objectIn(usage);
   const input = objectIn(wire["input_tokens_details"]);
   const output = objectIn(wire["output_tokens_details"]);
-  const outputText = reportedAmount(output["text_tokens"]);
   const inputTotal = reportedAmount(wire["input_tokens"]);
   const outputTotal = reportedAmount(wire["output_tokens"]);
   const inputImage = reportedAmount(input["image_tokens"]);
+  const inputText = reportedAmount(input["text_tokens"]) ?? rest(inputTotal, inputImage);
+  const outputText = reportedAmount(output["text_tokens"]);
+  const outputImage = reportedAmount(output["image_tokens"]) ?? rest(outputTotal, outputText);
   return {
-    inputTextTokens: reportedAmount(input["text_tokens"]) ?? rest(inputTotal, inputImage),
-    inputImageTokens: inputImage ?? (inputTotal === undefined ? undefined : 0),
-    outputTextTokens: outputText ?? (outputTotal === undefined ? undefined : 0),
-    outputImageTokens: reportedAmount(output["image_tokens"]) ?? rest(outputTotal, outputText),
+    inputTextTokens: inputText,
+    inputImageTokens: inputImage ?? rest(inputTotal, inputText),
+    outputTextTokens: outputText ?? rest(outputTotal, outputImage),
+    outputImageTokens: outputImage,
   };
 }
 
