@@ -8,7 +8,10 @@ import { isTerminal } from "./states.ts";
 import type { Task } from "./types.ts";
 
 export interface Waiting {
-  /** Resolves when the task may have ended, after `waitMs`, or when `signal` fires. */
+  /**
+   * Resolves when the task may have ended, after `waitMs`, or when `signal` fires. A look that fails is made again: the task
+   * has been accepted, and an error would tell its caller to send it once more.
+   */
   until(task: Task, waitMs: number, signal: AbortSignal | undefined): Promise<Task>;
   /** Ends all waits. */
   close(): void;
@@ -24,6 +27,7 @@ export function createWaiting(signals: Signals, read: (task: Task) => Promise<Ta
     for (const wake of wakes.get(name) ?? []) wake();
   });
   let closed = false;
+  const look = (latest: Task) => read(latest).catch(() => latest);
 
   /** `over` resolves at the next wake, at the latest after `ms`; `wake` ends it now. */
   function nap(task: Task, ms: number, signal: AbortSignal | undefined) {
@@ -53,12 +57,12 @@ export function createWaiting(signals: Signals, read: (task: Task) => Promise<Ta
         // Subscribed before the look, so that an end between the two is not slept over.
         const { over, wake } = nap(task, Math.min(leftMs, lookEveryMs), signal);
         try {
-          latest = await read(latest);
+          latest = await look(latest);
           if (!isTerminal(latest.status)) await over;
         } finally {
           wake();
         }
-        latest = await read(latest);
+        latest = await look(latest);
       }
     },
     close() {

@@ -16,19 +16,28 @@ function waitingFor(id: string) {
   const task = { workspaceId: "w1", id, status: "running" } as Task;
   let reads = 0;
   let now = task;
+  let fails = false;
   const waiting = createWaiting(signals, () => {
     reads += 1;
+    if (fails) return Promise.reject(new Error("the database is away"));
     // Whoever asks without a pause would stop the event loop.
     return reads > 50 ? new Promise(() => undefined) : Promise.resolve(now);
   });
   let woken: Task | undefined;
   const abort = new AbortController();
-  void waiting.until(task, 60_000, abort.signal).then((latest) => (woken = latest));
+  waiting.until(task, 60_000, abort.signal).then(
+    (latest) => (woken = latest),
+    (error: Error) => (woken = { ...task, status: error.message as Task["status"] }),
+  );
   return {
     abort,
     waiting,
     hear: (name: string) => hear(name),
-    end: () => void (now = { ...task, status: "succeeded" }),
+    fail: () => void (fails = true),
+    end() {
+      fails = false;
+      now = { ...task, status: "succeeded" };
+    },
     /** Some turns of the event loop later: how often the database was asked, and how it was answered. */
     async seen() {
       for (let turns = 0; turns < 20; turns += 1) await setImmediate();
@@ -57,4 +66,20 @@ it("ends with the task as it is when its caller leaves, or the gateway closes", 
   await closed.seen();
   closed.waiting.close();
   expect(await closed.seen()).toEqual([2, "running"]);
+});
+
+it("TASK-09: a database that cannot be read in a wait ends nothing: the task is there, and its caller hears so", async () => {
+  const broken = waitingFor("task_1");
+  broken.fail();
+  await broken.seen();
+  broken.hear("w1 task_1");
+  await broken.seen();
+  broken.abort.abort();
+  expect((await broken.seen())[1]).toBe("running");
+  const mended = waitingFor("task_1");
+  mended.fail();
+  await mended.seen();
+  mended.end();
+  mended.hear("w1 task_1");
+  expect((await mended.seen())[1]).toBe("succeeded");
 });
