@@ -94,6 +94,13 @@ describe("a newer list of models", () => {
     await everywhere(undefined);
     const missing = await ask("POST", "/catalog/rollback", { version: 9 });
     expect(missing.status).toBe(404);
+    for (const version of [2 ** 31, 1e30]) {
+      const absurd = await ask("POST", "/catalog/rollback", { version });
+      expect(absurd.json.error).toMatchObject({
+        code: "integer_above_max_value",
+        param: "version",
+      });
+    }
     const { json } = await ask("GET", "/audit?action=catalog.change");
     expect(json.data).toHaveLength(4);
   });

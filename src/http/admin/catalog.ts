@@ -222,7 +222,11 @@ const update = route({
   },
 });
 
-const rollbackBody = strict({ version: Type.Integer({ minimum: 0, description: "0: shipped." }) });
+/** What the column of versions holds. */
+const versionMax = 2 ** 31 - 1;
+const rollbackBody = strict({
+  version: Type.Integer({ minimum: 0, maximum: versionMax, description: "0: shipped." }),
+});
 
 const rollback = route({
   method: "POST",
