@@ -64,7 +64,7 @@ export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
     ...databases(value),
     masterKey: value("TOLLGATE_MASTER_KEY"),
     previousMasterKey: value("TOLLGATE_MASTER_KEY_PREVIOUS"),
-    adminToken: value("TOLLGATE_ADMIN_TOKEN"),
+    adminToken: bearerToken(value("TOLLGATE_ADMIN_TOKEN"), "TOLLGATE_ADMIN_TOKEN"),
     publicUrl: url(value("TOLLGATE_PUBLIC_URL"), "TOLLGATE_PUBLIC_URL", {
       protocols: ["https:", "http:"],
       example: "https://gateway.example.com",
@@ -106,12 +106,20 @@ function metrics(value: (name: string) => string | undefined): Environment["metr
   if (port === undefined && host !== undefined)
     throw new UsageError("TOLLGATE_METRICS_HOST needs TOLLGATE_METRICS_PORT");
   return {
-    token: value("TOLLGATE_METRICS_TOKEN"),
+    token: bearerToken(value("TOLLGATE_METRICS_TOKEN"), "TOLLGATE_METRICS_TOKEN"),
     own:
       port === undefined
         ? undefined
         : { port: parsePort(port, "TOLLGATE_METRICS_PORT"), host: host ?? "127.0.0.1" },
   };
+}
+
+/** A token that callers send as `Authorization: Bearer <token>`, never shown. */
+function bearerToken(text: string | undefined, name: string): string | undefined {
+  if (text === undefined || /^[\x21-\x7e]{1,512}$/.test(text)) return text;
+  throw new UsageError(
+    `${name} cannot be sent as a bearer token: it takes 1 to 512 visible ASCII characters without spaces, such as from openssl rand -hex 32`,
+  );
 }
 
 const optional = <T>(text: string | undefined, parse: (text: string) => T): T | undefined =>

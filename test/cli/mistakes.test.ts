@@ -182,6 +182,19 @@ describe("environment variables: exit 2, naming the variable and what it takes",
     expect(read).not.toThrow(/hunter2/);
   });
 
+  it.each(["TOLLGATE_ADMIN_TOKEN", "TOLLGATE_METRICS_TOKEN"])(
+    "%s that no bearer header can carry is refused, and not shown",
+    (name) => {
+      for (const token of ["hunter2 two", " ", "hunter2\n", "hünter2", "x".repeat(513)]) {
+        const read = (): unknown => readEnvironment({ [name]: token });
+        expect(read).toThrow(UsageError);
+        expect(read).toThrow(new RegExp(`^${name} cannot be sent .*openssl rand`));
+        expect(read).not.toThrow(/h[uü]nter2/);
+      }
+      expect(() => readEnvironment({ [name]: "x".repeat(512) })).not.toThrow();
+    },
+  );
+
   it("a name that is nearly one of ours is reported, and what Kubernetes sets is not", () => {
     const all = {
       TOLLGATE_WORKES: "2",
