@@ -191,8 +191,10 @@ it.each([
     for (const stream of [true, false]) {
       world.answer(raw(late.join(""), { "content-type": "text/event-stream" }));
       const response = await world.call(caller, { model: `alone/${model}`, stream });
-      if (stream) expect(caller.textOfFrames(await readEvents(response))).toBe(answerText);
-      else expect(JSON.stringify(await response.json())).toContain("三 🙂 done");
+      const said = stream
+        ? caller.textOfFrames(await readEvents(response))
+        : JSON.stringify(await response.json());
+      expect(said).toContain("三 🙂 done");
     }
   },
 );
