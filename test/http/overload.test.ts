@@ -1,5 +1,5 @@
 /** More calls than the gateway takes in a round of its event loop: the rest is refused at once, in its protocol, for nothing. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { closeAll, openRaw, type RawClient } from "../attack/raw-clients.ts";
 import { eventually } from "../support/patience.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -17,6 +17,20 @@ beforeAll(async () => {
 afterAll(async () => {
   closeAll(clients.splice(0));
   await gateway.close();
+});
+
+/** Requests whose bodies do not come: with no more than four under way, none would be one too many. */
+beforeEach(async () => {
+  const held = Array.from({ length: 8 }, () => openRaw(gateway.url, { path: "/healthz" }));
+  clients.push(...held);
+  await expect.poll(() => held.every((client) => client.status() === 200)).toBe(true);
+  const head = requestOf("/v1/tasks", {}).replace(/[^\n]*$/, "");
+  for (const client of held) client.socket.write(head);
+  const underWay = async () => {
+    const text = await (await fetch(`${gateway.url}/metrics`)).text();
+    return Number(/^tollgate_requests_in_flight (\d+)/m.exec(text)?.[1]);
+  };
+  await expect.poll(underWay).toBeGreaterThanOrEqual(8);
 });
 
 const message = { role: "user", content: "Hi" };
