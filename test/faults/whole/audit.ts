@@ -150,8 +150,9 @@ function judgeTasks(
     const charged = of.get(id) ?? 0n;
     const due = status === "succeeded" ? clipNano : 0n;
     if (charged !== due) wrong.push(`task ${id}, ${status}, is charged ${charged}`);
-    if (status === "succeeded" || error?.code === "submission_uncertain" || tasksFail === true)
-      continue;
+    const code = error?.code;
+    if (status === "succeeded" || code === "submission_uncertain") continue;
+    if (tasksFail === true || (code !== undefined && code === tasksFail)) continue;
     wrong.push(`task ${id} ${status}: ${JSON.stringify(error)}`);
   }
 }

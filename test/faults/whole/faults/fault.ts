@@ -11,8 +11,8 @@ export interface Fault {
   inject(world: World, traffic: Traffic): Promise<void>;
   /** Not one call may fail. */
   readonly noneFails?: boolean;
-  /** Tasks that end without a result, such as where the vendor forgets them. */
-  readonly tasksFail?: boolean;
+  /** Tasks may end without a result, as where the vendor forgets them; a text: with this code alone. */
+  readonly tasksFail?: boolean | string;
   /** Also in the short form. */
   readonly short?: boolean;
   /** Needs a disk that can be filled. */

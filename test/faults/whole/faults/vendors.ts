@@ -75,7 +75,7 @@ export const vendorFaults: readonly Fault[] = [
     name: "vendors cannot be reached",
     part: "vendors",
     // It is asked three times within three seconds, and this lasts longer.
-    tasksFail: true,
+    tasksFail: "upstream_error",
     inject: link("vendors", (one) => one.cut()),
   },
   {
