@@ -28,25 +28,41 @@ export interface CallerCache {
 interface Entry {
   readonly caller: Caller;
   readonly loadedAtMs: number;
+  /** How many uses of the cache came before its last one. */
+  usedAt: number;
 }
 
 /** What was changed past the gateway, by hand in SQL, sends no signal; it is noticed after this long. */
 const ageMsMax = 60_000;
 
-/** A cache of at most `sizeMax` callers; the one unused for longest leaves first. */
+/** So many leave together, of a full cache, as a share: to find them takes a look at all. */
+const leavingShare = 1 / 16;
+
+/** A cache of at most `sizeMax` callers; those unused for longest leave first. */
 export function createCallerCache(sizeMax: number): CallerCache {
-  // A Map keeps the order of insertion: the first entry is the one unused for longest.
+  let uses = 0;
+  // A map whose entries move to its end at each use is made anew every few calls.
   const entries = new Map<string, Entry>();
   const loads = new Set<Load>();
+
+  function makeRoom(): void {
+    if (entries.size <= sizeMax) return;
+    const byUse = [...entries].sort(([, one], [, other]) => one.usedAt - other.usedAt);
+    const leaving = Math.max(1, Math.floor(sizeMax * leavingShare));
+    for (const [slot] of byUse.slice(0, leaving)) entries.delete(slot);
+  }
+
   return {
     get(slot, nowMs) {
       const entry = entries.get(slot);
       if (entry === undefined) return undefined;
-      entries.delete(slot);
       // A clock that jumped back makes the age negative, which proves nothing.
       const ageMs = nowMs - entry.loadedAtMs;
-      if (ageMs < 0 || ageMs >= ageMsMax) return undefined;
-      entries.set(slot, entry);
+      if (ageMs < 0 || ageMs >= ageMsMax) {
+        entries.delete(slot);
+        return undefined;
+      }
+      entry.usedAt = uses += 1;
       return entry.caller;
     },
     begin(slot) {
@@ -58,9 +74,8 @@ export function createCallerCache(sizeMax: number): CallerCache {
     put(load, caller, nowMs) {
       if (load.stale) return;
       entries.delete(load.slot);
-      entries.set(load.slot, { caller, loadedAtMs: nowMs });
-      const oldest = entries.keys().next();
-      if (entries.size > sizeMax && oldest.done !== true) entries.delete(oldest.value);
+      entries.set(load.slot, { caller, loadedAtMs: nowMs, usedAt: (uses += 1) });
+      makeRoom();
     },
     forgetSlot(slot) {
       entries.delete(slot);

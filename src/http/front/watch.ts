@@ -146,6 +146,6 @@ export function watchFast(
   response: FastResponse,
 ): Seen {
   const underWay = new UnderWay(services, request);
-  response.over = (whole) => underWay.over(response.statusCode, response.bytes, whole);
+  response.watch = underWay;
   return underWay;
 }

@@ -17,6 +17,12 @@ export interface AnswerLine {
   answered(): void;
 }
 
+/** Who wants to know how an answer ended. */
+export interface AnswerWatch {
+  /** `status` is 0 where it had no head; `bytes` were written, with the head; `whole`: to its end. */
+  over(status: number, bytes: number, whole: boolean): void;
+}
+
 /** So much is not kept until the end of a turn. */
 const outMax = 16_384;
 
@@ -44,8 +50,8 @@ export class FastResponse implements ResponseSink {
   statusCode = 0;
   /** What was written, with the head. */
   bytes = 0;
-  /** Called once, when it has been written to its end, or the connection closed before. */
-  over: ((whole: boolean) => void) | undefined;
+  /** Hears once that it has been written to its end, or that the connection closed before. */
+  watch: AnswerWatch | undefined;
 
   constructor(line: AnswerLine) {
     this.#line = line;
@@ -132,7 +138,7 @@ export class FastResponse implements ResponseSink {
   }
 
   #close(whole: boolean): void {
-    this.over?.(whole);
+    this.watch?.over(this.statusCode, this.bytes, whole);
     for (const listener of this.#onClose.splice(0)) listener();
   }
 }
