@@ -3,6 +3,7 @@
  * here. The access log has lines of the same form, which are written together: docs/operate.md "Access log".
  */
 import { pino } from "pino";
+import { linesTo, type Lines } from "./lines.ts";
 
 /** The part of pino's interface that we use. */
 export interface Log {
@@ -76,39 +77,17 @@ export interface AccessLogOptions {
   /** The level of the whole log; what is above info has no lines of requests. */
   readonly level?: string;
   /** Where lines go to; standard error if absent. */
-  readonly destination?: { write(line: string): unknown; flushSync(): void };
+  readonly destination?: Lines;
 }
 
-/** Lines of several processes go to one pipe: what is written at once stays whole up to this. */
-const pipeBytes = 4_096;
-/** Hardly a line is longer; a longer one begins the next write. */
-const lineBytes = 400;
-/** What may wait where nobody takes it; beyond it lines are lost, and calls are not. */
-const waitingBytesMax = 4 * 1024 * 1024;
-const flushMs = 250;
 /** From this status on every request has a line. */
 const failedMin = 500;
-
-function openDestination() {
-  const destination = pino.destination({
-    dest: 2,
-    sync: false,
-    // A write costs far more than a line: about all that one may take, less a line.
-    minLength: pipeBytes - lineBytes,
-    maxWrite: pipeBytes,
-    maxLength: waitingBytesMax,
-    periodicFlush: flushMs,
-  });
-  // A reader that is gone takes lines along, and nothing else.
-  destination.on("error", () => undefined);
-  return destination;
-}
 
 /** The access log; undefined where no request gets a line. */
 export function createAccessLog(options: AccessLogOptions): AccessLog | undefined {
   const { sample, worker, level = process.env["TOLLGATE_LOG_LEVEL"] || "info" } = options;
   if (sample === 0 || (level !== "info" && level !== "debug")) return undefined;
-  const destination = options.destination ?? openDestination();
+  const destination = options.destination ?? linesTo();
   const from = worker === undefined ? "" : `"worker":${worker},`;
   return {
     write({ request, method, route, status, ms, bytes, whole, address, keyId }) {

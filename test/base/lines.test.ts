@@ -1,0 +1,95 @@
+/** Lines to standard error: whole ones, written together, and never waited for. docs/operate.md "Access log". */
+import { spawn, spawnSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const source = new URL("../../src/base/lines.ts", import.meta.url).href;
+
+/** A program that writes `count` numbered lines, says so on standard output, and ends once its input does. */
+const program = (count: number): string[] => [
+  "--input-type=module",
+  "--eval",
+  `import { linesTo } from "${source}";
+  const lines = linesTo();
+  for (let at = 0; at < ${count}; at += 1) lines.write(JSON.stringify({ at, filler: "x".repeat(200) }) + "\\n");
+  process.stdout.write("written");
+  process.stdin.on("end", () => { lines.flushSync(); }).resume();`,
+];
+
+/** The numbers of the lines; each of them must be whole. */
+const numbersIn = (text: string): number[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => (JSON.parse(line) as { at: number }).at);
+
+const inOrder = (numbers: readonly number[]): number[] =>
+  [...new Set(numbers)].toSorted((one, other) => one - other);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
+
+it("all lines reach a socket in their order", () => {
+  const { stderr, status } = spawnSync(process.execPath, program(5_000), {
+    input: "",
+    encoding: "utf8",
+    maxBuffer: 2 ** 26,
+  });
+  expect(status).toBe(0);
+  expect(numbersIn(stderr)).toEqual(upTo(5_000));
+});
+
+it("all lines reach a pipe in their order, and none is cut by a reader that comes late", () => {
+  const [command, ...rest] = [process.execPath, ...program(40_000)].map(
+    (word) => `'${word.replaceAll("'", String.raw`'\''`)}'`,
+  );
+  const late = `(${command} ${rest.join(" ")} </dev/null 2>&1 >/dev/null) | (sleep 0.5; cat)`;
+  const { stdout } = spawnSync("sh", ["-c", late], { encoding: "utf8", maxBuffer: 2 ** 26 });
+  const numbers = numbersIn(stdout);
+  expect(numbers.length).toBeGreaterThan(17_000);
+  expect(numbers.length).toBeLessThan(21_000);
+  expect(numbers).toEqual(inOrder(numbers));
+});
+
+it("all lines reach a file in their order, behind what is in it", () => {
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-lines-"));
+  const path = join(directory, "log");
+  const file = openSync(path, "a");
+  const { status } = spawnSync(process.execPath, program(1_000), {
+    input: "",
+    stdio: ["pipe", "pipe", file],
+  });
+  closeSync(file);
+  const text = readFileSync(path, "utf8");
+  rmSync(directory, { recursive: true });
+  expect(status).toBe(0);
+  expect(numbersIn(text)).toEqual(upTo(1_000));
+});
+
+/** Starts the program with a pipe that is not read; resolves when it has written all of its lines. */
+async function unread(count: number) {
+  const child = spawn(process.execPath, program(count), { stdio: ["pipe", "pipe", "pipe"] });
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  return { child, ended };
+}
+
+it("a reader that stands still holds nothing up; it finds whole lines up to a bound, and others are lost", async () => {
+  const { child, ended } = await unread(40_000);
+  let text = "";
+  child.stderr.setEncoding("utf8").on("data", (read: string) => (text += read));
+  child.stdin.end();
+  expect(await ended).toBe(0);
+  const numbers = numbersIn(text);
+  // What the pipe takes and four megabytes, of lines of 220 bytes.
+  expect(numbers.length).toBeGreaterThan(17_000);
+  expect(numbers.length).toBeLessThan(21_000);
+  expect(numbers).toEqual(inOrder(numbers));
+});
+
+it("a reader that is gone takes lines along, and nothing else", async () => {
+  const { child, ended } = await unread(40_000);
+  child.stderr.destroy();
+  child.stdin.end();
+  expect(await ended).toBe(0);
+});
