@@ -117,6 +117,31 @@ it("of keys made in the moment of a removal none is left active", async () => {
   expect(await activeKeys(hasty.userId)).toBe(0);
 });
 
+it("of one's own keys none is enabled in the moment of one's removal", async () => {
+  const { gateway, home } = world;
+  const hasty = await newMember(gateway, home.id, { email: "quick@example.com", role: "member" });
+  const own = await hasty.call("POST", "/keys", { workspace_id: home.id, name: "put aside" });
+  const move = (name: string) => hasty.call("POST", `/keys/${own.json.id}/${name}`, {});
+  expect((await move("disable")).status).toBe(200);
+  expect((await move("enable")).status).toBe(200);
+  expect((await move("disable")).status).toBe(200);
+  const enabling = await gateway.database.transaction(async (tx) => {
+    // As a removal does, which is not through yet.
+    const person = [home.id, hasty.userId];
+    await tx.query("delete from members where workspace_id = $1 and user_id = $2", person);
+    const enabled = move("enable");
+    await eventually(
+      async () =>
+        (await tx.query("select 1 from pg_locks where not granted and locktype = 'transactionid'"))
+          .length > 0,
+      "the enabling waits",
+    );
+    return { enabled };
+  });
+  expect((await enabling.enabled).status).toBe(404);
+  expect(await activeKeys(hasty.userId)).toBe(0);
+});
+
 it("an account has one count of wrong passwords, however its address is typed", async () => {
   const { gateway, mel } = world;
   const spellings = Array.from({ length: 10 }, (_, at) => {

@@ -26,6 +26,8 @@ beforeAll(async () => {
       modelRow("alone/converted", { ...chat, name: "messages" }, { providers }),
       modelRow("alone/responses-converted", { ...chat, name: "responses" }, { providers }),
       modelRow("alone/responses-to-messages", { ...messages, name: "responses" }, { providers }),
+      modelRow("alone/messages-to-chat", { ...messages, name: "chat" }, { providers }),
+      modelRow("alone/responses", responses, { providers }),
       modelRow("alone/gemini", generateContent, { providers }),
       modelRow("alone/gemini-converted", { ...chat, name: "generate_content" }, { providers }),
     ].join("\n"),
@@ -173,6 +175,44 @@ it.each(["gemini", "gemini-converted"])(
     });
     expect(silent.join("").match(/"usageMetadata"/g)).toHaveLength(1);
     await isEstimated(silent, model === "gemini" ? generateContent : chat, model);
+  },
+);
+
+it.each([
+  ["chat", chat],
+  ["messages-to-chat", messages],
+] as const)(
+  "T48: a chat stream that tells its prompt's tokens alone, and early, has an estimated output (%s)",
+  async (model, caller) => {
+    const usage = { prompt_tokens: 100, completion_tokens: 0, total_tokens: 100 };
+    const silent = chat.frames
+      .filter((frame) => !frame.includes('"choices":[]'))
+      .map((frame, index) => {
+        if (!frame.startsWith("data: {")) return frame;
+        const bare = JSON.parse(frame.slice(6)) as object;
+        return `data: ${JSON.stringify(index === 0 ? { ...bare, usage } : { ...bare, usage: null })}\n\n`;
+      });
+    expect(silent.join("").match(/"completion_tokens"/g)).toHaveLength(1);
+    await isEstimated(silent, caller, model);
+  },
+);
+
+it.each([
+  ["responses", responses],
+  ["responses-converted", chat],
+] as const)(
+  "T48: a responses stream that tells its prompt's tokens alone, and early, has an estimated output (%s)",
+  async (model, caller) => {
+    const silent = responses.frames.map((frame) => {
+      const at = frame.indexOf("data: ") + 6;
+      const data = JSON.parse(frame.slice(at)) as { response?: object };
+      if (data.response === undefined) return frame;
+      const usage = { input_tokens: 100, output_tokens: 0, total_tokens: 100 };
+      const told = frame.includes("response.created") ? usage : null;
+      return `${frame.slice(0, at)}${JSON.stringify({ ...data, response: { ...data.response, usage: told } })}\n\n`;
+    });
+    expect(silent.join("").match(/"output_tokens"/g)).toHaveLength(1);
+    await isEstimated(silent, caller, model);
   },
 );
 

@@ -24,3 +24,33 @@ it.each([
     });
   },
 );
+
+const accepted = {
+  dashscope: (id: unknown) => ({ output: { task_id: id, task_status: "PENDING" } }),
+  ark: (id: unknown) => ({ id }),
+  xai: (id: unknown) => ({ request_id: id }),
+} as const;
+
+it.each(["dashscope", "ark", "xai"] as const)(
+  "T80: a job of %s is known by a text or a number, and by nothing that leads a path elsewhere",
+  (vendor) => {
+    const dialect = mediaDialect(vendor, "video")!;
+    const bytes = (id: unknown) => Buffer.from(JSON.stringify(accepted[vendor](id)));
+    const stateOf = (id: unknown) => dialect.readSubmit(200, bytes(id), {} as never);
+    expect(stateOf("job-1")).toEqual({ state: "pending", id: "job-1" });
+    expect(stateOf(7_000_000_001)).toEqual({ state: "pending", id: "7000000001" });
+    for (const id of [".", "..", "", 1e21, 0.5, null, ["job-1"], "x".repeat(513)])
+      expect(stateOf(id)).toMatchObject({ state: "refused", status: 200 });
+  },
+);
+
+it("T80: an answer that names its job by a number is about that job", () => {
+  const state = (id: number) =>
+    mediaDialect("ark", "video")!.readPoll(
+      200,
+      Buffer.from(`{"id":${id},"status":"running"}`),
+      "7",
+    );
+  expect(state(7)).toMatchObject({ state: "pending" });
+  expect(state(8)).toMatchObject({ state: "refused", unusable: "it is about another job" });
+});

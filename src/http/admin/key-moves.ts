@@ -1,12 +1,19 @@
 /** What is done to an API key besides changing its settings: disable, enable, revoke, reveal, lend, rotate. KEY-04, KEY-08 to KEY-13. */
 import { Type } from "../../base/json-schema.ts";
-import { changeObject, keyKind, type Action, type WithinChange } from "../../admin/index.ts";
+import {
+  changeObject,
+  keyKind,
+  type Action,
+  type Actor,
+  type WithinChange,
+} from "../../admin/index.ts";
 import { graceSecondsMax, temporarySecondsMax } from "../../base/management.ts";
 import {
   disableKey,
   enableKey,
   getKey,
   issueTemporary,
+  lockMembership,
   revealKey,
   revokeKey,
   rotateKey,
@@ -47,13 +54,27 @@ async function changed<Made extends { readonly record: KeyRecord }>(
   await changeObject(services, keyKind, request, {
     action,
     ...(entry !== undefined && { entry }),
-    load: (context) => getKey(context, reference, { forUpdate: true }),
+    async load(context) {
+      if (action === "key.enable") await staysOwner(context, request.actor, reference);
+      return getKey(context, reference, { forUpdate: true });
+    },
     async apply(context) {
       made = await apply({ ...context, secrets: services.secrets }, reference);
       return made.record;
     },
   });
   return made!;
+}
+
+/** A removal disables the keys that work: one who is being removed enables none of theirs meanwhile. Before the key is locked. */
+async function staysOwner(
+  context: WithinChange,
+  { userId, organizationAdmin }: Actor,
+  reference: { readonly id: string },
+): Promise<void> {
+  if (userId === null || organizationAdmin) return;
+  const { workspaceId, createdBy } = await getKey(context, reference);
+  if (createdBy === userId) await lockMembership(context, { workspaceId, userId });
 }
 
 const moveRoutes = stateMoves.map(([name, summary, move]) =>

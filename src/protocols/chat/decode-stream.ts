@@ -88,8 +88,9 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
     state.finish = { reason: choice.reason, stopReason: choice.stopReason };
     state.isEnding = true;
   }
-  const { usage } = state.reader;
-  if (seen.tellsUsage && usage) events.push({ type: "usage", usage });
+  const { usage, isSoFar } = state.reader;
+  if (seen.tellsUsage && usage)
+    events.push({ type: "usage", usage, ...(isSoFar ? { isSoFar } : {}) });
   return events;
 }
 

@@ -34,11 +34,32 @@ const failedAnswer: WireError = { message: "The upstream ended the answer with a
 
 /** The reader of one stream. After the end marker and after an error there is nothing. */
 export class ChatReader {
-  /** The usage reported last, as it came. */
-  wireUsage: WireObject | undefined;
-  usage: Usage | undefined;
+  #wireUsage: WireObject | undefined;
+  #usage: Usage | undefined;
+  /** Whether usage was told when a choice had finished, or in a frame of its own. */
+  #isToldAtEnd = false;
+  #hasFinished = false;
   readonly #frames = new StreamFrames(varying);
   #over = false;
+
+  /** So far, and of an answer that is over what was told of all of it. */
+  get usage(): Usage | undefined {
+    return this.#isOfNoUse ? undefined : this.#usage;
+  }
+
+  /** The same as it came. */
+  get wireUsage(): WireObject | undefined {
+    return this.#isOfNoUse ? undefined : this.#wireUsage;
+  }
+
+  /** Whether the counts so far are of the answer's start alone: no output, told before the end (T48). */
+  get isSoFar(): boolean {
+    return !this.#isToldAtEnd && this.#usage?.outputTokens === 0;
+  }
+
+  get #isOfNoUse(): boolean {
+    return this.isSoFar && (this.#hasFinished || this.#over);
+  }
 
   read(event: SseEvent): ChatChunk | AnyEvent {
     if (this.#over) return nothing;
@@ -54,6 +75,7 @@ export class ChatReader {
     const wire = objects(chunk["choices"]);
     const choices = wire.map(readChoice);
     const failed = choices.some(({ reason }) => reason === "error");
+    this.#hasFinished ||= choices.some(({ reason }) => reason !== undefined);
     const tellsUsage = this.#takeUsage(chunk, wire[0]);
     return { type: "chunk", chunk, choices, tellsUsage, error: failed ? failedAnswer : undefined };
   }
@@ -64,8 +86,9 @@ export class ChatReader {
     if (!isObject(wire)) return false;
     const usage = readUsage(wire);
     if (usage) {
-      this.usage = usage;
-      this.wireUsage = wire;
+      this.#usage = usage;
+      this.#wireUsage = wire;
+      this.#isToldAtEnd = this.#hasFinished || choice === undefined;
     }
     return true;
   }

@@ -19,9 +19,9 @@ import {
   closeTexts,
   isEmpty,
   openBlock,
+  type Kind,
   type StreamState,
 } from "./stream-blocks.ts";
-import { readUsage } from "./usage.ts";
 
 /** A decoder for one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
@@ -102,15 +102,21 @@ function takeText(
   state: StreamState,
   { id: part, kind, isDone, text }: TextStep & { readonly kind: "text" | "refusal" },
 ): CanonicalEvent[] {
-  const last = state.resumed.get(part) ?? part;
-  const isLate = !isDone && text !== "" && state.blocks.get(last)?.open === false;
-  const id = isLate ? `${part}_${state.blocks.size}_more` : last;
-  if (isLate) state.resumed.set(part, id);
+  const id = goesOnIn(state, part, !isDone && text !== "");
   const isNews = text !== "" && (!isDone || isEmpty(state, id));
   const events = isNews
     ? [...openBlock(state, id, kind, kind), ...addContent(state, id, text)]
     : [];
   return isDone ? [...events, ...closeBlock(state, id)] : events;
+}
+
+/** The block that a part is in now: a new one where a piece of it comes after its end. */
+function goesOnIn(state: StreamState, part: BlockId, isPiece: boolean): BlockId {
+  const last = state.resumed.get(part) ?? part;
+  if (!isPiece || state.blocks.get(last)?.open !== false) return last;
+  const id = `${part}_${state.blocks.size}_more`;
+  state.resumed.set(part, id);
+  return id;
 }
 
 /**
@@ -119,11 +125,13 @@ function takeText(
  */
 function takeReasoning(
   state: StreamState,
-  { id, source, isDone, text }: TextStep & { readonly source: string },
+  { id: item, source, isDone, text }: TextStep & { readonly source: string },
   frame: WireObject,
 ): CanonicalEvent[] {
+  const before = state.blocks.get(state.resumed.get(item) ?? item);
+  if (text === "" || (before && before.source !== source)) return [];
+  const id = goesOnIn(state, item, !isDone);
   const known = state.blocks.get(id);
-  if (text === "" || (known && known.source !== source)) return [];
   const part = frame["summary_index"] ?? frame["content_index"] ?? 0;
   const isNextPart = known !== undefined && known.part !== part;
   if (isDone && known?.hasContent && !isNextPart) return [];
@@ -216,29 +224,51 @@ function takeResponse(
   const id = nonEmpty(response["id"]) ?? "";
   const events = begin(state, id, tokenCount(response["created_at"]));
   if (!isLast) return events;
-  if (!state.reader.error) events.push(...untold(state, objects(response["output"])));
   state.ended = true;
   const failed = state.reader.error ?? error;
+  if (!state.reader.error)
+    events.push(...untold(state, objects(response["output"]), failed === undefined));
   events.push(...(failed ? closeTexts(state) : closeAll(state)));
-  const usage = readUsage(response["usage"]);
+  const { usage } = state.reader;
   if (usage) events.push({ type: "usage", usage });
   if (failed) return [...events, errorEvent(failed)];
   return [...events, { type: "finish", finish: decodeFinish(response, state.calls > 0) }];
 }
 
 /**
- * Some upstreams tell everything in the terminal event only, or the arguments of a call that they began. Which of its items
- * were told is known by the ids of calls only.
+ * Some upstreams tell everything in the terminal event only, or all text of an answer whose reasoning came in pieces, or the arguments
+ * of a call that they began. Ids and places change on the way: an item of a kind of which anything was told is taken for told.
  */
-function untold(state: StreamState, output: readonly WireObject[]): CanonicalEvent[] {
-  if (state.blocks.size === 0)
-    return output.flatMap((item, index) => itemEnded(state, String(index), item));
-  return [...state.blocks].flatMap(([block, { kind, hasContent, part }]) => {
+function untold(
+  state: StreamState,
+  output: readonly WireObject[],
+  isWhole: boolean,
+): CanonicalEvent[] {
+  const begun = [...state.blocks];
+  const events = begun.flatMap(([block, { kind, hasContent, part }]) => {
     if (kind !== "tool_call" || hasContent) return [];
     const own = output.find((item) => idOfCall(item, "") === part);
     return addContent(state, block, own?.["arguments"]);
   });
+  const told = new Set(begun.map(([, { kind }]) => itemOf[kind]));
+  for (const [index, item] of output.entries()) {
+    const type = String(item["type"]);
+    if (told.has(type) || (told.size > 0 && !(isWhole && isTextual(type)))) continue;
+    const place = told.size === 0 ? String(index) : `last_${index}`;
+    events.push(...closeAll(state), ...itemEnded(state, place, item));
+  }
+  return events;
 }
+
+/** The items that blocks of a kind are of. A picture's block is as a text's. */
+const itemOf: Readonly<Record<Kind, string>> = {
+  text: "message",
+  refusal: "message",
+  reasoning: "reasoning",
+  tool_call: "function_call",
+};
+
+const isTextual = (type: string): boolean => Object.values(itemOf).includes(type);
 
 const errorEvent = ({ message, code }: WireError): CanonicalEvent => ({
   type: "error",

@@ -43,11 +43,19 @@ const terminalNames = new Set([
 export class ResponsesReader {
   /** The first error that came before the end. */
   error: WireError | undefined;
-  usage: Usage | undefined;
+  #told: Usage | undefined;
+  /** Told earlier and without output it is of the answer's start alone (T48). */
+  #isToldAtEnd = false;
   /** The number of the last event. */
   sequence = -1;
   readonly #frames = new StreamFrames(varying);
   #isOver = false;
+
+  /** So far, and of an answer that is over what was told of all of it. */
+  get usage(): Usage | undefined {
+    const isOfStart = !this.#isToldAtEnd && this.#told?.outputTokens === 0;
+    return this.#isOver && isOfStart ? undefined : this.#told;
+  }
 
   read(event: SseEvent): ResponseEvent | StepEvent | AnyEvent {
     if (this.#isOver) return nothing;
@@ -68,8 +76,12 @@ export class ResponsesReader {
   }
 
   #takeResponse(name: string, frame: WireObject, response: JsonObject): ResponseEvent {
-    this.usage = readUsage(response["usage"]) ?? this.usage;
     this.#isOver = terminalNames.has(name);
+    const told = readUsage(response["usage"]);
+    if (told !== undefined) {
+      this.#told = told;
+      this.#isToldAtEnd = this.#isOver;
+    }
     const isBroken = name === "response.failed" || name === "response.cancelled";
     const error = isBroken ? decodeError(200, frame) : undefined;
     return { type: "response", name, frame, response, isLast: this.#isOver, error };

@@ -4,7 +4,7 @@ import type { Signature } from "../canonical/request.ts";
 import { nonEmpty } from "../read.ts";
 import type { ResponsesReader } from "./read-stream.ts";
 
-type Kind = "text" | "refusal" | "reasoning" | "tool_call";
+export type Kind = "text" | "refusal" | "reasoning" | "tool_call";
 
 /** A block that began. Pieces of one block come under one `source`: raw reasoning beside its summary is not read twice (T18). */
 interface Block {

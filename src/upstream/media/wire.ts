@@ -30,10 +30,13 @@ const shortIn = (value: unknown, lengthMax: number): string | undefined => {
 /** It stands in the row of its task, and in the path of each question about it. */
 const jobIdMax = 512;
 
-/** A vendor's id of a job; undefined for what is none. */
+/** A path that has one of these does not lead to where it seems to. */
+const steps = [".", ".."];
+
+/** A vendor's id of a job, a text or a number; undefined for what is none. */
 export function jobIdIn(value: unknown): string | undefined {
-  const id = textIn(value);
-  return id !== undefined && id.length <= jobIdMax ? id : undefined;
+  const id = Number.isSafeInteger(value) ? String(value) : textIn(value);
+  return id !== undefined && id.length <= jobIdMax && !steps.includes(id) ? id : undefined;
 }
 
 const vendorTextMax = 2000;
@@ -79,6 +82,7 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 
 /** The answer is of the job that was asked for, or names none. */
 export function isOfJob(named: unknown, id: string): boolean {
+  if (typeof named === "number") return String(named) === id;
   return typeof named !== "string" || named === "" || named === id;
 }
 

@@ -242,6 +242,68 @@ describe("responses streams, read", () => {
     expect(collect(events).content).toEqual([{ type: "text", text: "t" }]);
   });
 
+  it("T12: a kind of item that was told by the terminal event only is read from it, and no other twice", () => {
+    const reasoning = { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] };
+    const said = { type: "message", content: [{ type: "output_text", text: "t" }] };
+    const called = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
+    const output = [reasoning, said, called];
+    const end: Step = ["completed", response("completed", { output, usage })];
+    const thought: Step = [
+      "reasoning_summary_text.delta",
+      at(0, { summary_index: 0, delta: "hm" }),
+    ];
+    const spoken: Step = ["output_text.delta", at(1, { delta: "t" })];
+    const texts = [
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "t" },
+      { type: "tool_call", id: "call_1" },
+    ];
+    for (const steps of [
+      [thought],
+      [thought, spoken],
+      [thought, spoken, ...call(2, "call_1", "{}")],
+    ])
+      expect(collect(read(created, ...steps, end)).content).toMatchObject(texts);
+    const failed: Step = [
+      "failed",
+      response("failed", { output, error: { message: "fell over" } }),
+    ];
+    const types = read(created, thought, failed).map(({ type }) => type);
+    expect(types.filter((type) => /^(text|tool_call)/.test(type))).toEqual([]);
+  });
+
+  it("T12: reasoning that comes after its item's end is not lost, and raw reasoning beside its summary is still not read twice", () => {
+    const delta = (text: string): Step => [
+      "reasoning_summary_text.delta",
+      at(0, { summary_index: 0, delta: text }),
+    ];
+    const end: Step = [
+      "output_item.done",
+      item(0, { type: "reasoning", summary: [{ type: "summary_text", text: "one" }] }),
+    ];
+    const raw: Step = ["reasoning_text.delta", at(0, { delta: "raw" })];
+    expect(
+      whole(delta("one"), end, delta(" two"), delta(" three"), end, raw).content,
+    ).toMatchObject([
+      { type: "reasoning", text: "one" },
+      { type: "reasoning", text: " two three" },
+    ]);
+  });
+
+  it("T48: usage of an earlier event counts where the last one tells none, unless it is of the start alone", () => {
+    const told = (usage: JsonObject) =>
+      collect(
+        read(["in_progress", response("in_progress", { usage })], ...message, [
+          "completed",
+          response("completed"),
+        ]),
+      ).usage;
+    expect(told({ input_tokens: 5, output_tokens: 3, total_tokens: 8 })).toMatchObject({
+      outputTokens: 3,
+    });
+    expect(told({ input_tokens: 5, output_tokens: 0, total_tokens: 5 })).toBeUndefined();
+  });
+
   it("T45: an incomplete response has a reason and usage", () => {
     const incomplete_details = { reason: "max_output_tokens" };
     const answer = collect(
