@@ -1,5 +1,5 @@
 // `npm run check`, the static half of the gate: formatting, type-aware lint with the import arrows, types,
-// dead code, generated documentation, citations, length of sentences, sleeps in tests,
+// dead code, generated documentation, citations, length of sentences, sleeps in tests, functions in the old space,
 // what is written twice. Every step runs, so that one run tells everything that is wrong.
 import { spawnSync } from "node:child_process";
 import { root, setup, toolEnvironment } from "./setup.mjs";
@@ -17,6 +17,7 @@ const steps = [
   ["citations", "node scripts/citations.ts"],
   ["prose", "node scripts/prose.ts"],
   ["sleeps", "node scripts/sleeps.ts"],
+  ["literals", "node scripts/literals.ts"],
   ["duplicates", "node scripts/duplicates.ts"],
 ];
 

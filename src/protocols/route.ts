@@ -122,7 +122,8 @@ export class PassThroughRoute implements Route {
       const whole = caller.encodeResponse(response, answerContext(this.#input));
       return caller.direct.withChoices ? caller.direct.withChoices(whole, frames) : whole;
     };
-    if (!collected.usage) this.#withUsage = (usage) => encode({ ...collected, usage });
+    const withUsage = (usage: Usage) => encode({ ...collected, usage });
+    if (!collected.usage) this.#withUsage = withUsage;
     return encode(collected);
   }
 }
