@@ -8,6 +8,7 @@ import type { Usage } from "../../base/usage.ts";
 import type { WireError } from "../codec.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
+import { ToldUsage } from "../told-usage.ts";
 import { decodeError } from "./errors.ts";
 import { readOutput, type Output } from "./output.ts";
 import { readUsage } from "./usage.ts";
@@ -34,31 +35,27 @@ const failedAnswer: WireError = { message: "The upstream ended the answer with a
 
 /** The reader of one stream. After the end marker and after an error there is nothing. */
 export class ChatReader {
+  readonly #told = new ToldUsage();
+  /** The same as it came. */
   #wireUsage: WireObject | undefined;
-  #usage: Usage | undefined;
-  /** Whether usage was told when a choice had finished, or in a frame of its own. */
-  #isToldAtEnd = false;
+  /** Whether a choice has. */
   #hasFinished = false;
   readonly #frames = new StreamFrames(varying);
   #over = false;
 
   /** So far, and of an answer that is over what was told of all of it. */
   get usage(): Usage | undefined {
-    return this.#isOfNoUse ? undefined : this.#usage;
+    return this.#told.read(this.#hasFinished || this.#over);
   }
 
   /** The same as it came. */
   get wireUsage(): WireObject | undefined {
-    return this.#isOfNoUse ? undefined : this.#wireUsage;
+    return this.usage && this.#wireUsage;
   }
 
-  /** Whether the counts so far are of the answer's start alone: no output, told before the end (T48). */
+  /** Whether they are of the answer's start alone. */
   get isSoFar(): boolean {
-    return !this.#isToldAtEnd && this.#usage?.outputTokens === 0;
-  }
-
-  get #isOfNoUse(): boolean {
-    return this.isSoFar && (this.#hasFinished || this.#over);
+    return this.#told.isSoFar;
   }
 
   read(event: SseEvent): ChatChunk | AnyEvent {
@@ -86,9 +83,9 @@ export class ChatReader {
     if (!isObject(wire)) return false;
     const usage = readUsage(wire);
     if (usage) {
-      this.#usage = usage;
+      // A frame without choices is there for the usage of the whole answer.
+      this.#told.take(usage, this.#hasFinished || choice === undefined);
       this.#wireUsage = wire;
-      this.#isToldAtEnd = this.#hasFinished || choice === undefined;
     }
     return true;
   }

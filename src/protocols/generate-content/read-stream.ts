@@ -7,6 +7,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import { isSet, nonEmpty, objectOf, objects } from "../read.ts";
 import { StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
+import { ToldUsage } from "../told-usage.ts";
 import { decodeError } from "./errors.ts";
 import { blockReason } from "./response.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
@@ -35,25 +36,20 @@ export class GenerateReader {
    */
   ended = false;
   readonly #frames = new StreamFrames(varying);
+  readonly #told = new ToldUsage();
+  /** All counts so far, as they came. */
   #usage: WireObject = {};
-  /** Whether counts were told of an answer that was over. */
-  #isToldAtEnd = false;
   /** By index of a candidate, whether it is still being written. */
   readonly #open = new Map<unknown, boolean>();
 
   /** So far, and of an answer that is over what was told of all of it. */
   get usage(): Usage | undefined {
-    const usage = decodeUsage(this.#usage);
-    return this.ended && this.#isOfStart(usage) ? undefined : usage;
+    return this.#told.read(this.ended);
   }
 
-  /** Whether the counts so far are of the answer's start alone: no output, told before the end (T48). */
+  /** Whether they are of the answer's start alone. */
   get isSoFar(): boolean {
-    return this.#isOfStart(decodeUsage(this.#usage));
-  }
-
-  #isOfStart(usage: Usage | undefined): boolean {
-    return !this.#isToldAtEnd && usage?.outputTokens === 0;
+    return this.#told.isSoFar;
   }
 
   read(event: SseEvent): GenerateChunk | AnyEvent {
@@ -66,7 +62,7 @@ export class GenerateReader {
     const blocked = nonEmpty(blockReason(data));
     this.#noteEnds(candidates, blocked !== undefined);
     const tellsUsage = this.#usage !== before;
-    if (tellsUsage) this.#isToldAtEnd = this.ended;
+    if (tellsUsage) this.#told.take(decodeUsage(this.#usage), this.ended);
     return { type: "chunk", data, candidates, blocked, tellsUsage };
   }
 

@@ -9,6 +9,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
 import { nonEmpty } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
+import { ToldUsage } from "../told-usage.ts";
 import { decodeError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
@@ -43,18 +44,15 @@ const terminalNames = new Set([
 export class ResponsesReader {
   /** The first error that came before the end. */
   error: WireError | undefined;
-  #told: Usage | undefined;
-  /** Told earlier and without output it is of the answer's start alone (T48). */
-  #isToldAtEnd = false;
   /** The number of the last event. */
   sequence = -1;
+  readonly #told = new ToldUsage();
   readonly #frames = new StreamFrames(varying);
   #isOver = false;
 
   /** So far, and of an answer that is over what was told of all of it. */
   get usage(): Usage | undefined {
-    const isOfStart = !this.#isToldAtEnd && this.#told?.outputTokens === 0;
-    return this.#isOver && isOfStart ? undefined : this.#told;
+    return this.#told.read(this.#isOver);
   }
 
   read(event: SseEvent): ResponseEvent | StepEvent | AnyEvent {
@@ -77,11 +75,8 @@ export class ResponsesReader {
 
   #takeResponse(name: string, frame: WireObject, response: JsonObject): ResponseEvent {
     this.#isOver = terminalNames.has(name);
-    const told = readUsage(response["usage"]);
-    if (told !== undefined) {
-      this.#told = told;
-      this.#isToldAtEnd = this.#isOver;
-    }
+    const usage = readUsage(response["usage"]);
+    if (usage) this.#told.take(usage, this.#isOver);
     const isBroken = name === "response.failed" || name === "response.cancelled";
     const error = isBroken ? decodeError(200, frame) : undefined;
     return { type: "response", name, frame, response, isLast: this.#isOver, error };
