@@ -66,10 +66,12 @@ export class Backlog {
     }
   }
 
-  /** What the calls of all keys use, and no news: of a lane that is new, or lapsed. */
+  /** What the calls of all keys use, and no news: of a lane that is new, or lapsed. What another one set aside beyond goes back. */
   restored(nowMs: number): Target[] {
-    const inUse = [...this.keys.values()].filter((key) => key.inUse + key.pending > 0n);
-    return inUse.map((key) => targetOf(key, nowMs, { entries: [], asked: [] }));
+    const known = [...this.keys.values()].filter(
+      ({ granted, inUse, pending }) => granted + inUse + pending > 0n,
+    );
+    return known.map((key) => targetOf(key, nowMs, { entries: [], asked: [] }));
   }
 
   /** What goes into the next batch; what keys keep meanwhile is lowered. `alone`: one entry or call of one key. */

@@ -219,12 +219,9 @@ export class Lane {
       this.backlog.follow(key, nowMs);
     }
     if (this.lapsed) {
-      // Its allowances went back.
+      // Its allowances went back, but for what another lane has set aside for its keys since.
       this.due = true;
-      for (const key of this.backlog.keys.values()) {
-        key.granted = 0n;
-        key.changedAt = nowMs;
-      }
+      for (const key of this.backlog.keys.values()) key.changedAt = nowMs;
     }
     // Their accounts are locked elsewhere: all keys of their workspaces leave.
     for (const workspaceId of busy) onBusy?.(workspaceId);

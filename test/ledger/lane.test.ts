@@ -109,6 +109,18 @@ describe("a lane", () => {
     ]);
   });
 
+  it("CAP-09: gives back what another lane had set aside for its keys, once it hears that it had lapsed itself", async () => {
+    await begin();
+    const lapsed = { place: 0, allowance: 0n, refusal: "lapsed", at: new Date() } as const;
+    answers = [
+      () => [lapsed as unknown as BatchRow, { place: 1, allowance: 7n, refusal: null, at: null }],
+    ];
+    await lane.post(call, 3n);
+    await eventually(() => sent.length > 1, "it restores");
+    expect(sent[1]).toMatchObject({ restore: true, targets: [{ key: { keyId: "k" }, need: 0n }] });
+    await eventually(() => key.granted === 0n, "nothing is set aside");
+  });
+
   it("asks for nothing more once an answer says what a batch without one came to", async () => {
     await begin();
     answers = [failing("08006")];
