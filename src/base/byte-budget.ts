@@ -1,5 +1,6 @@
 /**
- * How many bytes of bodies one process may hold at once: requests until their calls end, and whole answers of upstreams.
+ * How many bytes of bodies one process may hold at once: requests until their calls end or their streams begin,
+ * and whole answers of upstreams.
  * Without it the sum of allowed bodies is bounded by nothing but the callers.
  */
 import { GatewayError } from "./errors.ts";

@@ -1,7 +1,6 @@
 /** What the steps of one text call share. */
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
-import type { JsonSource } from "../base/json-source.ts";
 import type { Log } from "../base/log.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Note } from "../base/notes.ts";
@@ -9,18 +8,13 @@ import type { Span } from "../base/tracing.ts";
 import type { Tags } from "../base/tags.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import type {
-  CallProtocol,
-  JsonObject,
-  ProtocolName,
-  Route,
-  StreamTap,
-} from "../protocols/index.ts";
+import type { CallProtocol, ProtocolName, Route, StreamTap } from "../protocols/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { Constraints, Health } from "../routing/index.ts";
 import type { RateUse } from "../rates/index.ts";
 import { routingScope, type Caller } from "../tenancy/index.ts";
 import type { CallerHeaders, Pools } from "../upstream/index.ts";
+import type { CallBody } from "./call-body.ts";
 import type { Keeper } from "./keep.ts";
 import type { CallRecord } from "./record.ts";
 import type { CacheServices } from "./cache-services.ts";
@@ -33,9 +27,7 @@ interface Call<Protocol extends CallProtocol> {
   /** The model id with its suffix, as the caller wrote it. */
   readonly model: string;
   readonly stream: boolean;
-  readonly body: JsonObject;
-  /** The body with the bytes it was read from. */
-  readonly source: JsonSource;
+  readonly body: CallBody;
   readonly caller: Caller;
   readonly callerHeaders: CallerHeaders;
   /** Other models that may answer, as the header names them. */
@@ -99,38 +91,61 @@ interface CallParts {
   readonly record: CallRecord;
   readonly inputEstimate: number;
   readonly route: Route;
+  /** Lets go of the request, once a stream has begun on this route. False where it is kept. */
+  readonly letGo: (route: Route) => boolean;
   /** Where the workspace keeps what was said; it is the reply then. */
   readonly keeper: Keeper | undefined;
 }
 
 /** One call under way. */
-export class CallContext implements CallParts {
+export class CallContext {
   readonly services: TextServices;
   readonly call: AnyCall;
   readonly reply: Reply;
   readonly record: CallRecord;
   readonly inputEstimate: number;
   readonly keeper: Keeper | undefined;
-  /** The route of the running attempt. */
-  route: Route;
-  /** What saw the stream that the caller has frames of. */
-  tap: StreamTap | undefined;
+  /** The route of the running attempt; none any more once a stream has begun. */
+  #route: Route | undefined;
+  readonly #letGo: (route: Route) => boolean;
+  #tap: StreamTap | undefined;
   #whenGone: (() => void) | undefined;
 
   constructor(parts: CallParts) {
-    const { services, call, reply, record, inputEstimate, route, keeper } = parts;
+    const { services, call, reply, record, inputEstimate, route, letGo, keeper } = parts;
     this.services = services;
     this.call = call;
     this.reply = reply;
     this.record = record;
     this.inputEstimate = inputEstimate;
-    this.route = route;
+    this.#route = route;
+    this.#letGo = letGo;
     this.keeper = keeper;
     reply.onGone(() => this.#whenGone?.());
   }
 
   get constraints(): Constraints {
     return routingScope(this.call.caller);
+  }
+
+  get route(): Route {
+    if (this.#route === undefined) throw new Error("the route is asked for after its stream began");
+    return this.#route;
+  }
+
+  set route(route: Route) {
+    this.#route = route;
+  }
+
+  /** What sees the stream: the one that the caller has frames of, or one for what it gets instead. */
+  get tap(): StreamTap {
+    return this.#tap ?? this.route.tap();
+  }
+
+  /** The caller gets the first frames of a stream: nobody else is asked, and what was asked is let go. */
+  began(tap: StreamTap): void {
+    this.#tap = tap;
+    if (this.#letGo(this.route)) this.#route = undefined;
   }
 
   /** Replaces what happens to the running attempt when the client goes. */

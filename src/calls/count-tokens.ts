@@ -35,10 +35,8 @@ import { checkTextAddresses } from "./text-addresses.ts";
 import { writeBody } from "./write-body.ts";
 
 /** A count that was asked for: authenticated, its body one JSON object. */
-interface CountCall extends Pick<
-  TextCall,
-  "id" | "model" | "body" | "caller" | "callerHeaders" | "lease"
-> {
+interface CountCall extends Pick<TextCall, "id" | "model" | "caller" | "callerHeaders" | "lease"> {
+  readonly body: JsonObject;
   readonly protocol: keyof typeof tokenCounting;
 }
 

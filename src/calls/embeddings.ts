@@ -20,8 +20,9 @@ export function prepareEmbedding(
   const catalog = services.catalog();
   const parsed = resolveModelId(call.model, catalog);
   record.model = parsed.model;
-  validateEmbeddings(call.body);
-  const { characters, tokens, affinity } = embeddingInput(call.body);
+  const body = call.body.value;
+  validateEmbeddings(body);
+  const { characters, tokens, affinity } = embeddingInput(body);
   const planOf = (of: ParsedModelId): Plan<EmbeddingModel> =>
     plan({
       catalog,
@@ -43,7 +44,7 @@ export function prepareEmbedding(
   const candidatesOf = ({ model: { id: model }, offers }: Plan<EmbeddingModel>): Candidate[] =>
     offers.map((offer) => {
       const { upstreamModel } = offer;
-      const route = embeddingRoute({ body: call.body, model, upstreamModel });
+      const route = embeddingRoute({ body, model, upstreamModel });
       return {
         offer,
         model,

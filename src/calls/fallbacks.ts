@@ -27,7 +27,7 @@ export const fallbacksFieldOf = (protocol: AnyCall["protocol"]): "models" | unde
 
 function namedBy({ protocol, body, fallbackModels }: AnyCall): Named | undefined {
   const name = fallbacksFieldOf(protocol);
-  const field = name && (body[name] ?? undefined);
+  const field = name && (body.value[name] ?? undefined);
   if (field !== undefined && fallbackModels !== undefined) {
     const message = `The field models and the header ${fallbacksHeader} say the same: send one of them.`;
     throw new GatewayError("invalid_value", message, { param: "models" });
@@ -39,7 +39,7 @@ function namedBy({ protocol, body, fallbackModels }: AnyCall): Named | undefined
 }
 
 /** The body without the field that only the gateway reads. */
-export function withoutFallbacks({ protocol, body }: TextCall): JsonObject {
+export function withoutFallbacks({ protocol, body: { value: body } }: TextCall): JsonObject {
   if (protocol !== "chat" || body["models"] === undefined) return body;
   const { models: _read, ...rest } = body;
   return rest;

@@ -4,7 +4,6 @@
  */
 import type { Note } from "../base/notes.ts";
 import type { AskedCall, ChangedCall, EndedCall, Hooks, Said } from "../hooks/index.ts";
-import type { JsonObject } from "../protocols/index.ts";
 import type { AnyCall, CallContext } from "./context.ts";
 import { fallbacksFieldOf } from "./fallbacks.ts";
 import type { ImageCall } from "./image-context.ts";
@@ -30,18 +29,19 @@ export async function askHooks(
   const { call, record, keeper } = run;
   const change = (changed: ChangedCall): void => {
     keeper?.changed(changed.source);
+    call.body.change(changed.source);
     record.notes = changed.notes;
     run.call = {
       ...call,
       model: changed.model ?? call.model,
       fallbackModels: changed.fallbackModels,
-      body: changed.source.value as JsonObject,
-      source: changed.source,
       changes: changed.notes,
     };
   };
   const asking = hooks.before({
     ...call,
+    body: call.body.value,
+    source: call.body.source,
     endpoint: endpointOf(call),
     modelInBody: call.protocol !== "generate_content",
     fallbacksField: fallbacksFieldOf(call.protocol),
@@ -113,11 +113,13 @@ export const withChanges = (
 /** Remembers what was answered, where a hook hears of it, or may hear of its repeat from the cache. */
 export function noteSaid({ services, call, record }: CallContext, said: () => Said): void {
   const { hooks } = services;
-  const { caller } = call;
-  const mayBeKept = caller.responseCache !== null;
-  if (mayBeKept || hooks?.hears({ endpoint: endpointOf(call), caller }) === true)
-    record.said = said();
+  const mayBeKept = call.caller.responseCache !== null;
+  if (mayBeKept || (hooks !== undefined && heardBy(hooks, call))) record.said = said();
 }
+
+/** Whether a hook hears of the end of such a call. */
+export const heardBy = (hooks: Hooks, call: AnyCall): boolean =>
+  hooks.hears({ endpoint: endpointOf(call), caller: call.caller });
 
 /** Tells the hooks of a call that is over. */
 export function tellHooks(

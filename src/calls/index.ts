@@ -1,5 +1,6 @@
 /** What happens between an authenticated request and its answer. */
 export { createAnswerCache, sweepAnswers } from "./cached-answers.ts";
+export { CallBody } from "./call-body.ts";
 export { countInputTokens } from "./count-tokens.ts";
 export type { TextCall, TextServices } from "./context.ts";
 export { CallError } from "./end.ts";

@@ -11,6 +11,7 @@ import type { Caller } from "../tenancy/index.ts";
 import type { Provider } from "../catalog/index.ts";
 import { keptTextMax, type Bodies } from "../request-log/index.ts";
 import { withoutCredentials } from "../upstream/index.ts";
+import type { CallBody } from "./call-body.ts";
 import { CallError } from "./end.ts";
 import type { AnyRecord } from "./record.ts";
 import { PassingReply } from "./passing-reply.ts";
@@ -20,7 +21,7 @@ import type { Reply } from "./reply.ts";
 interface KeptCall {
   readonly id: string;
   readonly protocol: CallProtocol;
-  readonly source: JsonSource;
+  readonly body: CallBody;
   readonly caller: Caller;
 }
 
@@ -70,7 +71,7 @@ export class Keeper extends PassingReply {
   constructor(call: KeptCall, reply: Reply) {
     super(reply);
     this.#call = call;
-    this.#source = call.source;
+    this.#source = call.body.source;
   }
 
   override whole(body: object, headers: Readonly<Record<string, string>>): void {

@@ -42,6 +42,8 @@ export interface Candidate<Kind extends Offer = Offer> {
   route(): Route;
   /** What was dropped or rewritten on the way, in the order the caller wrote it. */
   notes(): readonly Note[];
+  /** Lets go of the request: it is not asked any more. Absent where answers are never streams. */
+  forget?(): void;
 }
 
 /** A call that nothing but money can refuse any more. */
@@ -64,9 +66,10 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   const catalog = services.catalog();
   const parsed = resolveModelId(call.model, catalog);
   record.model = parsed.model;
-  codec.direct.validate(call.body);
-  checkTextAddresses(call.protocol, call.body, services.allowPrivateAddresses);
-  const facts = codec.direct.facts(call.body);
+  const { value: body } = call.body;
+  codec.direct.validate(body);
+  checkTextAddresses(call.protocol, body, services.allowPrivateAddresses);
+  const facts = codec.direct.facts(body);
   const planOf = (of: ParsedModelId): Plan =>
     plan({
       catalog,
@@ -80,7 +83,7 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
     });
   const planned = planOf(parsed);
   record.plan = planned.explanation;
-  checkParameters(planned.model, call.protocol, call.body);
+  checkParameters(planned.model, call.protocol, body);
   const plans = withFallbacks(record, { call, catalog, planned, plan: planOf });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   const { inputMedia } = facts;
@@ -121,32 +124,40 @@ class OfferCandidate implements Candidate<TextOffer> {
   readonly offer: TextOffer;
   readonly provider: Provider;
   readonly model: string;
-  readonly #parts: CandidateParts;
-  #own: Own;
+  readonly limits: TextModel;
+  #forgettable: CandidateParts | undefined;
+  #own: Own | undefined;
   #route: Route | undefined;
 
   constructor(parts: CandidateParts, offer: TextOffer) {
     this.offer = offer;
     this.provider = parts.catalog.providers.get(offer.provider)!;
     this.model = parts.model.id;
-    this.#parts = parts;
-    this.#own = parts;
+    this.limits = parts.model;
+    this.#forgettable = parts;
   }
 
-  get limits(): TextModel {
-    return this.#parts.model;
+  get #parts(): CandidateParts {
+    if (this.#forgettable === undefined) throw new Error("a candidate is asked after it forgot");
+    return this.#forgettable;
   }
 
   route(): Route {
     return (this.#route ??= this.#makeRoute());
   }
 
+  forget(): void {
+    this.#forgettable = undefined;
+    this.#own = undefined;
+    this.#route = undefined;
+  }
+
   notes(): readonly Note[] {
     const { notes } = this.route();
-    const own = this.#own.notes;
+    const own = (this.#own ?? this.#parts).notes;
     return own.length === 0 && notes.length < 2
       ? notes
-      : inRequestOrder([...own, ...notes], this.#parts.call.body);
+      : inRequestOrder([...own, ...notes], this.#parts.call.body.value);
   }
 
   /** The body without what the model does not have here. @throws GatewayError `invalid_value` for what only this offer narrows */
@@ -155,7 +166,7 @@ class OfferCandidate implements Candidate<TextOffer> {
     if (this.offer.record?.parameters === undefined) return this.#parts;
     const { parameters = {} } = recordOf(model, this.offer.record);
     const here = { id: model.id, parameters };
-    checkParameters(here, call.protocol, call.body);
+    checkParameters(here, call.protocol, call.body.value);
     return removeUnsupported(here, call.protocol, withoutFallbacks(call));
   }
 
@@ -163,12 +174,12 @@ class OfferCandidate implements Candidate<TextOffer> {
     const { services, call, record, model, inputEstimate, inputMedia } = this.#parts;
     if (model.id !== record.model) checkParameters(model, call.protocol, this.#parts.body);
     const abilities = recordOf(model, this.offer.record);
-    this.#own = this.#ownOf();
+    const { body } = (this.#own = this.#ownOf());
     return createRoute(
       {
         caller: codecs[call.protocol],
         upstream: upstreamCodecs[this.offer.protocol],
-        body: this.#own.body,
+        body,
         stream: call.stream,
         requestedModel: call.model,
         model: model.id,

@@ -62,7 +62,7 @@ export class CachedCall {
     this.#cache = cache;
     this.#settings = settings;
     const said = call.cacheControl?.toLowerCase() ?? "";
-    this.#isStored = !said.includes("no-store") && call.source.bytes.length <= requestBytesMax;
+    this.#isStored = !said.includes("no-store") && call.body.source.bytes.length <= requestBytesMax;
     this.#mayRead = this.#isStored && !said.includes("no-cache");
     this.reply = new Recording(reply, this.#isStored);
   }
@@ -144,7 +144,7 @@ function digestOf(call: AnyCall, resolved: string): string {
   return createHash("sha256")
     .update(JSON.stringify([...about, fallbackModels, callerHeaders, scope, changes]))
     .update("\n")
-    .update(canonicalJson(call.source.bytes))
+    .update(canonicalJson(call.body.source.bytes))
     .digest("hex");
 }
 

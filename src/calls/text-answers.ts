@@ -89,9 +89,11 @@ export async function answerStream(
     exchange,
     tap,
     reply: context.reply,
-    onFirstFrame: () => recordFirstToken(context.record, context.services.clock.now()),
+    onFirstFrame() {
+      recordFirstToken(context.record, context.services.clock.now());
+      context.began(tap);
+    },
   });
-  context.tap = tap;
   // Costs of upstream errors are absorbed by the platform (BILL-22); the caller gets the error inside the stream (T16).
   if (end.kind === "broken") throw end.error;
   const { seen } = tap;

@@ -7,7 +7,7 @@ import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
-import type { Credential } from "../catalog/index.ts";
+import type { Credential, Provider } from "../catalog/index.ts";
 import { errorCodec, upstreamErrors, type Codec, type JsonObject } from "../protocols/index.ts";
 import type { MeasuredCall } from "../routing/index.ts";
 import {
@@ -108,7 +108,7 @@ function send(
   context.route = route;
   context.record.notes = notes;
   if (call.stream) context.reply.open(droppedHeader(notes));
-  const source = route.kind === "direct" ? call.source : undefined;
+  const source = route.kind === "direct" ? call.body.source : undefined;
   const opening = askText(context.services.pools, {
     provider,
     protocol: offer.protocol,
@@ -124,16 +124,21 @@ function send(
       return writeBody(body, { source, lease: call.lease });
     },
   });
-  context.onGone(() => {
-    if (provider.onDisconnect === "abort") return opening.abort();
+  context.onGone(leaving(provider, opening));
+  return opening.answer;
+}
+
+/** What happens when the client goes. It lives as long as the answer: nothing of the request is in its scope. */
+const leaving =
+  ({ onDisconnect }: Provider, asked: ReturnType<typeof askText>) =>
+  (): void => {
+    if (onDisconnect === "abort") return asked.abort();
     // The client may have stopped reading before it left: nobody else lets a flow go on that was held back for it.
-    opening.answer.then(
+    asked.answer.then(
       (exchange) => exchange.resume(),
       () => undefined,
     );
-  });
-  return opening.answer;
-}
+  };
 
 /** Reads an answer that is no success. @throws AttemptFailure, always */
 async function refused(

@@ -2,11 +2,13 @@
  * One call that is answered at once (text, embeddings), from an authenticated request to its settled answer: resolve, admit, attempt, meter, charge, answer.
  * Requirements: TXT; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
+import type { Route } from "../protocols/index.ts";
 import { CallContext, type AnyCall, type Answered, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
 import { endFailed } from "./end.ts";
 import { askHooks, tellHooks } from "./hooks.ts";
 import { keeperOf, type Keeper } from "./keep.ts";
+import { letGo } from "./let-go.ts";
 import { prepare, type Candidate, type Prepared } from "./prepare.ts";
 import { cacheOf, type CachedCall } from "./response-cache.ts";
 import { startRecord, type CallRecord } from "./record.ts";
@@ -35,7 +37,7 @@ export async function runTextCall(
       thrown,
       record,
       reply,
-      framesOf: (error) => (context!.tap ?? context!.route.tap()).fail(error),
+      framesOf: (error) => context!.tap.fail(error),
     });
     await (keeper === undefined ? end : keeper.watch(end));
   } finally {
@@ -45,7 +47,8 @@ export async function runTextCall(
     traceCall(record);
     services.finished(record);
     run.cached?.keep(record);
-    if (services.hooks !== undefined) tellHooks(services.hooks, run.call, record);
+    if (services.hooks !== undefined)
+      tellHooks(services.hooks, { ...run.call, body: run.call.body.kept }, record);
   }
 }
 
@@ -90,8 +93,10 @@ async function findAnswer(
   { candidates, inputEstimate }: Prepared,
 ): Promise<Answered> {
   const { call, reply, record, keeper } = run;
+  const holders = { call, candidates, keeper, hooks: services.hooks };
   const route = candidates[0]!.route();
-  const parts = { services, call, reply, record, keeper, inputEstimate, route };
+  const forget = (begun: Route): boolean => letGo(holders, begun);
+  const parts = { services, call, reply, record, inputEstimate, route, keeper, letGo: forget };
   const context = (run.context = new CallContext(parts));
   const kept = run.cached && (await run.cached.answer(context));
   if (kept !== undefined) return kept;

@@ -107,5 +107,6 @@ export interface Asked extends Routed {
 
 /** A request whose body may still be on its way. */
 export interface Received extends Asked {
-  readonly body: RequestBody;
+  /** Taken by whoever reads it: the request lives as long as its answer. */
+  body: RequestBody | undefined;
 }

@@ -54,6 +54,9 @@ export interface RequestAddress {
   readonly stream: boolean;
 }
 
+/** What an answer may say of its request: never the conversation, which a long stream would keep in memory to its end. */
+export type AnsweredRequest = Omit<CanonicalRequest, "messages">;
+
 /** What an answer needs to know beside its content. */
 export interface AnswerContext {
   /** The canonical model id the caller sees (TXT-11, T37). */
@@ -63,7 +66,7 @@ export interface AnswerContext {
   /** Unix seconds. */
   readonly createdAt: number;
   /** What the caller asked, where an answer echoes it (responses) or depends on it (`includeUsage`). */
-  readonly request: CanonicalRequest;
+  readonly request: AnsweredRequest;
   /** Input tokens as estimated before the call, for streams that must tell some at their start (T44). */
   readonly inputEstimate: number;
 }
@@ -98,6 +101,8 @@ export interface UpstreamCodec {
 /** One text protocol that callers speak. */
 export interface Codec extends UpstreamCodec {
   readonly name: ProtocolName;
+  /** Its answers repeat tools and settings of the request. Absent: they repeat nothing. */
+  readonly echoes?: true;
   /** @throws GatewayError naming the offending field in the caller's spelling. */
   decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest;
   encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent>;

@@ -23,7 +23,7 @@ import { withDropped } from "./dropped-params.ts";
 import { refusePrefill } from "./fit-abilities.ts";
 import { fitOwn } from "./fit-own.ts";
 import { fit } from "./fit.ts";
-import { PassThroughRoute, type Route, type RouteInput } from "./route.ts";
+import { answerContext, decoded, PassThroughRoute, type Route, type RouteInput } from "./route.ts";
 import { createTextLog } from "./text-log.ts";
 import { tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
@@ -48,10 +48,12 @@ function convertedRoute(given: RouteInput): Route {
   const own = caller === given.upstream ? fitOwn(given) : undefined;
   const body = own?.body ?? given.body;
   const input = { ...given, body };
-  const request = caller.decodeRequest(body, { model: input.requestedModel, stream: input.stream });
+  const request = decoded(input);
   const { fitted, notes, upstream } = prepare(request, input);
-  const context: AnswerContext = { ...input, request };
+  // What the closures below share lives as long as the answer: nothing of the body is in it.
+  const context = answerContext(input, request);
   const { direct } = upstream;
+  const { upstream: asked } = given;
   const encode = (response: CanonicalResponse, usage: Usage): JsonObject =>
     caller.encodeResponse({ ...response, usage: response.usage ?? usage }, context);
   return {
@@ -73,7 +75,7 @@ function convertedRoute(given: RouteInput): Route {
       return [...frames, ...encoder.end({ kind: "complete" })];
     },
     // Still the upstream's own words: `answer` reads them.
-    wholeOf: (frames) => wholeOf(input.upstream, frames),
+    wholeOf: (frames) => wholeOf(asked, frames),
   };
 }
 
@@ -123,14 +125,7 @@ function wholeOf(upstream: UpstreamCodec, frames: readonly SseEvent[]): JsonObje
 /** For an answer that only the gateway reads, on its way to the caller's protocol. */
 function emptyContext(response: CanonicalResponse): AnswerContext {
   const { id, createdAt } = response;
-  const request: CanonicalRequest = {
-    protocol: "chat",
-    model: "",
-    stream: false,
-    messages: [],
-    native: [],
-    names: {},
-  };
+  const request = { protocol: "chat", model: "", stream: false, native: [], names: {} } as const;
   return { model: "", id, createdAt, request, inputEstimate: 0 };
 }
 

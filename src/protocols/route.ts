@@ -7,7 +7,7 @@ import type { Abilities } from "../base/abilities.ts";
 import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
-import type { JsonObject } from "./canonical/request.ts";
+import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
 import type { AnswerContext, Codec, StreamTap, UpstreamCodec, WireError } from "./codec.ts";
 import { fitOwn } from "./fit-own.ts";
@@ -107,7 +107,7 @@ export class PassThroughRoute implements Route {
 
   framesOf(answer: JsonObject): SseEvent[] {
     const { caller } = this.#input;
-    const context = answerContext(this.#input);
+    const context = this.#answerContext();
     const told = caller.direct.framesOfChoices?.(answer, context);
     return told ?? framesOfWhole(caller, answer, context);
   }
@@ -119,22 +119,30 @@ export class PassThroughRoute implements Route {
     const collected = collectFrames(caller, frames);
     if (!collected) return undefined;
     const encode = (response: CanonicalResponse): JsonObject | undefined => {
-      const whole = caller.encodeResponse(response, answerContext(this.#input));
+      const whole = caller.encodeResponse(response, this.#answerContext());
       return caller.direct.withChoices ? caller.direct.withChoices(whole, frames) : whole;
     };
     const withUsage = (usage: Usage) => encode({ ...collected, usage });
     if (!collected.usage) this.#withUsage = withUsage;
     return encode(collected);
   }
+
+  /** The request is read again, because few answers need it. */
+  #answerContext(): AnswerContext {
+    return answerContext(this.#input, decoded(this.#input));
+  }
 }
 
-/** What an answer needs to know beside its content; the request is read again, because few answers need it. */
-function answerContext({
-  caller,
-  body,
-  stream,
-  requestedModel,
-  ...rest
-}: RouteInput): AnswerContext {
-  return { ...rest, request: caller.decodeRequest(body, { model: requestedModel, stream }) };
+/** The caller's request in the canonical form. @throws GatewayError as the codec does */
+export const decoded = ({ caller, body, requestedModel: model, stream }: RouteInput) =>
+  caller.decodeRequest(body, { model, stream });
+
+/** What an answer needs to know beside its content. It keeps nothing of the request that its answer does not repeat. */
+export function answerContext(
+  { caller, model, id, createdAt, inputEstimate }: RouteInput,
+  { messages: _said, ...request }: CanonicalRequest,
+): AnswerContext {
+  const nothing = { tools: undefined, outputFormat: undefined, native: [] };
+  const repeated = caller.echoes === true ? request : { ...request, ...nothing };
+  return { model, id, createdAt, inputEstimate, request: repeated };
 }

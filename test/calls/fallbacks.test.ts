@@ -33,7 +33,7 @@ const planned = (parsed: ParsedModelId) =>
   });
 
 function others(named: object, by: typeof planned = planned): string[] {
-  const call = { protocol: "chat", body: {}, ...named } as unknown as TextCall;
+  const call = { protocol: "chat", body: { value: {} }, ...named } as unknown as TextCall;
   const own = planned({ model: "acme/one" });
   const record = {} as CallRecord;
   const [first, ...rest] = withFallbacks(record, { call, catalog, planned: own, plan: by });
@@ -45,7 +45,7 @@ function others(named: object, by: typeof planned = planned): string[] {
   });
   return rest.map((each) => each.model.id);
 }
-const namedInBody = (...models: string[]) => ({ body: { models } });
+const namedInBody = (...models: string[]) => ({ body: { value: { models } } });
 
 describe("the other models of a call", () => {
   it("are each tried once, in their order, and the model itself is none of them", () => {
@@ -84,7 +84,7 @@ describe("the other models of a call", () => {
 it("the field models is the gateway's in chat alone", () => {
   const body = { model: "acme/one", models: ["acme/two"] };
   const forwarded = (protocol: string) =>
-    withoutFallbacks({ protocol, body } as unknown as TextCall);
+    withoutFallbacks({ protocol, body: { value: body } } as unknown as TextCall);
   expect(forwarded("chat")).toEqual({ model: "acme/one" });
   expect(forwarded("messages")).toBe(body);
 });

@@ -40,7 +40,7 @@ const services = {
 const startedMs = 1_700_000_000_999;
 
 function prepared(model: string, more: object = {}) {
-  const body = { model, messages: [{ role: "user", content: "Hi" }], ...more };
+  const body = { value: { model, messages: [{ role: "user", content: "Hi" }], ...more } };
   const call = { id: "req_1", protocol: "chat", model, stream: false, body, caller: anyCaller };
   const record = recordAt(startedMs);
   const { candidates } = prepare(services, call as unknown as TextCall, record);

@@ -21,7 +21,6 @@ const context = (answer: RandomAnswer): AnswerContext => ({
     protocol: answer.protocol,
     model: "acme/talk",
     stream: true,
-    messages: [],
     includeUsage: true,
     native: [],
     names: {},

@@ -125,7 +125,6 @@ describe("Converse", () => {
             protocol: "chat",
             model: "",
             stream: false,
-            messages: [],
             native: [],
             names: {},
           },

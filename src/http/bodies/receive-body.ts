@@ -53,15 +53,25 @@ const unpacedBytes = 65_536;
 
 function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    // The listeners stay as long as the request: what they share must not keep the body so long.
+    let asking: { resolve: typeof resolve; reject: typeof reject } | undefined = {
+      resolve,
+      reject,
+    };
+    let chunks: Buffer[] = [];
     let length = 0;
     let refused = false;
+    const settle = (): typeof asking => {
+      const settled = asking;
+      asking = undefined;
+      chunks = [];
+      return settled;
+    };
     // The rest is read and forgotten: a client that is still sending would not read our answer.
     const refuse = (error: unknown): void => {
       refused = true;
-      chunks.length = 0;
       lease.give(length);
-      reject(error);
+      settle()?.reject(error);
     };
     request.on("data", (chunk: Buffer) => {
       if (refused || length > unpacedBytes) pace(request, chunk.length);
@@ -75,7 +85,10 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
       if (length > limit.bytesMax) refuse(bodyTooLarge(limit));
       else chunks.push(chunk);
     });
-    request.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    request.on("error", () => reject(brokenBody()));
+    request.on("end", () => {
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      settle()?.resolve(bytes);
+    });
+    request.on("error", () => settle()?.reject(brokenBody()));
   });
 }

@@ -6,8 +6,8 @@
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { JsonSource } from "../../base/json-source.ts";
-import { countInputTokens, runTextCall, tagsOf } from "../../calls/index.ts";
-import type { CallProtocol, JsonObject } from "../../protocols/index.ts";
+import { CallBody, countInputTokens, runTextCall, tagsOf } from "../../calls/index.ts";
+import type { CallProtocol } from "../../protocols/index.ts";
 import type { RateUse } from "../../rates/index.ts";
 import type { Caller } from "../../tenancy/index.ts";
 import { jsonBody, modelInBody, streamInBody } from "../bodies/body.ts";
@@ -41,16 +41,10 @@ export async function answerText(services: HttpServices, asked: Received): Promi
     const limited = rateOf(services, asked.response, caller);
     const rate = limited instanceof Promise ? await limited : limited;
     const { raw, match, response, id, seen } = asked;
-    const limit = limitOf(services.bodies, match.route);
-    const read = readBytes(raw, asked.body, { limit, lease });
-    const parsed = jsonBody(read instanceof Promise ? await read : read, lease);
-    const source = parsed instanceof Promise ? await parsed : parsed;
-    const body = source.value as JsonObject;
-    // Checking and converting takes as long as parsing, or longer.
-    const turn = lease.turn();
-    if (turn !== undefined) await turn;
+    const reading = read(services, asked, lease);
+    const body = reading instanceof Promise ? await reading : reading;
     const protocol = match.route.protocol!;
-    const call = { protocol, caller, rate, body, source, lease };
+    const call = { protocol, caller, rate, body, lease };
     await answer(services, { raw, match, response, id, seen, ...call });
   } catch (thrown) {
     // A moment later: what came in the same read may turn out to be no HTTP, and is then answered so (malformed.ts).
@@ -61,18 +55,41 @@ export async function answerText(services: HttpServices, asked: Received): Promi
   }
 }
 
+/** The body of a request, in nobody else's hands: what holds it here would hold it until its answer has ended. */
+function read(
+  services: HttpServices,
+  asked: Received,
+  lease: ByteLease,
+): CallBody | Promise<CallBody> {
+  const { raw, body, match } = asked;
+  asked.body = undefined;
+  const limit = limitOf(services.bodies, match.route);
+  const bytes = readBytes(raw, body!, { limit, lease });
+  const parsed =
+    bytes instanceof Promise ? bytes.then((all) => jsonBody(all, lease)) : jsonBody(bytes, lease);
+  // Checking and converting takes as long as parsing, or longer.
+  return parsed instanceof Promise
+    ? parsed.then((source) => inTurn(source, lease))
+    : inTurn(parsed, lease);
+}
+
+function inTurn(source: JsonSource, lease: ByteLease): CallBody | Promise<CallBody> {
+  const body = new CallBody(source);
+  return lease.turn()?.then(() => body) ?? body;
+}
+
 /** A request whose key and body are known. */
 interface Read extends Asked {
   readonly protocol: CallProtocol;
   readonly caller: Caller;
   readonly rate: RateUse | undefined;
-  readonly body: JsonObject;
-  readonly source: JsonSource;
+  readonly body: CallBody;
   readonly lease: ByteLease;
 }
 
 function answer(services: HttpServices, read: Read): Promise<void> {
-  const { protocol, match, body } = read;
+  const { protocol, match } = read;
+  const { value: body } = read.body;
   const { model, method } =
     protocol === "generate_content" ? parseModelPath(match) : { model: modelInBody(body) };
   const { counts } = match.route;
@@ -114,7 +131,7 @@ function call(services: HttpServices, read: Read, address: Address): Promise<voi
       fallbackModels: fallbackModels(read),
       cacheControl: cacheControl(read),
       span: seen?.span,
-      tags: tagsOf(read.protocol, read.body, tagHeaders(read)),
+      tags: tagsOf(read.protocol, read.body.value, tagHeaders(read)),
     },
     createTextReply(response, { headers, jsonArray }),
   );
@@ -125,7 +142,8 @@ async function count(
   read: Read,
   { model, protocol }: Pick<Parameters<typeof countInputTokens>[1], "model" | "protocol">,
 ): Promise<void> {
-  const { id, caller, body, lease } = read;
+  const { id, caller, lease } = read;
+  const { value: body } = read.body;
   const asked = { protocol, id, caller, body, lease, model, callerHeaders: callerHeaders(read) };
   const answered = await countInputTokens(services.text, asked);
   const headers = requestIdHeaders(protocol, id);

@@ -1,15 +1,9 @@
 /** Whole responses answers, and the items and objects that streams are made of, written from the canonical form. */
 import { isObject } from "../../base/json.ts";
 import type { Usage } from "../../base/usage.ts";
-import type {
-  CanonicalRequest,
-  Json,
-  JsonObject,
-  MediaSource,
-  Part,
-} from "../canonical/request.ts";
+import type { Json, JsonObject, MediaSource, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
-import type { AnswerContext } from "../codec.ts";
+import type { AnswerContext, AnsweredRequest } from "../codec.ts";
 import { formatMediaUrl } from "../media-url.ts";
 import { member } from "../read.ts";
 import { encodeFormat, encodeTool, encodeToolChoice } from "./encode-request.ts";
@@ -79,7 +73,7 @@ export function responseObject(
 }
 
 /** What the caller asked, as far as it asked; the rest is completed with what applies then. */
-function echoOf(request: CanonicalRequest): JsonObject {
+function echoOf(request: AnsweredRequest): JsonObject {
   const { reasoning, outputFormat, verbosity, tools = [], toolChoice } = request;
   const echo: Record<string, Json | undefined> = {
     max_output_tokens: request.maxOutputTokens,

@@ -13,6 +13,7 @@ import { decodeResponse } from "./response.ts";
 /** The responses codec. */
 export const responsesCodec: Codec = {
   name: "responses",
+  echoes: true,
   limits: conversionLimits,
   decodeRequest,
   encodeRequest,

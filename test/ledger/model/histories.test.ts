@@ -67,6 +67,6 @@ it(
 it.each(failedOnce)(
   "T67 CAP-09: history %d, which failed once, ends with nothing held",
   async (seed) => {
-    await runOnNewDatabase(seed, 1);
+    expect(await runOnNewDatabase(seed, 1)).toHaveProperty("admitted");
   },
 );

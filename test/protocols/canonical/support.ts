@@ -44,7 +44,6 @@ export const answerContext: AnswerContext = {
     protocol: "chat",
     model: "acme/talk",
     stream: true,
-    messages: [],
     native: [],
     names: {},
   },

@@ -11,7 +11,7 @@ const decode = (extra: JsonObject): CanonicalRequest =>
   );
 const encode = (request: Partial<CanonicalRequest>): JsonObject =>
   chatCodec.encodeRequest(
-    { ...contextFor().request, protocol: "messages", stream: false, ...request },
+    { ...contextFor().request, messages: [], protocol: "messages", stream: false, ...request },
     "up",
   );
 

@@ -12,7 +12,7 @@ const decode = (extra: JsonObject): CanonicalRequest =>
 const decodeMessages = (...messages: JsonObject[]) => decode({ messages }).messages;
 const encode = (request: Partial<CanonicalRequest>): JsonObject =>
   chatCodec.encodeRequest(
-    { ...contextFor().request, protocol: "messages", stream: false, ...request },
+    { ...contextFor().request, messages: [], protocol: "messages", stream: false, ...request },
     "up",
   );
 

@@ -3,9 +3,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { GatewayError } from "../../../src/base/errors.ts";
 import { createSseParser, formatSse, type SseEvent } from "../../../src/base/sse.ts";
 import type { CanonicalEvent } from "../../../src/protocols/canonical/events.ts";
-import type { CanonicalRequest, JsonObject } from "../../../src/protocols/canonical/request.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import type {
   AnswerContext,
+  AnsweredRequest,
   Codec,
   DirectRoute,
   EndReason,
@@ -54,7 +55,7 @@ export function encodeEvents(
 }
 
 /** An answer's context; `request` overrides what the caller asked. */
-export function contextFor(request: Partial<CanonicalRequest> = {}): AnswerContext {
+export function contextFor(request: Partial<AnsweredRequest> = {}): AnswerContext {
   return {
     model: "acme/talk",
     id: "01test",
@@ -64,7 +65,6 @@ export function contextFor(request: Partial<CanonicalRequest> = {}): AnswerConte
       protocol: "chat",
       model: "acme/talk",
       stream: true,
-      messages: [],
       native: [],
       names: {},
       ...request,

@@ -9,7 +9,10 @@ const decode = (extra: JsonObject): CanonicalRequest =>
     { model: "acme/talk", stream: false },
   );
 const encode = (request: Partial<CanonicalRequest>): JsonObject =>
-  responsesCodec.encodeRequest({ ...contextFor().request, stream: false, ...request }, "up");
+  responsesCodec.encodeRequest(
+    { ...contextFor().request, messages: [], stream: false, ...request },
+    "up",
+  );
 const text = (words: string) => ({ type: "text", text: words }) as const;
 
 describe("responses requests, written", () => {

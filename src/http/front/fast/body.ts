@@ -1,6 +1,8 @@
 /** The body of a request on the fast path that comes in several reads: what is used of Node's IncomingMessage, and nothing more. */
 import type { BodyStream } from "../../exchange.ts";
 
+export const emptyBytes = Buffer.alloc(0);
+
 /** What a body needs of its connection. */
 export interface BodyLine {
   /** Stops and restarts the reading of the socket. */
@@ -55,7 +57,7 @@ export class FastBody implements BodyStream {
 
   #listen(listener: (chunk: Buffer) => void): void {
     const first = this.#first;
-    this.#first = empty;
+    this.#first = emptyBytes;
     this.#onData = listener;
     this.resume();
     if (first.length > 0) listener(first);
@@ -73,5 +75,3 @@ export class FastBody implements BodyStream {
     if (!this.readableEnded && !this.destroyed) this.#line.resumeReading();
   }
 }
-
-const empty = Buffer.alloc(0);

@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import type { RequestBody } from "../../exchange.ts";
 import { forgetBody } from "../../bodies/paced.ts";
 import { closeLingering, isLingering } from "../lingering.ts";
-import { FastBody, type BodyLine } from "./body.ts";
+import { emptyBytes, FastBody, type BodyLine } from "./body.ts";
 import type { CommonLines } from "./head.ts";
 import { readPlainRequest, type PlainRequest } from "./request.ts";
 import { FastResponse, type AnswerLine } from "./response.ts";
@@ -136,6 +136,7 @@ export class FastConnection implements AnswerLine, BodyLine {
     const request = readPlainRequest(bytes);
     if (request === undefined) return this.#server.handOver(this, bytes);
     const { length, body } = request;
+    request.body = emptyBytes;
     const response = new FastResponse(this);
     const before = this.state;
     this.state = "busy";

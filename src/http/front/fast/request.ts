@@ -11,7 +11,8 @@ export interface PlainRequest extends RequestHead {
   readonly url: string;
   readonly match: RouteMatch;
   readonly headers: CallHeaders;
-  readonly body: Buffer;
+  /** Whoever takes it leaves nothing behind: the head is kept as long as the answer takes, and all of one read with its bytes. */
+  body: Buffer;
   /** The announced length of the body, which may be more than has come. */
   readonly length: number;
 }

@@ -1,0 +1,139 @@
+// What agents ask is large, and their streams are long: once an answer has begun nothing of its request is kept, neither in memory
+// nor in the budget of bodies under way. All of them together would not fit into it.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { tollgateHere } from "../support/command.ts";
+import { inForm } from "../support/long.ts";
+import { memoryProbe, type MemoryProbe } from "../support/memory.ts";
+import { sharedPostgres } from "../support/postgres.ts";
+import { spawnGateway, type GatewayProcess } from "../support/process.ts";
+import { startTicking, type Ticking } from "./ticking.ts";
+
+/** With what it is counted as, a body takes more than twice its length: with their requests 60 streams would not fit. */
+const underWayMb = 8;
+const streams = inForm(60, 400);
+const openedAtOnce = 20;
+const streamKbMax = inForm(60, 40);
+
+let gateway: GatewayProcess;
+let ticking: Ticking;
+let directory: string;
+let probe: MemoryProbe;
+
+const configuration = (): string => `
+limits: { body_mb: 1, text_body_mb: 1, bodies_under_way_mb: ${underWayMb} }
+providers:
+  - { id: ticking, dialect: openai-compatible, base_url: "${ticking.url}/v1", api_key: none, tier: community }
+models:
+  - id: acme/ticking
+    kind: text
+    context_length: 200000
+    max_output_tokens: 32000
+    offers:
+      - { provider: ticking, protocol: chat, upstream_model: m, price: { input: "0.5", output: "2" } }
+`;
+
+beforeAll(async () => {
+  ticking = await startTicking();
+  directory = mkdtempSync(join(tmpdir(), "tollgate-held-bodies-"));
+  const config = join(directory, "tollgate.yaml");
+  writeFileSync(config, configuration());
+  probe = memoryProbe(directory);
+  const environment = {
+    TOLLGATE_CONFIG: config,
+    TOLLGATE_DATA_DIR: directory,
+    DATABASE_URL: await (await sharedPostgres()).createMigrated(),
+  };
+  gateway = await spawnGateway({ ...environment, ...probe.environment });
+  await tollgateHere(["credits", "add", "100000"], environment);
+});
+afterAll(async () => {
+  await gateway.kill();
+  ticking.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Forty turns of 3 kB. */
+const turns = Array.from({ length: 40 }, (_, index) => `${index} ${"It says: é. ".repeat(230)}`);
+const roleOf = (index: number): string => (index % 2 === 0 ? "user" : "assistant");
+const messages = turns.map((content, index) => ({ role: roleOf(index), content }));
+const common = { model: "acme/ticking", stream: true, max_tokens: 64 };
+const contents = turns.map((text, index) => ({
+  role: index % 2 === 0 ? "user" : "model",
+  parts: [{ text }],
+}));
+const responses = { model: common.model, stream: true, input: messages };
+
+/** A stream that is open: its caller has its first frame. Resolves with all of it. */
+type Rest = () => Promise<string>;
+
+async function open(path: string, body: object): Promise<Rest> {
+  const answer = await fetch(`${gateway.url}${path}`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: {
+      authorization: `Bearer ${/gw_live_\w+/.exec(gateway.banner)![0]}`,
+      "content-type": "application/json",
+    },
+  });
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = `${answer.status} `;
+  while (!/ at[\d.]+;/.test(text)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`it ended with ${text}`);
+    text += value;
+  }
+  return async () => {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return text;
+      text += value;
+    }
+  };
+}
+
+async function openAll(count: number, path: string, body: object): Promise<Rest[]> {
+  const rests: Rest[] = [];
+  while (rests.length < count) {
+    const wave = Array.from({ length: Math.min(openedAtOnce, count - rests.length) }, () =>
+      open(path, body),
+    );
+    rests.push(...(await Promise.all(wave)));
+  }
+  return rests;
+}
+
+async function close(rests: readonly Rest[]): Promise<string[]> {
+  ticking.end();
+  return Promise.all(rests.map((rest) => rest()));
+}
+
+const cases = [
+  { to: "/v1/chat/completions", body: { ...common, messages }, end: "[DONE]" },
+  { to: "/v1/messages", body: { ...common, messages }, end: "message_stop" },
+  {
+    to: "/v1beta/models/acme/ticking:streamGenerateContent?alt=sse",
+    body: { contents },
+    end: '"finishReason":"STOP"',
+  },
+  // What its answers repeat of the request is kept, and counted, to their end.
+  { to: "/v1/responses", body: responses, end: "response.completed", count: 20 },
+];
+
+it.each(cases)("STREAM-02: streams of $to keep nothing of their requests", async (one) => {
+  const { to, body, end, count = streams } = one;
+  // What is loaded and made once belongs to no stream.
+  await close(await openAll(openedAtOnce, to, body));
+  const before = await probe.read(gateway.child);
+  const rests = await openAll(count, to, body);
+  const small = async (): Promise<void> => {
+    const during = await probe.read(gateway.child);
+    const streamKb = ((during.usedMb - before.usedMb) * 1_000) / count;
+    console.log(`${count} streams to ${to}: ${streamKb.toFixed(0)} kB each`);
+    expect(streamKb).toBeLessThan(streamKbMax);
+  };
+  await vi.waitFor(small, { timeout: 5_000, interval: 200 });
+  for (const text of await close(rests)) expect(text).toContain(end);
+});
