@@ -46,7 +46,9 @@ export {
   endSession,
   endSessions,
   getSession,
+  keepSession,
   listSessions,
+  sessionEnded,
   sessionKind,
   type OwnSession,
 } from "./own-sessions.ts";

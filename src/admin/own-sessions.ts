@@ -1,6 +1,7 @@
 /** The open sessions of a user: where they are signed in, and ending one of them or all others. docs/management.md. */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
   lockClause,
@@ -73,6 +74,24 @@ export async function getSession(
   );
   return camelCased(onlyRow(rows, "session"));
 }
+
+/**
+ * Keeps an open session until the transaction ends: what would end it waits, and finds what was made with it.
+ * @throws GatewayError `invalid_credential` where it has ended, also in the moment in which it was waited for
+ */
+export async function keepSession(
+  { database, clock }: SessionContext,
+  id: string | undefined,
+): Promise<void> {
+  const rows = await database.query(
+    "select 1 from auth_sessions where id = $1 and expires_at > $2 for share",
+    [id ?? null, new Date(clock.now())],
+  );
+  if (rows.length === 0) throw sessionEnded();
+}
+
+export const sessionEnded = (): GatewayError =>
+  new GatewayError("invalid_credential", "The session has ended. Sign in again.");
 
 /** Ends a session: its cookie opens nothing from the next request on. */
 export async function endSession(

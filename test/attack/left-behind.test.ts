@@ -96,6 +96,30 @@ it("a session that a new password ended makes no personal token with what it had
   expect(rows).toEqual([]);
 });
 
+it("a session that is being ended makes no personal token meanwhile", async () => {
+  const { gateway, home } = world;
+  const owner = await newMember(gateway, home.id, { email: "slow@example.com", role: "member" });
+  const make = () =>
+    call(gateway.url, "POST", "/tokens", {
+      headers: { cookie: owner.cookie },
+      body: { name: "a thief's" },
+    });
+  expect((await make()).status).toBe(201);
+  const making = await gateway.database.transaction(async (tx) => {
+    // As a new password does, which is not through yet.
+    await tx.query("delete from auth_sessions where user_id = $1", [owner.userId]);
+    const made = make();
+    await eventually(
+      async () =>
+        (await tx.query("select 1 from pg_locks where not granted and locktype = 'transactionid'"))
+          .length > 0,
+      "the making waits",
+    );
+    return { made };
+  });
+  expect((await making.made).status).toBe(401);
+});
+
 it("of keys made in the moment of a removal none is left active", async () => {
   const { gateway, home, ann } = world;
   const hasty = await newMember(gateway, home.id, { email: "hasty@example.com", role: "member" });

@@ -1,6 +1,6 @@
 /** Who asks the management API: the credential of a request, checked before its body is read. KEY-01. */
 import type { FastifyRequest } from "fastify";
-import { cookiePrefix, type Actor } from "../../admin/index.ts";
+import { cookiePrefix, type Actor, sessionEnded } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { AdminServices } from "../services.ts";
 import { checkSameOrigin } from "./same-origin.ts";
@@ -38,7 +38,7 @@ export async function actorOf(services: AdminServices, request: FastifyRequest):
   checkSameOrigin(request.method, request.headers);
   const session = await sessionOf(services, request);
   if (session === undefined) {
-    throw new GatewayError("invalid_credential", "The session has ended. Sign in again.");
+    throw sessionEnded();
   }
   return services.actors.ofSession(session);
 }

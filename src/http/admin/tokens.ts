@@ -5,6 +5,7 @@ import {
   createObject,
   createToken,
   getToken,
+  keepSession,
   listTokens,
   renderToken,
   revokeToken,
@@ -66,7 +67,11 @@ const create = route({
     const userId = userOf(actor, true);
     const made = await createObject(services, tokenKind, request, {
       action: "token.create",
-      place: () => Promise.resolve({ place: { ownerId: userId }, what: "token" }),
+      async place(context) {
+        // A password that is changed meanwhile ends the session, and all tokens that came of it.
+        await keepSession(context, actor.sessionId);
+        return { place: { ownerId: userId }, what: "token" };
+      },
       create: (context) =>
         createToken(
           { ...context, secrets: services.secrets },
