@@ -3,12 +3,14 @@ import { CommanderError } from "commander";
 import { explain } from "./explain.ts";
 import { createProgram } from "./program.ts";
 import { refuseUnknownCommand } from "./unknown-command.ts";
+import { refuseUnknownOption } from "./unknown-option.ts";
 
 /** Runs the command that `words` name. What it comes to is printed, and left as the process's exit code. */
 export async function runCommand(words: readonly string[]): Promise<void> {
   const program = createProgram();
   try {
     refuseUnknownCommand(program, words);
+    refuseUnknownOption(program, words);
     await program.parseAsync(words, { from: "user" });
   } catch (error) {
     process.exitCode = endOf(error);
