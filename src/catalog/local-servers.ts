@@ -3,6 +3,7 @@
  * (`GET /v1/models`); they cost nothing. docs/models.md.
  */
 import { isObject } from "../base/json.ts";
+import { quotedHint } from "../base/quoted.ts";
 import type { Environment } from "./environment.ts";
 import {
   defaultTimeouts,
@@ -60,7 +61,9 @@ export function localProviders(environment: Environment): Provider[] {
     const address = (environment[variable] ?? "").replace(/\/+$/, "");
     if (address === "") return [];
     if (!/^https?:\/\//.test(address) || !URL.canParse(address))
-      throw new RangeError(`${variable} is not an address such as ${example}`);
+      throw new RangeError(
+        `${variable} is not an address such as ${example}${quotedHint(address)}`,
+      );
     return [
       {
         id,

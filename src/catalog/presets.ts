@@ -2,6 +2,7 @@
  * Vendors by their variables alone: with `MISTRAL_API_KEY` set, Mistral's models are there. Which variable, and where the
  * vendor is, says catalog/vendors.jsonl. docs/models.md.
  */
+import { quotedHint } from "../base/quoted.ts";
 import { authOf, identityOf } from "./access-build.ts";
 import type { Access } from "./access.ts";
 import { vendorRows } from "./list/shipped.ts";
@@ -75,7 +76,7 @@ function presetOf(row: VendorRow, environment: Environment): Preset {
   const baseUrl = addressOf(named, own);
   if (baseUrl !== undefined) return { ...preset, baseUrl };
   // The value is not repeated: an address may hold a password.
-  const mistake = `${baseUrlVariable} is not an address such as ${row.base_url}`;
+  const mistake = `${baseUrlVariable} is not an address such as ${row.base_url}${quotedHint(named)}`;
   return { ...preset, baseUrl: own, mistake };
 }
 
