@@ -4,6 +4,7 @@
  */
 import { isObject } from "../base/json.ts";
 import { quotedHint } from "../base/quoted.ts";
+import { hasUserinfo, userinfoHint } from "../base/userinfo.ts";
 import type { Environment } from "./environment.ts";
 import {
   defaultTimeouts,
@@ -60,10 +61,11 @@ export function localProviders(environment: Environment): Provider[] {
   return localRows.flatMap(({ id, variable, keyVariable, example }) => {
     const address = (environment[variable] ?? "").replace(/\/+$/, "");
     if (address === "") return [];
-    if (!/^https?:\/\//.test(address) || !URL.canParse(address))
-      throw new RangeError(
-        `${variable} is not an address such as ${example}${quotedHint(address)}`,
-      );
+    const isUserNamed = hasUserinfo(address);
+    if (!/^https?:\/\//.test(address) || !URL.canParse(address) || isUserNamed) {
+      const hint = isUserNamed ? userinfoHint : quotedHint(address);
+      throw new RangeError(`${variable} is not an address such as ${example}${hint}`);
+    }
     return [
       {
         id,
