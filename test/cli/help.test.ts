@@ -103,6 +103,13 @@ describe("help", () => {
     expect(stdout).toContain(`Usage: tollgate ${words}`);
   });
 
+  it.each(["help keys create", "keys help create", "help export"])("%s", async (words) => {
+    const { code, stdout, stderr } = await tollgateHere(words.split(" "), {});
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const named = words.replace("help ", "");
+    expect(stdout).toContain(`Usage: tollgate ${named} [options]`);
+  });
+
   it("--version is the package's", async () => {
     const { code, stdout } = await tollgate(["--version"], {});
     expect({ code, stdout }).toEqual({
