@@ -1,4 +1,5 @@
 /** Backup and restore of a whole gateway. docs/cli.md. */
 export { carryOver } from "./carry-over.ts";
+export { BackupError } from "./frames.ts";
 export { restoreBackup } from "./restore.ts";
 export { writeBackup, type BackupEnd, type Progress } from "./write.ts";

@@ -47,6 +47,8 @@ export function parseJson({ text, shape }: Pick<JsonText, "text" | "shape">): Wi
   try {
     value = parseJsonText(text, shape.hasEscapedNames, shape.hasLongNumbers);
   } catch (error) {
+    if (text.trim() === "")
+      throw new GatewayError("invalid_json", "The body is empty: send a JSON object.");
     const reason = error instanceof Error ? error.message.slice(0, 200) : "";
     throw new GatewayError("invalid_json", `The body is not valid JSON: ${reason}`);
   }

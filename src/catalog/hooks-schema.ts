@@ -19,7 +19,8 @@ const hookSchema = closed({
   url: Type.Optional(
     Type.String({
       pattern: "^(https?://[^\\s#@]+|\\$\\{.*)$",
-      description: "where it is asked by POST, https://guard.example.com/check; or `module`",
+      description:
+        "where it is asked by POST, https://guard.example.com/check, without user:password@; or `module`",
     }),
   ),
   secret: Type.Optional(

@@ -16,6 +16,7 @@ export {
 } from "./added.ts";
 export { checkAdded } from "./added-check.ts";
 export { providerRows } from "./file-rows.ts";
+export { keyMistake, keyMistakes } from "./key-form.ts";
 export { layeredCatalog } from "./layers.ts";
 export { catalogAt, pricesInForce } from "./in-force.ts";
 export { isPattern, modelNames, type ModelNames } from "./names.ts";

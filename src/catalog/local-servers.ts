@@ -3,6 +3,8 @@
  * (`GET /v1/models`); they cost nothing. docs/models.md.
  */
 import { isObject } from "../base/json.ts";
+import { quotedHint } from "../base/quoted.ts";
+import { hasUserinfo, userinfoHint } from "../base/userinfo.ts";
 import type { Environment } from "./environment.ts";
 import {
   defaultTimeouts,
@@ -59,8 +61,11 @@ export function localProviders(environment: Environment): Provider[] {
   return localRows.flatMap(({ id, variable, keyVariable, example }) => {
     const address = (environment[variable] ?? "").replace(/\/+$/, "");
     if (address === "") return [];
-    if (!/^https?:\/\//.test(address) || !URL.canParse(address))
-      throw new RangeError(`${variable} is not an address such as ${example}`);
+    const isUserNamed = hasUserinfo(address);
+    if (!/^https?:\/\//.test(address) || !URL.canParse(address) || isUserNamed) {
+      const hint = isUserNamed ? userinfoHint : quotedHint(address);
+      throw new RangeError(`${variable} is not an address such as ${example}${hint}`);
+    }
     return [
       {
         id,

@@ -2,6 +2,8 @@
  * Vendors by their variables alone: with `MISTRAL_API_KEY` set, Mistral's models are there. Which variable, and where the
  * vendor is, says catalog/vendors.jsonl. docs/models.md.
  */
+import { quotedHint } from "../base/quoted.ts";
+import { hasUserinfo, userinfoHint } from "../base/userinfo.ts";
 import { authOf, identityOf } from "./access-build.ts";
 import type { Access } from "./access.ts";
 import { vendorRows } from "./list/shipped.ts";
@@ -75,13 +77,14 @@ function presetOf(row: VendorRow, environment: Environment): Preset {
   const baseUrl = addressOf(named, own);
   if (baseUrl !== undefined) return { ...preset, baseUrl };
   // The value is not repeated: an address may hold a password.
-  const mistake = `${baseUrlVariable} is not an address such as ${row.base_url}`;
+  const hint = hasUserinfo(named) ? userinfoHint : quotedHint(named);
+  const mistake = `${baseUrlVariable} is not an address such as ${row.base_url}${hint}`;
   return { ...preset, baseUrl: own, mistake };
 }
 
 /** An address without a path gets the one that the vendor's own has: `/v1`. */
 export function addressOf(named: string, own: string): string | undefined {
-  if (!/^https?:\/\//.test(named) || !URL.canParse(named)) return undefined;
+  if (!/^https?:\/\//.test(named) || !URL.canParse(named) || hasUserinfo(named)) return undefined;
   const { pathname, search } = new URL(named);
   if (search !== "") return undefined;
   const bare = named.replace(/\/+$/, "");

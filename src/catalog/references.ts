@@ -6,6 +6,7 @@ import { checkHooks } from "./hooks.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { checkAccess, isIdentity, isKeyless } from "./access-check.ts";
 import { suggest } from "../base/suggest.ts";
+import { hasUserinfo } from "../base/userinfo.ts";
 import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
 import { checkRecords, checkTextPrices } from "./record-references.ts";
@@ -45,6 +46,11 @@ function checkProvider({ path, row }: Row, files: TlsFiles): Finding[] {
   if (typeof url === "string" && /^(https?:|\$\{)/.test(url) && !isPlainUrl(url)) {
     const message = `"${url}" is not an address without a query`;
     findings.push({ path: [...path, "base_url"], message, fix: "write https://host/v1" });
+  }
+  if (typeof url === "string" && hasUserinfo(url)) {
+    const message = "names a user or a password, which would not be sent";
+    const fix = `leave them out, and write headers: { authorization: "Basic \${VARIABLE}" }`;
+    findings.push({ path: [...path, "base_url"], message, fix });
   }
   const credentials = rowsAt(row, "credentials", path);
   const ids = credentials.map((credential) => credential.row["id"]);

@@ -1,15 +1,14 @@
 /** `tollgate backup` and `tollgate restore`: everything but the master key, on a running gateway or none. docs/operate.md. */
-import { closeSync, createReadStream, createWriteStream, fstatSync, openSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { createLog } from "../base/log.ts";
 import { restoreBackup, writeBackup, type BackupEnd, type Progress } from "../backup/index.ts";
 import { openFileStore } from "../files/index.ts";
 import type { Database } from "../storage/index.ts";
 import { openSecrets } from "../tenancy/index.ts";
+import { intoBackup, openBackup } from "./backup-file.ts";
 import { settingsForCommands } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
-import { readEnvironment, UsageError, type Environment } from "./environment.ts";
+import { readEnvironment, type Environment } from "./environment.ts";
 import { refuseUnused } from "./open.ts";
 import { printJson } from "./print.ts";
 import { version } from "./version.ts";
@@ -61,51 +60,24 @@ async function withPlaces<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes beside the file's place and renames: a backup that was broken off never has its name. `-` is standard output. */
-async function intoFile(path: string, write: (to: Writable) => Promise<BackupEnd>) {
-  if (path === "-") return write(process.stdout);
-  const part = `${path}.part`;
-  try {
-    const end = await write(createWriteStream(part, { mode: 0o600, flush: true }));
-    await rename(part, path);
-    return end;
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
-}
-
 /** Writes a backup of the database and its files to `path`. */
 export async function backupCommand(path: string, options: BackupCommandOptions): Promise<void> {
   refuseUnused(readEnvironment(process.env));
-  await withPlaces(async ({ environment, database }) => {
+  const { end, hasFiles } = await intoBackup(path, writeInto);
+  printEnd(end, "wrote", { json: options.json === true && path !== "-" });
+  const rest = hasFiles ? "Keep" : "The files stay in their bucket; keep";
+  console.error(`${rest} the master key apart: without it no key in the backup can be read.`);
+}
+
+const writeInto = (destination: Writable) =>
+  withPlaces(async ({ environment, database }) => {
     const { storage } = await settingsForCommands(environment);
     const files =
       storage.kind === "local" ? await openFileStore(storage, environment.dataDir) : undefined;
     const progress = createProgress();
-    const end = await intoFile(path, (destination) =>
-      writeBackup({ database, files, destination, version, progress }),
-    );
-    printEnd(end, "wrote", { json: options.json === true && path !== "-" });
-    const rest = files === undefined ? "The files stay in their bucket; keep" : "Keep";
-    console.error(`${rest} the master key apart: without it no key in the backup can be read.`);
+    const end = await writeBackup({ database, files, destination, version, progress });
+    return { end, hasFiles: files !== undefined };
   });
-}
-
-/** Opened before the database is. @throws UsageError for what cannot be read */
-function openBackup(path: string): Readable {
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, "r");
-    if (!fstatSync(fd).isDirectory()) return createReadStream(path, { fd });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new UsageError(`there is no file ${path}`);
-    throw new UsageError(`${path} cannot be read (${code})`);
-  }
-  closeSync(fd);
-  throw new UsageError(`${path} is a directory, and no backup`);
-}
 
 /** Restores the backup at `path`, whole or not at all. */
 export async function restoreCommand(path: string, options: RestoreCommandOptions): Promise<void> {

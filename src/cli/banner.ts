@@ -28,7 +28,8 @@ export function banner(gateway: Ready, seconds: number, dataDir: string): string
     return lines.join("\n");
   }
   lines.push("", "  First start. These are shown once:", "");
-  row("Administrator", `${first.adminEmail}, one-time password ${first.adminPassword}`);
+  const password = `one-time password ${first.adminPassword} (it works until you choose your own)`;
+  row("Administrator", `${first.adminEmail}, ${password}`);
   row("API key", first.apiKey);
   row("Credit", `$${first.credit}; more with npx tollgate credits add 25.00`);
   const call = exampleCall(catalog);

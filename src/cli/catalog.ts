@@ -2,8 +2,6 @@
  * The catalogue a gateway runs on: the configuration file, the vendors whose keys are in the environment, the providers
  * that were added, and the sandbox where it runs. Reloaded when the file changes; a wrong file leaves the old one in force.
  */
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { createLog, type Log } from "../base/log.ts";
 import {
@@ -26,6 +24,7 @@ import {
 import type { Database, Queryable } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { openAddedProviders, type Added } from "./added-providers.ts";
+import { configFile } from "./config-file.ts";
 import { UsageError, type Environment } from "./environment.ts";
 import { checkVendorVariables, namesVendors, openVendorModels } from "./vendor-models.ts";
 
@@ -63,15 +62,6 @@ export interface CatalogOptions {
 export type Reread =
   | (Pick<Config, "settings" | "variables"> & { readonly path: string })
   | undefined;
-
-const defaultFile = "tollgate.yaml";
-
-/** The configuration file that counts: the one named, else `tollgate.yaml` where it exists. @throws UsageError when the named one is missing */
-export function configFile({ configPath }: Pick<Environment, "configPath">): string | undefined {
-  if (configPath === undefined) return existsSync(defaultFile) ? resolve(defaultFile) : undefined;
-  if (!existsSync(configPath)) throw new UsageError(`there is no configuration file ${configPath}`);
-  return resolve(configPath);
-}
 
 /** Whether the simulated vendors run: as configured, else where nothing else is configured. */
 export function sandboxWanted(environment: Environment): boolean {

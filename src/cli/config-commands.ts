@@ -16,7 +16,8 @@ import {
   type Config,
   type ConfigResult,
 } from "../catalog/index.ts";
-import { configFile, knownBesides, mistakesText, nowhere, sandboxWanted } from "./catalog.ts";
+import { knownBesides, mistakesText, nowhere, sandboxWanted } from "./catalog.ts";
+import { configFile, unreadFiles } from "./config-file.ts";
 import { exampleConfig } from "./config-example.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { printJson } from "./print.ts";
@@ -76,6 +77,8 @@ export function catalogOf(result: ConfigResult): Catalog {
 /** Reports every mistake of the file. */
 export async function check(options: FileOption): Promise<void> {
   const { path, result } = await loadConfiguration(options);
+  if (path === undefined)
+    for (const line of unreadFiles({ configPath: undefined })) console.error(`tollgate: ${line}`);
   if ("mistakes" in result) {
     process.exitCode = 2;
     if (options.json) printJson({ mistakes: result.mistakes });

@@ -1,6 +1,7 @@
 /** `tollgate config` and its options; what they do is in config-commands.ts. docs/cli.md. */
 import type { Command } from "commander";
 import type { FileOption } from "./config-commands.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** The catalogue takes most of a command's time, and help needs none of it. */
 const commands = () => import("./config-commands.ts");
@@ -12,11 +13,13 @@ export function addConfigCommands(config: Command): void {
     "the file (TOLLGATE_CONFIG; tollgate.yaml where it exists)",
   ] as const;
   config
-    .command("check")
+    .command("check [file]")
     .description("report every mistake of the file with its line; exit 2 when there is any")
     .option(...file)
     .option("--json", "print the mistakes as JSON")
-    .action(async (options: FileOption) => (await commands()).check(options));
+    .action(async (path: string | undefined, options: FileOption) =>
+      (await commands()).check(withFile(path, options)),
+    );
   config
     .command("schema")
     .description("print the file's JSON Schema, for editors")
@@ -26,11 +29,21 @@ export function addConfigCommands(config: Command): void {
     .description("print a file to start from, with a word on each setting")
     .action(async () => (await commands()).example());
   config
-    .command("print")
+    .command("print [file]")
     .description(
       "print the configuration in force as a file to start from: defaults filled in, variables as ${NAME}, other secrets masked",
     )
     .option(...file)
     .option("--json", "print it as JSON instead of YAML")
-    .action(async (options: FileOption) => (await commands()).print(options));
+    .action(async (path: string | undefined, options: FileOption) =>
+      (await commands()).print(withFile(path, options)),
+    );
+}
+
+/** The file may be named with or without `--config`. @throws UsageError where it is named twice */
+function withFile(path: string | undefined, options: FileOption): FileOption {
+  if (path === undefined) return options;
+  if (options.config !== undefined)
+    throw new UsageError(`two files are named: ${path} and ${options.config}`);
+  return { ...options, config: path };
 }

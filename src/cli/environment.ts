@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { parseUsd, type NanoUsd } from "../base/money.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../base/client-address.ts";
+import { quotedHint } from "../base/quoted.ts";
 import { withSecretFiles } from "./secret-files.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -181,7 +182,7 @@ function url(
 ): string | undefined {
   if (text === undefined) return undefined;
   if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text;
-  throw new UsageError(`${name} is not a URL such as ${example}`);
+  throw new UsageError(`${name} is not a URL such as ${example}${quotedHint(text)}`);
 }
 
 /** A TCP port; 0 lets the system choose. @throws UsageError */

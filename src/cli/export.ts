@@ -29,13 +29,23 @@ function dayOf(text: string, option: string): number {
   return ms;
 }
 
+const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+function refuseUnended(day: number, option: string): void {
+  const now = Date.now();
+  if (day + dayMs <= now) return;
+  throw new UsageError(
+    `${option} is ${dayText(day)}, which is not over yet in UTC; the last day that is over is ${dayText(now - dayMs)}`,
+  );
+}
+
 /** Writes one file for each day from `--from` to `--to`, both included. */
 export async function exportCommand(what: string, options: ExportOptions): Promise<void> {
   const kind = wordOf(what, "what is exported", exportKinds);
   const first = dayOf(options.from, "--from");
   const last = options.to === undefined ? first : dayOf(options.to, "--to");
   if (last < first) throw new UsageError("--to is a day before --from");
-  if (last + dayMs > Date.now()) throw new UsageError("the last day is not over yet, in UTC");
+  refuseUnended(last, options.to === undefined ? "--from" : "--to");
   const environment = readEnvironment(process.env);
   const { exports } = await settingsForCommands(environment);
   const to = options.into ?? exports?.to;
@@ -56,7 +66,7 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
       try {
         await replica?.looked;
         for (let ms = first; ms <= last; ms += dayMs) {
-          const day = new Date(ms).toISOString().slice(0, 10);
+          const day = dayText(ms);
           const reads = replica ?? readsOf(database);
           const done = await exportByHand(reads, place, { kind, day, format });
           if (options.json) printJson({ day, ...done });

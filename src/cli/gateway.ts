@@ -5,7 +5,7 @@
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSpend } from "../calls/index.ts";
-import type { Catalog } from "../catalog/index.ts";
+import { keyMistakes, type Catalog } from "../catalog/index.ts";
 import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
 import { openHooks, type Hooks } from "../hooks/index.ts";
 import { type Ledger } from "../ledger/index.ts";
@@ -135,7 +135,9 @@ function afterListening(
   { presenceEveryMs: everyMs }: GatewayOptions,
 ): () => Promise<void> {
   logDescriptors(log, openFiles, descriptors);
-  void loadClouds(pools, catalog.current().providers.values(), log);
+  const { providers } = catalog.current();
+  for (const line of keyMistakes(providers.values())) log.warn({}, line);
+  void loadClouds(pools, providers.values(), log);
   return startPresence({ database, log, secrets, inFlight, everyMs });
 }
 

@@ -3,17 +3,24 @@ import { CommanderError } from "commander";
 import { explain } from "./explain.ts";
 import { createProgram } from "./program.ts";
 import { refuseUnknownCommand } from "./unknown-command.ts";
+import { refuseUnknownOption } from "./unknown-option.ts";
 
-/** Runs the command that `words` name. What it comes to is printed, and left as the process's exit code. */
-export async function runCommand(words: readonly string[]): Promise<void> {
+/** Runs the command that `given` names. What it comes to is printed, and left as the process's exit code. */
+export async function runCommand(given: readonly string[]): Promise<void> {
+  const words = withHelp(given);
   const program = createProgram();
   try {
     refuseUnknownCommand(program, words);
+    refuseUnknownOption(program, words);
     await program.parseAsync(words, { from: "user" });
   } catch (error) {
     process.exitCode = endOf(error);
   }
 }
+
+/** `help keys create`, of which commander would take the first name alone. */
+const withHelp = (words: readonly string[]): readonly string[] =>
+  words[0] === "help" && words.length > 2 ? [...words.slice(1), "--help"] : words;
 
 /** The exit code of a command that ended by `error`, which is printed. */
 function endOf(error: unknown): number {

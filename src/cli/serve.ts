@@ -1,6 +1,7 @@
 /** `tollgate serve`: start, say how to make a first call, run until asked to stop. */
 import { createLog } from "../base/log.ts";
 import { banner } from "./banner.ts";
+import { unreadFiles } from "./config-file.ts";
 import { readEnvironment, parsePort, parseWorkers, type Environment } from "./environment.ts";
 import type { Gateway } from "./gateway.ts";
 import { misspeltVariables } from "./misspelt-variables.ts";
@@ -20,7 +21,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const startedMs = performance.now();
   const environment = environmentWith(options);
   const log = createLog();
-  for (const line of misspeltVariables(process.env)) log.warn({}, line);
+  for (const line of [...misspeltVariables(process.env), ...unreadFiles(environment)])
+    log.warn({}, line);
   const onHangUp = listenForHangUps(log);
   const wanted = workersWanted(environment);
   if (wanted > 1) {

@@ -10,6 +10,7 @@ import { readBodiesAsBytes } from "./bodies/fastify-body.ts";
 import { admitCaller } from "./callers/caller.ts";
 import { registerKeyRoute } from "./callers/key-route.ts";
 import { answerPage, openBuilds, registerConsole } from "./console/index.ts";
+import { whereInstead, type Methods } from "./elsewhere.ts";
 import { answerFailure } from "./errors/failure.ts";
 import { headBytesMax } from "./exchange.ts";
 import { enteredBy, openDoor } from "./front/listener.ts";
@@ -26,7 +27,7 @@ import { registerDocs } from "./openapi/index.ts";
 import { registerHealth } from "./operation/health.ts";
 import { registerMetrics } from "./operation/metrics-routes.ts";
 import { fitsRoute, parseQuery } from "./path.ts";
-import { likelyRoute, routes, splitName } from "./routes.ts";
+import { routes, splitName } from "./routes.ts";
 import { shuttingDown, type HttpServices } from "./services.ts";
 import { registerModels } from "./text/models-routes.ts";
 import { answerText } from "./text/text-routes.ts";
@@ -121,9 +122,6 @@ function answerError(services: HttpServices, { error, request, reply }: Failed):
   return reply;
 }
 
-/** The methods of each route's path. */
-type Methods = ReadonlyMap<string, ReadonlySet<string>>;
-
 /** The table's, and of each route that is registered from now on. */
 function collectMethods(app: FastifyInstance): Methods {
   const methods = new Map<string, Set<string>>();
@@ -154,20 +152,6 @@ function notFound(methods: Methods, { request, reply }: Omit<Failed, "error">): 
   }
   return new GatewayError(
     "not_found",
-    `There is nothing at ${request.method} ${path.slice(0, 200)}. ${whereInstead(request.method, path)}`,
+    `There is nothing at ${request.method} ${path.slice(0, 200)}. ${whereInstead({ method: request.method, path }, methods)}`,
   );
-}
-
-/** For whom the base URL of an SDK has the wrong path: what it ends in. */
-function whereInstead(method: string, path: string): string {
-  const meant = likelyRoute(method, path);
-  if (meant === undefined) return "See /docs.";
-  switch (meant.errors) {
-    case "messages":
-      return `It is at ${meant.path}: the base URL of Anthropic's SDKs has no path here.`;
-    case "generate_content":
-      return "It is at /v1beta/models/<model>: the base URL of Google's SDKs has no path here.";
-    default:
-      return `It is at ${meant.path}: the base URL of OpenAI's SDKs ends in /v1 here.`;
-  }
 }

@@ -246,7 +246,8 @@ const wrongBase = /^(?:\/(?:v1|v1beta|api|openai|anthropic|google|gemini)?)*$/;
 const generateMethods = [":generateContent", ":streamGenerateContent", ":countTokens"];
 
 /** The route that a request to nothing means, where only its SDK's base URL is wrong. */
-export function likelyRoute(method: string, path: string): Route | undefined {
+export function likelyRoute(method: string, asked: string): Route | undefined {
+  const path = asked.replace(/\/+$/, "");
   const found = tails.find(
     (one) =>
       one.method === method &&

@@ -18,7 +18,7 @@ function slotOfText(secrets: Secrets, text: string): Slot {
     if (value === undefined) throw unknownKey();
     return { value, slot: text };
   }
-  if (parseKey(text) === undefined) throw unknownKey();
+  if (parseKey(text) === undefined) throw isQuoted(text) ? quotedKey() : unknownKey();
   const lookup = secrets.lookup(text);
   return { value: { lookup }, slot: lookup.toString("base64") };
 }
@@ -29,6 +29,12 @@ export const unknownKey = () =>
     "invalid_api_key",
     "The API key is not valid. Keys of this gateway begin with gw_; a vendor's own key does not work here.",
   );
+
+const isQuoted = (text: string): boolean => /^["'`]|["'`]$/.test(text);
+
+/** Such as docker's --env-file leaves it. */
+const quotedKey = () =>
+  new GatewayError("invalid_api_key", "The API key was sent in quotes: leave them out.");
 
 /**
  * Lookup values by key: hashing the same key on every call is the dearest part of knowing it. Bounded; what is not a

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { link, open, readFile, unlink } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
+import { quotedHint } from "../base/quoted.ts";
 
 /** The master key is unusable: malformed, unreadable, or not the one this database was set up with. */
 export class MasterKeyError extends Error {
@@ -64,7 +65,7 @@ function decode(text: string, origin: string): Buffer {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed) || bytes.length !== 32) {
     throw new MasterKeyError(
       `${origin} is not a master key: it must be 32 bytes in base64 (44 characters), ` +
-        "such as `openssl rand -base64 32` prints.",
+        `such as \`openssl rand -base64 32\` prints${quotedHint(trimmed)}.`,
     );
   }
   return bytes;

@@ -9,6 +9,8 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -255,10 +257,53 @@ describe("a backup taken under load", () => {
     expect(existsSync(join(target["TOLLGATE_DATA_DIR"]!, "database"))).toBe(false);
   });
 
-  it("a broken-off backup leaves no file of its name; what cannot be read is said", async () => {
+  it.each([
+    [
+      "in a directory that is missing",
+      "no-such-folder/b",
+      /^tollgate: there is no directory .*no-such-folder; make it, or/,
+    ],
+    ["below a file", "plain/b", /^tollgate: .*plain is no directory; name another file\n$/],
+    [
+      "that is a directory",
+      "folder/",
+      /folder\/ is a directory; name the file in it, such as .*folder\/tollgate\.backup\n$/,
+    ],
+    [
+      "that is a device",
+      "/dev/null",
+      /^tollgate: \/dev\/null is no file; name one, or - for standard output\n$/,
+    ],
+  ])(
+    "a place %s is refused in one line before the database is asked",
+    async (_what, name, line) => {
+      mkdirSync(join(directory, "folder"), { recursive: true });
+      writeFileSync(join(directory, "plain"), "");
+      const unreachable = { ...environment, DATABASE_URL: "postgres://tollgate@127.0.0.1:9/books" };
+      const path = name.startsWith("/") ? name : join(directory, name);
+      const refused = await tollgateHere(["backup", path], unreachable);
+      expect(refused).toMatchObject({ code: 2, stdout: "" });
+      expect(refused.stderr).toMatch(line);
+      expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
+    },
+  );
+
+  it.skipIf(process.platform !== "linux")(
+    "a broken-off backup leaves no file, and a disk that is full is told in one line",
+    async () => {
+      const path = join(directory, "full.backup");
+      symlinkSync("/dev/full", `${path}.part`);
+      const refused = await tollgateHere(["backup", path], environment);
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr).toMatch(
+        /^tollgate: .*full\.backup could not be written \(ENOSPC\); [^\n]*\n$/,
+      );
+      expect(readdirSync(directory).filter((name) => name.startsWith("full"))).toEqual([]);
+    },
+  );
+
+  it("a file that cannot be read is said", async () => {
     const path = join(directory, "no-such-folder/backup.tollgate");
-    expect((await tollgateHere(["backup", path], environment)).code).toBe(1);
-    expect(existsSync(path)).toBe(false);
     const missing = await tollgateHere(["restore", path], environment);
     expect(missing).toMatchObject({ code: 2, stderr: `tollgate: there is no file ${path}\n` });
   });

@@ -269,4 +269,30 @@ models: [{ id: a/b, kind: text, context_length: \${HOUSE_KEY}, max_output_tokens
     ])
       expect(said).toContain(shown);
   });
+
+  it("never quotes a password before a host, wherever it came from, and refuses it where none is sent", () => {
+    const text = `hooks:
+  - { name: a, at: before, url: "\${ADDRESS}", secret: "\${S}" }
+  - { name: b, at: before, url: "https://user:\${PART}@guard.example.com/x", secret: "\${S}" }
+  - { name: c, at: before, url: "https://user:hunter2/odd@guard.example.com/x", secret: "\${S}" }
+telemetry: { otlp_endpoint: "\${ADDRESS}" }
+providers:
+  - { id: p, dialect: openai, base_url: "\${ADDRESS}", api_key: none, tier: official }
+  - { id: q, dialect: openai, base_url: "https://hunter2@x/v1?y=1", api_key: none, tier: official }`;
+    const environment = {
+      ADDRESS: "https://user:hunter2@guard.example.com",
+      PART: "hunter2",
+      S: `whsec_${"A".repeat(32)}`,
+    };
+    const result = checkConfig(text, { environment });
+    const said = "mistakes" in result ? formatMistakes(result.mistakes) : "";
+    expect(said).not.toContain("hunter2");
+    for (const index of [0, 1, 2])
+      expect(said).toContain(`hooks[${index}].url: "https://****@guard.example.com`);
+    expect(said).toContain('otlp_endpoint: "https://****@guard.example.com" does not fit');
+    for (const index of [0, 1])
+      expect(said).toContain(
+        `providers[${index}].base_url: names a user or a password, which would not be sent;`,
+      );
+  });
 });

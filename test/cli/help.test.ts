@@ -103,6 +103,13 @@ describe("help", () => {
     expect(stdout).toContain(`Usage: tollgate ${words}`);
   });
 
+  it.each(["help keys create", "keys help create", "help export"])("%s", async (words) => {
+    const { code, stdout, stderr } = await tollgateHere(words.split(" "), {});
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const named = words.replace("help ", "");
+    expect(stdout).toContain(`Usage: tollgate ${named} [options]`);
+  });
+
   it("--version is the package's", async () => {
     const { code, stdout } = await tollgate(["--version"], {});
     expect({ code, stdout }).toEqual({
@@ -114,7 +121,24 @@ describe("help", () => {
 
 describe("wrong usage: exit 2, and nothing on standard output", () => {
   it.each([
-    [["serve", "--prot", "1"], "unknown option '--prot'"],
+    [["serve", "--prot", "1"], '"serve" has no option "--prot"; did you mean "--port"?'],
+    [["--prot=1"], '"serve" has no option "--prot"; did you mean "--port"?'],
+    [
+      ["keys", "create", "--nam", "x"],
+      '"keys create" has no option "--nam"; did you mean "--name"?',
+    ],
+    [
+      ["keys", "create", "--total-cap", "1", "--nme=x"],
+      'no option "--nme"; did you mean "--name"?',
+    ],
+    [["export", "ledger", "--frm", "2026-11-01"], 'no option "--frm"; did you mean "--from"?'],
+    [["credits", "add", "--amount", "5"], 'no option "--amount"; allowed: --workspace, --note,'],
+    [
+      ["config", "schema", "--file", "x"],
+      '"config schema" has no option "--file"; allowed: --help',
+    ],
+    [["keys", "revoke", "--id", "key_1"], "write the value alone: tollgate keys revoke <id>"],
+    [["keys", "list", "--", "--nam"], "too many arguments"],
     [["dance"], 'tollgate: there is no command "dance"; allowed: serve, sandbox, keys,'],
     [["dance", "--help"], 'there is no command "dance"'],
     [["help", "dance"], 'there is no command "dance"'],

@@ -138,6 +138,15 @@ it("writes out the vendor of a wildcard, and says what a star for everything is"
   expect(notesOf(result, "model_list[5].litellm_params.model")).toEqual([
     expect.stringContaining("tollgate vendors"),
   ]);
+  const aliased = (id: string) => result.file.models.find((model) => model.id === id)!["aliases"];
+  expect(aliased("openai/gpt-4o-mini")).toEqual(["small"]);
+  expect(aliased("openai/gpt-4o")).toContain("named");
+  expect(deep.flatMap(({ aliases }) => aliases as string[])).toContain("deep");
+  const aliasNotes = (alias: string) =>
+    notesOf(result, `router_settings.model_group_alias.${alias}`);
+  expect(aliasNotes("many")).toEqual([expect.stringContaining("many models here: name one")]);
+  expect(aliasNotes("anybody")).toEqual([expect.stringContaining("models of * alone")]);
+  expect(aliasNotes("openai/gpt-5")).toEqual([expect.stringContaining("is another model's")]);
 });
 
 it("knows the clouds' addresses, identities and protocols", () => {

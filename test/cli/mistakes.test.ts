@@ -175,6 +175,7 @@ describe("environment variables: exit 2, naming the variable and what it takes",
       "mysql://root:hunter2@localhost/x",
       "postgres://user:password@host:5432/database",
     ],
+    ["DATABASE_URL", '"postgres://root:hunter2@localhost/x"', "database; its quotes are taken"],
   ])("%s=%s", (name, value, takes) => {
     const read = (): unknown => readEnvironment({ [name]: value });
     expect(read).toThrow(UsageError);
@@ -244,6 +245,18 @@ describe("environment variables: exit 2, naming the variable and what it takes",
       /^tollgate: TOLLGATE_MASTER_KEY is not a master key: it must be 32 bytes in base64/,
     );
     expect(line).not.toContain("hunter2");
+    const quoted = await failure(["serve"], {
+      TOLLGATE_DATA_DIR: ready,
+      TOLLGATE_MASTER_KEY: `"${ownKey.TOLLGATE_MASTER_KEY}"`,
+    });
+    expect(quoted.line).toMatch(/prints; its quotes are taken as a part of it: leave them out\.$/);
+    const address = await failure(["serve"], {
+      TOLLGATE_DATA_DIR: ready,
+      OPENAI_API_KEY: "sk-1",
+      OPENAI_BASE_URL: "'http://127.0.0.1:1'",
+    });
+    expect(address.code).toBe(2);
+    expect(address.line).toMatch(/^tollgate: OPENAI_BASE_URL is not .*leave them out$/);
   });
 });
 

@@ -64,7 +64,9 @@ describe("the very first start", () => {
     expect(banner).toMatch(/Tollgate is ready at http:\/\/127\.0\.0\.1:\d+ \(in \d+\.\d s\)/);
     expect(banner).toContain(`${url}/docs`);
     expect(banner).toContain(dataDir);
-    expect(banner).toMatch(/Administrator\s+\S+@\S+, one-time password \S{12,}/);
+    expect(banner).toMatch(
+      /Administrator\s+\S+@\S+, one-time password \S{12,} \(it works until you choose/,
+    );
     expect(banner).toMatch(/API key\s+gw_live_\w{49}\n/);
     expect(banner).toMatch(/Credit\s+\$100; more with/);
     expect(banner).toMatch(/Models\s+sandbox\/chat, .* more \(http/);

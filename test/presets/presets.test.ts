@@ -5,6 +5,7 @@ import { formatUsd } from "../../src/base/money.ts";
 import {
   environmentCatalog,
   listedModels,
+  localProviders,
   presetMistakes,
   shippedList,
   vendorRows,
@@ -110,6 +111,16 @@ describe("the variables of a vendor", () => {
       "MISTRAL_BASE_URL is not an address such as https://api.mistral.ai/v1",
     ]);
     expect(presetMistakes({ MISTRAL_BASE_URL: "nonsense" })).toEqual([]);
+    for (const address of ["https://user:password@host/v1", "https://password@host"]) {
+      const named = { MISTRAL_API_KEY: "k", MISTRAL_BASE_URL: address, OLLAMA_BASE_URL: address };
+      const told = "; a user and a password before the host would not be sent";
+      expect(presetMistakes(named)).toEqual([
+        `MISTRAL_BASE_URL is not an address such as https://api.mistral.ai/v1${told}`,
+      ]);
+      expect(() => localProviders(named)).toThrow(
+        `OLLAMA_BASE_URL is not an address such as http://127.0.0.1:11434${told}`,
+      );
+    }
   });
 
   it("other names of a variable count too, and a vendor that needs more is there once it has all", () => {

@@ -79,10 +79,13 @@ const run = promisify(execFile);
 export async function tollgate(
   args: readonly string[],
   environment: Record<string, string>,
+  /** Where it is started. */
+  cwd?: string,
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   try {
     const { stdout, stderr } = await run(process.execPath, [main, ...args], {
       env: { ...process.env, ...environment },
+      ...(cwd !== undefined && { cwd }),
     });
     return { code: 0, stdout, stderr };
   } catch (error) {

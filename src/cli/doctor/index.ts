@@ -5,6 +5,7 @@
 import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
 import { createPools, type Pools } from "../../upstream/index.ts";
 import { formatMistakes, type Catalog, type ConfigResult } from "../../catalog/index.ts";
+import { unreadFiles } from "../config-file.ts";
 import { readEnvironment, UsageError, type Environment } from "../environment.ts";
 import { misspeltVariables } from "../misspelt-variables.ts";
 import { printJson } from "../print.ts";
@@ -53,7 +54,10 @@ export async function doctor(options: FileOption): Promise<void> {
   const misspelt = misspeltVariables(process.env).map((line) =>
     warning("environment", line, "correct the name, or take the variable away"),
   );
-  const findings = [...configuration.findings, ...misspelt, ...found.flat()];
+  const unread = unreadFiles({ configPath: options.config ?? environment.configPath }).map((line) =>
+    warning("configuration", line, "rename the file, or set TOLLGATE_CONFIG"),
+  );
+  const findings = [...configuration.findings, ...unread, ...misspelt, ...found.flat()];
   if (options.json) printJson({ findings });
   else for (const line of findings.flatMap(linesOf)) console.log(line);
   if (findings.some(({ status }) => status === "failed")) process.exitCode = 1;

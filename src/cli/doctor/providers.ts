@@ -1,5 +1,5 @@
 /** Checks of one provider: the way to it by name (DNS, TCP or proxy, TLS), its certificate, and its key. */
-import type { Provider } from "../../catalog/index.ts";
+import { keyMistake, type Provider } from "../../catalog/index.ts";
 import {
   askModels,
   inspectProvider,
@@ -25,7 +25,7 @@ export async function checkProvider(pools: Pools, provider: Provider): Promise<F
     const name = provider.credentials.length === 1 ? check : `${check}, key ${id}`;
     return checkKey(pools, provider, { name, apiKey });
   });
-  return [wayFinding(`${check}, connection`, reached), ...(await Promise.all(keys))];
+  return [wayFinding(`${check}, connection`, reached), ...(await Promise.all(keys)).flat()];
 }
 
 /** The words of the table of faults end with what to do. */
@@ -49,7 +49,16 @@ interface Key {
   readonly apiKey: string;
 }
 
-async function checkKey(pools: Pools, provider: Provider, key: Key): Promise<Finding> {
+/** What its form says, and where it can be sent at all, what the vendor says of it. */
+async function checkKey(pools: Pools, provider: Provider, key: Key): Promise<Finding[]> {
+  const mistake = keyMistake(key.apiKey);
+  if (mistake === undefined) return [await askWith(pools, provider, key)];
+  const words = [key.name, `its key ${mistake.message}`, mistake.fix] as const;
+  if (!mistake.isSendable) return [failed(...words)];
+  return [warning(...words), await askWith(pools, provider, key)];
+}
+
+async function askWith(pools: Pools, provider: Provider, key: Key): Promise<Finding> {
   const { name: check } = key;
   try {
     const status = await askModels(pools, provider, key.apiKey);

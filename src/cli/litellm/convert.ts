@@ -77,7 +77,7 @@ function addAlias(
 ): void {
   const field = `router_settings.model_group_alias.${alias}`;
   const row = models.get(group);
-  if (row === undefined) return report.unsupported(field, "is for a model that is not there");
+  if (row === undefined) return report.unsupported(field, nobodyOf(group));
   const isTaken = [...models.values()].some(
     ({ id, aliases }) => id === alias || (aliases as string[] | undefined)?.includes(alias),
   );
@@ -88,6 +88,12 @@ function addAlias(
   models.set(group, { ...rest, kind, aliases, offers });
   report.taken(field, `models[${row.id}].aliases`);
 }
+
+/** A wildcard is written as the models it stands for, and one served by `*` alone comes from its vendor's variable. */
+const nobodyOf = (group: string): string =>
+  group.includes("*")
+    ? "is for a wildcard, which is many models here: name one of them"
+    : "is for a model that is not there: models of * alone are not in the file";
 
 const withTimeouts = (rows: readonly Record<string, unknown>[], { timeouts }: Settings) =>
   Object.keys(timeouts).length === 0

@@ -3,6 +3,7 @@ import type { Compile } from "typebox/schema";
 import { engine, type TSchema } from "../../base/json-schema.ts";
 import { GatewayError, type ErrorCode } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
+import { suggest } from "../../base/suggest.ts";
 
 type Validator = ReturnType<typeof Compile>;
 type Breach = ReturnType<Validator["Errors"]>[1][number];
@@ -14,7 +15,8 @@ export function checker(schema: TSchema): (value: unknown) => void {
     compiled ??= engine().Compile(schema);
     if (compiled.Check(value)) return;
     const [, breaches] = compiled.Errors(value);
-    throw errorOf(breaches.findLast(tells) ?? breaches[0]!, value);
+    const breach = breaches.findLast(tells) ?? breaches[0]!;
+    throw errorOf(breach, value, nodeAt(schema, breach.schemaPath));
   };
 }
 
@@ -33,7 +35,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   minimum: "integer_below_min_value",
 };
 
-function errorOf(breach: Breach, value: unknown): GatewayError {
+function errorOf(breach: Breach, value: unknown, node: WireObject): GatewayError {
   const { keyword, instancePath, message } = breach;
   const at = dotted(instancePath);
   const params = breach.params as WireObject;
@@ -46,11 +48,40 @@ function errorOf(breach: Breach, value: unknown): GatewayError {
       at,
       first(params["additionalProperties"] ?? params["unevaluatedProperties"]),
     );
-    return new GatewayError("unknown_parameter", `There is no field \`${param}\` here.`, { param });
+    const message = `There is no field \`${param}\` here${meant(param, node)}`;
+    return new GatewayError("unknown_parameter", message, { param });
   }
   const code = codes[keyword] ?? "invalid_value";
   const given = isObject(value) && at === "" ? "The body" : `\`${at}\``;
-  return new GatewayError(code, `${given} ${message}.`, { param: at === "" ? undefined : at });
+  const fault = wanted(keyword, node) ?? `${message}.`;
+  return new GatewayError(code, `${given} ${fault}`, { param: at === "" ? undefined : at });
+}
+
+/** The schema that was broken: what it lists and says of itself tells more than the name of a rule. */
+function nodeAt(schema: TSchema, schemaPath: string): WireObject {
+  let node: unknown = schema;
+  for (const step of schemaPath.split("/").slice(1))
+    node = isObject(node) || Array.isArray(node) ? (node as WireObject)[step] : undefined;
+  return isObject(node) ? node : {};
+}
+
+/** Behind a field that is unknown: the one that may be meant, else what there is. */
+function meant(param: string, { properties }: WireObject): string {
+  if (!isObject(properties)) return ".";
+  const hint = suggest(param.slice(param.lastIndexOf(".") + 1), Object.keys(properties));
+  return hint.endsWith("?") ? `; ${hint}` : hint === "" ? "." : `; ${hint}.`;
+}
+
+const wordsShown = 24;
+
+/** What a value must be, where the rule's own words do not say it. */
+function wanted(keyword: string, node: WireObject): string | undefined {
+  const { enum: words } = node;
+  if (keyword === "enum" && Array.isArray(words) && words.length <= wordsShown)
+    return `must be one of: ${words.join(", ")}.`;
+  const { description } = node;
+  const isForm = keyword === "pattern" || keyword === "minLength";
+  return isForm && typeof description === "string" ? `does not fit: ${description}` : undefined;
 }
 
 const first = (names: unknown): string => (Array.isArray(names) ? String(names[0]) : "");

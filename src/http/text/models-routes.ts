@@ -2,7 +2,7 @@
  * `GET /v1/models`, one model by id, and the same in the generateContent shape: under `/v1beta`, and for Google's SDKs.
  * MODELS rows. The only endpoint that also answers without a key (AUTH-06); a wrong key is still refused.
  */
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import { findModel, listModels } from "../../calls/index.ts";
 import { handle } from "../handle.ts";
@@ -18,7 +18,8 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
       ? { models: models.map(geminiModel) }
       : { object: "list", data: models };
   };
-  const one = async (request: FastifyRequest) => {
+  const one = async (request: FastifyRequest, reply: FastifyReply) => {
+    refuseCall(request, reply);
     const model = oneModel(services, request);
     return asksAsGoogle(request) ? geminiModel(model) : model;
   };
@@ -30,6 +31,13 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
 
 const asksAsGoogle = ({ match, headers }: FastifyRequest): boolean =>
   styleOf(match, headers) === "generate_content";
+
+/** Somebody who opens the address of a call in a browser, or forgot its method. */
+function refuseCall({ match, method }: FastifyRequest, reply: FastifyReply): void {
+  if (!/:(?:generateContent|streamGenerateContent|countTokens)$/.test(modelOf(match))) return;
+  reply.raw.setHeader("allow", "POST");
+  throw new GatewayError("method_not_allowed", `${method} is not allowed here; use POST.`);
+}
 
 type ListedModel = ReturnType<typeof listModels>[number];
 

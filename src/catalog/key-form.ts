@@ -1,0 +1,45 @@
+/** Keys of vendors that were copied wrongly: what can be told by looking, without asking the vendor. No message holds any of the key. */
+import type { Provider } from "./types.ts";
+
+interface KeyMistake {
+  /** Follows "its key". */
+  readonly message: string;
+  readonly fix: string;
+  /** Whether a request with it could be sent at all. */
+  readonly isSendable: boolean;
+}
+
+/** The first that fits is told. */
+const forms: readonly (readonly [RegExp, string, string])[] = [
+  [
+    /^\s*["'`\u2018-\u201f]|["'`\u2018-\u201f]\s*$/,
+    "has a quotation mark at an end, which is sent as a part of it",
+    "write the value without quotes; docker's --env-file keeps them",
+  ],
+  [
+    /^\s|\s$/,
+    "begins or ends with white space",
+    "write the value without it; lines of files from Windows end with a carriage return",
+  ],
+  [/^Bearer\s/i, 'begins with "Bearer"', "leave that word out: it is added where it belongs"],
+  [/\.\.\.$|\u2026$|^<.*>$/, "looks like an example", "give the key that the vendor made for you"],
+  [/[^\x20-\x7e]/, "has characters that no header can carry", "copy it from the vendor again"],
+];
+
+/** What is wrong with the form of a key. Nothing is said of certificates and JSON, whose lines end as they like. */
+export function keyMistake(apiKey: string): KeyMistake | undefined {
+  if (/^\s*(?:-----BEGIN|\{)/.test(apiKey)) return undefined;
+  const form = forms.find(([pattern]) => pattern.test(apiKey));
+  if (form === undefined) return undefined;
+  return { message: form[1], fix: form[2], isSendable: !/[^\x20-\x7e]/.test(apiKey) };
+}
+
+/** A line for each such key of providers. */
+export const keyMistakes = (providers: Iterable<Provider>): string[] =>
+  [...providers].flatMap(({ id, credentials }) =>
+    credentials.flatMap((credential) => {
+      const mistake = keyMistake(credential.apiKey);
+      const name = credentials.length === 1 ? "its key" : `its key ${credential.id}`;
+      return mistake ? [`provider ${id}: ${name} ${mistake.message}; ${mistake.fix}`] : [];
+    }),
+  );

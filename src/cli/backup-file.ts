@@ -1,0 +1,93 @@
+/** The file of a backup: what cannot be read or written is refused in words, before the database is opened. */
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  openSync,
+  statSync,
+  type Stats,
+} from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { BackupError } from "../backup/index.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** @throws UsageError for what cannot be read */
+export function openBackup(path: string): Readable {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "r");
+    if (!fstatSync(fd).isDirectory()) return createReadStream(path, { fd });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new UsageError(`there is no file ${path}`);
+    throw new UsageError(`${path} cannot be read (${code})`);
+  }
+  closeSync(fd);
+  throw new UsageError(`${path} is a directory, and no backup`);
+}
+
+/**
+ * Gives `write` the backup to write: a file beside its place, which is renamed at the end, so that one that was broken off never
+ * has the name. `-` is standard output. @throws UsageError for what cannot be written
+ */
+export async function intoBackup<T>(path: string, write: (to: Writable) => Promise<T>): Promise<T> {
+  if (path === "-") return write(process.stdout);
+  refuseOther(path);
+  const part = `${path}.part`;
+  const fd = openPart(path, part);
+  try {
+    const end = await write(createWriteStream(part, { fd, flush: true }));
+    await rename(part, path);
+    return end;
+  } catch (error) {
+    await rm(part, { force: true });
+    throw wordsOf(error, path);
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the name would be taken from: a directory, or a device such as /dev/null. */
+function refuseOther(path: string): void {
+  const there = statOf(path);
+  if (there === undefined || there.isFile()) return;
+  throw new UsageError(
+    there.isDirectory()
+      ? `${path} is a directory; name the file in it, such as ${path.replace(/\/+$/, "")}/tollgate.backup`
+      : `${path} is no file; name one, or - for standard output`,
+  );
+}
+
+function openPart(path: string, part: string): number {
+  try {
+    return openSync(part, "w", 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const directory = dirname(path);
+    if (code === "ENOENT" && statOf(directory) === undefined)
+      throw new UsageError(`there is no directory ${directory}; make it, or name another file`);
+    if (code === "ENOTDIR") throw new UsageError(`${directory} is no directory; name another file`);
+    throw new UsageError(
+      `no file can be written to the directory ${directory} (${code}); name another file, or - for standard output`,
+    );
+  }
+}
+
+/** A disk that is full has to do with the place, and is no fault of ours. */
+function wordsOf(error: unknown, path: string): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  const isPlace = ["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS"].includes(code ?? "");
+  if (!isPlace) return error;
+  return new BackupError(
+    `${path} could not be written (${code}); nothing of it is kept. Make room, or name another file`,
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * Options that a command does not have. Commander looks first whether a required one is missing: who misspells `--name` would be
+ * told to give it, and not where the mistake is.
+ */
+import type { Command } from "commander";
+import { suggest } from "../base/suggest.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Refuses an option that the command of `words` does not have. @throws UsageError with the nearest that it has */
+export function refuseUnknownOption(program: Command, words: readonly string[]): void {
+  const { command, rest } = commandOf(program, words);
+  if (command === undefined) return;
+  const known = [...command.options, ...program.options];
+  for (let at = 0; at < rest.length && rest[at] !== "--"; at += 1) {
+    const [name, value] = rest[at]!.split(/=(.*)/s) as [string, string | undefined];
+    if (!name.startsWith("--") || name === "--help") continue;
+    const option = known.find(({ long }) => long === name);
+    if (option === undefined) throw new UsageError(refusal(command, name));
+    // The next word is its value, whatever it looks like.
+    if (option.required && value === undefined) at += 1;
+  }
+}
+
+const longOf = ({ long }: Command["options"][number]): string[] => (long ? [long] : []);
+
+/** The command that is to run, and the words behind its name; none where a group of commands is named, or help. */
+function commandOf(program: Command, words: readonly string[]) {
+  let command = program;
+  let depth = 0;
+  for (; depth < words.length && command.commands.length > 0; depth += 1) {
+    const next = command.commands.find((child) => child.name() === words[depth]);
+    if (next === undefined) break;
+    command = next;
+  }
+  const rest = words.slice(depth);
+  if (command === program)
+    return { command: program.commands.find((child) => child.name() === "serve"), rest };
+  return { command: command.commands.length === 0 ? command : undefined, rest };
+}
+
+function refusal(command: Command, name: string): string {
+  const words = namesOf(command).join(" ");
+  const argument = command.registeredArguments.find((one) => `--${one.name()}` === name);
+  const meant = argument
+    ? `write the value alone: tollgate ${words} <${argument.name()}>`
+    : suggest(name, [...command.options.flatMap(longOf), "--help"]);
+  return `"${words}" has no option "${name}"; ${meant}`;
+}
+
+const namesOf = (command: Command): string[] =>
+  command.parent === null ? [] : [...namesOf(command.parent), command.name()];

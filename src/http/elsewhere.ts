@@ -1,0 +1,70 @@
+/** What is said where nothing is: the path that was meant. A wrong base URL is the commonest mistake of a first call. */
+import { nearest } from "../base/suggest.ts";
+import { fitsRoute } from "./path.ts";
+import { likelyRoute } from "./routes.ts";
+
+/** The methods of each route's path. */
+export type Methods = ReadonlyMap<string, ReadonlySet<string>>;
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Where it is that was asked for, in a sentence; or where the paths are listed. */
+export function whereInstead(asked: Asked, methods: Methods): string {
+  return (
+    withoutSlash(asked, methods) ??
+    ofSdk(asked) ??
+    ofPrompt(asked) ??
+    ofManagement(asked.path, methods) ??
+    "See /docs."
+  );
+}
+
+function withoutSlash({ method, path }: Asked, methods: Methods): string | undefined {
+  const bare = path.replace(/\/+$/, "");
+  if (bare === path || bare === "") return undefined;
+  const isThere = [...methods].some(([url, known]) => known.has(method) && fitsRoute(url, bare));
+  return isThere ? `It is at ${bare}, without the slash at the end.` : undefined;
+}
+
+/** For whom the base URL of an SDK has the wrong path: what it ends in. */
+function ofSdk({ method, path }: Asked): string | undefined {
+  const meant = likelyRoute(method, path);
+  if (meant === undefined) return undefined;
+  switch (meant.errors) {
+    case "messages":
+      return `It is at ${meant.path}: the base URL of Anthropic's SDKs has no path here.`;
+    case "generate_content":
+      return "It is at /v1beta/models/<model>: the base URL of Google's SDKs has no path here.";
+    default:
+      return `It is at ${meant.path}: the base URL of OpenAI's SDKs ends in /v1 here.`;
+  }
+}
+
+/** The endpoint before chat completions, which examples of years ago still call. */
+const ofPrompt = ({ method, path }: Asked): string | undefined =>
+  method === "POST" && /(?:^|\/)(?<!\/chat\/)completions$/.test(path)
+    ? "Completions of a prompt are not offered: send `messages` to /v1/chat/completions."
+    : undefined;
+
+const management = "/admin/v1";
+const managementLike = /^(?:\/v1|\/api)?\/admin(?:\/v1|\/api)?(?=\/)/;
+
+/** The management API with another beginning, or with a collection that is misspelt. */
+function ofManagement(path: string, methods: Methods): string | undefined {
+  const rest = path.replace(managementLike, "");
+  if (rest === path) return undefined;
+  const own = [...methods.keys()].filter((url) => url.startsWith(`${management}/`));
+  const asked = management + rest;
+  if (own.some((url) => fitsRoute(url, asked))) return `It is at ${asked}.`;
+  const [, first = ""] = rest.split("/");
+  const near = nearest(
+    first,
+    own.map((url) => url.slice(management.length + 1).split("/")[0]!),
+  );
+  return near === undefined || near === first
+    ? undefined
+    : `Did you mean ${management}/${near}? See /docs.`;
+}

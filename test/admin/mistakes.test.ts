@@ -1,0 +1,31 @@
+/** A mistake in a body or a query of the management API is told with what would be right: the field, the words, the form. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startAdminGateway, type AdminGateway } from "./support.ts";
+
+let gateway: AdminGateway;
+beforeAll(async () => (gateway = await startAdminGateway()));
+afterAll(() => gateway.close());
+
+it.each([
+  [{ nam: "x" }, "nam", 'There is no field `nam` here; did you mean "name"?'],
+  [{ caps: {} }, "caps", "no field `caps` here; allowed: workspace_id, name, user_id, spend_caps,"],
+  [{ routing: { srot: "price" } }, "routing.srot", 'here; did you mean "sort"?'],
+  [{ routing: { sort: "cheap" } }, "routing.sort", "must be one of: "],
+  [{ expires_at: "tomorrow" }, "expires_at", "does not fit: A time in RFC 3339, such as 2027-"],
+])("POST /keys with %j", async (wrong, param, said) => {
+  const body = { workspace_id: gateway.workspaceId, name: "x", ...wrong };
+  const { status, json } = await gateway.admin("POST", "/keys", body);
+  expect({ status, param: json.error.param }).toEqual({ status: 400, param });
+  expect(json.error.message).toContain(said);
+});
+
+it.each([
+  ["/keys?limt=5", 'There is no field `limt` here; did you mean "limit"?'],
+  ["/keys?limit=all", "`limit` does not fit: 1 to 100; 20 if absent."],
+  ["/keys?status=happy", "`status` must be one of: active, disabled, revoked."],
+  ["/requests?from=now", "`from` does not fit: A time in RFC 3339"],
+])("GET %s", async (path, said) => {
+  const { status, json } = await gateway.admin("GET", path);
+  expect(status).toBe(400);
+  expect(json.error.message).toContain(said);
+});

@@ -1,0 +1,81 @@
+/** Where the configuration file is named wrongly, or is called nearly as the one that is read: in one line, with what was meant. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { unreadFiles } from "../../src/cli/config-file.ts";
+import { tollgateHere } from "../support/command.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+import { tollgate } from "../support/process.ts";
+
+const directory = temporaryDirectory();
+const empty = { TOLLGATE_CONFIG: "" };
+
+beforeAll(() => {
+  mkdirSync(join(directory, "folder"));
+  writeFileSync(join(directory, "gateway.yaml"), "providers: []\n");
+  writeFileSync(join(directory, "wrong.yaml"), "providers: []\ncolour: blue\n");
+});
+
+it.each([
+  [
+    "gatway.yaml",
+    /^tollgate: there is no configuration file .*gatway\.yaml; did you mean "gateway\.yaml"\?\n$/,
+  ],
+  [
+    "other.conf",
+    /other\.conf; correct the name, or begin with what tollgate config example prints\n$/,
+  ],
+  ["nowhere/gateway.yaml", /nowhere\/gateway\.yaml: its directory does not exist\n$/],
+  ["folder", /folder is a directory; name the configuration file in it\n$/],
+])("%s is no file: exit 2, the whole path, and what to do", async (name, line) => {
+  const path = join(directory, name);
+  const named = await tollgateHere(["config", "check", path], empty);
+  expect(named).toMatchObject({ code: 2, stdout: "" });
+  expect(named.stderr).toMatch(line);
+  for (const words of [
+    ["check", "--config", path],
+    ["print", path],
+  ])
+    expect(await tollgateHere(["config", ...words], empty)).toEqual(named);
+  expect(await tollgateHere(["config", "check"], { TOLLGATE_CONFIG: path })).toEqual(named);
+});
+
+it("check and print take the file with and without --config, and not two of them", async () => {
+  const good = join(directory, "gateway.yaml");
+  expect(await tollgateHere(["config", "check", good], empty)).toEqual({
+    code: 0,
+    stdout: `${good}: 0 providers, 0 models, no mistake\n`,
+    stderr: "",
+  });
+  expect((await tollgateHere(["config", "print", good], empty)).stdout).toContain("providers: []");
+  const wrong = await tollgateHere(["config", "check", join(directory, "wrong.yaml")], empty);
+  expect(wrong).toMatchObject({ code: 2 });
+  expect(wrong.stderr).toContain("wrong.yaml:2:1 colour: unknown key");
+  const two = await tollgateHere(["config", "check", good, "--config", "other.yaml"], empty);
+  expect(two).toMatchObject({ code: 2 });
+  expect(two.stderr).toBe(`tollgate: two files are named: ${good} and other.yaml\n`);
+});
+
+it("a tollgate.yml beside the gateway is told by check, doctor and the start's log", async () => {
+  const beside = join(directory, "beside");
+  mkdirSync(beside);
+  const file = join(beside, "tollgate.yml");
+  writeFileSync(file, "providers: []\n");
+  const told = `${file} is not read: the file is called tollgate.yaml, unless TOLLGATE_CONFIG names another`;
+  expect(unreadFiles({ configPath: undefined }, beside)).toEqual([told]);
+  expect(unreadFiles({ configPath: "x.yaml" }, beside)).toEqual([]);
+  const environment = { ...empty, TOLLGATE_DATA_DIR: join(directory, "data") };
+  const checked = await tollgate(["config", "check"], environment, beside);
+  expect(checked).toMatchObject({ code: 0, stderr: `tollgate: ${told}\n` });
+  const { stdout } = await tollgate(["doctor", "--json"], environment, beside);
+  expect((JSON.parse(stdout) as { findings: unknown[] }).findings).toContainEqual({
+    check: "configuration",
+    status: "warning",
+    message: told,
+    fix: "rename the file, or set TOLLGATE_CONFIG",
+  });
+  const nobody = { ...environment, DATABASE_URL: "postgres://tollgate@127.0.0.1:9/books" };
+  expect((await tollgate(["serve"], nobody, beside)).stderr).toContain(`"msg":"${told}"`);
+  writeFileSync(join(beside, "tollgate.yaml"), "providers: []\n");
+  expect(unreadFiles({ configPath: undefined }, beside)).toEqual([]);
+});

@@ -1,0 +1,97 @@
+/** What somebody reads whose first call goes wrong: the path, method, key or body that was meant, in the caller's own shape. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+let gateway: GatewayUnderTest;
+beforeAll(async () => (gateway = await startTestGateway({ sandbox: "on" })));
+afterAll(() => gateway.close());
+
+interface Told {
+  readonly status: number;
+  readonly allow: string | null;
+  readonly text: string;
+}
+
+async function ask(method: string, path: string, more: RequestInit = {}): Promise<Told> {
+  const answer = await fetch(gateway.url + path, {
+    method,
+    headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+    ...(method === "POST" && { body: "{}" }),
+    ...more,
+  });
+  const { headers, status } = answer;
+  return { status, allow: headers.get("allow"), text: await answer.text() };
+}
+
+describe("a path where nothing is", () => {
+  it.each([
+    ["POST", "/v1/v1/chat/completions", "It is at /v1/chat/completions: the base URL of OpenAI"],
+    ["POST", "/v1/chat/completions/", "It is at /v1/chat/completions, without the slash"],
+    ["POST", "/v1/responses//", "It is at /v1/responses, without the slash"],
+    ["POST", "/chat/completions/", "It is at /v1/chat/completions: the base URL of OpenAI"],
+    ["GET", "/v1/key/", "It is at /v1/key, without the slash"],
+    ["POST", "/v1/completions", "send `messages` to /v1/chat/completions."],
+    ["POST", "/openai/v1/engines/gpt/completions", "send `messages` to /v1/chat/completions."],
+    ["GET", "/v1/completions", "See /docs."],
+    ["GET", "/admin/keys", "It is at /admin/v1/keys."],
+    ["GET", "/v1/admin/keys/key_1", "It is at /admin/v1/keys/key_1."],
+    ["GET", "/api/admin/v1/usage", "It is at /admin/v1/usage."],
+    ["GET", "/admin/v1/worspaces", "Did you mean /admin/v1/workspaces? See /docs."],
+    ["GET", "/admin/v1/keys/key_1/nothing", "See /docs."],
+    ["GET", "/foo", "See /docs."],
+    ["GET", "/foo/", "See /docs."],
+  ])("%s %s", async (method, path, said) => {
+    const { status, text } = await ask(method, path);
+    const { error } = JSON.parse(text) as { error: Record<string, unknown> };
+    expect({ status, code: error["code"] }).toEqual({ status: 404, code: "not_found" });
+    expect(error["message"]).toContain(`There is nothing at ${method} ${path}. `);
+    expect(error["message"]).toContain(said);
+  });
+
+  it("with a slash behind messages: in the shape of messages", async () => {
+    const { status, text } = await ask("POST", "/v1/messages/");
+    expect(status).toBe(404);
+    expect(JSON.parse(text)).toMatchObject({
+      type: "error",
+      error: {
+        type: "not_found_error",
+        message: expect.stringContaining("It is at /v1/messages, without the slash") as string,
+        details: { error_code: "not_found" },
+      },
+    });
+  });
+});
+
+it("GET where generateContent is called is a wrong method, and no model that does not exist", async () => {
+  for (const method of ["generateContent", "streamGenerateContent?alt=sse", "countTokens"]) {
+    const path = `/v1beta/models/sandbox/chat:${method}`;
+    const { status, allow, text } = await ask("GET", path);
+    expect({ status, allow }).toEqual({ status: 405, allow: "POST" });
+    expect(JSON.parse(text)).toMatchObject({
+      error: { status: "INVALID_ARGUMENT", message: "GET is not allowed here; use POST." },
+    });
+  }
+});
+
+it("ERR-08: keys in quotes, with a space, and of a vendor are each told as what they are, and not repeated", async () => {
+  const told = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}` };
+    const { status, text } = await ask("POST", "/v1/chat/completions", { headers });
+    expect(status).toBe(401);
+    expect(text).toContain('"code":"invalid_api_key"');
+    expect(text).not.toContain(key);
+    return text;
+  };
+  expect(await told(`"${gateway.key}"`)).toContain("was sent in quotes: leave them out");
+  expect(await told(`${gateway.key} x`)).toContain("characters that no key has, such as a space");
+  expect(await told("sk-proj-1234")).toContain("a vendor's own key does not work here");
+});
+
+it("an empty body is told as one", async () => {
+  for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
+    const { status, text } = await ask("POST", path, { body: "" });
+    expect(status).toBe(400);
+    expect(text).toContain("The body is empty: send a JSON object.");
+    expect(text).toContain("invalid_json");
+  }
+});
