@@ -7,7 +7,7 @@ import { closeSync, constants, fstatSync, openSync, write, writeSync, type Stats
 export interface Lines {
   /** Takes one line with its end. */
   write(line: string): unknown;
-  /** Writes what waits, and ends. Where it is not taken within a second, it is lost. */
+  /** Writes what waits, and ends. Where it is not taken within a second, it is lost. What a thread still writes may come behind it. */
   flushSync(): void;
 }
 

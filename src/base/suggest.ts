@@ -16,8 +16,12 @@ function editDistance(left: string, right: string): number {
   return rows[left.length]![right.length]!;
 }
 
+/** Nobody means a known word by a longer one; to compare a stranger's with all there are would take seconds. */
+const comparedMax = 100;
+
 /** The nearest of `known`, where it is near enough to be what was meant. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > comparedMax) return undefined;
   const normal = (text: string) => text.toLowerCase().replace(/[-_ ]/g, "");
   let best: string | undefined;
   let bestDistance = Math.floor(Math.max(word.length, 3) / 3) + 1;

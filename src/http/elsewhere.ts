@@ -1,6 +1,6 @@
 /** What is said where nothing is: the path that was meant. A wrong base URL is the commonest mistake of a first call. */
 import { nearest } from "../base/suggest.ts";
-import { fitsRoute } from "./path.ts";
+import { fitsRoute, withoutEndSlashes } from "./path.ts";
 import { likelyRoute } from "./routes.ts";
 
 /** The methods of each route's path. */
@@ -11,8 +11,12 @@ interface Asked {
   readonly path: string;
 }
 
+/** A longer path was not meant to be another; a stranger's may be as long as a head. */
+const lookedAtMax = 200;
+
 /** Where it is that was asked for, in a sentence; or where the paths are listed. */
 export function whereInstead(asked: Asked, methods: Methods): string {
+  if (asked.path.length > lookedAtMax) return "See /docs.";
   return (
     withoutSlash(asked, methods) ??
     ofSdk(asked) ??
@@ -23,7 +27,7 @@ export function whereInstead(asked: Asked, methods: Methods): string {
 }
 
 function withoutSlash({ method, path }: Asked, methods: Methods): string | undefined {
-  const bare = path.replace(/\/+$/, "");
+  const bare = withoutEndSlashes(path);
   if (bare === path || bare === "") return undefined;
   const isThere = [...methods].some(([url, known]) => known.has(method) && fitsRoute(url, bare));
   return isThere ? `It is at ${bare}, without the slash at the end.` : undefined;

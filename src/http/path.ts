@@ -48,3 +48,10 @@ export function fitsRoute(route: string, path: string): boolean {
     steps.every((step, at) => (step.startsWith(":") ? taken[at] !== "" : step === taken[at]))
   );
 }
+
+/** A path without the slashes at its end. By an expression, a path of slashes before something else would take a second. */
+export function withoutEndSlashes(path: string): string {
+  let end = path.length;
+  while (end > 0 && path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
+}

@@ -5,7 +5,7 @@
  * every other escape is data: `%2F` never separates two steps. Only in what stands for a model is it a slash.
  */
 import type { CallProtocol } from "../protocols/index.ts";
-import { fitsRoute, pathIn } from "./path.ts";
+import { fitsRoute, pathIn, withoutEndSlashes } from "./path.ts";
 
 /** Whose error shape an answer has: a protocol's, or that of the vendor whose paths `/api/v1` and `/api/v3` are. */
 export type ErrorStyle = CallProtocol | "dashscope" | "ark";
@@ -247,7 +247,7 @@ const generateMethods = [":generateContent", ":streamGenerateContent", ":countTo
 
 /** The route that a request to nothing means, where only its SDK's base URL is wrong. */
 export function likelyRoute(method: string, asked: string): Route | undefined {
-  const path = asked.replace(/\/+$/, "");
+  const path = withoutEndSlashes(asked);
   const found = tails.find(
     (one) =>
       one.method === method &&

@@ -1,5 +1,7 @@
 /** What somebody reads whose first call goes wrong: the path, method, key or body that was meant, in the caller's own shape. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { whereInstead } from "../../src/http/elsewhere.ts";
+import { likelyRoute } from "../../src/http/routes.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 let gateway: GatewayUnderTest;
@@ -94,4 +96,22 @@ it("an empty body is told as one", async () => {
     expect(text).toContain("The body is empty: send a JSON object.");
     expect(text).toContain("invalid_json");
   }
+});
+
+it("a stranger's path that is as long as a head takes no time to be told from others", () => {
+  const names = Array.from({ length: 300 }, (_, at) => `/admin/v1/things${at}/:id/moves${at}`);
+  const methods = new Map(names.map((name) => [name, new Set(["GET", "POST"])]));
+  const paths = [
+    `${"/".repeat(16_000)}x`,
+    `${"/a".repeat(8_000)}/`,
+    `/admin${"/a".repeat(7_900)}`,
+    `/admin/${"thing".repeat(3_000)}`,
+    `/v1/admin/${"x".repeat(190)}`,
+  ];
+  const beganMs = performance.now();
+  for (const path of paths) {
+    expect(whereInstead({ method: "POST", path }, methods)).toBe("See /docs.");
+    expect(likelyRoute("POST", path)).toBeUndefined();
+  }
+  expect(performance.now() - beganMs).toBeLessThan(200);
 });
