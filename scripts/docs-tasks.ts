@@ -205,7 +205,8 @@ curl -X POST http://localhost:8080/v1/tasks/$TASK/cancel -H "Authorization: Bear
 
 A queued task is canceled at once. A running one is canceled only if its vendor confirms it; otherwise the answer is 409
 \`task_not_cancelable\` and the task goes on. The same holds while a vendor request is in flight. xAI cannot cancel, Ark
-and DashScope can while the job waits. A canceled task costs nothing, and a result that comes too late changes nothing.
+and DashScope can while the job waits. A success of the vendor that tells an error, another state or another job confirms
+nothing, nor does a page. A canceled task costs nothing, and a result that comes too late changes nothing.
 Also \`DELETE /v1/tasks/{id}\`, and each vendor's own way on its own path. `;
 
 const afterCrash: Readonly<Record<TaskPoint, string>> = {

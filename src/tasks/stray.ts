@@ -34,7 +34,7 @@ async function cancelAt(
   try {
     const request = dialect.cancel(provider, credential.apiKey, upstreamId);
     const { status, body } = await askAbout(services, job, target, request);
-    return dialect.readCancel(status, body) === "canceled";
+    return dialect.readCancel(status, body, upstreamId) === "canceled";
   } catch (error) {
     if (error instanceof AskFailure) return false;
     throw error;

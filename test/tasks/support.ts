@@ -17,6 +17,8 @@ export const says = {
   taken: (id: string) => send(200, { id }),
   running: send(200, { status: "running" }),
   canceled: send(200, {}),
+  /** A cancellation that is answered with 200, and did not happen. */
+  notCanceled: send(200, { error: { code: "InvalidAction", message: "It runs." } }),
   refused: (status: number, code = "Trouble", more: object = {}) =>
     send(status, { ...more, error: { code, message: "no" } }),
   /** Half of an answer, and then nothing more. */
