@@ -21,6 +21,13 @@ export const says = {
   notCanceled: send(200, { error: { code: "InvalidAction", message: "It runs." } }),
   refused: (status: number, code = "Trouble", more: object = {}) =>
     send(status, { ...more, error: { code, message: "no" } }),
+  /** Asks to be left alone for so long. */
+  throttled:
+    (retryAfter: string): Reply =>
+    (response) =>
+      void response
+        .writeHead(429, { "content-type": "application/json", "retry-after": retryAfter })
+        .end('{"error":{"code":"RateLimitExceeded","message":"no"}}'),
   /** Half of an answer, and then nothing more. */
   brokenOff: ((response) => {
     response.writeHead(200, { "content-length": 1000 });
