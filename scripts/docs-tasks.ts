@@ -195,7 +195,8 @@ curl http://localhost:8080/v1/tasks \\
 \`\`\`
 
 Keys are those of a workspace, and stand for their task for ${keyLifetimeMs / hourMs} hours. The order of members in a JSON body does not
-matter; files count by their content.
+matter; files count by their content. A key whose image stream was left after it had begun to cost answers 404: what arrived
+was charged, and nothing of it is kept.
 
 ## Canceling
 

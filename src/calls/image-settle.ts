@@ -8,8 +8,15 @@ import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
 import { formatSse } from "../base/sse.ts";
 import { FileDrafts } from "../files/index.ts";
+import type { Queryable } from "../storage/index.ts";
 import { families, mediaUsage, priceMedia, type MediaUsage } from "../media/index.ts";
-import { answerKey, insertFinished, keyLifetimeMs, type Artifact } from "../tasks/index.ts";
+import {
+  answerKey,
+  insertFinished,
+  keyLifetimeMs,
+  noAnswer,
+  type Artifact,
+} from "../tasks/index.ts";
 import type { Rendered, ReportedUsage } from "../upstream/index.ts";
 import type { ImageContext } from "./image-context.ts";
 import { tokensOf, type Picture } from "./image-pictures.ts";
@@ -59,9 +66,7 @@ export async function settle<Rendering extends Answer>(
     const answer = render({ usage: tokensOf(usage), ...(finished && { gw: finished.gw }) });
     const name = call.idempotency && (await keepAnswer(kept, answer));
     record.costNano = await services.spend.post(context.hold, costNano, async (tx) => {
-      const { workspaceId } = call.caller;
-      if (call.idempotency && name !== undefined)
-        await answerKey(tx, { workspaceId, claim: call.idempotency }, context.hold.id, name);
+      if (name !== undefined) await bindKey(context, tx, name);
       await kept.keep(tx, { result: services.retentionMs, answer: keyLifetimeMs });
       if (finished) await insertFinished(tx, finished.task);
     });
@@ -73,6 +78,12 @@ export async function settle<Rendering extends Answer>(
     if (toGatewayError(error).code !== "database_unavailable") await kept.discard();
     throw error;
   }
+}
+
+/** The key of a call stands for what was charged, in the transaction that charges it: it never makes a second charge. */
+async function bindKey({ call, hold }: ImageContext, tx: Queryable, name: string): Promise<void> {
+  const { idempotency: claim, caller } = call;
+  if (claim) await answerKey(tx, { workspaceId: caller.workspaceId, claim }, hold.id, name);
 }
 
 const isReported = (reported: ReportedUsage): boolean =>
@@ -143,13 +154,16 @@ async function keepAnswer(kept: FileDrafts, answer: Answer): Promise<string> {
  * The vendor tells what it used only with the finished picture.
  */
 export async function settlePartial(
-  { services, request, record, hold }: ImageContext,
+  context: ImageContext,
   { offer }: MediaCandidate,
   previews: number,
 ): Promise<void> {
+  const { services, request, record, hold } = context;
   const partialImages = Math.min(previews, request.partialImages ?? 0);
   const usage = mediaUsage({ ...request, partialImages }, {}, { count: 0 });
   const costNano = priceMedia(offer.price, usage);
-  record.costNano = await services.spend.post(hold, costNano, () => Promise.resolve());
+  record.costNano = await services.spend.post(hold, costNano, (tx) =>
+    bindKey(context, tx, noAnswer),
+  );
   record.metered = { usage, source: "estimated" };
 }
