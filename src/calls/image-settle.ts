@@ -6,7 +6,6 @@ import type { MediaCandidate } from "../attempts/index.ts";
 import { toGatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
-import { formatSse } from "../base/sse.ts";
 import { FileDrafts } from "../files/index.ts";
 import type { Queryable } from "../storage/index.ts";
 import { families, mediaUsage, priceMedia, type MediaUsage } from "../media/index.ts";
@@ -20,6 +19,7 @@ import {
 import type { Rendered, ReportedUsage } from "../upstream/index.ts";
 import type { ImageContext } from "./image-context.ts";
 import { tokensOf, type Picture } from "./image-pictures.ts";
+import { keepAnswer, type Answer } from "./kept-answer.ts";
 
 /** What a vendor made. */
 export interface Made {
@@ -42,9 +42,6 @@ export interface Settled {
 /** Longer than any charge takes: until then what the call made is nobody's, and the sweep finds it. Rows STORE; EDIT2-35. */
 const unclaimedMs = 60 * 60 * 1000;
 
-/** An answer as the caller gets it: an event of a stream where it has a type. */
-type Answer = Readonly<Record<string, unknown>>;
-
 /** Charges what was made; `render` makes the answer. Nothing is kept where it fails. @throws GatewayError */
 export async function settle<Rendering extends Answer>(
   context: ImageContext,
@@ -64,7 +61,7 @@ export async function settle<Rendering extends Answer>(
       ? await finish(context, made, { usage, costNano, kept })
       : undefined;
     const answer = render({ usage: tokensOf(usage), ...(finished && { gw: finished.gw }) });
-    const name = call.idempotency && (await keepAnswer(kept, answer));
+    const name = call.idempotency && (await keepAnswer(kept, answer, record.notes));
     record.costNano = await services.spend.post(context.hold, costNano, async (tx) => {
       if (name !== undefined) await bindKey(context, tx, name);
       await kept.keep(tx, { result: services.retentionMs, answer: keyLifetimeMs });
@@ -135,17 +132,6 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
     notes: noteSentences(record.notes),
   };
   return { gw, task };
-}
-
-async function keepAnswer(kept: FileDrafts, answer: Answer): Promise<string> {
-  const { type } = answer;
-  const data = JSON.stringify(answer);
-  const [mediaType, text] =
-    typeof type === "string"
-      ? ["text/event-stream", formatSse({ event: type, data })]
-      : ["application/json", data];
-  const { name } = await kept.put({ purpose: "answer", mediaType, source: Buffer.from(text) });
-  return name;
 }
 
 /**
