@@ -134,17 +134,21 @@ export async function claimKeyForCall(
   if (rows.length === 0) throw keyInProgress();
 }
 
-/** Notes the kept answer of a call, in the transaction that ends its hold. */
+/**
+ * Notes the kept answer of a call, in the transaction that ends its hold. @throws GatewayError `idempotency_in_progress` where the
+ * key is another call's by now: the hold had run out, while its process was stopped or cut off. Then that one is charged, not both.
+ */
 export async function answerKey(
   tx: Queryable,
   { workspaceId, claim }: Holder,
   callId: string,
   answer: string,
 ): Promise<void> {
-  await tx.query(
-    "update idempotency_keys set answer = $4 where workspace_id = $1 and key = $2 and call_id = $3",
+  const rows = await tx.query(
+    "update idempotency_keys set answer = $4 where workspace_id = $1 and key = $2 and call_id = $3 returning key",
     [workspaceId, claim.key, callId, answer],
   );
+  if (rows.length === 0) throw keyInProgress();
 }
 
 /** A key and the task that it is to stand for. */
