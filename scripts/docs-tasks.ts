@@ -169,7 +169,8 @@ ${rows.join("\n")}
 
 A task that has not ended by then is \`expired\` and costs nothing, whatever its vendor still makes. So is one whose vendor
 does not know it any more: after ${defaultTiming.missesMin} polls in a row and ${defaultTiming.missingMs / 60_000} minutes in which it did not. A poll that fails is no
-answer, and ends nothing. Where it is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
+answer, and ends nothing. Where it is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A task whose uploads
+cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
 
 At most 1000 tasks and image calls may be in flight, and 100 of one workspace (\`limits.queue\`); above that the answer is
 503 \`queue_full\` with \`Retry-After\`.
