@@ -250,7 +250,8 @@ A gateway that is stopped, or cut off from the database, and comes back:
 - Once the request may have left, only this gateway can learn the answer. Others wait ${(defaultTiming.leaseMs + defaultTiming.abandonMs) / 60_000} minutes before they give the task
   up as \`submission_uncertain\`. Time in which the database is away does not count. Until then a cancellation is refused.
 - The vendor's answer is written once the database is back, for up to an hour.
-- If the task was given up before, the vendor is told to cancel the job. An error in the log names that job.
+- If the task was given up before, the vendor is told to cancel the job. An error in the log names that job. A result that it
+  answered with is not kept.
 
 The steps of one workspace take at most half of the places of a gateway. Its thousands do not delay the tasks of others.
 

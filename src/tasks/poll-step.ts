@@ -41,7 +41,8 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
-      return collect(services, noted, { target, answer });
+      await collect(services, noted, { target, answer });
+      return;
     case "failed": {
       const { code, message } = answer;
       await endTask(services, noted, { status: "failed", error: { code, message } });
