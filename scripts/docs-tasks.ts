@@ -169,7 +169,8 @@ ${rows.join("\n")}
 
 A task that has not ended by then is \`expired\` and costs nothing, whatever its vendor still makes. So is one whose vendor
 does not know it any more: after ${defaultTiming.missesMin} polls in a row and ${defaultTiming.missingMs / 60_000} minutes in which it did not. A poll that fails is no
-answer, and ends nothing. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
+answer, and ends nothing. Where it is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A task whose uploads
+cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
 
 At most 1000 tasks and image calls may be in flight, and 100 of one workspace (\`limits.queue\`); above that the answer is
 503 \`queue_full\` with \`Retry-After\`.
@@ -195,7 +196,8 @@ curl http://localhost:8080/v1/tasks \\
 \`\`\`
 
 Keys are those of a workspace, and stand for their task for ${keyLifetimeMs / hourMs} hours. The order of members in a JSON body does not
-matter; files count by their content.
+matter; files count by their content. A key whose image stream was left after it had begun to cost answers 404: what arrived
+was charged, and nothing of it is kept.
 
 ## Canceling
 
@@ -205,7 +207,8 @@ curl -X POST http://localhost:8080/v1/tasks/$TASK/cancel -H "Authorization: Bear
 
 A queued task is canceled at once. A running one is canceled only if its vendor confirms it; otherwise the answer is 409
 \`task_not_cancelable\` and the task goes on. The same holds while a vendor request is in flight. xAI cannot cancel, Ark
-and DashScope can while the job waits. A canceled task costs nothing, and a result that comes too late changes nothing.
+and DashScope can while the job waits. A success of the vendor that tells an error, another state or another job confirms
+nothing, nor does a page. A canceled task costs nothing, and a result that comes too late changes nothing.
 Also \`DELETE /v1/tasks/{id}\`, and each vendor's own way on its own path. `;
 
 const afterCrash: Readonly<Record<TaskPoint, string>> = {
@@ -247,7 +250,8 @@ A gateway that is stopped, or cut off from the database, and comes back:
 - Once the request may have left, only this gateway can learn the answer. Others wait ${(defaultTiming.leaseMs + defaultTiming.abandonMs) / 60_000} minutes before they give the task
   up as \`submission_uncertain\`. Time in which the database is away does not count. Until then a cancellation is refused.
 - The vendor's answer is written once the database is back, for up to an hour.
-- If the task was given up before, the vendor is told to cancel the job. An error in the log names that job.
+- If the task was given up before, the vendor is told to cancel the job. An error in the log names that job. A result that it
+  answered with is not kept.
 
 The steps of one workspace take at most half of the places of a gateway. Its thousands do not delay the tasks of others.
 

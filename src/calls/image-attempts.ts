@@ -162,11 +162,15 @@ async function readStream(
       previews += 1;
     }
   } catch (error) {
-    if (previews > 0 && context.gone.aborted) await settlePartial(context, candidate, previews);
+    if (previews > 0 && isCutFor(context, error)) await settlePartial(context, candidate, previews);
     throw error;
   }
   throw new Error("a stream of events ends with a picture or an error");
 }
+
+/** It was us who ended the stream, because the client had left. What a vendor fails at costs nothing, though its client left. */
+const isCutFor = ({ gone }: ImageContext, error: unknown): boolean =>
+  gone.aborted && error instanceof AskFailure && error.failure === "aborted";
 
 /** The events of a stream, the last of which is a picture or an error. @throws AskFailure where it breaks */
 async function* eventsIn(stream: AsyncIterable<Buffer>): AsyncGenerator<ImageEvent> {

@@ -6,13 +6,20 @@ import type { MediaCandidate } from "../attempts/index.ts";
 import { toGatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
-import { formatSse } from "../base/sse.ts";
 import { FileDrafts } from "../files/index.ts";
+import type { Queryable } from "../storage/index.ts";
 import { families, mediaUsage, priceMedia, type MediaUsage } from "../media/index.ts";
-import { answerKey, insertFinished, keyLifetimeMs, type Artifact } from "../tasks/index.ts";
+import {
+  answerKey,
+  insertFinished,
+  keyLifetimeMs,
+  noAnswer,
+  type Artifact,
+} from "../tasks/index.ts";
 import type { Rendered, ReportedUsage } from "../upstream/index.ts";
 import type { ImageContext } from "./image-context.ts";
 import { tokensOf, type Picture } from "./image-pictures.ts";
+import { keepAnswer, type Answer } from "./kept-answer.ts";
 
 /** What a vendor made. */
 export interface Made {
@@ -35,9 +42,6 @@ export interface Settled {
 /** Longer than any charge takes: until then what the call made is nobody's, and the sweep finds it. Rows STORE; EDIT2-35. */
 const unclaimedMs = 60 * 60 * 1000;
 
-/** An answer as the caller gets it: an event of a stream where it has a type. */
-type Answer = Readonly<Record<string, unknown>>;
-
 /** Charges what was made; `render` makes the answer. Nothing is kept where it fails. @throws GatewayError */
 export async function settle<Rendering extends Answer>(
   context: ImageContext,
@@ -57,11 +61,9 @@ export async function settle<Rendering extends Answer>(
       ? await finish(context, made, { usage, costNano, kept })
       : undefined;
     const answer = render({ usage: tokensOf(usage), ...(finished && { gw: finished.gw }) });
-    const name = call.idempotency && (await keepAnswer(kept, answer));
+    const name = call.idempotency && (await keepAnswer(kept, answer, record.notes));
     record.costNano = await services.spend.post(context.hold, costNano, async (tx) => {
-      const { workspaceId } = call.caller;
-      if (call.idempotency && name !== undefined)
-        await answerKey(tx, { workspaceId, claim: call.idempotency }, context.hold.id, name);
+      if (name !== undefined) await bindKey(context, tx, name);
       await kept.keep(tx, { result: services.retentionMs, answer: keyLifetimeMs });
       if (finished) await insertFinished(tx, finished.task);
     });
@@ -73,6 +75,12 @@ export async function settle<Rendering extends Answer>(
     if (toGatewayError(error).code !== "database_unavailable") await kept.discard();
     throw error;
   }
+}
+
+/** The key of a call stands for what was charged, in the transaction that charges it: it never makes a second charge. */
+async function bindKey({ call, hold }: ImageContext, tx: Queryable, name: string): Promise<void> {
+  const { idempotency: claim, caller } = call;
+  if (claim) await answerKey(tx, { workspaceId: caller.workspaceId, claim }, hold.id, name);
 }
 
 const isReported = (reported: ReportedUsage): boolean =>
@@ -126,30 +134,22 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
   return { gw, task };
 }
 
-async function keepAnswer(kept: FileDrafts, answer: Answer): Promise<string> {
-  const { type } = answer;
-  const data = JSON.stringify(answer);
-  const [mediaType, text] =
-    typeof type === "string"
-      ? ["text/event-stream", formatSse({ event: type, data })]
-      : ["application/json", data];
-  const { name } = await kept.put({ purpose: "answer", mediaType, source: Buffer.from(text) });
-  return name;
-}
-
 /**
  * Charges what had arrived of a stream that its client left: the input and the previews, of those no more than were asked for
  * (docs/decisions.md "Client disconnect").
  * The vendor tells what it used only with the finished picture.
  */
 export async function settlePartial(
-  { services, request, record, hold }: ImageContext,
+  context: ImageContext,
   { offer }: MediaCandidate,
   previews: number,
 ): Promise<void> {
+  const { services, request, record, hold } = context;
   const partialImages = Math.min(previews, request.partialImages ?? 0);
   const usage = mediaUsage({ ...request, partialImages }, {}, { count: 0 });
   const costNano = priceMedia(offer.price, usage);
-  record.costNano = await services.spend.post(hold, costNano, () => Promise.resolve());
+  record.costNano = await services.spend.post(hold, costNano, (tx) =>
+    bindKey(context, tx, noAnswer),
+  );
   record.metered = { usage, source: "estimated" };
 }

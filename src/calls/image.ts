@@ -4,7 +4,7 @@
  */
 import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
-import { findFile, type FileRow } from "../files/index.ts";
+import { findFile } from "../files/index.ts";
 import type { ImageRequest } from "../media/index.ts";
 import { errorCodec } from "../protocols/index.ts";
 import {
@@ -23,6 +23,7 @@ import {
   type ImageContext,
   type ImageServices,
 } from "./image-context.ts";
+import { replayOf, type Replay } from "./kept-answer.ts";
 import { askImageHooks, mediaBody, tellHooks, withChanges } from "./hooks.ts";
 import { prepareImage } from "./image-prepare.ts";
 import { startRecord, type ImageRecord } from "./record.ts";
@@ -30,9 +31,6 @@ import type { Reply } from "./reply.ts";
 import { traceCall } from "./trace.ts";
 
 export type { ImageCall, ImageServices } from "./image-context.ts";
-
-/** The kept answer of a call that had the same idempotency key. */
-export type Replay = Pick<FileRow, "name" | "mediaType" | "bytes">;
 
 /**
  * The answer that an idempotency key stands for; undefined when the key is free.
@@ -48,7 +46,7 @@ export async function findReplay(
   if (name === undefined) return undefined;
   const file = await findFile(database, name, new Date(nowMs));
   if (file === undefined) throw keyOutlived();
-  return file;
+  return replayOf(file);
 }
 
 /**

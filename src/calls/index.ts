@@ -6,13 +6,8 @@ export type { TextCall, TextServices } from "./context.ts";
 export { CallError } from "./end.ts";
 export { mediaBody, picturesOf } from "./hooks.ts";
 export { findModel, listModels } from "./models.ts";
-export {
-  findReplay,
-  runImageCall,
-  type ImageCall,
-  type ImageServices,
-  type Replay,
-} from "./image.ts";
+export { findReplay, runImageCall, type ImageCall, type ImageServices } from "./image.ts";
+export type { Replay } from "./kept-answer.ts";
 export { requestRow, type CacheOutcome, type CallRecord, type ImageRecord } from "./record.ts";
 export { chargeLines } from "./price-lines.ts";
 export type { Reply } from "./reply.ts";

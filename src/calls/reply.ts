@@ -24,7 +24,9 @@ export interface Reply {
 }
 
 /** The header that names what was changed in the request, where anything was; for streams and answers without a `gw`. */
-export function droppedHeader(notes: readonly Note[]): Readonly<Record<string, string>> {
-  const dropped = noteHeader(notes);
-  return dropped === undefined ? {} : { "x-gw-dropped-params": dropped };
-}
+export const droppedHeader = (notes: readonly Note[]): Readonly<Record<string, string>> =>
+  droppedNames(noteHeader(notes));
+
+/** The same from the names as they are joined. */
+export const droppedNames = (names: string | undefined): Readonly<Record<string, string>> =>
+  names === undefined ? {} : { "x-gw-dropped-params": names };

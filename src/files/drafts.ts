@@ -24,7 +24,9 @@ interface Owner {
 const writingMs = 60 * 60 * 1000;
 
 /** A file to be written. */
-interface Draft extends Pick<FileRow, "purpose" | "mediaType"> {
+interface Draft extends Pick<FileRow, "purpose"> {
+  /** Its parameters stay with the row: the store need not know them. */
+  readonly mediaType: string;
   readonly source: FileSource;
   /** Absent: a new one. */
   readonly name?: string;
@@ -59,16 +61,17 @@ export class FileDrafts {
    */
   async put(draft: Draft): Promise<FileRow> {
     const { purpose, mediaType, source, bytesMax = Infinity } = draft;
+    const [bare = mediaType] = mediaType.split(";", 1);
     const { files, clock } = this.#services;
     const { workspaceId, taskId = null, waitMs } = this.#owner;
-    const name = draft.name ?? newFileName(mediaType);
+    const name = draft.name ?? newFileName(bare);
     const nowMs = clock.now();
     const createdAt = new Date(nowMs);
     const expiresAt = new Date(nowMs + Math.min(writingMs, waitMs));
     const row = { name, workspaceId, taskId, purpose, mediaType, bytes: 0, createdAt, expiresAt };
     this.#rows.set(name, row);
     await this.#record(row);
-    const { bytes } = await files.put(name, source, { mediaType, bytesMax });
+    const { bytes } = await files.put(name, source, { mediaType: bare, bytesMax });
     const written = { ...row, bytes, expiresAt: new Date(clock.now() + waitMs) };
     await this.#record(written);
     return written;

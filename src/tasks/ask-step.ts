@@ -22,7 +22,7 @@ import { dueAt, writeJob, writeRetryMs, type JobChange } from "./lease.ts";
 import { notTaken, unanswered, uncertain, type NotTaken } from "./not-taken.ts";
 import type { Job } from "./rows.ts";
 import { holds } from "./right.ts";
-import { endStray } from "./stray.ts";
+import { endStray, tellStray } from "./stray.ts";
 import { passedOn, traceAsked } from "./trace.ts";
 import type { TaskError } from "./types.ts";
 
@@ -199,7 +199,11 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
   });
   if (answer.state === "pending")
     return taken(services, noted("taken"), { target, upstreamId: answer.id });
-  if (answer.state === "succeeded") return collect(services, noted("ok"), { target, answer });
+  if (answer.state === "succeeded") {
+    if (!(await collect(services, noted("ok"), { target, answer })))
+      tellStray(services, job, target);
+    return;
+  }
   if (answer.isShort === true) {
     // As if it had not been asked: the attempt is taken back.
     const attempts = job.attempts.slice(0, -1);

@@ -64,14 +64,11 @@ async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean
   const { state } = await poll(services, job, target);
   if (state === "canceled") return true;
   if (state !== "pending") return false;
-  const request = target.dialect.cancel(
-    target.provider,
-    target.credential.apiKey,
-    job.upstreamId ?? "",
-  );
+  const upstreamId = job.upstreamId ?? "";
+  const request = target.dialect.cancel(target.provider, target.credential.apiKey, upstreamId);
   try {
     const { status, body } = await askAbout(services, job, target, request);
-    return target.dialect.readCancel(status, body) === "canceled";
+    return target.dialect.readCancel(status, body, upstreamId) === "canceled";
   } catch (error) {
     if (error instanceof AskFailure) return false;
     throw error;

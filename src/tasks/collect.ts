@@ -30,32 +30,37 @@ const unclaimedMs = 24 * 60 * 60 * 1000;
 
 type Succeeded = Extract<MediaState, { state: "succeeded" }>;
 
-/** Fetches what was made, and ends the task. */
+/** Fetches what was made, and ends the task; false where it had ended without it, and then nothing of it is kept. */
 export async function collect(
   services: TaskServices,
   job: Job,
   { target, answer }: { readonly target: KeyedCandidate; readonly answer: Succeeded },
-): Promise<void> {
+): Promise<boolean> {
   await services.at("collect.begin");
-  let artifacts: Artifact[];
+  const { workspaceId, id: taskId } = job;
+  const owner = { workspaceId, taskId, waitMs: unclaimedMs };
+  const drafts = new FileDrafts(services, owner, (row) =>
+    persist(writeRetryMs(job), () => recordFile(services.database, row)),
+  );
+  const artifacts: Artifact[] = [];
   try {
-    artifacts = [];
-    const { workspaceId, id: taskId } = job;
     const bytesMax = bytesMaxOf(services, job);
-    const owner = { workspaceId, taskId, waitMs: unclaimedMs };
-    const drafts = new FileDrafts(services, owner, (row) =>
-      persist(writeRetryMs(job), () => recordFile(services.database, row)),
-    );
     for (const result of wantedOf(job.request, answer.results))
       artifacts.push(await keep(services, job, { target, result, drafts, bytesMax }));
   } catch (error) {
-    await failed(services, job, { target, error });
-    return;
+    return failed(services, job, { target, error });
   }
   await services.at("collect.stored");
   const usage = mediaUsage(job.request, answer.reported, { count: artifacts.length });
   const costNano = priceMedia(target.offer.price, usage);
-  await endTask(services, job, { status: "succeeded", usage, costNano, artifacts });
+  const hasEnded = await endTask(services, job, {
+    status: "succeeded",
+    usage,
+    costNano,
+    artifacts,
+  });
+  if (!hasEnded) await drafts.discard();
+  return hasEnded;
 }
 
 /** A result that is bad fails the task; one that our storage refuses only where its vendor does not keep it. */
@@ -63,13 +68,13 @@ async function failed(
   services: TaskServices,
   job: Job,
   { target, error }: { readonly target: KeyedCandidate; readonly error: unknown },
-): Promise<void> {
+): Promise<boolean> {
   const isBad = error instanceof DownloadError;
   if (!isBad && target.dialect.synchronous !== true) throw error;
   if (!isBad) services.log.error({ err: error, task: job.id }, "a result could not be stored");
   const why = isBad ? error.message : "the gateway's storage failed";
   const message = `The provider's result could not be stored: ${why}. Nothing was charged.`;
-  await endTask(services, job, {
+  return endTask(services, job, {
     status: "failed",
     error: { code: "artifact_unavailable", message },
   });

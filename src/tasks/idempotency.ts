@@ -35,7 +35,13 @@ const reused = () =>
     { param, shouldRetry: false },
   );
 
-/** What the key made is there no more: an end user was erased, or its time was over. It is not made again, which would cost again. */
+/** In place of an answer's name: the call was charged, and has none. */
+export const noAnswer = "";
+
+/**
+ * What the key made is there no more: an end user was erased, its time was over, or its caller left before the end. It is not
+ * made again, which would cost again.
+ */
 export const keyOutlived = () =>
   new GatewayError(
     "not_found",
@@ -65,7 +71,8 @@ export async function findClaimed(
 
 /**
  * The kept answer, by its name in the file store, of the finished call that a key stands for; undefined when the key is free.
- * @throws GatewayError `idempotency_key_reuse`; `idempotency_in_progress` while the call's hold is open
+ * @throws GatewayError `idempotency_key_reuse`; `idempotency_in_progress` while the call's hold is open; `not_found` where it was
+ * charged and has no answer
  */
 export async function findAnswered(
   database: Queryable,
@@ -85,6 +92,7 @@ export async function findAnswered(
   if (row === undefined) return undefined;
   if (row.fingerprint !== claim.fingerprint) throw reused();
   if (row.answer === null && row.running) throw keyInProgress();
+  if (row.answer === noAnswer) throw keyOutlived();
   return row.answer ?? undefined;
 }
 
@@ -126,17 +134,21 @@ export async function claimKeyForCall(
   if (rows.length === 0) throw keyInProgress();
 }
 
-/** Notes the kept answer of a call, in the transaction that ends its hold. */
+/**
+ * Notes the kept answer of a call, in the transaction that ends its hold. @throws GatewayError `idempotency_in_progress` where the
+ * key is another call's by now: the hold had run out, while its process was stopped or cut off. Then that one is charged, not both.
+ */
 export async function answerKey(
   tx: Queryable,
   { workspaceId, claim }: Holder,
   callId: string,
   answer: string,
 ): Promise<void> {
-  await tx.query(
-    "update idempotency_keys set answer = $4 where workspace_id = $1 and key = $2 and call_id = $3",
+  const rows = await tx.query(
+    "update idempotency_keys set answer = $4 where workspace_id = $1 and key = $2 and call_id = $3 returning key",
     [workspaceId, claim.key, callId, answer],
   );
+  if (rows.length === 0) throw keyInProgress();
 }
 
 /** A key and the task that it is to stand for. */

@@ -6,6 +6,7 @@ export {
   findAnswered,
   keyLifetimeMs,
   keyOutlived,
+  noAnswer,
 } from "./idempotency.ts";
 export { createTasks, openUpload } from "./tasks.ts";
 export { insertFinished } from "./finished.ts";

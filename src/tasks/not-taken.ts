@@ -7,6 +7,7 @@ import {
   outcomeOfFailure,
   outcomeOfRefusal,
   unusableAnswer,
+  UploadError,
   type AskFailure,
   type MediaRefusal,
   type MediaState,
@@ -20,7 +21,10 @@ export interface NotTaken extends Omit<Failure, "error" | "body"> {
   readonly status?: number;
   /** What the task ends with where nothing follows. */
   readonly error: TaskError;
-  /** We had no connection left, or no right to ask any more, and asked nobody: a task can wait, until its own deadline. */
+  /**
+   * We had no connection left, no right to ask any more, or a file that cannot be read now, and asked nobody: a task can wait, until
+   * its own deadline.
+   */
   readonly isShort?: boolean;
 }
 
@@ -37,10 +41,21 @@ export function unanswered(asked: AskFailure): NotTaken {
   const parts = { state: "not_taken", message: asked.message, health } as const;
   if (asked.failure === "shortage" || (asked.failure === "aborted" && !asked.sent))
     return { ...parts, outcome: "short", error: uncertain(), isShort: true };
+  if (asked.failure === "upload" && !asked.sent) return unread(asked, parts);
   if (asked.sent) return { ...parts, outcome: "unknown", error: uncertain() };
   const message = "The connection to the provider failed.";
   const error = { code: "upstream_error", message };
   return { ...parts, outcome: "unsent", error, mayGoOn: true };
+}
+
+type Parts = Pick<NotTaken, "state" | "message" | "health">;
+
+/** A file of ours could not be read: that may pass, unless it is gone. */
+function unread({ cause }: AskFailure, parts: Parts): NotTaken {
+  if (!(cause instanceof UploadError && cause.isGone))
+    return { ...parts, outcome: "short", error: uncertain(), isShort: true };
+  const message = "A file of this task is not there any more. Nothing was charged; submit it anew.";
+  return { ...parts, outcome: "upload", error: { code: "upload_unavailable", message } };
 }
 
 /** An answer that is not the job. */

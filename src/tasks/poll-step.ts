@@ -5,7 +5,7 @@
 import type { KeyedCandidate } from "../attempts/index.ts";
 import {
   AskFailure,
-  asReported,
+  asAnswered,
   type MediaDialect,
   type MediaRefusal,
   type MediaState,
@@ -41,7 +41,8 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
-      return collect(services, noted, { target, answer });
+      await collect(services, noted, { target, answer });
+      return;
     case "failed": {
       const { code, message } = answer;
       await endTask(services, noted, { status: "failed", error: { code, message } });
@@ -57,13 +58,19 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
       return;
     case "missing":
       return missed(services, job, target.dialect);
-    default:
-      return later(services, job, pauseMs(services, job, target.dialect), {
-        misses: 0,
-        missing_since: null,
-      });
+    default: {
+      const pause = Math.max(pauseMs(services, job, target.dialect), askedPauseMs(answer));
+      return later(services, job, pause, { misses: 0, missing_since: null });
+    }
   }
 }
+
+/** How long a vendor that asks to be left alone is left alone: its job may be done meanwhile, and its caller waits. */
+const askedPauseMsMax = 120_000;
+
+/** The pause that a refusal asks for, if any. */
+const askedPauseMs = (answer: Answer): number =>
+  answer.state === "refused" ? Math.min(answer.retryAfterMs ?? 0, askedPauseMsMax) : 0;
 
 /** States in which the vendor failed to make it, or to say how it stands. */
 const troubles: readonly Answer["state"][] = ["failed", "refused", "unreachable"];
@@ -90,8 +97,9 @@ export async function poll(
   const { dialect, provider, credential } = target;
   try {
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
-    const { status, body } = await askAbout(services, job, target, request);
-    return asReported(provider, dialect.readPoll(status, body, job.upstreamId!));
+    const answer = await askAbout(services, job, target, request);
+    const read = dialect.readPoll(answer.status, answer.body, job.upstreamId!);
+    return asAnswered(provider, read, answer, services.clock.now());
   } catch (error) {
     if (error instanceof AskFailure) return { state: "unreachable", message: error.message };
     throw error;

@@ -24,6 +24,14 @@ export async function endStray(
   );
 }
 
+/** The same of a vendor that works while it is asked: it has answered with the result, and there is nothing to cancel. */
+export function tellStray({ log }: TaskServices, { id }: Job, { provider }: KeyedCandidate): void {
+  log.error(
+    { task: id, provider: provider.id },
+    "a provider made the result of a task after it had been given up; the provider may charge for it",
+  );
+}
+
 async function cancelAt(
   services: TaskServices,
   job: Job,
@@ -34,7 +42,7 @@ async function cancelAt(
   try {
     const request = dialect.cancel(provider, credential.apiKey, upstreamId);
     const { status, body } = await askAbout(services, job, target, request);
-    return dialect.readCancel(status, body) === "canceled";
+    return dialect.readCancel(status, body, upstreamId) === "canceled";
   } catch (error) {
     if (error instanceof AskFailure) return false;
     throw error;

@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import type { FileStore } from "../files/index.ts";
 import type { KeptFile } from "../media/index.ts";
+import { UploadError } from "../upstream/index.ts";
 import { createAcceptance } from "./accept.ts";
 import { cancelTask } from "./cancel.ts";
 import { defaultTiming, type TaskServices, type TaskTiming } from "./engine.ts";
@@ -57,7 +58,7 @@ export function createTasks(options: TasksOptions): Tasks {
 export function openUpload(files: FileStore, upload: KeptFile): Readable {
   async function* bytes(): AsyncGenerator<Buffer> {
     const file = await files.open(upload.name);
-    if (!file) throw new Error("an uploaded file is not there any more");
+    if (!file) throw new UploadError("an uploaded file is not there any more", { isGone: true });
     yield* file.stream as AsyncIterable<Buffer>;
   }
   return Readable.from(bytes(), { objectMode: false });

@@ -9,6 +9,8 @@ export type ExchangeFailure =
   | "unauthorized"
   /** Ours: no open file, port or buffer was left for the connection. */
   | "shortage"
+  /** Ours: a file that the request was to carry could not be read. */
+  | "upload"
   | "first_byte_timeout"
   | "idle_timeout"
   | "total_timeout"

@@ -198,6 +198,7 @@ const secondsOf = (retryAfterMs: number | undefined): number =>
 export function outcomeOfFailure(error: unknown): Outcome {
   const failure = error instanceof ExchangeError ? error.failure : "broken";
   if (failure === "shortage") return ourShortage(error);
+  if (failure === "upload") return ourStorage(error);
   if (failure === "unauthorized") return noCredential(error);
   const timedOut =
     failure === "first_byte_timeout" || failure === "idle_timeout" || failure === "total_timeout";
@@ -242,6 +243,17 @@ const noCredential = (cause: unknown): Outcome => ({
   silent: false,
   credential: { of: "credential" },
   error: new GatewayError("upstream_error", "The gateway has no credential for the provider now.", {
+    cause,
+  }),
+});
+
+/** Every provider would be sent half a request. */
+const ourStorage = (cause: unknown): Outcome => ({
+  fault: "gateway",
+  retrySame: false,
+  hurtsHealth: false,
+  silent: false,
+  error: new GatewayError("internal_error", "The gateway could not read a file of this request.", {
     cause,
   }),
 });

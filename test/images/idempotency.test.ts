@@ -57,6 +57,37 @@ describe("a key that has made an answer", () => {
       .toEqual([]);
   });
 
+  it("ERR-12: names again what was changed in the request, whole and streamed; where nothing was, it names nothing", async () => {
+    const named = (response: Response) => response.headers.get("x-gw-dropped-params");
+    const odd = {
+      prompt: prompted(),
+      style: "vivid",
+      "naïve; dropped=%": 1,
+      response_format: "url",
+    };
+    const generate = () => bench.generate(odd, keyed("named"));
+    const edit = (stream: string, more: object) => () =>
+      bench.edit(
+        { model: modelB, prompt: `x${stream}`, stream, ...more },
+        { image },
+        keyed(`named ${stream} ${Object.keys(more).length}`),
+      );
+    for (const [call, names] of [
+      [generate, "style, na?ve;?dropped=%, response_format"],
+      [edit("false", { foo: 1, input_fidelity: "high" }), "foo, input_fidelity"],
+      [edit("true", { foo: 1 }), "foo"],
+      [edit("true", {}), null],
+    ] as const) {
+      const first = await call();
+      await first.text();
+      const again = await call();
+      expect([named(first), replayed(first)]).toEqual([names, null]);
+      expect([named(again), replayed(again)]).toEqual([names, "true"]);
+      expect(again.headers.get("content-type")).toBe(first.headers.get("content-type"));
+      await again.text();
+    }
+  });
+
   it("is refused for another request, and for a task", async () => {
     const prompt = prompted();
     await (await bench.generate({ prompt }, keyed("two"))).text();

@@ -191,13 +191,18 @@ describe("a request that was sent", () => {
     expect(world.vendor.calls("POST")).toHaveLength(1);
   });
 
-  it("T83: a vendor that worked while it was asked: what it made is kept and charged when the database is back", async () => {
-    const png =
-      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const png =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  /** A task of a vendor that works while it is asked, and then answers with a picture. */
+  function pictureJob() {
     world.painter.answer(json({ data: [{ b64_json: png }] }));
     const request = { kind: "image", family: "task-image-1", prompt: "A boat", n: 1, images: [] };
     const sized = { ...request, imageSize: "1K", quality: "low" };
-    const job = await jobOf(world, "acme/pictures", { request: JSON.stringify(sized) });
+    return jobOf(world, "acme/pictures", { request: JSON.stringify(sized) });
+  }
+
+  it("T83: a vendor that worked while it was asked: what it made is kept and charged when the database is back", async () => {
+    const job = await pictureJob();
     // More than each try to keep a picture outlasts.
     await askStep(awayAfterAnswer(8), job);
     const { status, costNano, artifacts } = await rowOf(world, job.id);
@@ -205,20 +210,32 @@ describe("a request that was sent", () => {
     expect(world.painter.requests).toHaveLength(1);
   });
 
+  /** Others give the task up while its vendor answers; `lines` are the errors in the log. */
+  function givenUp(id: string, lines: unknown[]): TaskServices {
+    const gaveUp =
+      "update tasks set status = 'failed', lease_token = null, due_at = null where id = $1";
+    return {
+      ...steppedWith(async (point) => {
+        if (point === "ask.answered") await world.database.query(gaveUp, [id]);
+      }),
+      log: { ...silentLog, error: (fields: unknown) => void lines.push(fields) },
+    };
+  }
+
+  it("T83: that brings a result after its task was given up leaves no file and no charge, and the operator is told", async () => {
+    const job = await pictureJob();
+    const lines: unknown[] = [];
+    await askStep(givenUp(job.id, lines), job);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "failed", costNano: 0n });
+    expect(lines).toEqual([{ task: job.id, provider: "painter" }]);
+    const kept = "select name from files where task_id = $1 and expires_at > $2";
+    expect(await world.database.query(kept, [job.id, new Date(clock.now())])).toEqual([]);
+  });
+
   it("T83: that comes back after its task was given up is stopped at the vendor, and the operator is told which job it was", async () => {
     const job = await jobOf(world, "acme/clip");
     const lines: unknown[] = [];
-    const services = {
-      ...steppedWith(async (point) => {
-        if (point !== "ask.answered") return;
-        await world.database.query(
-          "update tasks set status = 'failed', lease_token = null, due_at = null where id = $1",
-          [job.id],
-        );
-      }),
-      log: { ...silentLog, error: (fields: unknown) => void lines.push(fields) },
-    } as unknown as TaskServices;
-    await askStep(services, job);
+    await askStep(givenUp(job.id, lines), job);
     expect(world.vendor.calls("DELETE").map(({ path }) => path)).toEqual([
       expect.stringMatching(/\/job-1$/),
     ]);

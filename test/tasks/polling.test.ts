@@ -133,6 +133,8 @@ describe("cancellation", () => {
 
   it.each([
     ["refuses", says.refused(409)],
+    ["says with 200 that it does not", says.notCanceled],
+    ["is a page of somebody in between", says.page],
     ["does not answer", says.nothing],
     ["breaks off", says.closed],
   ])("T82: where the vendor %s the task goes on, and is charged once", async (_how, reply) => {

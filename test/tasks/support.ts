@@ -17,8 +17,17 @@ export const says = {
   taken: (id: string) => send(200, { id }),
   running: send(200, { status: "running" }),
   canceled: send(200, {}),
+  /** A cancellation that is answered with 200, and did not happen. */
+  notCanceled: send(200, { error: { code: "InvalidAction", message: "It runs." } }),
   refused: (status: number, code = "Trouble", more: object = {}) =>
     send(status, { ...more, error: { code, message: "no" } }),
+  /** Asks to be left alone for so long. */
+  throttled:
+    (retryAfter: string): Reply =>
+    (response) =>
+      void response
+        .writeHead(429, { "content-type": "application/json", "retry-after": retryAfter })
+        .end('{"error":{"code":"RateLimitExceeded","message":"no"}}'),
   /** Half of an answer, and then nothing more. */
   brokenOff: ((response) => {
     response.writeHead(200, { "content-length": 1000 });

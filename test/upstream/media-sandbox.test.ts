@@ -149,7 +149,7 @@ describe.each(["dashscope", "ark"] as const)("canceling at the sandbox's %s", (v
 
   async function canceled(id: string) {
     const answer = await send(vendor, dialect.cancel!(providerOf(vendor), "sandbox", id));
-    return dialect.readCancel!(answer.status, answer.body);
+    return dialect.readCancel!(answer.status, answer.body, id);
   }
 
   it("works while the job waits, and not while it runs", async () => {

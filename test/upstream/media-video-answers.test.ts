@@ -299,9 +299,9 @@ describe("the answer to a submission", () => {
 describe("the answer to a cancellation", () => {
   it.each(["dashscope", "ark"] as const)("is the vendor's word: %s", (vendor) => {
     const { readCancel } = dialectOf(vendor, "video");
-    expect(readCancel!(200, bytes({ request_id: "r" }))).toBe("canceled");
-    expect(readCancel!(400, bytes({ code: "UnsupportedOperation" }))).toBe("refused");
-    expect(readCancel!(409, bytes(""))).toBe("refused");
+    expect(readCancel!(200, bytes({ request_id: "r" }), "t")).toBe("canceled");
+    expect(readCancel!(400, bytes({ code: "UnsupportedOperation" }), "t")).toBe("refused");
+    expect(readCancel!(409, bytes(""), "t")).toBe("refused");
   });
 });
 

@@ -129,7 +129,7 @@ async function run(
 async function repeat(
   services: HttpServices,
   { request, reply }: Exchange,
-  { name, mediaType }: Replay,
+  { name, mediaType, headers }: Replay,
 ): Promise<FastifyReply> {
   const file = await services.files.open(name);
   if (file === undefined)
@@ -137,6 +137,7 @@ async function repeat(
   return reply
     .headers({
       ...requestIdHeaders("chat", request.id),
+      ...headers,
       "content-type": `${mediaType}; charset=utf-8`,
       "content-length": String(file.bytes),
       "idempotent-replayed": "true",

@@ -12,10 +12,10 @@ import {
   bearerAsk,
   droppedFields,
   isOfJob,
-  isSuccess,
   objectIn,
   ofAnotherJob,
   readAccepted,
+  readCanceled,
   readJob,
   sent,
   textIn,
@@ -104,5 +104,9 @@ export const arkVideo: MediaDialect = {
     ),
   cancel: (provider, apiKey, id) =>
     bearerAsk(provider, apiKey, { method: "DELETE", path: taskPath(id) }),
-  readCancel: (status) => (isSuccess(status) ? "canceled" : "refused"),
+  readCancel: (status, body, id) =>
+    readCanceled(status, body, (wire) => ({
+      isOfJob: isOfJob(wire["id"], id),
+      isCanceled: (textIn(wire["status"]) ?? "cancelled") === "cancelled",
+    })),
 };

@@ -34,6 +34,7 @@ export const meanings: Readonly<Record<ExchangeFailure, string>> = {
   proxy: "the provider cannot be reached",
   unauthorized: "there is no credential for the provider",
   shortage: "the gateway has no connection left",
+  upload: "a file of the request could not be read",
   first_byte_timeout: "the provider sent no answer in time",
   idle_timeout: "the provider fell silent in the middle of its answer",
   total_timeout: "the provider sent no complete answer in time",

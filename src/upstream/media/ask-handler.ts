@@ -8,6 +8,7 @@ import { FaultError } from "../dial/faults.ts";
 import type { ExchangeFailure } from "../exchange-error.ts";
 import { undici } from "../undici.ts";
 import { AskFailure, meanings } from "./ask-failure.ts";
+import { UploadError } from "./upload-error.ts";
 
 export interface MediaAnswer {
   readonly status: number;
@@ -72,7 +73,9 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     this.#bodyRead = settling.stream === undefined;
     settling.stream?.once("end", () => (this.#bodyRead = true));
     // undici hears a stream's failure once it sends it; before that nobody else would.
-    settling.stream?.on("error", (error) => this.#fail("broken", error));
+    settling.stream?.on("error", (error) =>
+      this.#fail(error instanceof UploadError ? "upload" : "broken", error),
+    );
     this.#deadline = setTimeout(() => this.#stop("total_timeout"), bounds.totalMs);
     bounds.signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (bounds.signal?.aborted) this.#stop("aborted");
@@ -167,6 +170,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     else if (error instanceof BodyTimeoutError) this.#fail("idle_timeout", error);
     else if (error instanceof HTTPParserError) this.#fail("unreadable", notHttp(error));
     else if (error instanceof FaultError) this.#fail(error.fault.kind, error);
+    else if (error instanceof UploadError) this.#fail("upload", error);
     else if (this.#started) this.#fail("broken", error);
     else this.#fail(isShortage(error) ? "shortage" : "connect", error);
   }

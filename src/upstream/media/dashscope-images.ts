@@ -56,17 +56,18 @@ function bodyParts(request: ImageRequest, model: string) {
 const listIn = (value: unknown): WireObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-/** Addresses in `choices`, message by message, and in the older `results`, where a picture may have failed by itself. */
+/**
+ * Addresses in `choices`, message by message, and in the older `results`, where a picture may have failed by itself. One that is
+ * told twice, such as in both lists, is one picture, kept and charged once.
+ */
 function madeImages(output: WireObject): MediaState {
   const contents = listIn(output["choices"]).flatMap((choice) =>
     listIn(objectIn(choice["message"])["content"]),
   );
   const older = listIn(output["results"]);
-  const urls = [...contents.map((part) => part["image"]), ...older.map((item) => item["url"])];
-  const results = urls.flatMap((value): MediaResult[] => {
-    const url = textIn(value);
-    return url === undefined ? [] : [{ from: "url", url }];
-  });
+  const told = [...contents.map((part) => part["image"]), ...older.map((item) => item["url"])];
+  const urls = new Set(told.map(textIn).filter((url) => url !== undefined));
+  const results = Array.from(urls, (url): MediaResult => ({ from: "url", url }));
   if (results.length > 0) return { state: "succeeded", results, reported: {} };
   const failed = older.find((item) => textIn(item["code"]) !== undefined);
   return failed ? failedJob(textIn(failed["code"]), textIn(failed["message"])) : emptyJob;

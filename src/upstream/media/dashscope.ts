@@ -14,6 +14,7 @@ import {
   jobIdIn,
   objectIn,
   ofAnotherJob,
+  readCanceled,
   readJob,
   readObject,
   readRefusal,
@@ -91,5 +92,12 @@ export const dashscopeTasks: Pick<MediaDialect, Shared> = {
     const ask = { method: "POST", path: `/tasks/${encodeURIComponent(id)}/cancel` } as const;
     return atTasksApi(provider, bearerAsk(provider, apiKey, ask));
   },
-  readCancel: (status) => (isSuccess(status) ? "canceled" : "refused"),
+  readCancel: (status, body, id) =>
+    readCanceled(status, body, (wire) => {
+      const output = objectIn(wire["output"]);
+      return {
+        isOfJob: isOfJob(output["task_id"], id),
+        isCanceled: (textIn(output["task_status"]) ?? "CANCELED") === "CANCELED",
+      };
+    }),
 };

@@ -6,3 +6,4 @@ export { lostFields, mediaDialect } from "./dialects.ts";
 export { createImageEventReader, type ImageEvent } from "./image-events.ts";
 export { asAnswered, asReported, outcomeOfRefusal } from "./refusal.ts";
 export type * from "./types.ts";
+export { UploadError } from "./upload-error.ts";

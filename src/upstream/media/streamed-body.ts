@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { isObject } from "../../base/json.ts";
 import type { KeptFile, Material } from "../../media/index.ts";
 import type { MediaBody, MediaJob } from "./types.ts";
+import { chunksOfUpload } from "./upload-error.ts";
 
 /** A file inside a body: its bytes as they are, or in base64. */
 export interface FilePart {
@@ -36,8 +37,10 @@ async function* chunksOf(
 ): AsyncGenerator<Buffer> {
   for (const part of parts) {
     if (typeof part === "string") yield Buffer.from(part);
-    else if (part.as === "bytes") yield* open(part.upload) as AsyncIterable<Buffer>;
-    else yield* base64Of(open(part.upload) as AsyncIterable<Buffer>);
+    else {
+      const chunks = chunksOfUpload(open(part.upload), part.upload.bytes);
+      yield* part.as === "bytes" ? chunks : base64Of(chunks);
+    }
   }
 }
 

@@ -92,9 +92,11 @@ export interface MediaDialect {
   poll(provider: Provider, apiKey: string, id: string): MediaAsk;
   /** Reads its answer; never throws. An answer that names another job than `id` is no answer. */
   readPoll(status: number, body: Buffer, id: string): MediaState | MediaRefusal;
-  /** The request that cancels a job; absent where the vendor cannot. `canceled` in its answer is the vendor's confirmation. */
+  /** The request that cancels a job; absent where the vendor cannot. `canceled` in its answer is the vendor's confirmation of `id`. */
   readonly cancel?: ((provider: Provider, apiKey: string, id: string) => MediaAsk) | undefined;
-  readonly readCancel?: ((status: number, body: Buffer) => "canceled" | "refused") | undefined;
+  readonly readCancel?:
+    | ((status: number, body: Buffer, id: string) => "canceled" | "refused")
+    | undefined;
   /** Seconds between two polls. */
   readonly pollSeconds: number;
   /** True where the vendor works while the connection is open, and `submit`'s answer is the result. */

@@ -102,6 +102,25 @@ export function readJob(
   return wire ? read(wire) : unreadable(status, body);
 }
 
+const accepted = 202;
+
+/**
+ * Reads whether a vendor confirms that a job stops: a success that says nothing else. `stateIn` finds the job's name and state
+ * in it, where it tells them. Any doubt is a refusal: the job goes on, and its next poll tells the truth.
+ */
+export function readCanceled(
+  status: number,
+  body: Buffer,
+  stateIn: (wire: WireObject) => { readonly isOfJob: boolean; readonly isCanceled: boolean },
+): "canceled" | "refused" {
+  if (!isSuccess(status) || status === accepted) return "refused";
+  if (body.length === 0) return "canceled";
+  const wire = readObject(body);
+  if (!wire || isObject(wire["error"]) || textIn(wire["error"] ?? wire["code"])) return "refused";
+  const { isOfJob, isCanceled } = stateIn(wire);
+  return isOfJob && isCanceled ? "canceled" : "refused";
+}
+
 /** Reads whether a job was accepted: its id is the member `name`. */
 export function readAccepted(
   status: number,

@@ -1,0 +1,109 @@
+// A streamed image whose client leaves after a preview: what is charged then, and what its idempotency key stands for afterwards.
+import type { ServerResponse } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import { formatSse } from "../../src/base/sse.ts";
+import { json } from "../support/recorder.ts";
+import { formOf, picture, type Bytes } from "./support.ts";
+import { startVendors } from "./two-vendors.ts";
+
+let vendors: Awaited<ReturnType<typeof startVendors>>;
+afterEach(() => vendors.close());
+
+const key = { "idempotency-key": "stream-1" };
+const fields = { model: "acme/edit:first", prompt: "x", stream: "true", partial_images: "3" };
+const event = (type: string, data: object) =>
+  formatSse({ event: type, data: JSON.stringify({ type, ...data }) });
+
+/** The vendor sends one preview, and then what `rest` sends once the client has left. */
+function begins(image: Bytes, rest: (response: ServerResponse) => void): { left: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  vendors.answer(async (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const b64_json = image.toString("base64");
+    response.write(event("image_edit.partial_image", { b64_json, partial_image_index: 0 }));
+    await promise;
+    rest(response);
+  });
+  return { left: resolve };
+}
+
+/** A stream that its client leaves with the first bytes of it. */
+async function leave(image: Bytes, headers: Readonly<Record<string, string>>): Promise<void> {
+  const leaving = new AbortController();
+  const answer = await fetch(`${vendors.bench.url}/v1/images/edits`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${vendors.bench.key}`, ...headers },
+    body: formOf(fields, { image }),
+    signal: leaving.signal,
+  });
+  const reader = answer.body!.getReader();
+  expect((await reader.read()).done).toBe(false);
+  leaving.abort();
+  await reader.read().catch(() => undefined);
+  // By the time later connections are answered, the gateway has seen that one close.
+  for (let looks = 0; looks < 3; looks += 1) await (await vendors.bench.get("/v1/models")).text();
+}
+
+/** `status code`, and what has been charged so far. */
+async function again(image: Bytes): Promise<[answer: string, chargedNano: bigint]> {
+  const answer = await vendors.bench.edit(fields, { image }, key);
+  const text = await answer.text();
+  const code =
+    answer.status === 200 ? text.split("\n")[0] : (JSON.parse(text) as Refused).error.code;
+  return [`${answer.status} ${code}`, (await vendors.bench.state()).chargedNano];
+}
+interface Refused {
+  readonly error: { readonly code: string };
+}
+
+describe("a stream that its client left after a preview", () => {
+  it("T62 T67: was charged in part, and the same key is charged nothing more", async () => {
+    vendors = await startVendors();
+    const image = await picture();
+    begins(image, () => undefined);
+    await leave(image, key);
+    const { chargedNano } = await vendors.bench.state();
+    expect(chargedNano).toBeGreaterThan(0n);
+    vendors.answer(json({ data: [{ b64_json: image.toString("base64") }] }));
+    expect(await again(image)).toEqual(["404 not_found", chargedNano]);
+    expect(vendors.first.requests).toEqual([]);
+    const other = await vendors.bench.edit({ ...fields, prompt: "y" }, { image }, key);
+    expect(other.status).toBe(422);
+  });
+
+  it.each([
+    [
+      "reports an error",
+      (response: ServerResponse) =>
+        response.end(event("error", { error: { code: "server_error", message: "no" } })),
+    ],
+    ["breaks off", (response: ServerResponse) => response.destroy()],
+  ])("BILL-22: a vendor that is drained and then %s costs nothing", async (_how, rest) => {
+    vendors = await startVendors({ onDisconnect: "drain" });
+    const { bench } = vendors;
+    const image = await picture();
+    const { left } = begins(image, rest);
+    await leave(image, {});
+    left();
+    const { chargedNano } = await bench.state();
+    expect(chargedNano).toBe(0n);
+    const rows = () => bench.database.query("select status, cost_nano from request_log");
+    await expect.poll(rows).toEqual([{ status: "client_closed", cost_nano: 0n }]);
+  });
+
+  it("T62: a vendor that is drained makes the picture, which the same key then gets without another charge", async () => {
+    vendors = await startVendors({ onDisconnect: "drain" });
+    const image = await picture();
+    const b64_json = image.toString("base64");
+    const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
+    const { left } = begins(image, (response) =>
+      response.end(event("image_edit.completed", { b64_json, usage })),
+    );
+    await leave(image, key);
+    left();
+    await expect
+      .poll(async () => (await vendors.bench.state()).chargedNano, { timeout: 10_000 })
+      .toBe(30_000n);
+    expect(await again(image)).toEqual(["200 event: image_edit.completed", 30_000n]);
+  });
+});

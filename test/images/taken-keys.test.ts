@@ -1,0 +1,62 @@
+// An image call whose process is silent for so long that its hold runs out, and whose idempotency key another call takes then.
+import { afterEach, describe, expect, it } from "vitest";
+import { json } from "../support/recorder.ts";
+import { picture } from "./support.ts";
+import { startVendors } from "./two-vendors.ts";
+
+let vendors: Awaited<ReturnType<typeof startVendors>>;
+afterEach(() => vendors.close());
+
+const key = { "idempotency-key": "one" };
+/** USD 1 a million tokens. */
+const chargeNano = 30_000n;
+const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
+
+/** What an answer is: its status with its error, and whether it is a repetition. */
+async function told(response: Response): Promise<string> {
+  const { error } = (await response.json()) as { error?: { code: string } };
+  const replayed = response.headers.get("idempotent-replayed") === "true" ? " again" : "";
+  return `${response.status}${error ? ` ${error.code}` : ""}${replayed}`;
+}
+
+describe("a call whose hold ran out while its vendor worked", () => {
+  async function slowCall() {
+    vendors = await startVendors();
+    const { bench } = vendors;
+    const image = await picture();
+    const done = json({ data: [{ b64_json: image.toString("base64") }], usage });
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    vendors.answer(async (request, response) => {
+      if (vendors.first.requests.length === 1) await held;
+      await done(request, response);
+    });
+    const call = async () =>
+      told(await bench.edit({ model: "acme/edit:first", prompt: "x" }, { image }, key));
+    const first = call();
+    await expect.poll(() => vendors.first.requests.length).toBe(1);
+    // As after a minute in which its process was stopped, or the database out of its reach.
+    await bench.database.query("update ledger_holds set lease_until = now() - interval '1 minute'");
+    await bench.ledger.expire();
+    await expect.poll(() => bench.holds()).toBe(0);
+    return { call, first, letGo };
+  }
+
+  it("T67 T81: is not charged beside the call that has the key by now, and gets no other answer", async () => {
+    const { call, first, letGo } = await slowCall();
+    expect(await call()).toBe("200");
+    letGo();
+    expect(await first).toBe("409 idempotency_in_progress");
+    expect(await call()).toBe("200 again");
+    expect((await vendors.bench.state()).chargedNano).toBe(chargeNano);
+    const tasks = await vendors.bench.database.query("select id from tasks");
+    expect(tasks).toHaveLength(1);
+  });
+
+  it("T67: is charged late where nobody has taken its key, which then stands for its answer", async () => {
+    const { call, first, letGo } = await slowCall();
+    letGo();
+    expect(await first).toBe("200");
+    expect(await call()).toBe("200 again");
+    expect((await vendors.bench.state()).chargedNano).toBe(chargeNano);
+  });
+});
