@@ -50,6 +50,8 @@ export interface Adapter {
   createGateway(options: GatewayOptions): ModelGateway;
   /** The ids of the entries that a batch wrote, from its answer. */
   writtenBy(sent: Sent, rows: readonly Row[]): string[];
+  /** The keys of which it did something: not those whose accounts others had locked. */
+  reachedBy(sent: Sent, rows: readonly Row[]): Sent["keys"];
   holdSql(hold: { id: string; key: KeyName; amount: number; leaseMs: number }): string;
   /** The refusal's code, or null where it holds now. */
   refusalOfHold(rows: readonly Row[], amount: number): string | null;
@@ -64,6 +66,9 @@ export interface Adapter {
 }
 
 const leaseMs = 30_000;
+
+const busyIn = (rows: readonly Row[]): ReadonlySet<unknown> =>
+  new Set(rows.filter(({ refusal }) => refusal === "busy").map(({ place }) => place));
 
 function literal(value: string | number | bigint | boolean | null | undefined): string {
   if (value === null || value === undefined) return "null";
@@ -146,10 +151,12 @@ export const adapterOf = (gatewaySide: typeof GatewaySide): Adapter => ({
   leaseMs,
   createGateway: (options) => createGateway(gatewaySide, options),
   writtenBy(sent, rows) {
-    const busy = new Set(
-      rows.filter(({ refusal }) => refusal === "busy").map(({ place }) => place),
-    );
+    const busy = busyIn(rows);
     return sent.entries.filter(({ place }) => !busy.has(place)).map(({ id }) => id);
+  },
+  reachedBy(sent, rows) {
+    const busy = busyIn(rows);
+    return sent.keys.filter((_, index) => !busy.has(index + 1));
   },
   holdSql: ({ id, key, amount, leaseMs: ms }) =>
     `select * from ledger_hold('${key.workspace}', '${id}', '${key.key}', ${key.rotation}, 'task', ${amount}, ${ms}, 1000000, 1000000)`,

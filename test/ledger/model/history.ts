@@ -198,7 +198,8 @@ export class History {
   }
 
   #answer(gateway: GatewayUnderTest, sending: Sending, rows: readonly Row[]): void {
-    for (const key of sending.sent.keys) gateway.unconfirmed.delete(nameOf(key));
+    for (const key of this.adapter.reachedBy(sending.sent, rows))
+      gateway.unconfirmed.delete(nameOf(key));
     sending.answer(rows);
   }
 
@@ -216,7 +217,7 @@ export class History {
       gateway.taken.set(sent.lane, sent.number);
       this.checks.written(this.adapter.writtenBy(sent, rows!));
     }
-    this.checks.applied(gateway, sent);
+    this.checks.applied(gateway, { ...sent, keys: this.adapter.reachedBy(sent, rows!) });
     return rows!;
   }
 
