@@ -18,6 +18,8 @@ export interface Call extends InUse {
   isWritten: boolean;
   /** It runs, and its lane's lease ended since: nothing is set aside for it. */
   isUncovered: boolean;
+  /** When what it uses was set aside again after that. */
+  coveredAt?: number;
   /** While a batch is looked at that is in the database: it set the call's bound aside. */
   isGranted: boolean;
   /** While it waits: whether it fitted when its lane's last batch was in the database, and what others had idle then. */

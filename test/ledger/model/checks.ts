@@ -57,7 +57,8 @@ export class Checks {
       for (const { place, amount, at } of this.#excess)
         if (at >= first && inScope(scope, place)) slack += amount;
       for (const call of this.#history.calls)
-        if (call.isUncovered && inScope(scope, call.place)) slack += call.amount;
+        if ((call.isUncovered || (call.coveredAt ?? -1) >= first) && inScope(scope, call.place))
+          slack += call.amount;
       return slack;
     };
   }
@@ -206,7 +207,7 @@ export class Checks {
     );
     for (const call of ours)
       if (call.isUncovered && this.#asideFor(gateway, call.place) >= this.#usedOf(ours, call.place))
-        call.isUncovered = false;
+        [call.isUncovered, call.coveredAt] = [false, book.moment];
     for (const key of keys) this.#grant(gateway, key, ours);
     for (const call of ours) {
       if (call.state !== "waiting") continue;
