@@ -87,22 +87,26 @@ async function answer(services: TextServices, run: Run): Promise<void> {
 }
 
 /** The answer of a call that is let in: the cache's or a provider's. */
-async function findAnswer(
+async function findAnswer(services: TextServices, run: Run, prepared: Prepared): Promise<Answered> {
+  const context = (run.context = contextOf(services, run, prepared));
+  const kept = run.cached && (await run.cached.answer(context));
+  if (kept !== undefined) return kept;
+  return await (run.call.stream
+    ? answerKeptAlive(context, prepared.candidates)
+    : textFailover.answer(context, prepared.candidates));
+}
+
+/** Made here alone: a function that waits for the answer would keep the route, and all it holds, to its end. */
+function contextOf(
   services: TextServices,
-  run: Run,
+  { call, reply, record, keeper }: Run,
   { candidates, inputEstimate }: Prepared,
-): Promise<Answered> {
-  const { call, reply, record, keeper } = run;
+): CallContext {
   const holders = { call, candidates, keeper, hooks: services.hooks };
   const route = candidates[0]!.route();
   const forget = (begun: Route): boolean => letGo(holders, begun);
   const parts = { services, call, reply, record, inputEstimate, route, keeper, letGo: forget };
-  const context = (run.context = new CallContext(parts));
-  const kept = run.cached && (await run.cached.answer(context));
-  if (kept !== undefined) return kept;
-  return await (call.stream
-    ? answerKeptAlive(context, candidates)
-    : textFailover.answer(context, candidates));
+  return new CallContext(parts);
 }
 
 const recordOf = ({ clock }: TextServices, call: AnyCall): CallRecord =>

@@ -15,8 +15,7 @@ import { startTicking, type Ticking } from "./ticking.ts";
 const underWayMb = 8;
 const streams = inForm(60, 400);
 const openedAtOnce = 20;
-/** With its request 390. On a quiet machine the bytes of one read body, 110, are still held somewhere; on a loaded one 20 are left. */
-const streamKbMax = 200;
+const streamKbMax = inForm(60, 40);
 
 let gateway: GatewayProcess;
 let ticking: Ticking;
