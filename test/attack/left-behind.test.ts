@@ -5,6 +5,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { sweepSignIns } from "../../src/admin/index.ts";
+import type { Queryable } from "../../src/storage/index.ts";
 import { newMember, password, signIn, startWorld, type World } from "../admin/people.ts";
 import { call } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";
@@ -51,6 +52,12 @@ const activeKeys = async (userId: string): Promise<number> => {
   );
   return row!.n;
 };
+
+const waitingSql = "select 1 from pg_locks where not granted and locktype = 'transactionid'";
+
+/** Resolves when somebody waits for a transaction that is not through. */
+const somebodyWaits = (tx: Queryable): Promise<unknown> =>
+  eventually(async () => (await tx.query(waitingSql, [])).length > 0, "somebody waits");
 
 it("a member who is removed while the body of their request is on its way makes no key and enables none", async () => {
   const { gateway, home, ann } = world;
@@ -109,12 +116,7 @@ it("a session that is being ended makes no personal token meanwhile", async () =
     // As a new password does, which is not through yet.
     await tx.query("delete from auth_sessions where user_id = $1", [owner.userId]);
     const made = make();
-    await eventually(
-      async () =>
-        (await tx.query("select 1 from pg_locks where not granted and locktype = 'transactionid'"))
-          .length > 0,
-      "the making waits",
-    );
+    await somebodyWaits(tx);
     return { made };
   });
   expect((await making.made).status).toBe(401);
@@ -154,12 +156,7 @@ it("of one's own keys none is enabled in the moment of one's removal", async () 
     const person = [home.id, hasty.userId];
     await tx.query("delete from members where workspace_id = $1 and user_id = $2", person);
     const enabled = move("enable");
-    await eventually(
-      async () =>
-        (await tx.query("select 1 from pg_locks where not granted and locktype = 'transactionid'"))
-          .length > 0,
-      "the enabling waits",
-    );
+    await somebodyWaits(tx);
     return { enabled };
   });
   expect((await enabling.enabled).status).toBe(404);
