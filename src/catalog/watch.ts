@@ -39,13 +39,16 @@ async function settledText(path: string, quietMs: number): Promise<string> {
   const endMs = performance.now() + settleMsMax;
   let changedMs: number | undefined;
   for (;;) {
+    const before = await stat(path);
     const text = await readFile(path, "utf8");
     const { mtimeMs } = await stat(path);
     const ageMs = Date.now() - mtimeMs;
     // Written by another machine's clock, it never gets old: that it did not change for as long says the same.
-    if (ageMs >= quietMs || mtimeMs === changedMs || performance.now() > endMs) return text;
+    const isQuiet = ageMs >= quietMs || mtimeMs === changedMs;
+    // What was written after the reading may be quiet by now, where this process was busy.
+    if ((isQuiet && before.mtimeMs === mtimeMs) || performance.now() > endMs) return text;
     changedMs = mtimeMs;
-    await sleep(quietMs - Math.max(0, ageMs));
+    await sleep(Math.max(0, quietMs - Math.max(0, ageMs)));
   }
 }
 

@@ -147,6 +147,21 @@ describe("watchConfig", () => {
     await until(() => expect(told).toEqual(["global 5"]));
   });
 
+  it("a file that is written while a busy process reads it is read again", async () => {
+    const watch = await start(withGlobal(1));
+    // Wherever in the reading the process comes to a stop: it is longer than a file must be quiet.
+    for (let turns = 0; turns < 40; turns += 1) {
+      writeFileSync(path, "");
+      const reading = watch.reread(environment);
+      for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+      writeFileSync(path, withGlobal(7));
+      for (const untilMs = performance.now() + 30; performance.now() < untilMs;);
+      expect(await reading).toMatchObject({
+        config: { settings: { limits: { queue: { global: 7 } } } },
+      });
+    }
+  });
+
   it("half a file whose time lies ahead of this clock is not read, and the whole is in force when it is quiet", async () => {
     const watch = await start(withGlobal(1), 60_000, 1_500);
     const ahead = new Date(Date.now() + 3_600_000);
