@@ -172,6 +172,21 @@ does not know it any more: after ${defaultTiming.missesMin} polls in a row and $
 answer, and ends nothing. Where it is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A task whose uploads
 cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
 
+## When no vendor takes it
+
+A task is offered to its providers in order. All are asked three times within three seconds, and then it fails with the last error.
+\`limits.task_retry_s\` keeps it instead, for as many seconds from its submission, at most six hours:
+
+\`\`\`yaml
+limits:
+  task_retry_s: 600
+\`\`\`
+
+The pauses grow from 4 seconds to 5 minutes, a quarter of the time waited. A \`Retry-After\` is kept, at most two minutes.
+Meanwhile the task is \`queued\`, holds its amount and a place in the queue, and can be canceled. Only what certainly began nothing is
+asked for again: refusals such as 429, 500 and 503, refused keys, and connections that could not be opened. A 502 or 504 may hide a job that began. A
+request that the vendor finds wrong fails at once.
+
 At most 1000 tasks and image calls may be in flight, and 100 of one workspace (\`limits.queue\`); above that the answer is
 503 \`queue_full\` with \`Retry-After\`.
 `;

@@ -149,6 +149,7 @@ function settingsRows(settings: Settings) {
   return {
     limits: {
       queue: snakeCased(limits.queue),
+      task_retry_s: seconds(limits.taskRetryMs),
       connections: {
         total: limits.connections.total,
         per_address: limits.connections.perAddress,

@@ -46,6 +46,14 @@ export const settings = {
           per_workspace: Type.Optional(count("tasks in flight of one workspace; 100 if absent")),
         }),
       ),
+      task_retry_s: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 21_600,
+          description:
+            "seconds from its submission for which a task that no provider takes is asked for again; 0, three rounds within three seconds, if absent",
+        }),
+      ),
       connections: Type.Optional(
         closed({
           total: Type.Optional(

@@ -12,6 +12,8 @@ type Oidc = NonNullable<NonNullable<ConfigFile["console"]>["oidc"]>;
 export interface Settings {
   readonly limits: {
     readonly queue: { readonly global: number; readonly perWorkspace: number };
+    /** For how long after its submission a task that no provider takes is asked for again, in milliseconds. */
+    readonly taskRetryMs: number;
     /** Connections of callers; absent: as many as the limit of open files has room for. */
     readonly connections: {
       readonly total?: number | undefined;
@@ -61,6 +63,7 @@ const bytesPerMegabyte = 1024 * 1024;
 export const defaultSettings: Settings = {
   limits: {
     queue: { global: 1000, perWorkspace: 100 },
+    taskRetryMs: 0,
     connections: { unreadMs: 60_000 },
     roundCalls: 64,
     bodyBytes: 64 * bytesPerMegabyte,
@@ -106,12 +109,13 @@ function bodyLimitsOf(row: ConfigFile["limits"]) {
 }
 
 function limitsOf(row: ConfigFile["limits"]): Settings["limits"] {
-  const { queue, roundCalls } = defaultSettings.limits;
+  const { queue, roundCalls, taskRetryMs } = defaultSettings.limits;
   return {
     queue: {
       global: row?.queue?.global ?? queue.global,
       perWorkspace: row?.queue?.per_workspace ?? queue.perWorkspace,
     },
+    taskRetryMs: row?.task_retry_s === undefined ? taskRetryMs : row.task_retry_s * 1000,
     connections: connectionsOf(row?.connections),
     roundCalls: row?.round_calls ?? roundCalls,
     ...bodyLimitsOf(row),

@@ -57,6 +57,7 @@ models:
 #  text_body_mb: 32
 #  round_calls: 64
 #  queue: { global: 1000, per_workspace: 100 }
+#  task_retry_s: 600 # tasks wait so long for a provider that is busy or away; without it, three seconds
 
 # Files that image and video calls make: "local" is the data directory. Gateways on several machines need a bucket.
 #storage: { kind: local, retention_days: 7 }

@@ -133,6 +133,7 @@ export function openMedia(options: MediaOptions): Media {
     catalog: () => catalog.current(),
     allowPrivateAddresses: environment.allowPrivateAddresses,
     queue: settings.limits.queue,
+    retryForMs: settings.limits.taskRetryMs,
     retentionMs: settings.storage.retentionDays * dayMs,
     logged: (row) => {
       options.metrics.observeTask(row);

@@ -22,12 +22,10 @@ import { dueAt, writeJob, writeRetryMs, type JobChange } from "./lease.ts";
 import { notTaken, unanswered, uncertain, type NotTaken } from "./not-taken.ts";
 import type { Job } from "./rows.ts";
 import { holds } from "./right.ts";
+import { pauseAfterRoundMs } from "./rounds.ts";
 import { endStray, tellStray } from "./stray.ts";
 import { passedOn, traceAsked } from "./trace.ts";
 import type { TaskError } from "./types.ts";
-
-/** All offers are tried this often before a task fails; the pauses between the rounds. */
-const roundPausesMs = [500, 2_000] as const;
 
 /** What came of asking a vendor to start. */
 type Answer = Extract<MediaState, { state: "pending" | "succeeded" }> | NotTaken;
@@ -216,7 +214,7 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
       await nextStep(services, attempted, 0);
       return;
     case "next_candidate":
-      return tryNext(services, attempted, answer.error);
+      return tryNext(services, attempted, answer.error, answer.retryAfterMs);
     case "end":
       await endTask(services, attempted, failed(answer.error));
   }
@@ -246,13 +244,23 @@ async function taken(
 const timesAsked = (job: Job, { provider }: KeyedCandidate): number =>
   job.attempts.filter((attempt) => attempt.provider === provider.id).length;
 
-/** The attempt failed, and certainly left nothing behind: the next offer's turn, or the end. */
-async function tryNext(services: TaskServices, job: Job, error: TaskError): Promise<void> {
+/** The attempt failed, and certainly left nothing behind: the next offer's turn, the next round's, or the end. */
+async function tryNext(
+  services: TaskServices,
+  job: Job,
+  error: TaskError,
+  askedPauseMs?: number,
+): Promise<void> {
   const attempt = job.attempt + 1;
-  const round = Math.floor(attempt / job.offers.length);
-  const pauseMs = attempt % job.offers.length === 0 ? roundPausesMs[round - 1] : 0;
-  if (pauseMs !== undefined) await nextStep(services, job, pauseMs, { attempt });
-  else await endTask(services, job, failed(error));
+  const round = attempt / job.offers.length;
+  const waitedMs = services.clock.now() - job.createdAt.getTime();
+  const { retryForMs } = services;
+  const pauseMs = Number.isInteger(round)
+    ? pauseAfterRoundMs({ round, waitedMs, retryForMs, askedPauseMs })
+    : 0;
+  if (pauseMs === undefined) return void (await endTask(services, job, failed(error)));
+  const leftMs = job.expiresAt.getTime() - services.clock.now();
+  await nextStep(services, job, Math.min(pauseMs, leftMs), { attempt });
 }
 
 /**

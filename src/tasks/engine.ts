@@ -53,6 +53,8 @@ export interface TaskServices {
   /** Callbacks, material and results may be at loopback and private addresses. */
   readonly allowPrivateAddresses: boolean;
   readonly queue: QueueLimits;
+  /** For how long a task that no vendor takes is asked for again (`limits.task_retry_s`). */
+  readonly retryForMs: number;
   /** How long results are kept. */
   readonly retentionMs: number;
   /** Notes an ended task in the request log. */

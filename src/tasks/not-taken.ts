@@ -21,6 +21,8 @@ export interface NotTaken extends Omit<Failure, "error" | "body"> {
   readonly status?: number;
   /** What the task ends with where nothing follows. */
   readonly error: TaskError;
+  /** For how long the vendor asks to be left alone. */
+  readonly retryAfterMs?: number | undefined;
   /**
    * We had no connection left, no right to ask any more, or a file that cannot be read now, and asked nobody: a task can wait, until
    * its own deadline.
@@ -77,6 +79,7 @@ function refused(refusal: MediaRefusal): NotTaken {
     status: refusal.status,
     outcome: `${refusal.status}`,
     message: refusal.message,
+    retryAfterMs: refusal.retryAfterMs,
     health: outcome,
     error: outcome.uncertain ? uncertain(refusal.unusable) : { code, message },
     mayGoOn: outcome.fault === "provider" && !outcome.uncertain,

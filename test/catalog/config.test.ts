@@ -96,7 +96,7 @@ models:
       price: { output_second: { 720p: "0.07" }, input_image: "0" } }] }
   - { id: acme/vt, kind: video, family: video-tokens, offers: [{ provider: films, upstream_model: v,
       price: { output_video_token: "7" } }] }
-limits: { queue: { global: 10, per_workspace: 5 }, body_mb: \${BODY_MB} }
+limits: { queue: { global: 10, per_workspace: 5 }, task_retry_s: 90, body_mb: \${BODY_MB} }
 storage: { kind: s3, bucket: results, region: eu-west-1, retention_days: 0.5 }
 console: { oidc: { issuer: https://id.example, client_id: tollgate, client_secret: s3cret-s3cret } }
 cors: { origins: ["https://app.example.com", chrome-extension://abcdef] }
@@ -228,6 +228,7 @@ describe("a whole file", () => {
     expect(settings).toEqual({
       limits: {
         queue: { global: 10, perWorkspace: 5 },
+        taskRetryMs: 90_000,
         connections: { unreadMs: 60_000 },
         bodyBytes: 13_107_200,
         // No larger than any body may be.

@@ -1,5 +1,6 @@
 // How many tasks may be in flight. Requirements: ERR (503); docs/decisions.md "Queue limits"; TASK-15, LIM-18.
 import { afterEach, describe, expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 import {
   clipModel,
@@ -76,5 +77,26 @@ describe("the queue", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(100);
     expect(answers.filter(({ status }) => status === 503)).toHaveLength(20);
     expect((await post(bench.otherKey)).status).toBe(200);
+  });
+});
+
+describe("a provider that is busy", () => {
+  it("T81 LIM-18: a task waits for it as long as limits.task_retry_s says, in the queue, is told as queued, and is charged once", async () => {
+    await start("limits: { queue: { per_workspace: 1 }, task_retry_s: 60 }\n");
+    vendor.plan(
+      "POST",
+      ...Array.from({ length: 3 }, () => says.throttled("1")),
+      says.taken("job-1"),
+    );
+    vendor.plan("GET", vendor.done);
+    const before = await bench.available();
+    const { id } = await post();
+    // Three seconds are over with the third answer: without patience the task would have failed.
+    await expect.poll(() => vendor.calls("POST").length, { timeout: 20_000 }).toBe(3);
+    expect(await post()).toEqual(full);
+    const task = await bench.until(id!, "succeeded");
+    expect(vendor.calls("POST")).toHaveLength(4);
+    expect(task.cost).not.toBe("0");
+    expect(before - (await bench.available())).toBe(parseUsd(task.cost));
   });
 });

@@ -111,6 +111,7 @@ async function newServices(world: World): Promise<TaskServices> {
     files: await openFileStore({ kind: "local" }, temporaryDirectory()),
     allowPrivateAddresses: true,
     queue: { global: 1_000, perWorkspace: 1_000 },
+    retryForMs: 0,
     retentionMs: 3_600_000,
     logged: (row) => void world.logged.push(row),
     due: (ms) => void world.due.push(ms - clock.now()),

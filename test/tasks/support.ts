@@ -23,10 +23,10 @@ export const says = {
     send(status, { ...more, error: { code, message: "no" } }),
   /** Asks to be left alone for so long. */
   throttled:
-    (retryAfter: string): Reply =>
+    (retryAfter: string, status = 429): Reply =>
     (response) =>
       void response
-        .writeHead(429, { "content-type": "application/json", "retry-after": retryAfter })
+        .writeHead(status, { "content-type": "application/json", "retry-after": retryAfter })
         .end('{"error":{"code":"RateLimitExceeded","message":"no"}}'),
   /** Half of an answer, and then nothing more. */
   brokenOff: ((response) => {
