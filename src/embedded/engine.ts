@@ -13,6 +13,7 @@ import type { Site } from "./programs.ts";
 import { startServer, type Server } from "./server.ts";
 import { prepareTransport } from "./transport.ts";
 import { upgradeCluster, type CarryOver } from "./upgrade.ts";
+import { startControlled } from "./windows.ts";
 
 const restartMsMin = 100;
 const restartMsMax = 5_000;
@@ -51,9 +52,11 @@ export async function startEngine({ dataDir, carryOver, log }: EngineOptions): P
     if (older !== undefined) await upgradeCluster({ site, directory, older, carryOver, log });
     await prepareCluster(site, directory, transport.passwordFile);
     const cluster = String(binaries.major);
+    const { listen } = transport;
     const start = async (): Promise<Server> => {
+      if ("port" in listen) return startControlled({ site, directory, cluster, log }, listen.port);
       await clearOrphans(join(directory, cluster), log);
-      return startServer({ site, directory, cluster, listen: transport.listen, log });
+      return startServer({ site, directory, cluster, listen, log });
     };
     const close = keepAlive(await start(), start, log);
     return {

@@ -1,5 +1,5 @@
 /**
- * What an earlier gateway may have left: a server that still runs on this directory, or a `postmaster.pid` whose number now
+ * What an earlier gateway may have left (on Windows: windows.ts): a server that still runs on this directory, or a `postmaster.pid` whose number now
  * is another process. The caller holds the lock on the data directory, so whatever runs here belongs to nobody.
  */
 import { execFileSync } from "node:child_process";
@@ -45,7 +45,7 @@ function running(cluster: string): number[] {
 /** Elsewhere the server alone is looked for, by its command line: its children end with it. */
 function runningByName(cluster: string): number[] {
   const pid = recordedPid(cluster);
-  if (pid === undefined || process.platform === "win32") return [];
+  if (pid === undefined) return [];
   try {
     const command = execFileSync("ps", ["-o", "args=", "-p", String(pid)]).toString();
     return command.includes("postgres") && command.includes(cluster) ? [pid] : [];

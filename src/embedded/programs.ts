@@ -32,7 +32,10 @@ const environment = (): NodeJS.ProcessEnv => ({
 export const seenByServer = ({ home }: Site, name: string): string =>
   `${home.childPath(homeAt)}/${name}`;
 
-/** Starts `name`; its errors come on `stderr`. A Ctrl-C in the terminal does not reach it. `watcher`: whom it says its number. */
+/**
+ * Starts `name`; its errors come on `stderr`. `watcher`: whom it says its number. A Ctrl-C in the terminal does not reach it: it has
+ * a session of its own, or on Windows a console of its own, which nobody sees.
+ */
 export function startProgram(
   site: Site,
   name: string,
@@ -46,7 +49,7 @@ export function startProgram(
   return spawn(file, given, {
     cwd: "/",
     env: environment(),
-    detached: true,
+    detached: process.platform !== "win32",
     windowsHide: true,
     stdio: ["ignore", "ignore", "pipe", home.file ?? "ignore", watcher ?? "ignore"],
     ...identity,

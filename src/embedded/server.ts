@@ -21,8 +21,8 @@ export interface ServerOptions {
   readonly directory: string;
   /** The name of the data's directory in it. */
   readonly cluster: string;
-  /** Where it listens: in a directory as the server sees it, else on a port of loopback. */
-  readonly listen: { readonly socketDir: string } | { readonly port: number };
+  /** Where it listens, as the server sees it. */
+  readonly listen: { readonly socketDir: string };
   readonly log: Log;
 }
 
@@ -33,11 +33,8 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-function listenArguments({ listen }: ServerOptions): string[] {
-  const settings =
-    "port" in listen
-      ? { listen_addresses: "127.0.0.1", port: listen.port, unix_socket_directories: "" }
-      : { listen_addresses: "", port: socketPort, unix_socket_directories: listen.socketDir };
+function listenArguments(socketDir: string): string[] {
+  const settings = { listen_addresses: "", port: socketPort, unix_socket_directories: socketDir };
   return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
@@ -70,9 +67,9 @@ async function untilReady(cluster: string, child: ChildProcess, said: () => stri
  * @throws Error with the server's last messages where it does not start
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { site, directory, cluster, log } = options;
+  const { site, directory, cluster, listen, log } = options;
   const watch = startWatch(site.identity);
-  const args = ["-D", seenByServer(site, cluster), ...listenArguments(options)];
+  const args = ["-D", seenByServer(site, cluster), ...listenArguments(listen.socketDir)];
   const child = startProgram(site, "postgres", args, watch.pipe);
   const ended = new Promise<void>((resolve) => {
     child.once("error", (error) => {

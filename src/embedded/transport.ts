@@ -16,7 +16,7 @@ import type { ServerOptions } from "./server.ts";
 const socketName = "socket";
 
 export interface Transport {
-  readonly listen: ServerOptions["listen"];
+  readonly listen: ServerOptions["listen"] | { readonly port: number };
   /** For other processes of this machine. */
   readonly place: Place;
   /** Of `initdb`; undefined where the socket's directory is the protection. */

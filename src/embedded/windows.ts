@@ -1,0 +1,152 @@
+/**
+ * The embedded server on Windows, by PostgreSQL's own `pg_ctl`. It gives up an administrator's rights, with which the server refuses
+ * to run, and it ends a server where there are no signals. The server is then no child of ours: it is watched by its number, and one
+ * whose gateway was killed is ended by the next start.
+ */
+import { closeSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync } from "node:fs";
+import { once } from "node:events";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import type { Log } from "../base/log.ts";
+import { startProgram, type Site } from "./programs.ts";
+import type { Server, ServerOptions } from "./server.ts";
+
+const readySecondsMax = 120;
+const fastSecondsMax = 10;
+const quitSecondsMax = 5;
+const lookMs = 200;
+/** A server of before that is just starting or ending is waited for. */
+const doubtMsMax = 15_000;
+const logBytesMax = 1_000_000;
+const saidBytesMax = 2_000;
+
+/** Runs `pg_ctl` on a cluster. @throws Error where it fails. What it started keeps its pipe open, so its exit is waited for. */
+async function control(site: Site, cluster: string, args: readonly string[]): Promise<void> {
+  const child = startProgram(site, "pg_ctl", [...args, "-D", cluster]);
+  const [code] = (await once(child, "exit")) as [number | null];
+  child.stderr?.destroy();
+  if (code !== 0) throw new Error(`pg_ctl ${args[0]} ended with ${code}`);
+}
+
+/** Ends the server of a cluster, in an orderly way if it can be. */
+async function stopServer(site: Site, cluster: string, pid: number): Promise<void> {
+  for (const [mode, seconds] of [
+    ["fast", fastSecondsMax],
+    ["immediate", quitSecondsMax],
+  ] as const) {
+    try {
+      return await control(site, cluster, ["stop", "-m", mode, "-w", "-t", String(seconds)]);
+    } catch {
+      if (!isAlive(pid)) return;
+    }
+  }
+  process.kill(pid, "SIGKILL");
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** What `postmaster.pid` says; undefined where there is none. */
+function recorded(cluster: string): { readonly pid: number; readonly port: number } | undefined {
+  try {
+    const lines = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
+    return { pid: Number(lines[0]), port: Number(lines[3]) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the server at a port of loopback takes our password and has this cluster open; undefined while it does not say. */
+async function hasOpen(cluster: string, port: number): Promise<boolean | undefined> {
+  const password = readFileSync(join(cluster, "../password"), "utf8");
+  const where = { host: "127.0.0.1", port, user: "postgres", database: "postgres", password };
+  const client = new Client({ ...where, ssl: false, connectionTimeoutMillis: 2_000 });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ data_directory: string }>("show data_directory");
+    return resolve(rows[0]!.data_directory) === resolve(cluster);
+  } catch (error) {
+    const startsOrEnds = (error as { code?: unknown }).code === "57P03";
+    return startsOrEnds ? undefined : false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/**
+ * Ends a server that an earlier gateway left on the cluster, and removes a `postmaster.pid` that says nothing any more. Its number may
+ * be that of another server by now, so only one that has this cluster open is ended.
+ */
+async function clearOrphan(site: Site, cluster: string, log: Log): Promise<void> {
+  const found = recorded(cluster);
+  if (found === undefined) return;
+  const deadline = performance.now() + doubtMsMax;
+  let isOurs = await hasOpen(cluster, found.port);
+  while (isOurs === undefined && performance.now() < deadline) {
+    await sleep(lookMs);
+    isOurs = await hasOpen(cluster, found.port);
+  }
+  if (isOurs === true) {
+    log.warn(
+      { pids: [found.pid] },
+      "a database server of an earlier gateway still runs; it is stopped",
+    );
+    await stopServer(site, cluster, found.pid);
+  }
+  rmSync(join(cluster, "postmaster.pid"), { force: true });
+}
+
+/** The end of a file from `start` on. */
+function tailOf(file: string, start: number): string {
+  const bytes = Buffer.alloc(saidBytesMax);
+  const handle = openSync(file, "r");
+  try {
+    const from = Math.max(start, statSync(file).size - saidBytesMax);
+    return bytes.toString("utf8", 0, readSync(handle, bytes, 0, saidBytesMax, from)).trim();
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Makes room for what the server will say. @returns how long its file is now */
+function roomIn(file: string): number {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= logBytesMax) return size;
+  renameSync(file, `${file}.1`);
+  return 0;
+}
+
+/**
+ * Starts the server on a port of loopback, once what an earlier gateway left is ended; resolves when it takes connections.
+ * @throws Error with the server's last messages where it does not start
+ */
+export async function startControlled(
+  { site, directory, cluster: name, log }: Omit<ServerOptions, "listen">,
+  port: number,
+): Promise<Server> {
+  const cluster = join(directory, name);
+  await clearOrphan(site, cluster, log);
+  const file = join(directory, "server.log");
+  const before = roomIn(file);
+  const settings = `-c listen_addresses=127.0.0.1 -c port=${port}`;
+  const wait = ["-w", "-t", String(readySecondsMax)];
+  try {
+    await control(site, cluster, ["start", "-o", settings, "-l", file, ...wait]);
+  } catch (error) {
+    const said = `the embedded database did not start: ${tailOf(file, before)}`;
+    throw new Error(said, { cause: error });
+  }
+  const { pid } = recorded(cluster)!;
+  return { ended: untilEnded(pid), stop: () => stopServer(site, cluster, pid) };
+}
+
+async function untilEnded(pid: number): Promise<void> {
+  while (isAlive(pid)) await sleep(lookMs, undefined, { ref: false });
+}

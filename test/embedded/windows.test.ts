@@ -1,0 +1,141 @@
+/**
+ * The way the embedded server is run on Windows, with PostgreSQL's own `pg_ctl` and a port of loopback. The same programs are here, so
+ * that all but Windows itself is real.
+ */
+import { execFileSync } from "node:child_process";
+import { chownSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { findBinaries } from "../../src/embedded/binaries.ts";
+import { prepareCluster } from "../../src/embedded/cluster.ts";
+import { openDirectory } from "../../src/embedded/directory.ts";
+import { prepareHome } from "../../src/embedded/home.ts";
+import { serverIdentity } from "../../src/embedded/identity.ts";
+import type { Server } from "../../src/embedded/server.ts";
+import { startControlled } from "../../src/embedded/windows.ts";
+import { connect } from "../../src/storage/connect.ts";
+import { silentLog, temporaryDirectory } from "../support/postgres.ts";
+
+const started: Server[] = [];
+afterAll(() => Promise.all(started.map((server) => server.stop())));
+
+/** A data directory with a database and its password, and what starts its server. */
+async function prepared() {
+  const dataDir = temporaryDirectory();
+  const identity = serverIdentity(dataDir);
+  const give = (path: string): void => {
+    if (identity !== undefined) chownSync(path, identity.uid, identity.gid);
+  };
+  give(dataDir);
+  const directory = join(dataDir, "database");
+  prepareHome(directory, identity);
+  const passwordFile = join(directory, "password");
+  const password = `secret of ${dataDir}`;
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  give(passwordFile);
+  const home = openDirectory(directory);
+  const site = { binaries: findBinaries(dataDir, identity), identity, home };
+  // As on Windows: a path, and no open file.
+  const plain = { ...site, home: { ...home, file: undefined, childPath: () => directory } };
+  await prepareCluster(plain, directory, passwordFile);
+  const cluster = join(directory, String(site.binaries.major));
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (_: object, message: string) => void warned.push(message) };
+  return {
+    cluster,
+    password,
+    warned,
+    pid: () => Number(readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")[0]),
+    said: () => readFileSync(join(directory, "server.log"), "utf8"),
+    async start(port: number): Promise<Server> {
+      const name = String(site.binaries.major);
+      const server = await startControlled({ site: plain, directory, cluster: name, log }, port);
+      started.push(server);
+      return server;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** What a statement answers at a port, with a password. */
+async function asked(port: number, password: string): Promise<unknown> {
+  const where = { host: "127.0.0.1", port, user: "postgres", database: "postgres", password };
+  const database = connect({ server: where, log: silentLog });
+  try {
+    return await database.query("select 1 as one", []);
+  } finally {
+    await database.close();
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // One that has ended and that nobody has asked for is still a number.
+    return !execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).startsWith(
+      "Z",
+    );
+  } catch {
+    return false;
+  }
+}
+
+it("starts on a port of loopback, takes its password alone, and ends in an orderly way", async () => {
+  const place = await prepared();
+  const port = await freePort();
+  const server = await place.start(port);
+  expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
+  await expect(asked(port, "another")).rejects.toMatchObject({ code: "28P01" });
+  await server.stop();
+  await server.ended;
+  expect(place.said()).toMatch(/database system is shut down\s*$/);
+});
+
+it("ends what an earlier gateway left, and goes on with its data; its own end is noticed", async () => {
+  const place = await prepared();
+  await place.start(await freePort());
+  const left = place.pid();
+  const port = await freePort();
+  const server = await place.start(port);
+  expect(isAlive(left)).toBe(false);
+  expect(place.warned).toEqual([
+    "a database server of an earlier gateway still runs; it is stopped",
+  ]);
+  expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
+  process.kill(place.pid(), "SIGKILL");
+  await server.ended;
+  await place.start(port);
+  expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
+});
+
+it("leaves another server alone whose number and port a stale postmaster.pid names", async () => {
+  const [other, place] = await Promise.all([prepared(), prepared()]);
+  const otherPort = await freePort();
+  await other.start(otherPort);
+  writeFileSync(
+    join(place.cluster, "postmaster.pid"),
+    `${other.pid()}\n${place.cluster}\n1\n${otherPort}\n\n127.0.0.1\n\nready\n`,
+  );
+  const port = await freePort();
+  await place.start(port);
+  expect(await asked(otherPort, other.password)).toEqual([{ one: 1 }]);
+  expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
+});
+
+it("says what the server said where it does not start", async () => {
+  const place = await prepared();
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  await expect(place.start(port)).rejects.toThrow(/did not start: [^]*could not bind/);
+  taken.close();
+});
