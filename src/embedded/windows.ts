@@ -144,9 +144,18 @@ export async function startControlled(
     throw new Error(said, { cause: error });
   }
   const { pid } = recorded(cluster)!;
-  return { ended: untilEnded(pid), stop: () => stopServer(site, cluster, pid) };
+  const stopped = new AbortController();
+  return {
+    ended: untilEnded(pid, stopped.signal),
+    async stop() {
+      await stopServer(site, cluster, pid);
+      stopped.abort();
+    },
+  };
 }
 
-async function untilEnded(pid: number): Promise<void> {
-  while (isAlive(pid)) await sleep(lookMs, undefined, { ref: false });
+/** Looks again and again; that alone keeps no process alive, so that who stops the server says so. */
+async function untilEnded(pid: number, stopped: AbortSignal): Promise<void> {
+  while (!stopped.aborted && isAlive(pid))
+    await sleep(lookMs, undefined, { ref: false, signal: stopped }).catch(() => undefined);
 }

@@ -3,68 +3,29 @@
  * that all but Windows itself is real.
  */
 import { execFileSync } from "node:child_process";
-import { chownSync, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { findBinaries } from "../../src/embedded/binaries.ts";
-import { prepareCluster } from "../../src/embedded/cluster.ts";
-import { openDirectory } from "../../src/embedded/directory.ts";
-import { prepareHome } from "../../src/embedded/home.ts";
-import { serverIdentity } from "../../src/embedded/identity.ts";
 import type { Server } from "../../src/embedded/server.ts";
-import { startControlled } from "../../src/embedded/windows.ts";
 import { connect } from "../../src/storage/connect.ts";
 import { silentLog, temporaryDirectory } from "../support/postgres.ts";
+import { freePort, prepareControlled } from "./controlled.ts";
 
 const started: Server[] = [];
 afterAll(() => Promise.all(started.map((server) => server.stop())));
 
-/** A data directory with a database and its password, and what starts its server. */
 async function prepared() {
-  const dataDir = temporaryDirectory();
-  const identity = serverIdentity(dataDir);
-  const give = (path: string): void => {
-    if (identity !== undefined) chownSync(path, identity.uid, identity.gid);
-  };
-  give(dataDir);
-  const directory = join(dataDir, "database");
-  prepareHome(directory, identity);
-  const passwordFile = join(directory, "password");
-  const password = `secret of ${dataDir}`;
-  writeFileSync(passwordFile, password, { mode: 0o600 });
-  give(passwordFile);
-  const home = openDirectory(directory);
-  const site = { binaries: findBinaries(dataDir, identity), identity, home };
-  // As on Windows: a path, and no open file.
-  const plain = { ...site, home: { ...home, file: undefined, childPath: () => directory } };
-  await prepareCluster(plain, directory, passwordFile);
-  const cluster = join(directory, String(site.binaries.major));
-  const warned: string[] = [];
-  const log = { ...silentLog, warn: (_: object, message: string) => void warned.push(message) };
+  const place = await prepareControlled(temporaryDirectory());
   return {
-    cluster,
-    password,
-    warned,
-    pid: () => Number(readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")[0]),
-    said: () => readFileSync(join(directory, "server.log"), "utf8"),
+    ...place,
     async start(port: number): Promise<Server> {
-      const name = String(site.binaries.major);
-      const server = await startControlled({ site: plain, directory, cluster: name, log }, port);
+      const server = await place.start(port);
       started.push(server);
       return server;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** What a statement answers at a port, with a password. */
@@ -138,4 +99,10 @@ it("says what the server said where it does not start", async () => {
   const { port } = taken.address() as AddressInfo;
   await expect(place.start(port)).rejects.toThrow(/did not start: [^]*could not bind/);
   taken.close();
+});
+
+it("keeps a process alive until it has stopped, and no longer", () => {
+  const child = new URL("./controlled-child.ts", import.meta.url).pathname;
+  const said = execFileSync(process.execPath, [child, temporaryDirectory()], { timeout: 60_000 });
+  expect(said.toString()).toBe("ended");
 });

@@ -1,0 +1,9 @@
+/** A process that starts a server as on Windows and stops it, and has nothing else to do. */
+import { writeSync } from "node:fs";
+import { freePort, prepareControlled } from "./controlled.ts";
+
+const place = await prepareControlled(process.argv[2]!);
+const server = await place.start(await freePort());
+await server.stop();
+await server.ended;
+writeSync(1, "ended");
