@@ -282,7 +282,8 @@ canonical form. This page says what that costs.
 ## Direct routes
 
 Everything passes, fields we do not know included. What changes: \`model\` becomes the upstream's own name and comes
-back as ours. ${filtered} are never forwarded. A chat stream is asked for its usage, which the caller sees only if it
+back as ours. ${filtered} are never forwarded: the vendor would bill another price than the call is charged. A provider
+of the configuration sets them for all its calls with \`request.add\`. A chat stream is asked for its usage, which the caller sees only if it
 asked for it. A field that the model does not have (\`parameters\` in the configuration) is treated like a lost one.
 
 ## What is reported

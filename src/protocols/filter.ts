@@ -2,8 +2,23 @@
 import type { Note } from "../base/notes.ts";
 import type { JsonObject } from "./canonical/request.ts";
 
-/** Never forwarded: no caller picks a service tier or a region. Each vendor's spelling is filtered in every protocol. */
-export const filteredFields = ["service_tier", "serviceTier", "inference_geo"] as const;
+/**
+ * Never forwarded: no caller picks a service tier, a region, a dearer speed, or a model that the vendor falls back to. The call is
+ * charged at the price of its offer. Each vendor's spelling is filtered in every protocol.
+ */
+export const filteredFields = [
+  "service_tier",
+  "serviceTier",
+  "inference_geo",
+  "speed",
+  "fallbacks",
+] as const;
+
+/** Their names as documents list them: "`a`, `b` and `c`". */
+export const filteredNames = filteredFields
+  .map((name) => `\`${name}\``)
+  .join(", ")
+  .replace(/, (?=[^,]*$)/, " and ");
 
 /** Removes the filtered fields from `body` (a copy of the caller's) and notes each one. */
 export function removeFilteredFields(body: JsonObject): Note[] {

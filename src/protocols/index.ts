@@ -66,6 +66,7 @@ export {
   validateEmbeddings,
 } from "./embeddings.ts";
 export { promptOf } from "./counting.ts";
+export { filteredNames } from "./filter.ts";
 export {
   protocolNames,
   upstreamProtocols,

@@ -127,6 +127,8 @@ const filtered: readonly (readonly [string, Protocol, string])[] = [
   ["TXT-17 service_tier, messages", messages, "service_tier"],
   ["TXT-18 serviceTier, generateContent", generateContent, "serviceTier"],
   ["TXT-19 inference_geo, messages", messages, "inference_geo"],
+  ["speed, which a vendor may bill six times as much for, messages", messages, "speed"],
+  ["fallbacks to models of other prices, messages", messages, "fallbacks"],
 ];
 
 describe("what is never forwarded", () => {

@@ -166,7 +166,7 @@ export const shortAnswer: Answer = ({ path, body }, reply) => {
     .end(streams ? stream : JSON.stringify(whole));
 };
 
-const filtered = ["service_tier", "serviceTier", "inference_geo"];
+const filtered = ["service_tier", "serviceTier", "inference_geo", "speed", "fallbacks"];
 
 /**
  * What the upstream must receive of a body: the same members in the same order, the model renamed in its place, the

@@ -1,6 +1,6 @@
 /** `POST /v1/embeddings` in the OpenAPI document. docs/decisions.md "Also served". */
 import { Type } from "../../base/json-schema.ts";
-import { embeddingsRequest } from "../../protocols/index.ts";
+import { embeddingsRequest, filteredNames } from "../../protocols/index.ts";
 import { ref } from "../shapes/schema.ts";
 import { headerRef, jsonContent, requestBody, type Part } from "./document.ts";
 import { errorResponses, textCodes } from "./errors.ts";
@@ -40,8 +40,7 @@ export const embeddings: Part = {
         operationId: "createEmbedding",
         tags: ["Embeddings"],
         summary: "Vectors of texts",
-        description:
-          "For models of kind `embedding`. The body is passed on in the same shape and charged by its input tokens. Fields that are not listed are passed on; `service_tier`, `serviceTier` and `inference_geo` are never forwarded, and named in `gw.droppedParams`.",
+        description: `For models of kind \`embedding\`. The body is passed on in the same shape and charged by its input tokens. Fields that are not listed are passed on; ${filteredNames} are never forwarded, and named in \`gw.droppedParams\`.`,
         requestBody: requestBody({
           schema: "EmbeddingsRequest",
           examples: {

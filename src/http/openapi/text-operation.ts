@@ -1,5 +1,6 @@
 /** What the text endpoints have in common: a checked body in, an answer or a stream out. Requirements: TXT. */
 import type { ErrorCode } from "../../base/errors.ts";
+import { filteredNames } from "../../protocols/index.ts";
 import {
   headerRef,
   requestBody,
@@ -13,7 +14,7 @@ import { errorResponses, textCodes, type ErrorStyle } from "./errors.ts";
 /** What every text endpoint does, said once per operation because a reader may land on any of them. */
 const aboutText = [
   "`model` is `vendor/model`. A suffix `:provider` picks a provider, a suffix `:@price`, `:@latency`, `:@throughput` or `:@balanced` the order in which providers are tried; the two cannot be combined. The answer carries the id without its suffix.",
-  "Fields that are not listed are passed on: the model's upstream knows them or refuses them. `service_tier`, `serviceTier` and `inference_geo` are never forwarded; they and whatever else was changed are named in `gw.droppedParams`, on streams in the header `x-gw-dropped-params`.",
+  `Fields that are not listed are passed on: the model's upstream knows them or refuses them. ${filteredNames} are never forwarded; they and whatever else was changed are named in \`gw.droppedParams\`, on streams in the header \`x-gw-dropped-params\`.`,
   "A stream that breaks after its first byte ends with an error event of this protocol, never with a normal ending. When the client disconnects, what was used until then is charged.",
 ].join("\n\n");
 
