@@ -40,7 +40,7 @@ export function mediaParts(price: MediaPrice, usage: MediaUsage): readonly Price
     case "video_seconds": {
       const counts = expect(usage, "video_seconds");
       const rate = rateOf(price.outputSecond, counts.resolution, "resolution");
-      // Vendors report fractions of a second; to the microsecond they are exact.
+      // A usage has whole microseconds (usage.ts): nothing is rounded here.
       const millionths = BigInt(Math.round(counts.seconds * 1_000_000));
       return [
         { name: "output_video_seconds", millionths, rate, per: "second" },

@@ -67,6 +67,9 @@ function countOf(reported: number | undefined, most: number): number {
   return count !== undefined && count <= mistakenFactor * most ? count : most;
 }
 
+/** Vendors report fractions of a second. They count to the microsecond, here alone: what is shown of a call is what it is charged by. */
+const toMicrosecond = (seconds: number): number => Math.round(seconds * 1_000_000) / 1_000_000;
+
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
 
@@ -106,7 +109,7 @@ function videoUsage(request: VideoRequest, reported: ReportedUsage): MediaUsage 
   const frames = [request.firstFrame, request.lastFrame].filter((frame) => frame !== undefined);
   return {
     unit: "video_seconds",
-    seconds: countOf(reported.seconds, request.durationSeconds),
+    seconds: toMicrosecond(countOf(reported.seconds, request.durationSeconds)),
     resolution: request.resolution,
     inputImages: frames.length + request.references.length,
   };

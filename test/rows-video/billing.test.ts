@@ -62,6 +62,18 @@ describe("the price", () => {
     });
   });
 
+  it("BILL-17 TASK-28: of a fraction of a second, what is shown is what is charged, to the nano-dollar", async () => {
+    const body = { ...boat, duration: 8, prompt: scripted({ video_seconds: 6.3 }) };
+    const { id } = await created(body);
+    const { usage, cost } = await bench.until(id, "succeeded");
+    const seconds = String(usage["output_video_seconds"]);
+    // 151 frames at 24 a second; at 0.05 USD a second a microsecond costs 50 nano-dollars.
+    expect(seconds).toBe("6.291667");
+    expect(usd(cost)).toBe((usd(seconds) / 1000n) * 50n);
+    const { usage: logged, cost_nano: costNano } = await books.logRow(id);
+    expect([String(logged!["seconds"]), costNano]).toEqual([seconds, usd(cost)]);
+  });
+
   it("BILL-19: tokens of video, each at its rate, within what was held", async () => {
     const before = await bench.available();
     const { id } = await created({ ...boat, ...byTokens, resolution: "720p", image: frame });
