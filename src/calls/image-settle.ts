@@ -51,7 +51,7 @@ export async function settle<Rendering extends Answer>(
   const { services, call, record, request } = context;
   // A vendor may make fewer previews than were asked for, and none where it does not stream.
   const produced = { ...request, partialImages: made.previews ?? 0 };
-  const usage = mediaUsage(produced, made.reported, { count: made.pictures.length });
+  const { usage, isTold } = mediaUsage(produced, made.reported, { count: made.pictures.length });
   const costNano = priceMedia(made.candidate.offer.price, usage);
   const owner = { workspaceId: call.caller.workspaceId, waitMs: unclaimedMs };
   const kept = new FileDrafts(services, owner);
@@ -67,7 +67,7 @@ export async function settle<Rendering extends Answer>(
       await kept.keep(tx, { result: services.retentionMs, answer: keyLifetimeMs });
       if (finished) await insertFinished(tx, finished.task);
     });
-    record.metered = { usage, source: isReported(made.reported) ? "upstream" : "estimated" };
+    record.metered = { usage, source: isTold ? "upstream" : "estimated" };
     record.status = context.gone.aborted ? "client_closed" : "succeeded";
     return answer;
   } catch (error) {
@@ -82,9 +82,6 @@ async function bindKey({ call, hold }: ImageContext, tx: Queryable, name: string
   const { idempotency: claim, caller } = call;
   if (claim) await answerKey(tx, { workspaceId: caller.workspaceId, claim }, hold.id, name);
 }
-
-const isReported = (reported: ReportedUsage): boolean =>
-  Object.values(reported).some((count) => count !== undefined);
 
 interface Priced {
   readonly usage: MediaUsage;
@@ -146,7 +143,7 @@ export async function settlePartial(
 ): Promise<void> {
   const { services, request, record, hold } = context;
   const partialImages = Math.min(previews, request.partialImages ?? 0);
-  const usage = mediaUsage({ ...request, partialImages }, {}, { count: 0 });
+  const { usage } = mediaUsage({ ...request, partialImages }, {}, { count: 0 });
   const costNano = priceMedia(offer.price, usage);
   record.costNano = await services.spend.post(hold, costNano, (tx) =>
     bindKey(context, tx, noAnswer),

@@ -17,19 +17,25 @@ import type {
 /** The largest usage the request can lead to: dearest size and quality where it leaves them open. */
 export function mediaBound(request: MediaRequest): MediaUsage {
   return request.kind === "video"
-    ? videoUsage(request, {})
-    : imageUsage(request, undefined, request.n);
+    ? videoUsage(request, {}).usage
+    : imageUsage(request, undefined, request.n).usage;
+}
+
+/** What was produced, and whether that is known: false where what was asked for stands in for what the vendor did not tell. */
+export interface CountedMedia {
+  readonly usage: MediaUsage;
+  readonly isTold: boolean;
 }
 
 /**
  * What was produced. The vendor's own count wins, and a 0 it reported is 0 (T61); where it reported nothing, or what cannot be,
- * what was asked for stands in. Video tokens nobody reported are billed as reserved.
+ * what was asked for stands in. Video tokens nobody reported are billed as reserved. Pictures that are here are their own count.
  */
 export function mediaUsage(
   request: MediaRequest,
   reported: ReportedUsage,
   produced: { readonly count: number },
-): MediaUsage {
+): CountedMedia {
   return request.kind === "video"
     ? videoUsage(request, reported)
     : imageUsage(request, reported, produced.count);
@@ -61,10 +67,10 @@ export const nothingUsed = (family: MediaRequest["family"]): MediaUsage =>
 /** A vendor that reports more than so many times of what was asked for is mistaken: nobody is charged for that. */
 const mistakenFactor = 10;
 
-/** What the vendor reported, where that can be; else the most that was asked for. */
-function countOf(reported: number | undefined, most: number): number {
+/** What the vendor reported, where that can be. */
+function toldOf(reported: number | undefined, most: number): number | undefined {
   const count = reportedAmount(reported);
-  return count !== undefined && count <= mistakenFactor * most ? count : most;
+  return count !== undefined && count <= mistakenFactor * most ? count : undefined;
 }
 
 /** Vendors report fractions of a second. They count to the microsecond, here alone: what is shown of a call is what it is charged by. */
@@ -100,19 +106,23 @@ function videoTokens(
   return Math.ceil((pixelsOfFrame(request, basis) * frames) / pixelsPerToken);
 }
 
-function videoUsage(request: VideoRequest, reported: ReportedUsage): MediaUsage {
+function videoUsage(request: VideoRequest, reported: ReportedUsage): CountedMedia {
   const basis = families[request.family].usage;
   if (basis.unit === "video_tokens") {
-    const tokens = countOf(reported.videoTokens, videoTokens(request, basis));
-    return { unit: "video_tokens", tokens: Math.ceil(tokens) };
+    const most = videoTokens(request, basis);
+    const told = toldOf(reported.videoTokens, most);
+    const usage = { unit: "video_tokens", tokens: Math.ceil(told ?? most) } as const;
+    return { usage, isTold: told !== undefined };
   }
   const frames = [request.firstFrame, request.lastFrame].filter((frame) => frame !== undefined);
-  return {
+  const told = toldOf(reported.seconds, request.durationSeconds);
+  const usage = {
     unit: "video_seconds",
-    seconds: toMicrosecond(countOf(reported.seconds, request.durationSeconds)),
+    seconds: toMicrosecond(told ?? request.durationSeconds),
     resolution: request.resolution,
     inputImages: frames.length + request.references.length,
-  };
+  } as const;
+  return { usage, isTold: told !== undefined };
 }
 
 const reportedNames = [
@@ -153,20 +163,20 @@ function imageUsage(
   request: ImageRequest,
   reported: ReportedUsage | undefined,
   count: number,
-): MediaUsage {
+): CountedMedia {
   const basis = families[request.family].usage;
   if (basis.unit === "image_tokens") {
     const most = imageTokens(request, count, basis.autoSizes);
-    const tokens = reported
-      ? (reportedImageTokens(reported, most) ?? unreportedImageTokens(most))
-      : most;
-    return { unit: "image_tokens", ...tokens };
+    const told = reported && reportedImageTokens(reported, most);
+    const tokens = told ?? (reported ? unreportedImageTokens(most) : most);
+    return { usage: { unit: "image_tokens", ...tokens }, isTold: told !== undefined };
   }
-  return {
+  const usage = {
     unit: "images",
     outputImages: count,
     inputImages: request.images.length,
     quality: request.quality,
     imageSize: request.imageSize,
-  };
+  } as const;
+  return { usage, isTold: true };
 }

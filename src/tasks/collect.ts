@@ -51,11 +51,12 @@ export async function collect(
     return failed(services, job, { target, error });
   }
   await services.at("collect.stored");
-  const usage = mediaUsage(job.request, answer.reported, { count: artifacts.length });
+  const { usage, isTold } = mediaUsage(job.request, answer.reported, { count: artifacts.length });
   const costNano = priceMedia(target.offer.price, usage);
   const hasEnded = await endTask(services, job, {
     status: "succeeded",
     usage,
+    isTold,
     costNano,
     artifacts,
   });

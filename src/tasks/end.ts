@@ -17,6 +17,8 @@ export type TaskEnd =
   | {
       readonly status: "succeeded";
       readonly usage: MediaUsage;
+      /** Whether the vendor told the usage. */
+      readonly isTold: boolean;
       readonly costNano: bigint;
       readonly artifacts: readonly Artifact[];
     }
@@ -135,7 +137,8 @@ function logRow(job: Job, ending: TaskEnd, nowMs: number) {
     status: ending.status,
     httpStatus: 200,
     usage: ending.status === "succeeded" ? ending.usage : undefined,
-    usageSource: ending.status === "succeeded" ? "upstream" : undefined,
+    usageSource:
+      ending.status !== "succeeded" ? undefined : ending.isTold ? "upstream" : "estimated",
     costNano: ending.status === "succeeded" ? ending.costNano : 0n,
     durationMs: nowMs - job.createdAt.getTime(),
     dropped: job.notes.map((note) => note.slice(0, note.indexOf(":"))),

@@ -26,7 +26,7 @@ const chargeOf = (
   request: ImageRequest | VideoRequest,
   told: Parameters<typeof mediaUsage>[1],
   count = 1,
-): bigint => priceMedia(prices.get(request.family)!, mediaUsage(request, told, { count }));
+): bigint => priceMedia(prices.get(request.family)!, mediaUsage(request, told, { count }).usage);
 
 const prompt = "a lighthouse";
 
@@ -49,7 +49,7 @@ describe("videos by the second", () => {
 
   it("T61: 0 seconds that were told are 0 seconds", () => {
     const request = ask({});
-    expect(mediaUsage(request, { seconds: 0 }, { count: 1 })).toMatchObject({ seconds: 0 });
+    expect(mediaUsage(request, { seconds: 0 }, { count: 1 }).usage).toMatchObject({ seconds: 0 });
     expect(chargeOf(request, { seconds: 0 })).toBe(0n);
   });
 
@@ -226,7 +226,7 @@ describe("images by the token", () => {
   it("T61: what the vendor told wins; what it left out beside it, and a told 0, are 0", () => {
     const request = requestOf("image-a", { prompt });
     const told = { inputTextTokens: 12, inputImageTokens: 0, outputImageTokens: 272 };
-    expect(mediaUsage(request, told, { count: 1 })).toEqual({
+    expect(mediaUsage(request, told, { count: 1 }).usage).toEqual({
       unit: "image_tokens",
       ...told,
       outputTextTokens: 0,

@@ -92,7 +92,7 @@ it("T81 T86: an id of megabytes is none: the task fails as one whose fate is unk
 
 describe("usage no job can have", () => {
   it.each(["1e30", "1e15", "90000000000", '"1000"', "-5", "null"])(
-    "%s tokens told: charged as reserved, and the books add up",
+    "T61: %s tokens told: charged as reserved, the log says that it is an estimate, and the books add up",
     async (told) => {
       const done = (tokens: string) =>
         json(
@@ -107,6 +107,7 @@ describe("usage no job can have", () => {
       );
       expect(task.status).toBe("succeeded");
       expect(row!.cost_nano).toBe(row!.reserved_nano);
+      expect(await books.logRow(id)).toMatchObject({ usage_source: "estimated" });
       await books.expectClean();
     },
   );
@@ -115,5 +116,6 @@ describe("usage no job can have", () => {
     vendor.plan("GET", says.running, vendor.done);
     const { id } = await bench.create(clip);
     expect((await bench.until(id, "succeeded")).cost).toBe("1");
+    expect(await books.logRow(id)).toMatchObject({ usage_source: "upstream" });
   });
 });
