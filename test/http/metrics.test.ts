@@ -1,5 +1,6 @@
 /** The text of /metrics, as Prometheus reads it. docs/operate.md. */
 import { expect, it } from "vitest";
+import { formatUsd } from "../../src/base/money.ts";
 import { createMetrics } from "../../src/http/index.ts";
 import { startRecord, type CallRecord } from "../../src/calls/record.ts";
 
@@ -78,6 +79,27 @@ it("counts tokens and cost, by model and provider", async () => {
   expect(await linesOf(calls, "cost_usd_total{")).toEqual([
     `tollgate_cost_usd_total{${labels}} 3.5`,
   ]);
+});
+
+it("costs add up to the nano-dollar, however many calls: they are no floats that drift", async () => {
+  const costs = Array.from({ length: 1_000 }, (_, index) => 100_000_001n * BigInt(index % 7));
+  const sum = costs.reduce((one, other) => one + other, 0n);
+  const calls = costs.map((costNano) => record({ costNano, tags: { endUser: "u" } }));
+  const cost = async (lines: Promise<readonly string[]>) =>
+    (await lines)
+      .find((line) => line.includes("cost_usd_total"))!
+      .split(" ")
+      .at(-1);
+  expect(await cost(linesOf(calls, "cost_usd_total{"))).toBe(formatUsd(sum));
+  expect(await cost(taggedLines(["end_user"], calls))).toBe(formatUsd(sum));
+  const metrics = createMetrics();
+  for (const costNano of costs)
+    metrics.observeTask({ workspaceId: "w", id: "t", createdAt: new Date(), costNano });
+  expect(
+    await cost(
+      metrics.render().then((text) => text.split("\n").filter((line) => !line.startsWith("#"))),
+    ),
+  ).toBe(formatUsd(sum));
 });
 
 it("counts the tokens of pictures, of text and of image alike; what is not billed by tokens has none", async () => {

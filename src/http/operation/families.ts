@@ -3,7 +3,7 @@
  * else they begin with `tollgate_`. Labels are bounded: models and providers are those of the catalogue, the rest closed sets.
  * docs/monitoring.md.
  */
-import { counters, histograms } from "./series.ts";
+import { counters, histograms, usdCounters } from "./series.ts";
 
 const secondsBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /** Videos take minutes. */
@@ -56,7 +56,10 @@ const callFamilies = () => ({
     },
     secondsBuckets,
   ),
-  cost: counters({ name: "tollgate_cost_usd_total", help: "What calls and tasks cost, in USD." }),
+  cost: usdCounters({
+    name: "tollgate_cost_usd_total",
+    help: "What calls and tasks cost, in USD.",
+  }),
 });
 
 /** Everything that is no call. */

@@ -137,7 +137,7 @@ function callObserver(families: Families): Metrics["observe"] {
     if (record.firstTokenMs !== null)
       series.firstToken.observe(record.firstTokenMs / 1000, example);
     countAttempts(record, example);
-    series.cost.total += Number(record.costNano) / 1e9;
+    series.cost.total += Number(record.costNano);
     if (!metered) return;
     const tokens = tokensOf(metered.usage);
     if (tokens === undefined) return;
@@ -162,7 +162,7 @@ function workObservers(
     observeTask({ model = "unknown", provider = "none", status = "unknown", ...row }) {
       families.tasks.series({ model, provider, status }).total += 1;
       families.taskDuration.series({ model, status }).observe((row.durationMs ?? 0) / 1000);
-      families.cost.series({ model, provider }).total += Number(row.costNano ?? 0n) / 1e9;
+      families.cost.series({ model, provider }).total += Number(row.costNano ?? 0n);
     },
     observeCallback(step, durationMs) {
       families.callbacks.series({ outcome: became[step] }).total += 1;

@@ -52,13 +52,16 @@ function family<Series>(
   };
 }
 
-/** A counter: a total that only grows. */
-export function counters(about: About): Family<Counter> {
+/** A counter: a total that only grows. It is counted in parts of which `partsOfOne` are shown as 1: whole numbers add up exactly. */
+export function counters(about: About, partsOfOne = 1): Family<Counter> {
   const make = (): Counter => ({ total: 0 });
   return family(about, "counter", make, ({ total }, labels) => [
-    [`${about.name}{${labels}}`, total],
+    [`${about.name}{${labels}}`, total / partsOfOne],
   ]);
 }
+
+/** Dollars, counted in nano-dollars. */
+export const usdCounters = (about: About): Family<Counter> => counters(about, 1e9);
 
 /** What a value is an example of: its trace, and when it was, in milliseconds since the Unix epoch. */
 export interface Example {

@@ -1,6 +1,6 @@
 /** Calls by the tags that the operator allows in metrics, bounded in number whatever callers say. docs/tags.md. */
 import type { MetricFamily } from "../../base/metric-family.ts";
-import { counters, type Counter } from "./series.ts";
+import { counters, usdCounters, type Counter } from "./series.ts";
 
 /** Values of one tag with series of their own; what comes beyond counts as `other`. */
 const valuesMax = 100;
@@ -44,7 +44,7 @@ export function createTaggedSeries(names: readonly string[]): TaggedSeries {
     name: "tollgate_tagged_calls_total",
     help: "Calls and tasks, by the tags that tags.metrics allows.",
   });
-  const cost = counters({
+  const cost = usdCounters({
     name: "tollgate_tagged_cost_usd_total",
     help: "What calls and tasks cost, in USD, by the tags that tags.metrics allows.",
   });
@@ -60,7 +60,7 @@ export function createTaggedSeries(names: readonly string[]): TaggedSeries {
   function count(call: TaggedCall, tag: string, value: string): void {
     const add = (counter: Counter, by: number) => (counter.total += by);
     add(calls.series({ tag, value, status: call.status }), 1);
-    if (call.costNano > 0n) add(cost.series({ tag, value }), Number(call.costNano) / 1e9);
+    if (call.costNano > 0n) add(cost.series({ tag, value }), Number(call.costNano));
   }
 
   return {
