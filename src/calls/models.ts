@@ -49,8 +49,8 @@ function renderModel(catalog: Catalog, callable: CallableModel, name: string) {
 
 function pricingOf(callable: CallableModel) {
   if (isMediaModel(callable)) return mediaPricing(callable.offers[0]!.price);
-  const { price } = callable.offers[0]!;
-  return callable.model.kind === "text" ? textPricing(price) : embeddingPricing(price);
+  const { price, protocol } = callable.offers[0]!;
+  return protocol === "embeddings" ? embeddingPricing(price) : textPricing(price, protocol);
 }
 
 /** What goes in and what comes out. Vectors, images and videos are no text tokens: there are none to put out. */

@@ -1,7 +1,14 @@
 /** The prices of a model as `GET /v1/models` tells them: those of its first offer. MODELS-08. */
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import type { PriceUnit } from "../base/price-parts.ts";
-import type { FixedPrice, MediaPrice, TextRates } from "../catalog/index.ts";
+import {
+  hasHourWrites,
+  hourWriteRate,
+  type FixedPrice,
+  type MediaPrice,
+  type OfferProtocol,
+  type TextRates,
+} from "../catalog/index.ts";
 
 /** One rate; `when` names the tier it holds for, by the fields that choose it. */
 export interface PricingRow {
@@ -22,27 +29,49 @@ const perMillion = (billable: string, nano: NanoUsd, when?: PricingRow["when"]) 
   row(billable, "million_tokens", nano, when);
 
 /** Of a model that puts out vectors. */
-export const embeddingPricing = (rates: TextRates) => [perMillion("input_tokens", rates.input)];
-
-/** The rates of short calls first, then those of each tier: they hold for the whole of a call with more input (T64). */
-export const textPricing = (price: FixedPrice): PricingRow[] => [
-  ...ratesRows(price),
-  ...(price.above ?? []).flatMap(({ inputTokens, rates }) =>
-    ratesRows(rates, { input_tokens_above: String(inputTokens) }),
-  ),
+export const embeddingPricing = (rates: TextRates): PricingRow[] => [
+  perMillion("input_tokens", rates.input),
+  ...requestRow(rates),
 ];
 
-const ratesRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
-  perMillion("input_tokens", rates.input, when),
-  perMillion("cache_read_tokens", rates.cacheRead ?? rates.input, when),
-  perMillion("cache_write_tokens", rates.cacheWrite ?? rates.input, when),
-  perMillion("output_tokens", rates.output, when),
-  // Where it costs what other output does, it is no price of its own.
-  ...(rates.reasoning === undefined || rates.reasoning === rates.output
-    ? []
-    : [perMillion("reasoning_tokens", rates.reasoning, when)]),
-  ...(rates.request === undefined ? [] : [row("requests", "request", rates.request, when)]),
-];
+/**
+ * The rates of short calls first, then those of each tier: they hold for the whole of a call with more input (T64).
+ * `protocol`: what the offer speaks; some have cache writes of an hour (T54).
+ */
+export function textPricing(price: FixedPrice, protocol: OfferProtocol): PricingRow[] {
+  const rows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
+    perMillion("input_tokens", rates.input, when),
+    perMillion("cache_read_tokens", rates.cacheRead ?? rates.input, when),
+    ...cacheWriteRows(rates, protocol, when),
+    perMillion("output_tokens", rates.output, when),
+    // Where it costs what other output does, it is no price of its own.
+    ...(rates.reasoning === undefined || rates.reasoning === rates.output
+      ? []
+      : [perMillion("reasoning_tokens", rates.reasoning, when)]),
+    ...requestRow(rates, when),
+  ];
+  const tiers = (price.above ?? []).flatMap(({ inputTokens, rates }) =>
+    rows(rates, { input_tokens_above: String(inputTokens) }),
+  );
+  return [...rows(price), ...tiers];
+}
+
+/** Those of an hour only where they cost something else. */
+function cacheWriteRows(
+  rates: TextRates,
+  protocol: OfferProtocol,
+  when: PricingRow["when"],
+): PricingRow[] {
+  const rate = rates.cacheWrite ?? rates.input;
+  const hour = hasHourWrites(rates, protocol) ? hourWriteRate(rates) : rate;
+  return [
+    perMillion("cache_write_tokens", rate, when),
+    ...(hour === rate ? [] : [perMillion("cache_write_1h_tokens", hour, when)]),
+  ];
+}
+
+const requestRow = ({ request }: TextRates, when?: PricingRow["when"]): PricingRow[] =>
+  request === undefined ? [] : [row("requests", "request", request, when)];
 
 export function mediaPricing(price: MediaPrice): PricingRow[] {
   switch (price.basis) {

@@ -3,7 +3,7 @@
  */
 import { assert } from "../base/assert.ts";
 import type { NanoUsd } from "../base/money.ts";
-import { hourWriteRate } from "./price.ts";
+import { hasHourWrites, hourWriteRate } from "./price.ts";
 import type { TextModel, TextOffer, TextRates } from "./types.ts";
 
 /** What the bound needs to know of a request. */
@@ -18,11 +18,9 @@ export interface BoundFacts {
 
 const larger = (left: NanoUsd, right: NanoUsd): NanoUsd => (left > right ? left : right);
 
-/** One-hour writes exist in the messages protocol and Converse, and wherever a price for them is given. */
 function inputRate(rates: TextRates, { protocol }: TextOffer): NanoUsd {
   const rate = larger(larger(rates.input, rates.cacheRead ?? 0n), rates.cacheWrite ?? 0n);
-  const hasHours = protocol === "messages" || protocol === "converse";
-  return hasHours || rates.cacheWrite1h !== undefined ? larger(rate, hourWriteRate(rates)) : rate;
+  return hasHourWrites(rates, protocol) ? larger(rate, hourWriteRate(rates)) : rate;
 }
 
 /**

@@ -20,7 +20,7 @@ export { keyMistake, keyMistakes } from "./key-form.ts";
 export { layeredCatalog } from "./layers.ts";
 export { catalogAt, pricesInForce } from "./in-force.ts";
 export { isPattern, modelNames, type ModelNames } from "./names.ts";
-export { priceUsage, usageParts } from "./price.ts";
+export { hasHourWrites, hourWriteRate, priceUsage, usageParts } from "./price.ts";
 export { estimateInputTokens, upperBound } from "./bound.ts";
 export {
   checkParameters,

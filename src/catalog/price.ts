@@ -5,7 +5,7 @@
 import type { NanoUsd } from "../base/money.ts";
 import { requestPart, sumOfParts, tokensPart, type PricePart } from "../base/price-parts.ts";
 import type { Usage } from "../base/usage.ts";
-import type { FixedPrice, TextRates } from "./types.ts";
+import type { FixedPrice, OfferProtocol, TextRates } from "./types.ts";
 
 /** The rate of one-hour cache writes: as given, else the larger of the five-minute rate and twice the input rate (T54). */
 export function hourWriteRate(rates: TextRates): NanoUsd {
@@ -14,6 +14,10 @@ export function hourWriteRate(rates: TextRates): NanoUsd {
   const twiceInput = 2n * rates.input;
   return fiveMinutes > twiceInput ? fiveMinutes : twiceInput;
 }
+
+/** One-hour writes exist in the messages protocol and Converse, and wherever a price for them is given. */
+export const hasHourWrites = ({ cacheWrite1h }: TextRates, protocol: OfferProtocol): boolean =>
+  protocol === "messages" || protocol === "converse" || cacheWrite1h !== undefined;
 
 /** The rates that hold for a call of so many input tokens: the last tier passed, for the whole call (T64). */
 function ratesFor(price: FixedPrice, inputTokens: number): TextRates {

@@ -19,8 +19,8 @@ models:
 `;
 
 /** The rows as short texts: what, how much, and for whom. */
-function pricingOf(price: string): string[] {
-  const result = checkConfig(fileOf(price), { environment: {} });
+function pricingOf(price: string, file = fileOf(price)): string[] {
+  const result = checkConfig(file, { environment: {} });
   if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
   const [model] = listModels(result.config.catalog, undefined);
   return model!.pricing.map(({ billable, price_usd: usd, when = {} }) =>
@@ -58,4 +58,33 @@ it("has no row for what costs as much as other output", () => {
     "cache_write_tokens 1",
     "output_tokens 4",
   ]);
+});
+
+it("T54: has the rate of one-hour cache writes wherever such writes are charged", () => {
+  const price = 'price: { input: "3", cache_write: "3.75", output: "15" }';
+  const messages = fileOf(price).replace("protocol: chat", "protocol: messages");
+  expect(pricingOf(price, messages.replace("dialect: openai", "dialect: anthropic"))).toEqual([
+    "input_tokens 3",
+    "cache_read_tokens 3",
+    "cache_write_tokens 3.75",
+    "cache_write_1h_tokens 6",
+    "output_tokens 15",
+  ]);
+  expect(pricingOf(price)).not.toContain("cache_write_1h_tokens 6");
+  expect(
+    pricingOf('price: { input: "3", cache_write: "3.75", cache_write_1h: "5", output: "15" }'),
+  ).toContain("cache_write_1h_tokens 5");
+});
+
+it("has the price per call of embeddings too", () => {
+  const file = `
+providers:
+  - { id: p, dialect: openai, base_url: "https://api.example.com/v1", api_key: x }
+models:
+  - id: acme/vectors
+    kind: embedding
+    context_length: 8000
+    offers: [{ provider: p, upstream_model: vectors, price: { input: "0.02", request: "0.0001" } }]
+`;
+  expect(pricingOf("", file)).toEqual(["input_tokens 0.02", "requests 0.0001"]);
 });
