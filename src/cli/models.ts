@@ -28,7 +28,7 @@ export function addModelsCommand(program: Command): void {
     .addHelpText(
       "after",
       "\n[words] is a part of the model's id. Prices of text are USD for a million tokens, input / output; a + says that\n" +
-        "calls with much input cost more. --json has every rate.",
+        "calls with much input have another price. --json has every rate.",
     )
     .action(models);
 }
@@ -88,10 +88,13 @@ function offerRows(model: Json): string[][] {
 }
 
 function priceText({ price, price_above: above, price_tiers: tiers }: Json): string {
-  const { input, output } = price;
-  if (input === "0" && (output ?? "0") === "0") return "free";
-  if (output !== undefined && isOfText(price))
-    return `${input} / ${output}${(above ?? tiers) === undefined ? "" : " +"}`;
+  const { input, output, request = "0" } = price;
+  const hasTiers = (above ?? tiers) !== undefined;
+  if (!hasTiers && Object.values(price).every((rate = "0") => rate === "0")) return "free";
+  if (output !== undefined && isOfText(price)) {
+    const perCall = request === "0" ? "" : `, ${request} a call`;
+    return `${input} / ${output}${hasTiers ? " +" : ""}${perCall}`;
+  }
   return Object.entries(price)
     .map(([name, value]) => `${name} ${rateText(value)}`)
     .join(", ");

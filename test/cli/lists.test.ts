@@ -1,5 +1,5 @@
 /** What `tollgate vendors` and `tollgate models` print, before a gateway has ever run: tables for people, JSON for programs. */
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
@@ -39,6 +39,41 @@ describe("lists of the command line", () => {
     const rows = JSON.parse(stdout) as { id: string }[];
     expect(rows.length).toBeGreaterThan(10);
     expect(rows.every(({ id }) => typeof id === "string")).toBe(true);
+  });
+
+  it("what costs something is not called free: calls, long calls, cache writes", async () => {
+    const config = join(directory, "tollgate.yaml");
+    const prices = {
+      free: 'price: { input: "0", output: "0" }',
+      calls: 'price: { input: "0", output: "0", request: "0.01" }',
+      both: 'price: { input: "1", output: "2", request: "0.01" }',
+      long: 'price: { input: "0", output: "0" }, price_above: { input_tokens: 9, price: { input: "1", output: "2" } }',
+      written: 'price: { input: "0", cache_write: "1", output: "0" }',
+    };
+    const models = Object.entries(prices).map(
+      ([name, price]) =>
+        `  - { id: acme/${name}, kind: text, context_length: 9000, max_output_tokens: 900, offers: [{ provider: acme, protocol: chat, upstream_model: m, ${price} }] }`,
+    );
+    const provider =
+      "{ id: acme, dialect: openai-compatible, base_url: 'http://127.0.0.1:9/v1', api_key: none }";
+    writeFileSync(config, `providers: [${provider}]\nmodels:\n${models.join("\n")}\n`);
+    const { stdout } = await tollgateHere(["models", "acme"], {
+      TOLLGATE_DATA_DIR: environment.TOLLGATE_DATA_DIR,
+      TOLLGATE_SANDBOX: "off",
+      TOLLGATE_CONFIG: config,
+    });
+    const shown = stdout
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .map((row) => row.split(/ {2,}/));
+    expect(Object.fromEntries(shown.map(([id, , , price]) => [id, price]))).toEqual({
+      "acme/free": "free",
+      "acme/calls": "0 / 0, 0.01 a call",
+      "acme/both": "1 / 2, 0.01 a call",
+      "acme/long": "0 / 0 +",
+      "acme/written": "0 / 0",
+    });
   });
 
   it("prices by size and resolution name each", async () => {
