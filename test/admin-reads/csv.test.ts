@@ -101,6 +101,49 @@ describe("CSV", () => {
     expect(rows.at(-1)!["usage.input_tokens"]).toBe("1000");
   });
 
+  it("requests: has whatever a call was billed by, its error, its tags and its end user", async () => {
+    const { gateway, root, home } = world;
+    const { key } = await world.keyOf(world.ann, home.id);
+    const usage = { input: 900, output: 70, cache_read: 300, cache_write: 200, reasoning: 30 };
+    await world.chat(key, { usage });
+    await world.video(key);
+    const post = (path: string, body: object) =>
+      fetch(gateway.url + path, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${key}`,
+          prefer: "wait=30",
+          "x-gw-metadata": '{"team":"=1"}',
+          "x-gw-end-user": "@u",
+        },
+        body: JSON.stringify({ prompt: "A boat", ...body }),
+      }).then((answer) => answer.text());
+    await post("/v1/images/generations", { model: "sandbox/image-model-a" });
+    await post("/v1/tasks", { model: "sandbox/task-image-model-1", n: 2 });
+    await post("/v1/images/generations", { model: "no/such" });
+    const path = `/requests?${period}&workspace_id=${home.id}`;
+    const json = (await all(root, path)).slice(0, 5);
+    const rows = (await rowsOf(root, path)).slice(0, 5);
+    const usageOf = (row: Record<string, unknown>) =>
+      Object.fromEntries(
+        Object.entries(row).flatMap(([name, cell]) =>
+          name.startsWith("usage.") && cell !== "" ? [[name.slice(6), cell]] : [],
+        ),
+      );
+    const asText = (counts: object | null) =>
+      Object.fromEntries(
+        Object.entries(counts ?? {}).map(([name, count]) => [name, String(count)]),
+      );
+    expect(rows.map(usageOf)).toEqual(json.map((row) => asText(row["usage"] as object | null)));
+    expect(rows.map((row) => Object.keys(usageOf(row)).length)).toEqual([0, 5, 5, 4, 6]);
+    expect(rows[0]).toMatchObject({
+      "explanation.error": "invalid_value",
+      tags: '{"team":"=1"}',
+      end_user: "'@u",
+    });
+  });
+
   it("ledger: amounts are numbers, notes are text; it adds up", async () => {
     const path = `/workspaces/${world.home.id}/ledger?${period}`;
     const rows = await rowsOf(world.root, path);

@@ -139,6 +139,25 @@ const listed = Type.Object({
   dropped_count: Type.Optional(Type.Integer({ description: "With `view=list`." })),
 });
 
+/** What else calls are billed by, of texts, pictures and videos. A file has all of it, so that costs can be computed again. */
+const otherCounts = [
+  "cache_write_tokens",
+  "cache_write_1h_tokens",
+  "reasoning_tokens",
+  "unit",
+  "input_text_tokens",
+  "input_image_tokens",
+  "output_text_tokens",
+  "output_image_tokens",
+  "input_images",
+  "output_images",
+  "quality",
+  "image_size",
+  "seconds",
+  "resolution",
+  "tokens",
+] as const;
+
 const list = route({
   method: "GET",
   path: "/requests",
@@ -179,6 +198,10 @@ const list = route({
     "first_token_ms",
     "dropped",
     "notes",
+    ...otherCounts.map((name) => `usage.${name}`),
+    "explanation.error",
+    "tags",
+    "end_user",
   ],
   async handle({ services, actor, query }) {
     await services.logWritten();
