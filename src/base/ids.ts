@@ -56,3 +56,6 @@ export function idMs(part: string): number | undefined {
 export function newId(prefix: string, nowMs: number = Date.now()): string {
   return `${prefix}_${timePart(nowMs)}${randomPart()}`;
 }
+
+/** Behind the id of a call that outlived its hold: the reference of the entry that charged it (docs/ledger.md). */
+export const latePart = ":late";

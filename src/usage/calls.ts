@@ -4,10 +4,9 @@
  * was not charged counts when it began. A charge without a log row counts as a call of no model, until the row comes.
  * The rows of the log are looked up all at once, and calls that are alike are read once (sums.ts).
  */
+import { latePart } from "../base/ids.ts";
 import type { LogIds } from "./log-bounds.ts";
 import { alikeNames, alikeSql, logList, logNames, noAlikeList, readAlikeSql } from "./sums.ts";
-
-const latePart = ":late";
 
 /** The id of the log row of a charge: a call that outlived its hold was charged under its id and ':late' (docs/ledger.md). */
 const logIdOf = (reference: string): string =>

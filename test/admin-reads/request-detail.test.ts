@@ -1,5 +1,6 @@
 /** One call over the management API: its error, its reservation, what was changed and its price line by line. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventually } from "../support/patience.ts";
 import { startWorld, type World } from "./support.ts";
 
 let world: World;
@@ -55,6 +56,29 @@ it("the price lines of each kind of call add up to its charge, and its entry and
     expect(exact(row.reserved)).toBe(entry!.held * 1_000_000n);
     expect(exact(row.reserved)).toBeGreaterThan(0n);
   }
+});
+
+it("of a call that outlived its hold the entry is the one that charged it, and the reservation is the hold's", async () => {
+  const { database } = world.gateway;
+  const script = JSON.stringify({ task_seconds: 1 });
+  const body = { model: "sandbox/video-model-v1", prompt: `A\n#sandbox ${script}`, duration: 2 };
+  const { id } = JSON.parse((await send("/v1/tasks", body)).text) as { id: string };
+  await database.query(
+    "update ledger_holds set lease_until = now() - interval '1 hour' where id = $1",
+    [id],
+  );
+  expect(await database.query("select ledger_expire_holds(9) as n")).toEqual([{ n: 1 }]);
+  const row = await eventually(async () => {
+    const { status, json } = await world.mem.call("GET", `/requests/${id}`);
+    return status === 200 && (json as { cost: string; reserved: string; ledger_entry_id: string });
+  }, "the row of the task");
+  const entries = await database.query<{ id: string; kind: string; usd: bigint }>(
+    `select 'entry_' || entry as id, kind, amount_nano as usd from ledger_entries
+     where reference like $1 || '%' order by entry`,
+    [id],
+  );
+  expect(entries.map(({ kind }) => kind)).toEqual(["expire", "charge"]);
+  expect(row).toMatchObject({ cost: "0.1", reserved: "0.1", ledger_entry_id: entries[1]!.id });
 });
 
 it("a call that failed says what its caller was answered, and whether it was a stream", async () => {

@@ -1,6 +1,6 @@
 /** One call with what the list of calls leaves out. docs/management.md. */
 import { errorCatalogue, GatewayError } from "../../base/errors.ts";
-import { idMs } from "../../base/ids.ts";
+import { idMs, latePart } from "../../base/ids.ts";
 import { formatUsd } from "../../base/money.ts";
 import { readBodies, type Bodies } from "../../request-log/index.ts";
 import type { Queryable } from "../../storage/index.ts";
@@ -36,6 +36,14 @@ async function droppedError(database: Queryable, id: string): Promise<GatewayErr
   );
 }
 
+/** What a call's hold ended with, and what charged it where that came later: its hold had expired while it ran. */
+async function entriesOf(database: Queryable, workspaceId: string, id: string) {
+  const entryOf = async (reference: string): Promise<Entry | undefined> =>
+    (await readEntries(database, workspaceId, { reference, limit: 1 })).entries[0];
+  const ended = await entryOf(id);
+  return { ended, late: ended?.kind === "expire" ? await entryOf(id + latePart) : undefined };
+}
+
 /** One log row and its entry of the ledger. @throws GatewayError `not_found` */
 export async function getRequest(
   { database }: { readonly database: Queryable },
@@ -48,10 +56,10 @@ export async function getRequest(
     },
   );
   const [row] = await readRows(database, [name]);
-  const { entries } = await readEntries(database, name.workspaceId, { reference: id, limit: 1 });
+  const entries = await entriesOf(database, name.workspaceId, id);
   const { model, provider, usage, cost_nano: costNano } = row!;
   return {
-    record: { ...renderRequest(row!, visibility.everything), ...renderDetail(row!, entries[0]) },
+    record: { ...renderRequest(row!, visibility.everything), ...renderDetail(row!, entries) },
     charged: { model, provider, usage, costNano },
   };
 }
@@ -68,14 +76,17 @@ export async function getRequestBody(
   return bodies;
 }
 
-function renderDetail(row: RequestLogRow, entry: Entry | undefined): object {
+function renderDetail(
+  row: RequestLogRow,
+  { ended, late = ended }: Awaited<ReturnType<typeof entriesOf>>,
+): object {
   const { error, reserved_nano: told } = row.explanation ?? {};
-  const reserved = entry?.heldNano ?? told;
+  const reserved = ended?.heldNano ?? told;
   return {
     stream: row.stream,
     error: error == null ? null : { ...describe(error), code: error, message: row.error_message },
     reserved: reserved === undefined ? null : formatUsd(BigInt(reserved)),
-    ledger_entry_id: entry?.id ?? null,
+    ledger_entry_id: late?.id ?? null,
     changes: changesOf(row.dropped ?? [], row.notes ?? []),
   };
 }
