@@ -18,6 +18,8 @@ import type { Reply } from "./reply.ts";
 
 /** An answer as it is kept. Its form is the gateway's own; a later one that differs gets another `version`. */
 interface Kept {
+  /** Whose answer it is: a fallback's, where the model that was asked for did not answer. Absent in answers of before. */
+  readonly model?: string;
   readonly provider: string | null;
   readonly upstreamProtocol: CallRecord["upstreamProtocol"];
   /** What the first answer was charged, in nano-USD. */
@@ -88,8 +90,9 @@ export class CachedCall {
     const { kept } = this.reply;
     const isWhole = record.cache !== "hit" && record.status === "succeeded";
     if (this.#name === undefined || kept === undefined || !isWhole) return;
-    const { provider, upstreamProtocol, costNano, notes, said } = record;
+    const { model, provider, upstreamProtocol, costNano, notes, said } = record;
     const whole: Kept = {
+      model,
       provider,
       upstreamProtocol,
       costNano: String(costNano),
@@ -113,6 +116,7 @@ export class CachedCall {
   }
 
   #answered({ services, record, reply }: CallContext, kept: Kept): Answered {
+    record.model = kept.model ?? record.model;
     record.provider = kept.provider;
     record.upstreamProtocol = kept.upstreamProtocol;
     record.notes = kept.notes;
