@@ -27,7 +27,7 @@ export async function runTextCall(
 ): Promise<void> {
   const keeper = keeperOf(call, caller);
   const record = recordOf(services, call);
-  const run: Run = { call, reply: keeper ?? caller, keeper, record };
+  const run: Run = { call, reply: keeper ?? caller, keeper, record, isCharged: false };
   call.span?.keep();
   try {
     await answer(services, run);
@@ -43,6 +43,8 @@ export async function runTextCall(
   } finally {
     record.durationMs = services.clock.now() - record.startedMs;
     call.rate?.settle(record.metered?.usage);
+    // What was used and could not be charged is of no bill: no sum counts tokens that nobody paid.
+    if (!run.isCharged) record.metered = undefined;
     record.bodies = keeper?.bodies(record);
     traceCall(record);
     services.finished(record);
@@ -61,6 +63,8 @@ interface Run {
   readonly record: CallRecord;
   cached?: CachedCall | undefined;
   context?: CallContext;
+  /** What it used is in the ledger. */
+  isCharged: boolean;
 }
 
 /** Hooks, what can refuse it, its money with the answer in it, and then the answer's end. */
@@ -81,6 +85,7 @@ async function answer(services: TextServices, run: Run): Promise<void> {
     { id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano },
     () => findAnswer(services, run, prepared),
   );
+  run.isCharged = true;
   record.costNano = answered.amountNano;
   record.status = run.reply.gone ? "client_closed" : "succeeded";
   answered.end();

@@ -46,7 +46,9 @@ it.each(eachProtocol)("BILL-01 T16: a %s answer", async (_name, protocol) => {
   expect([protocol.endsNormally(events), protocol.endsWithError(events)]).toEqual([false, true]);
   for (const answer of [whole, streamed]) {
     const row = await world.row(answer);
-    expect(row).toMatchObject({ status: "failed", http_status: 500, cost_nano: 0n });
+    // What nobody paid is in no sum of tokens.
+    const unpaid = { status: "failed", http_status: 500, cost_nano: 0n, usage: null };
+    expect(row).toMatchObject({ ...unpaid, usage_source: null });
     expect(row.attempts.map(({ provider, outcome }) => [provider, outcome])).toEqual([
       ["first", "ok"],
     ]);
