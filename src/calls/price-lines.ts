@@ -1,7 +1,13 @@
 /** How a charge came about, for who looks at a call later: line by line, by the rule that charged it. docs/management.md. */
 import { GatewayError } from "../base/errors.ts";
 import type { NanoUsd } from "../base/money.ts";
-import { priceLines, sumOfParts, type PriceLine, type PricePart } from "../base/price-parts.ts";
+import {
+  priceLines,
+  requestPart,
+  sumOfParts,
+  type PriceLine,
+  type PricePart,
+} from "../base/price-parts.ts";
 import { noUsage, type Usage } from "../base/usage.ts";
 import { usageParts, type Catalog, type FixedPrice, type MediaPrice } from "../catalog/index.ts";
 import { mediaParts, type MediaUsage } from "../media/index.ts";
@@ -13,6 +19,8 @@ interface Charged {
   /** As the call was billed by it; null where nothing was made. */
   readonly usage: object | null;
   readonly costNano: NanoUsd;
+  /** It is an answer of the response cache, charged as its key says. */
+  readonly isRepeat: boolean;
 }
 
 /**
@@ -20,7 +28,8 @@ interface Charged {
  * leads to the charge any more, the price of then is not known, and the answer is null.
  */
 export function chargeLines(catalog: Catalog, charged: Charged): readonly PriceLine[] | null {
-  const { model, provider, usage, costNano } = charged;
+  const { model, provider, usage, costNano, isRepeat } = charged;
+  if (isRepeat && costNano > 0n) return priceLines([requestPart("cached_answer", costNano)]);
   if (usage === null) return costNano === 0n ? [] : null;
   const offers = catalog.models.get(model ?? "")?.offers ?? [];
   for (const { price } of offers.filter((offer) => offer.provider === provider)) {

@@ -1,5 +1,6 @@
 /** One call over the management API: its error, its reservation, what was changed and its price line by line. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import { eventually } from "../support/patience.ts";
 import { startWorld, type World } from "./support.ts";
 
@@ -56,6 +57,24 @@ it("the price lines of each kind of call add up to its charge, and its entry and
     expect(exact(row.reserved)).toBe(entry!.held * 1_000_000n);
     expect(exact(row.reserved)).toBeGreaterThan(0n);
   }
+});
+
+it("the price of an answer from the cache is a line of its own: no price has changed", async () => {
+  const own = await world.keyOf(world.ann, world.home.id);
+  const cache = { ttl_seconds: 60, charge_percent: 33 };
+  world.must(await world.ann.call("PATCH", `/keys/${own.id}`, { response_cache: cache }));
+  const of = async (id: string) => world.must(await world.ann.call("GET", `/requests/${id}`));
+  // Words that no other call of the workspace has.
+  const script = { reply: own.id, usage: { input: 1001, output: 201 } };
+  const first = await of(await world.chat(own.key, script));
+  const repeat = await eventually(async () => {
+    const row = await of(await world.chat(own.key, script));
+    return row.explanation.cache === "hit" && row;
+  }, "a hit");
+  const cost = formatUsd((parseUsd(first.cost) * 33n + 99n) / 100n);
+  expect(repeat).toMatchObject({ cost, usage: null });
+  const line = { name: "cached_answer", quantity: "1", per: "request" };
+  expect(repeat.price_lines).toEqual([{ ...line, unit_price: cost, amount: cost }]);
 });
 
 it("of a call that outlived its hold the entry is the one that charged it, and the reservation is the hold's", async () => {

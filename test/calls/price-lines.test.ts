@@ -76,7 +76,7 @@ const catalog = {
 } as unknown as Catalog;
 
 const linesOf = (usage: object | null, costNano: bigint, provider: string | null = "acme") =>
-  chargeLines(catalog, { model: "a/b", provider, usage, costNano });
+  chargeLines(catalog, { model: "a/b", provider, usage, costNano, isRepeat: false });
 
 /** In units of 10^-15 USD, which are millionths of a nano-dollar. */
 const exact = (amount: string): bigint => {
@@ -110,7 +110,13 @@ it("a charge whose price has changed since, or is gone, has no lines", () => {
   expect(linesOf(textUsage, priceUsage(text, textUsage) + 1n)).toBeNull();
   for (const model of ["a/c", null])
     expect(
-      chargeLines(catalog, { model, provider: "acme", usage: textUsage, costNano: 17n }),
+      chargeLines(catalog, {
+        model,
+        provider: "acme",
+        usage: textUsage,
+        costNano: 17n,
+        isRepeat: false,
+      }),
     ).toBeNull();
   // A size that has no price any more.
   const gone: MediaUsage = { unit: "images", outputImages: 1, inputImages: 0, imageSize: "8K" };

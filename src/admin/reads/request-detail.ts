@@ -20,6 +20,8 @@ interface ReadRequest {
     readonly usage: object | null;
     /** Nano-USD. */
     readonly costNano: bigint;
+    /** Answered by the response cache of its key. */
+    readonly isRepeat: boolean;
   };
 }
 
@@ -57,10 +59,11 @@ export async function getRequest(
   );
   const [row] = await readRows(database, [name]);
   const entries = await entriesOf(database, name.workspaceId, id);
-  const { model, provider, usage, cost_nano: costNano } = row!;
+  const { model, provider, usage, cost_nano: costNano, explanation } = row!;
+  const isRepeat = explanation?.cache === "hit";
   return {
     record: { ...renderRequest(row!, visibility.everything), ...renderDetail(row!, entries) },
-    charged: { model, provider, usage, costNano },
+    charged: { model, provider, usage, costNano, isRepeat },
   };
 }
 

@@ -37,6 +37,7 @@ export interface RequestLogRow {
 interface Explanation {
   readonly error?: string | null;
   readonly reserved_nano?: string;
+  readonly cache?: string;
 }
 
 /** A page of rendered rows. */

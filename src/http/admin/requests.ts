@@ -58,7 +58,14 @@ const row = Type.Object({
 
 const priceLine = Type.Object({
   name: Type.String({
-    examples: ["input_tokens", "cache_read_tokens", "output_images", "requests", "rounding"],
+    examples: [
+      "input_tokens",
+      "cache_read_tokens",
+      "output_images",
+      "requests",
+      "cached_answer",
+      "rounding",
+    ],
   }),
   quantity: Type.String({ description: "Tokens, images, seconds or requests." }),
   unit_price: usd("For one `per`."),
