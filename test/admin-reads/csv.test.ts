@@ -3,22 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { csvCell } from "../../src/http/admin/csv.ts";
 import type { Person } from "../admin/people.ts";
+import { csvRows } from "./csv-read.ts";
 import { startWorld, type World } from "./support.ts";
 
 const period = "from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z";
-
-/** Records of CSV, by RFC 4180. */
-function parse(text: string): string[][] {
-  const rows: string[][] = [[]];
-  for (const [, quoted, plain, end] of text.matchAll(
-    /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g,
-  )) {
-    rows.at(-1)!.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
-    if (end === "\r\n") rows.push([]);
-  }
-  rows.pop();
-  return rows;
-}
 
 it.each([
   ["=1+1", "'=1+1"],
@@ -78,8 +66,7 @@ describe("CSV", () => {
   const rowsOf = async (person: Person, path: string) => {
     const { status, type, text } = await get(person, path);
     expect([status, type]).toEqual([200, "text/csv; charset=utf-8"]);
-    const [names = [], ...rows] = parse(text);
-    return rows.map((row) => Object.fromEntries(row.map((cell, place) => [names[place], cell])));
+    return csvRows(text);
   };
   const all = async (person: Person, path: string) => {
     const found: Record<string, unknown>[] = [];
@@ -150,10 +137,10 @@ describe("CSV", () => {
     expect(rows).toHaveLength((await all(world.root, path)).length);
     expect(rows.find(({ amount }) => amount === "-3")).toMatchObject({ note: `'=1+1, "so"` });
     const balance = rows.reduce((sum, { kind, amount }) => {
-      const nano = parseUsd(amount);
+      const nano = parseUsd(amount!);
       return kind === "credit" ? sum + nano : sum - nano;
     }, 0n);
-    expect(balance).toBe(parseUsd(rows[0]!["balance_after"]));
+    expect(balance).toBe(parseUsd(rows[0]!["balance_after"]!));
   });
 
   it("usage: the sum is that of the JSON answer", async () => {

@@ -217,19 +217,15 @@ describe("what it costs", () => {
 
 it("a hit is of the model that answered, a fallback too: log and usage name whom the first answer was from", async () => {
   const { key } = await newKey({ responseCache: { ttlSeconds: 60, chargePercent: 50 } });
-  const body = chat('Hello\n#sandbox {"status":500,"only":["chat"]}', {
-    models: ["sandbox/messages"],
-  });
+  const models = ["sandbox/messages"];
+  const body = chat('Hello\n#sandbox {"status":500,"only":["chat"]}', { models });
   const first = await call(key, body);
   expect([first.status, first.cache]).toEqual([200, "miss"]);
   await kept(1);
   const second = await call(key, body);
   expect([second.cache, second.text]).toEqual(["hit", first.text]);
-  for (const { id } of [first, second])
-    expect(await logged(bench, id)).toMatchObject({
-      model: "sandbox/messages",
-      provider: "sandbox-anthropic",
-    });
+  const named = { model: models[0], provider: "sandbox-anthropic" };
+  for (const { id } of [first, second]) expect(await logged(bench, id)).toMatchObject(named);
 });
 
 describe("a hit is a call like any other", () => {

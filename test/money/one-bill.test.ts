@@ -1,0 +1,245 @@
+/**
+ * One bill: for the same traffic every place that shows money or counts says the same, to the last nano-dollar, before usage is summed
+ * and after. Ledger, balances, spend of layers, log, usage however it is cut, CSV, exports, metrics.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { adminToken, type Answer } from "../admin/support.ts";
+import { csvRows } from "../admin-reads/csv-read.ts";
+import { formatUsd, parseUsd } from "../../src/base/money.ts";
+import { exportDay } from "../../src/exports/day.ts";
+import { openExportPlace, type ExportKind } from "../../src/exports/index.ts";
+import { foldUsage } from "../../src/usage/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
+import { sendTraffic, startTraffic, type Traffic } from "./mixed-traffic.ts";
+
+type Row = Answer["json"];
+const period = "from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z";
+const sum = (rows: readonly Row[], name = "cost"): bigint =>
+  rows.reduce((all, row) => all + parseUsd(row[name] as string), 0n);
+const count = (rows: readonly Row[], name: string): number =>
+  rows.reduce((all, row) => all + Number(row[name] ?? 0), 0);
+/** In units of 10^-15 USD. */
+const exact = (text: string): bigint => {
+  const [whole = "", part = ""] = text.split(".");
+  return BigInt(whole + part.padEnd(15, "0"));
+};
+
+let traffic: Traffic;
+/** What the ledger charged, in all and of each workspace, key and member. */
+let charged: bigint;
+let byScope: ReadonlyMap<string, bigint>;
+let log: readonly Row[];
+beforeAll(async () => {
+  traffic = await startTraffic();
+  await sendTraffic(traffic);
+  const entries = await traffic.gateway.database.query<{ scopes: string[]; nano: bigint }>(
+    "select array[workspace_id, key_id, member_id] as scopes, amount_nano as nano from ledger_entries where kind = 'charge'",
+  );
+  charged = entries.reduce((all, { nano }) => all + nano, 0n);
+  const scopes = new Map<string, bigint>();
+  for (const { scopes: names, nano } of entries)
+    for (const name of names) scopes.set(name, (scopes.get(name) ?? 0n) + nano);
+  byScope = scopes;
+  log = await pages("/requests?");
+}, 120_000);
+afterAll(() => traffic?.close());
+
+const get = async (path: string): Promise<Row> =>
+  traffic.must(await traffic.root.call("GET", path));
+async function pages(path: string): Promise<Row[]> {
+  const found: Row[] = [];
+  for (let cursor = ""; ;) {
+    const page = await get(`${path}limit=7${cursor}`);
+    found.push(...page.data);
+    if (page.has_more !== true) return found;
+    cursor = `&cursor=${encodeURIComponent(page.next_cursor as string)}`;
+  }
+}
+const csv = async (path: string): Promise<Row[]> => {
+  const headers = { accept: "text/csv", authorization: `Bearer ${traffic.root.token}` };
+  return csvRows(await (await fetch(`${traffic.gateway.url}/admin/v1${path}`, { headers })).text());
+};
+
+it("BILL-01: the log has each call once, and its costs are the charges of the ledger", () => {
+  expect(log.length).toBeGreaterThan(100);
+  expect(new Set(log.map(({ id }) => id as string)).size).toBe(log.length);
+  expect(charged).toBeGreaterThan(0n);
+  expect(sum(log)).toBe(charged);
+});
+
+it("the price lines of each call add up to its cost, and its entry is the one that charged it", async () => {
+  for (const { id, cost } of log) {
+    const row = await get(`/requests/${id}`);
+    const lines = row.price_lines as { amount: string }[];
+    const all = lines.reduce((total, { amount }) => total + exact(amount), 0n);
+    expect({ id, all }).toEqual({ id, all: exact(cost as string) });
+    const [entry] = await traffic.gateway.database.query<{ nano: bigint }>(
+      "select amount_nano as nano from ledger_entries where 'entry_' || entry = $1",
+      [row.ledger_entry_id],
+    );
+    expect({ id, nano: entry?.nano ?? 0n }).toEqual({ id, nano: parseUsd(cost as string) });
+  }
+});
+
+it("CAP-01: balance, workspace, members and keys have spent what the ledger charged them", async () => {
+  for (const { id } of [traffic.home, traffic.away]) {
+    const { charged: told, credits, available } = await get(`/workspaces/${id}/balance`);
+    expect(parseUsd(told as string)).toBe(byScope.get(id));
+    expect(parseUsd(available as string)).toBe(parseUsd(credits as string) - byScope.get(id)!);
+    const layers = [
+      { of: id, ...(await get(`/workspaces/${id}`)) },
+      ...(await pages(`/workspaces/${id}/members?`)).map((row) => ({ of: row.user_id, ...row })),
+      ...(await pages(`/keys?workspace_id=${id}&`)).map((row) => ({ of: row.id, ...row })),
+    ];
+    expect(layers.length).toBeGreaterThan(2);
+    for (const { of, spend } of layers) {
+      const spent = formatUsd(byScope.get(of as string) ?? 0n);
+      expect({ of, spend }).toEqual({
+        of,
+        spend: { total: spent, daily: spent, weekly: spent, monthly: spent },
+      });
+    }
+  }
+  for (const { id, key } of traffic.keys) {
+    const headers = { authorization: `Bearer ${key}` };
+    const own = (await (await fetch(`${traffic.gateway.url}/v1/key`, { headers })).json()) as Row;
+    expect(parseUsd(own.spend.total as string)).toBe(byScope.get(id));
+  }
+});
+
+const groups = [
+  "",
+  "model",
+  "key",
+  "provider",
+  "member",
+  "workspace",
+  "protocol",
+  "status",
+  "error_code",
+];
+const tagGroups = ["tag:team", "tag:end_user"];
+
+describe.each(["before usage is summed", "after it was"])("%s", (when) => {
+  beforeAll(async () => {
+    const steps = when.startsWith("after") ? 99 : 0;
+    let left = steps;
+    await foldUsage(traffic.gateway.database, () => (left -= 1) >= 0, ["team", "end_user"], 50);
+  });
+
+  it("usage adds up to the ledger and the log, however it is cut", async () => {
+    const queries = ["hour", "day", "total"].flatMap((granularity) => [
+      `granularity=${granularity}&tz_offset=5`,
+      ...[...groups, ...(granularity === "hour" ? [] : tagGroups)].map(
+        (group) => `granularity=${granularity}${group && `&group_by=${group}`}`,
+      ),
+    ]);
+    queries.push("granularity=month", "group_by=model&top=2", "group_by=tag:team&top=1");
+    const usage = (name: string) =>
+      log.reduce((all, row) => all + Number(row.usage?.[name] ?? 0), 0);
+    const wanted = {
+      cost: charged,
+      requests: log.length,
+      errors: log.filter(({ status }) => status === "failed" || status === "expired").length,
+      left: log.filter(({ status }) => status === "client_closed").length,
+      input: usage("input_tokens") + usage("input_text_tokens") + usage("input_image_tokens"),
+      cacheRead: usage("cache_read_tokens"),
+      cacheWrite: usage("cache_write_tokens"),
+      output: usage("output_tokens") + usage("output_text_tokens") + usage("output_image_tokens"),
+      reasoning: usage("reasoning_tokens"),
+      images: usage("output_images"),
+      seconds: usage("seconds").toFixed(6),
+      tokens: usage("tokens"),
+    };
+    for (const query of queries) {
+      const rows = (await get(`/usage?${query}`)).data as Row[];
+      expect({ query, ...countsOf(rows) }).toEqual({ query, ...wanted });
+    }
+    expect(countsOf(await csv(`/usage?${period}&group_by=model&granularity=day`))).toEqual(wanted);
+  });
+
+  const countsOf = (rows: readonly Row[]) => ({
+    cost: sum(rows),
+    requests: count(rows, "requests"),
+    errors: count(rows, "errors"),
+    left: count(rows, "client_closed"),
+    input: count(rows, "input_tokens"),
+    cacheRead: count(rows, "cache_read_tokens"),
+    cacheWrite: count(rows, "cache_write_tokens"),
+    output: count(rows, "output_tokens"),
+    reasoning: count(rows, "reasoning_tokens"),
+    images: count(rows, "output_images"),
+    seconds: count(rows, "output_video_seconds").toFixed(6),
+    tokens: count(rows, "output_video_tokens"),
+  });
+
+  it("`verify` finds no difference", async () => {
+    expect(await verifyLedger(traffic.gateway.database)).toEqual([]);
+  });
+});
+
+it("CSV and exports have the rows and the sums of the API", async () => {
+  const requests = await csv(`/requests?${period}`);
+  expect(requests.map(({ id }) => id as string)).toEqual(log.map(({ id }) => id as string));
+  expect(sum(requests)).toBe(charged);
+  const of = (rows: readonly Row[]) =>
+    sum(
+      rows.filter(({ kind }) => kind === "charge"),
+      "amount",
+    );
+  const ledgers = [traffic.home, traffic.away].map(({ id }) =>
+    csv(`/workspaces/${id}/ledger?${period}`),
+  );
+  expect(of((await Promise.all(ledgers)).flat())).toBe(charged);
+  const files = { requests: await exported("requests"), ledger: await exported("ledger") };
+  expect(files.requests).toHaveLength(log.length);
+  expect([sum(files.requests), of(files.ledger)]).toEqual([charged, charged]);
+});
+
+/** The days on which the traffic may have been, as files, read back. */
+async function exported(kind: ExportKind): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-bill-"));
+  const place = await openExportPlace({ to: folder });
+  const days = [-1, 0].map((day) =>
+    new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10),
+  );
+  const lines: Row[] = [];
+  for (const day of days) {
+    const { file } = await traffic.gateway.database.transaction((tx) =>
+      exportDay(tx, place, { kind, day }),
+    );
+    const text = gunzipSync(readFileSync(join(folder, file))).toString();
+    lines.push(
+      ...text
+        .split("\n")
+        .filter(Boolean)
+        .map((line): Row => JSON.parse(line)),
+    );
+  }
+  rmSync(folder, { recursive: true });
+  return lines;
+}
+
+it("metrics count the same cost and the same calls", async () => {
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const text = await (await fetch(`${traffic.gateway.url}/metrics`, { headers })).text();
+  const of = (name: string) =>
+    text
+      .split("\n")
+      .filter((line) => line.startsWith(`${name}{`))
+      .map((line) => line.split(" ").at(-1)!);
+  const cost = of("tollgate_cost_usd_total").reduce(
+    (all, value) => all + parseUsd(plain(value)),
+    0n,
+  );
+  expect(cost).toBe(charged);
+  const calls = [...of("tollgate_calls_total"), ...of("tollgate_tasks_total")].map(Number);
+  expect(calls.reduce((one, other) => one + other, 0)).toBe(log.length);
+});
+
+/** `6e-8` as "0.00000006"; what has more than nine decimals stays as it is, and is no amount. */
+const plain = (value: string): string => (value.includes("e") ? Number(value).toFixed(9) : value);
