@@ -24,8 +24,8 @@ export abstract class DirectTap implements StreamTap, StreamSeen {
 
   /** The frames to send on now, of a frame that arrived. */
   protected abstract take(event: SseEvent): readonly SseEvent[];
-  /** The frames that end the stream, after a whole answer and after a broken one. */
-  protected abstract ending(): readonly SseEvent[];
+  /** The frames that end the stream, after a whole answer and after a broken one. `billed`: what a whole one is charged by. */
+  protected abstract ending(billed: Usage | undefined): readonly SseEvent[];
   protected abstract failure(error: GatewayError): readonly SseEvent[];
 
   get seen(): StreamSeen {
@@ -41,8 +41,8 @@ export abstract class DirectTap implements StreamTap, StreamSeen {
   }
 
   /** A broken stream has a failure only. */
-  release(): readonly SseEvent[] {
-    return this.error ? none : this.#close(() => this.ending());
+  release(billed?: Usage): readonly SseEvent[] {
+    return this.error ? none : this.#close(() => this.ending(billed));
   }
 
   fail(error: GatewayError): readonly SseEvent[] {

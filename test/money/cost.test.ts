@@ -104,6 +104,23 @@ describeGateways("the cost of a call", { config }, (bench) => {
     }
   });
 
+  it("T44 T48: a messages stream whose vendor told no usage ends with the output that is charged", async () => {
+    const row = rows.find(({ path }) => path === "/v1/messages")!;
+    const frames = row.stream.replaceAll(/,?"usage":\{(?:[^{}]|\{[^{}]*\})*\}/g, "");
+    const cut = frames.slice(0, frames.indexOf("event: message_delta"));
+    for (const stream of [frames, `${cut}event: message_stop\ndata: {"type":"message_stop"}\n\n`]) {
+      bench().up.answer(sse(stream));
+      const response = await bench().post(row.path, { ...row.body, stream: true });
+      const told = [...(await response.text()).matchAll(/^data: (.*"message_delta".*)$/gm)].map(
+        ([, data]) => (JSON.parse(data!) as { usage?: object }).usage,
+      );
+      const { usage, usage_source: source } = await bench().logRow(idOf(response));
+      expect(source).toBe("estimated");
+      expect(usage!["outputTokens"]).toBeGreaterThan(0);
+      expect(told).toEqual([{ output_tokens: usage!["outputTokens"] }]);
+    }
+  });
+
   it("BILL-22 T60: an upstream's error text is not output: whatever it answers, nothing is charged and the hold is gone", async () => {
     const long = "The engine is overloaded, please try again later. ".repeat(200);
     const failures = [

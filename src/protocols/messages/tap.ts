@@ -3,7 +3,8 @@
  * Requirements: TXT, STREAM-04, T16, T44, T49.
  */
 import type { GatewayError } from "../../base/errors.ts";
-import type { WireObject } from "../../base/json.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import { parseJsonText } from "../../base/json-text.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { TapOptions } from "../codec.ts";
@@ -84,15 +85,18 @@ export class MessagesTap extends DirectTap {
   }
 
   /** Closes what is open, then the frames kept back, then what the upstream left out of the ending. */
-  protected ending(): readonly SseEvent[] {
+  protected ending(billed: Usage | undefined): readonly SseEvent[] {
     const frames = [...this.#openBlocks].map((index) => frameOf("content_block_stop", { index }));
+    const { stop, hasToolCall, wireUsage, usage } = this.#reader;
+    // Of what the upstream did not tell, its caller is told what is charged (T44).
+    const untold = usage === undefined ? { output_tokens: billed?.outputTokens ?? 0 } : {};
     if (!this.held.some(({ event }) => event === "message_delta")) {
-      const { stop, hasToolCall, wireUsage } = this.#reader;
       const reason = stop?.reason ?? (hasToolCall ? "tool_use" : "end_turn");
       const delta = { stop_reason: reason, stop_sequence: null };
-      frames.push(frameOf("message_delta", { delta, usage: { output_tokens: 0, ...wireUsage } }));
+      const told = { output_tokens: 0, ...wireUsage, ...untold };
+      frames.push(frameOf("message_delta", { delta, usage: told }));
     }
-    frames.push(...this.held);
+    frames.push(...this.held.map((frame) => withUsage(frame, untold)));
     if (!this.held.some(({ event }) => event === "message_stop")) {
       frames.push(frameOf("message_stop", {}));
     }
@@ -103,6 +107,14 @@ export class MessagesTap extends DirectTap {
     const { error: body } = encodeError(error, "");
     return [frameOf("error", { error: body, request_id: null })];
   }
+}
+
+/** A delta without the usage that every client reads there has it added. */
+function withUsage(frame: SseEvent, usage: { readonly output_tokens?: number }): SseEvent {
+  if (frame.event !== "message_delta" || usage.output_tokens === undefined) return frame;
+  const data = objectOf(parseJsonText(frame.data));
+  if (isObject(data["usage"])) return frame;
+  return { event: frame.event, data: JSON.stringify({ ...data, usage }) };
 }
 
 const frameOf = (event: string, fields: object): SseEvent => ({
