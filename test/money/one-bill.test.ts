@@ -237,6 +237,25 @@ it("metrics count the same cost and the same calls", async () => {
     0n,
   );
   expect(cost).toBe(charged);
+  const tokens = (type: string) =>
+    text
+      .split("\n")
+      .filter(
+        (line) =>
+          line.startsWith("gen_ai_client_token_usage_total{") && line.includes(`type="${type}"`),
+      )
+      .reduce((all, line) => all + Number(line.split(" ").at(-1)), 0);
+  // Of tasks there are no tokens in metrics.
+  const used = (name: string) =>
+    log.reduce(
+      (all, row) => all + Number(row.protocol === "tasks" ? 0 : (row.usage?.[name] ?? 0)),
+      0,
+    );
+  for (const side of ["input", "output"])
+    expect({ side, tokens: tokens(side) }).toEqual({
+      side,
+      tokens: used(`${side}_tokens`) + used(`${side}_text_tokens`) + used(`${side}_image_tokens`),
+    });
   const calls = [...of("tollgate_calls_total"), ...of("tollgate_tasks_total")].map(Number);
   expect(calls.reduce((one, other) => one + other, 0)).toBe(log.length);
 });
