@@ -6,6 +6,8 @@ import type { MediaPart, ProtocolName } from "./canonical/request.ts";
 
 interface InnerNames {
   readonly media: (part: MediaPart) => string;
+  /** A picture that a model made, where it has a place of its own. */
+  readonly made?: string;
   readonly detail: string;
   readonly reasoning: string;
   readonly signature: string;
@@ -30,6 +32,7 @@ const chatMedia = {
 
 const chat: InnerNames = {
   media: ({ media }) => `messages.content.${chatMedia[media]}`,
+  made: "messages.images",
   detail: "messages.content.image_url.detail",
   reasoning: "messages.reasoning_content",
   signature: "messages.reasoning_details",
@@ -44,6 +47,7 @@ const chat: InnerNames = {
 
 const responses: InnerNames = {
   media: ({ media }) => `input.content.input_${media}`,
+  made: "input.image_generation_call",
   detail: "input.content.detail",
   reasoning: "input.reasoning",
   signature: "input.encrypted_content",

@@ -115,7 +115,8 @@ function fitPart(part: Part, message: Message, context: Context): Part[] {
 function fitMedia(part: MediaPart, { role }: Message, context: Context): Part[] {
   const rule = mediaRule(part, role, context);
   if (rule === "carried") return [fitDetail(part, context)];
-  const param = context.names.media(part);
+  const { names } = context;
+  const param = (role === "assistant" ? names.made : undefined) ?? names.media(part);
   if (rule.class === "refused") throw refusalOf(context.request.protocol, param, rule.what);
   context.note(param, "dropped", `${rule.what}, dropped`);
   return [];

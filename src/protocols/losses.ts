@@ -54,7 +54,7 @@ const chat: Readonly<Record<string, Loss>> = {
   "messages[].content[]": content,
   "messages[].tool_calls[]": earlierStep,
   "messages[].audio": refused("an earlier answer, kept at the vendor as sound"),
-  "messages[].images": refused("pictures of an earlier answer"),
+  "messages[].images[]": refused("what an earlier answer has beside its text, of an unknown kind"),
   "messages[].annotations": dropped("where an earlier answer came from"),
   "tools[]": ownTool,
   "tools[]:custom": ownTool,

@@ -59,8 +59,8 @@ const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => 
     "messages[].audio": (audio) => ({
       messages: [userTurn, { role: "assistant", content: null, audio }, userTurn],
     }),
-    "messages[].images": (images) => ({
-      messages: [userTurn, { role: "assistant", content: "See.", images }, userTurn],
+    "messages[].images[]": (image) => ({
+      messages: [userTurn, { role: "assistant", content: "See.", images: [image] }, userTurn],
     }),
     "messages[].annotations": (one) => ({
       messages: [userTurn, { role: "assistant", content: "See.", annotations: [one] }, userTurn],

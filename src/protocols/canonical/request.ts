@@ -45,6 +45,8 @@ export interface MediaPart {
   readonly detail?: string | undefined;
   readonly filename?: string | undefined;
   readonly cache?: CacheBreakpoint | undefined;
+  /** Of a picture that is an item of its own (responses). */
+  readonly id?: string | undefined;
 }
 
 /** Reasoning of an earlier turn. A signature is valid at the protocol (and provider) that issued it, nowhere else. */

@@ -36,6 +36,7 @@ function addMessage(message: WireObject, size: Size): void {
     else if (typeof value === "string") size.characters += value.length;
     else for (const part of list(value)) addPart(part, size);
   }
+  size.media += list(message["images"]).length;
   for (const key of ["tool_calls", "function_call", "reasoning_details"]) {
     if (isSet(message[key])) size.characters += jsonCharacters(message[key]);
   }

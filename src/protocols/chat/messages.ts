@@ -32,13 +32,21 @@ function knownOf(message: WireObject): ReadonlySet<string> {
   const known = knownByRole[String(message["role"])] ?? turnKeys;
   if (message["role"] !== "assistant") return known;
   const unread = unreadReasoning(message);
-  return unread.length === 0 ? known : new Set([...known].filter((key) => !unread.includes(key)));
+  if (!Array.isArray(message["images"])) unread.push("images");
+  return new Set([...known].filter((key) => !unread.includes(key)));
 }
 
 const turnKeys: ReadonlySet<string> = new Set(["role", "content", "name"]);
 const reasoningKeys = ["reasoning_content", "reasoning", "reasoning_details"];
 const knownByRole: Readonly<Record<string, ReadonlySet<string>>> = {
-  assistant: new Set([...turnKeys, "refusal", "tool_calls", "function_call", ...reasoningKeys]),
+  assistant: new Set([
+    ...turnKeys,
+    "refusal",
+    "images",
+    "tool_calls",
+    "function_call",
+    ...reasoningKeys,
+  ]),
   tool: new Set([...turnKeys, "tool_call_id"]),
 };
 
@@ -75,7 +83,7 @@ function decodeMessage(wire: WireObject, param: string, gathering: Gathering): M
   }
 }
 
-/** Reasoning, text, refusal, calls: the order in which a model gives them. */
+/** Reasoning, text, refusal, pictures, calls: the order in which a model gives them. */
 function assistantParts(
   wire: WireObject,
   content: readonly Part[],
@@ -90,6 +98,8 @@ function assistantParts(
   parts.push(...content.filter((part) => !(hasCalls && part.type === "text" && part.text === "")));
   const refusal = nonEmpty(wire["refusal"]);
   if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
+  // As answers have them beside the text, and an SDK sends its answer back.
+  parts.push(...decodeContent(list(wire["images"]), `${param}.images`, native));
   for (const [index, call] of list(wire["tool_calls"]).entries()) {
     const place = `${param}.tool_calls[${index}]`;
     const part = isObject(call) ? decodeCall(call) : undefined;

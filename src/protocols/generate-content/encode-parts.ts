@@ -13,8 +13,8 @@ import { isFileStoreUri, skipSignature } from "./limits.ts";
 import { madeUpPrefix } from "./parts.ts";
 
 export interface EncodeContext {
-  /** Whether calls without a signature get the vendor's word that none is to be asked for. */
-  readonly addsSkipSignature: boolean;
+  /** What of a model's turn without a signature gets the vendor's word that none is to be asked for. */
+  readonly skipsSignature: "nothing" | "first call" | "all it said";
   readonly namesById: ReadonlyMap<string, string>;
   /** Whether addresses come from a caller of this protocol, who knows what the vendor can read. */
   readonly takesAnyUri: boolean;
@@ -36,7 +36,8 @@ export function encodeParts(parts: readonly Part[], context: EncodeContext): Jso
     if (encoded) wire.push(encoded);
   }
   if (waiting !== undefined) wire.push({ text: "", thoughtSignature: waiting });
-  if (context.addsSkipSignature) signFirstCall(wire);
+  if (context.skipsSignature !== "nothing") signFirstCall(wire);
+  if (context.skipsSignature === "all it said") signSpoken(wire);
   return wire;
 }
 
@@ -49,6 +50,13 @@ function loneSignature(part: Part): string | undefined {
 function signFirstCall(wire: readonly JsonObject[]): void {
   const first = wire.find((part) => "functionCall" in part);
   if (first) first["thoughtSignature"] ??= skipSignature;
+}
+
+/** A model that makes pictures asks for one on every text and picture of its own. Of a file it takes none. */
+function signSpoken(wire: readonly JsonObject[]): void {
+  for (const part of wire) {
+    if ("text" in part || "inlineData" in part) part["thoughtSignature"] ??= skipSignature;
+  }
 }
 
 /** The value of a signature of this protocol; another's would be refused. */

@@ -13,8 +13,8 @@ import type {
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
 import { rowOf } from "../read.ts";
-import { encodeParts } from "./encode-parts.ts";
-import { isOlderGeneration, limits } from "./limits.ts";
+import { encodeParts, type EncodeContext } from "./encode-parts.ts";
+import { isOlderGeneration, limits, makesPictures } from "./limits.ts";
 import { camelCase } from "./names.ts";
 import { toVendorSchema } from "./schema.ts";
 import { encodeTools } from "./tools.ts";
@@ -23,19 +23,20 @@ import { encodeTools } from "./tools.ts";
 export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
   const system = request.messages.filter((message) => message.role === "system");
   const turns = request.messages.filter((message) => message.role !== "system");
-  const context = {
-    // Only history of other models lacks signatures the vendor would ask for.
-    addsSkipSignature: request.protocol !== "generate_content" && !isOlderGeneration(model),
+  const spoken: EncodeContext = {
+    skipsSignature: "nothing",
     namesById: callNames(turns),
     takesAnyUri: request.protocol === "generate_content",
   };
+  const models: EncodeContext = { ...spoken, skipsSignature: skippedIn(request, model) };
   const body: JsonObject = {
-    contents: turns.map(({ role, content }) => ({
-      role: role === "assistant" ? "model" : "user",
-      parts: encodeParts(content, context),
-    })),
+    contents: turns.map(({ role, content }) =>
+      role === "assistant"
+        ? { role: "model", parts: encodeParts(content, models) }
+        : { role: "user", parts: encodeParts(content, spoken) },
+    ),
   };
-  const instruction = system.flatMap(({ content }) => encodeParts(content, context));
+  const instruction = system.flatMap(({ content }) => encodeParts(content, spoken));
   if (instruction.length > 0) body["systemInstruction"] = { parts: instruction };
   encodeTools(request, body);
   const config = encodeConfig(request, model);
@@ -46,6 +47,12 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
     removeFilteredFields(body);
   }
   return body;
+}
+
+/** Only history of other models lacks signatures the vendor would ask for. */
+function skippedIn({ protocol }: CanonicalRequest, model: string): EncodeContext["skipsSignature"] {
+  if (protocol === "generate_content" || isOlderGeneration(model)) return "nothing";
+  return makesPictures(model) ? "all it said" : "first call";
 }
 
 /** The name of each call by its id: results of other protocols do not carry it (T22). */

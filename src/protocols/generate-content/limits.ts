@@ -31,6 +31,9 @@ export function isFileStoreUri(uri: string): boolean {
 /** Models before the third generation take budgets, not levels, and ask no signature of a function call. */
 export const isOlderGeneration = (model: string): boolean => /gemini-(?:1|2)[.-]/.test(model);
 
+/** Models that make pictures have it in their names. */
+export const makesPictures = (model: string): boolean => model.includes("image");
+
 /** Accepted by the vendor in place of a signature for calls that another model made (traps C). */
 export const skipSignature = "skip_thought_signature_validator";
 

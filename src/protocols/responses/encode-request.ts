@@ -6,6 +6,7 @@ import type {
   CanonicalRequest,
   Json,
   JsonObject,
+  MediaPart,
   Message,
   OutputFormat,
   Part,
@@ -106,6 +107,7 @@ function encodeItem(part: Part): JsonObject[] {
     const text = part.arguments === "" ? "{}" : part.arguments;
     return [{ type: "function_call", call_id: part.id, name: part.name, arguments: text }];
   }
+  if (part.type === "media") return encodePicture(part);
   // Without its encryption a stateless upstream cannot know a reasoning item again.
   if (part.type !== "reasoning" || part.signature?.protocol !== "responses") return [];
   return [
@@ -116,6 +118,14 @@ function encodeItem(part: Part): JsonObject[] {
       encrypted_content: part.signature.value,
     },
   ];
+}
+
+/** A picture that the model made, as the item that it came in. Those of other protocols' models `fit` has refused. */
+function encodePicture({ id, source }: MediaPart): JsonObject[] {
+  if (source.kind !== "base64") return [];
+  const format = source.mediaType.replace(/^image\//, "");
+  const picture = { status: "completed", output_format: format, result: source.data };
+  return [{ type: "image_generation_call", ...member("id", id), ...picture }];
 }
 
 /** The tool in the flat form. `strict` is said always: left out it means true here and false everywhere else. */

@@ -26,7 +26,13 @@ export function readFacts(body: WireObject): CallFacts {
   };
 }
 
-const mediaTypes = new Set(["input_image", "input_file", "input_audio", "computer_screenshot"]);
+const mediaTypes = new Set([
+  "input_image",
+  "input_file",
+  "input_audio",
+  "computer_screenshot",
+  "image_generation_call",
+]);
 // Not read as text by the model: what is encrypted counts where the vendor counts it, in its usage.
 const opaqueKeys = new Set(["encrypted_content", "type", "id", "status"]);
 

@@ -1,6 +1,6 @@
 /** Input items of the responses protocol, read into canonical turns. RESP-07, RESP-08, RESP-27; T20, T33. */
 import { isObject, type WireObject } from "../../base/json.ts";
-import type { Message, NativeField, Part, ReasoningPart } from "../canonical/request.ts";
+import type { MediaPart, Message, NativeField, Part, ReasoningPart } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
 import { list, nonEmpty, objects } from "../read.ts";
 import { decodeContent } from "./parts.ts";
@@ -46,6 +46,7 @@ const knownKeys: Readonly<Record<string, ReadonlySet<string>>> = {
   function_call: new Set([...itemKeys, "call_id", "name", "arguments"]),
   function_call_output: new Set([...itemKeys, "call_id", "output"]),
   reasoning: new Set([...itemKeys, "summary", "content", "encrypted_content"]),
+  image_generation_call: new Set([...itemKeys, "result", "output_format"]),
 };
 const knownOf = ({ type }: WireObject): ReadonlySet<string> =>
   knownKeys[typeof type === "string" ? type : "message"]!;
@@ -69,6 +70,10 @@ function decodeItem(item: WireObject, param: string, native: NativeField[]): Tur
     case "reasoning":
       keepReasoning(item, param, native);
       return assistant(decodeReasoning(item));
+    case "image_generation_call": {
+      const picture = decodePicture(item);
+      return picture && assistant({ ...picture, id: nonEmpty(item["id"]) });
+    }
     default:
       return undefined;
   }
@@ -89,6 +94,14 @@ function decodeMessage(item: WireObject, param: string, native: NativeField[]): 
     return { message: { role: "system", developer: true, content }, joins: false };
   }
   return { message: { role: "user", content }, joins: false };
+}
+
+/** The picture of an item of the vendor's own tool for them, of a request or an answer; undefined where it has none. */
+export function decodePicture(item: WireObject): MediaPart | undefined {
+  const data = nonEmpty(item["result"]);
+  if (data === undefined) return undefined;
+  const mediaType = `image/${nonEmpty(item["output_format"]) ?? "png"}`;
+  return { type: "media", media: "image", source: { kind: "base64", mediaType, data } };
 }
 
 /** A reasoning item, of a request or an answer: its summary, or the text itself where it has no summary. */

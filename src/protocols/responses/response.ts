@@ -7,7 +7,7 @@ import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
-import { decodeReasoning } from "./items.ts";
+import { decodePicture, decodeReasoning } from "./items.ts";
 import { decodeContent } from "./parts.ts";
 import { readUsage } from "./usage.ts";
 
@@ -68,10 +68,8 @@ export function decodeItem(item: WireObject, fallbackId: string): Part[] {
         },
       ];
     case "image_generation_call": {
-      const data = nonEmpty(item["result"]);
-      const mediaType = `image/${nonEmpty(item["output_format"]) ?? "png"}`;
-      if (data === undefined) return [];
-      return [{ type: "media", media: "image", source: { kind: "base64", mediaType, data } }];
+      const picture = decodePicture(item);
+      return picture ? [picture] : [];
     }
     default:
       return [];

@@ -1,0 +1,161 @@
+/**
+ * Pictures that a model made, in the turns after: callers send back the answer that they got. CONV-517; traps T33, T38, T64.
+ */
+import { describe, expect, it } from "vitest";
+import { codecs, createRoute, type JsonObject } from "../../src/protocols/index.ts";
+import { json } from "../support/recorder.ts";
+import { at } from "../rows/protocols.ts";
+import { byName, conversions, pictureData, pictureDataUrl, type Body, type Name } from "./world.ts";
+
+const world = conversions();
+
+const drawn = { inlineData: { mimeType: "image/png", data: pictureData } };
+const answer = {
+  ...byName.generate_content.whole(),
+  candidates: [
+    {
+      index: 0,
+      content: { role: "model", parts: [{ text: "A cat." }, drawn] },
+      finishReason: "STOP",
+    },
+  ],
+};
+
+/** A caller's next request: its question, the answer as it came, and what it wants now. */
+const nextTurn = {
+  chat: (said: Body): Body => ({
+    messages: [
+      { role: "user", content: "Draw a cat." },
+      at(said, "choices", 0, "message"),
+      { role: "user", content: "Make it blue." },
+    ],
+  }),
+  responses: (said: Body): Body => ({
+    input: [
+      { role: "user", content: "Draw a cat." },
+      ...(said["output"] as Body[]),
+      { role: "user", content: "Make it blue." },
+    ],
+  }),
+} as const;
+const callers = Object.keys(nextTurn) as (keyof typeof nextTurn)[];
+
+function convert(from: Name, to: Name, body: Body, upstreamModel: string) {
+  return createRoute({
+    caller: codecs[from],
+    upstream: codecs[to],
+    body: { ...byName[from].body("acme/x", false), ...body } as JsonObject,
+    stream: false,
+    requestedModel: "acme/x",
+    model: "acme/x",
+    upstreamModel,
+    maxOutputTokens: 1000,
+    inputEstimate: 1,
+    id: "req_1",
+    createdAt: 1,
+  });
+}
+
+describe("a picture of an earlier answer", () => {
+  it.each(callers)(
+    "CONV-517: goes back to the model when a %s caller sends it back",
+    async (from) => {
+      const first = await world.send(from, "generate_content", {}, json(answer));
+      expect(first.status).toBe(200);
+      const second = await world.send(from, "generate_content", nextTurn[from](first.answer));
+      expect([second.status, second.reported]).toEqual([200, []]);
+      expect(second.up).toMatchObject({
+        contents: [
+          { role: "user", parts: [{ text: "Draw a cat." }] },
+          { role: "model", parts: [{ text: "A cat." }, drawn] },
+          { role: "user", parts: [{ text: "Make it blue." }] },
+        ],
+      });
+    },
+  );
+
+  it("goes to a chat upstream in the place where answers have it", async () => {
+    const first = await world.send("responses", "generate_content", {}, json(answer));
+    const second = await world.send("responses", "chat", nextTurn.responses(first.answer));
+    expect(at(second.up!, "messages", 1)).toEqual({
+      role: "assistant",
+      content: "A cat.",
+      images: [{ type: "image_url", image_url: { url: pictureDataUrl } }],
+    });
+  });
+
+  it.each([
+    ["chat", "messages.images"],
+    ["responses", "input.image_generation_call"],
+  ] as const)(
+    "T33: of a %s caller is refused where the upstream has no place for it",
+    async (from, param) => {
+      const first = await world.send(from, "generate_content", {}, json(answer));
+      const { status, answer: refusal } = await world.send(
+        from,
+        "messages",
+        nextTurn[from](first.answer),
+      );
+      expect([status, refusal]).toMatchObject([
+        400,
+        { error: { code: "unsupported_content", param } },
+      ]);
+    },
+  );
+
+  it.each(callers)("T64: is no text when a %s caller's tokens are estimated", (from) => {
+    const data = "A".repeat(400_000);
+    const picture = {
+      type: "image_generation_call",
+      id: "ig_1",
+      status: "completed",
+      result: data,
+    };
+    const image = { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } };
+    const bodies: Readonly<Record<typeof from, Body>> = {
+      chat: { messages: [{ role: "assistant", content: "A cat.", images: [image] }] },
+      responses: { input: [picture] },
+    };
+    const { inputMedia, inputCharacters } = codecs[from].direct.facts(bodies[from] as JsonObject);
+    expect(inputMedia).toBe(1);
+    expect(inputCharacters).toBeLessThan(100);
+  });
+});
+
+describe("a model that makes pictures and asks for signatures", () => {
+  const skip = "skip_thought_signature_validator";
+  const history = nextTurn.chat({
+    choices: [
+      {
+        message: {
+          role: "assistant",
+          content: "A cat.",
+          images: [{ type: "image_url", image_url: { url: pictureDataUrl } }],
+        },
+      },
+    ],
+  });
+
+  it("T38: is told to ask for none of what came through another protocol", () => {
+    const { body } = convert("chat", "generate_content", history, "gemini-3-pro-image");
+    expect(body["contents"]).toEqual([
+      { role: "user", parts: [{ text: "Draw a cat." }] },
+      {
+        role: "model",
+        parts: [
+          { text: "A cat.", thoughtSignature: skip },
+          { ...drawn, thoughtSignature: skip },
+        ],
+      },
+      { role: "user", parts: [{ text: "Make it blue." }] },
+    ]);
+  });
+
+  it.each(["gemini-2.5-flash-image", "gemini-3-pro"])(
+    "T38: %s is told nothing of the kind",
+    (model) => {
+      const { body } = convert("chat", "generate_content", history, model);
+      expect(JSON.stringify(body)).not.toContain(skip);
+    },
+  );
+});
