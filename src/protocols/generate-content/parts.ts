@@ -161,9 +161,16 @@ function decodePart(
   if (typeof part["text"] === "string") {
     return { data: "text", parts: decodeText(part, part["text"], signature) };
   }
-  // A part with nothing but a signature (T38).
-  return signature ? { data: "text", parts: decodeText(part, "", signature) } : undefined;
+  // A part with nothing but a signature (T38). Beside data that is not read here it is a part of that.
+  if (!signature || holdsOther(part)) return undefined;
+  return { data: "text", parts: decodeText(part, "", signature) };
 }
+
+/** The members that are no data of their own, but belong to a part's data. */
+const besideData = new Set(["thought", "thoughtSignature", "thought_signature", "text"]);
+
+const holdsOther = (part: WireObject): boolean =>
+  Object.keys(part).some((key) => !besideData.has(key) && isObject(part[key]));
 
 export function signatureOf(part: WireObject): Signature | undefined {
   const value = read(part, "thoughtSignature");
