@@ -9,7 +9,7 @@ import type { Usage } from "../base/usage.ts";
 import { explode } from "./canonical/collect.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
-import type { CanonicalResponse } from "./canonical/response.ts";
+import type { CanonicalResponse, Finish } from "./canonical/response.ts";
 import type {
   AnswerContext,
   Codec,
@@ -54,6 +54,7 @@ function convertedRoute(given: RouteInput): Route {
   const context = answerContext(input, request);
   const { direct } = upstream;
   const { upstream: asked } = given;
+  const decode = decodeOnce(upstream);
   const encode = (response: CanonicalResponse, usage: Usage): JsonObject =>
     caller.encodeResponse({ ...response, usage: response.usage ?? usage }, context);
   return {
@@ -61,23 +62,43 @@ function convertedRoute(given: RouteInput): Route {
     body: upstream.encodeRequest(fitted, input.upstreamModel),
     notes: inRequestOrder([...(own?.notes ?? []), ...notes], given.body),
     askedOutputTokens: fitted.maxOutputTokens,
-    failure: (answer) => direct.failure(answer),
+    failure: (answer) => direct.failure(answer) ?? failureIn(decode(answer)),
     usage: (answer) => direct.usage(answer),
     text: (answer) => direct.text(answer),
     answer: (answer, droppedParams, usage) =>
-      withDropped(encode(upstream.decodeResponse(answer), usage), droppedParams),
+      withDropped(encode(decode(answer), usage), droppedParams),
     tap: () => new ConvertedTap(upstream, caller, context),
     framesOf(answer) {
       const encoder = caller.encodeStream(context);
-      const frames = explode(upstream.decodeResponse(answer)).flatMap((event) =>
-        encoder.push(event),
-      );
+      const frames = explode(decode(answer)).flatMap((event) => encoder.push(event));
       return [...frames, ...encoder.end({ kind: "complete" })];
     },
     // Still the upstream's own words: `answer` reads them.
     wholeOf: (frames) => wholeOf(asked, frames),
   };
 }
+
+/** An answer is asked whether it is one before it is written: it is read for both. */
+function decodeOnce(upstream: UpstreamCodec): (answer: JsonObject) => CanonicalResponse {
+  let last: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
+  return (answer) => {
+    if (last?.answer !== answer) last = { answer, response: upstream.decodeResponse(answer) };
+    return last.response;
+  };
+}
+
+/**
+ * Why an answer that ended in an error is none: a call that cannot be read, or nothing at all. Callers of other protocols have no
+ * word for that, and would take it for the end of an answer. What was said without any reason counts as said.
+ */
+function failureIn({ finish, content }: CanonicalResponse): WireError | undefined {
+  const isNone = finish.raw !== undefined || content.length === 0;
+  return finish.reason === "error" && isNone ? errorOf(finish) : undefined;
+}
+
+const errorOf = ({ raw = "no reason", explanation = raw }: Finish): WireError => ({
+  message: `The upstream ended the answer with an error: ${explanation}`,
+});
 
 /** A request as an upstream of another protocol is asked it, for whoever wants no answer to it. @throws as `createRoute` */
 export function convertedBody(request: CanonicalRequest, input: RouteInput): JsonObject {
@@ -119,7 +140,8 @@ function prepare(
 /** A complete stream as a whole answer of the upstream's own protocol; undefined when it broke off. */
 function wholeOf(upstream: UpstreamCodec, frames: readonly SseEvent[]): JsonObject | undefined {
   const response = collectFrames(upstream, frames);
-  return response && upstream.encodeResponse(response, emptyContext(response));
+  if (!response || response.finish.reason === "error") return undefined;
+  return upstream.encodeResponse(response, emptyContext(response));
 }
 
 /** For an answer that only the gateway reads, on its way to the caller's protocol. */
@@ -190,7 +212,9 @@ class ConvertedTap implements StreamTap, StreamSeen {
   #take(events: readonly CanonicalEvent[]): SseEvent[] {
     const frames: SseEvent[] = [];
     for (const event of events) {
-      if (event.type === "finish") this.#finish = event;
+      if (event.type === "finish" && event.finish.reason === "error")
+        this.error = errorOf(event.finish);
+      else if (event.type === "finish") this.#finish = event;
       else if (event.type === "usage") this.#told = event;
       else if (event.type === "error") this.error = { message: event.message, code: event.code };
       else {

@@ -365,3 +365,22 @@ it.skipIf(forced)(
     expect(text).toContain(messagesText);
   },
 );
+
+it.each([false, true])(
+  "T60: a Gemini answer that ended in a malformed call costs a chat caller nothing (streamed: %s)",
+  async (stream) => {
+    const answer = {
+      ...generateContent.whole(),
+      candidates: [{ index: 0, finishReason: "MALFORMED_FUNCTION_CALL" }],
+    };
+    world.answer(
+      stream
+        ? raw(`data: ${JSON.stringify(answer)}\n\n`, { "content-type": "text/event-stream" })
+        : json(answer),
+    );
+    const response = await world.call(chat, { model: "alone/gemini-converted", stream });
+    expect(await response.text()).toContain('"error":{');
+    const { status, cost_nano: cost } = await rowOf(response);
+    expect([status, cost]).toEqual(["failed", 0n]);
+  },
+);

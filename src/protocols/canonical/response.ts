@@ -11,6 +11,8 @@ export interface Finish {
   readonly raw?: string | undefined;
   /** The stop sequence that matched, where the vendor tells. */
   readonly stopSequence?: string | undefined;
+  /** Why, in the vendor's words for people, beside an answer that it stopped or never gave. */
+  readonly explanation?: string | undefined;
 }
 
 export interface CanonicalResponse {

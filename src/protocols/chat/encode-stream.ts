@@ -9,6 +9,7 @@ import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
+import { explanationEvents } from "../explained.ts";
 import { errorChunk } from "./errors.ts";
 import { encodeFinish } from "./finish.ts";
 import { member } from "../read.ts";
@@ -78,7 +79,10 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
       state.usage = event.usage;
       return [];
     case "finish":
-      return finishStream(state, event.finish);
+      return [
+        ...explanationEvents(event.finish).flatMap((said) => takeEvent(state, said)),
+        ...finishStream(state, event.finish),
+      ];
     case "error":
       return breakOff(state, event.message);
     case "reasoning_start":

@@ -7,6 +7,7 @@ import type { JsonObject, Part, ToolCallPart } from "../canonical/request.ts";
 import type { CanonicalResponse } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
+import { explained } from "../explained.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish, encodeFinish } from "./finish.ts";
@@ -96,12 +97,13 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
 }
 
 /** What an answer says, as one of its choices. */
-export function encodeChoice({ finish, protocol, content }: CanonicalResponse, index: number) {
+export function encodeChoice(response: CanonicalResponse, index: number) {
+  const { finish, protocol } = response;
   // vLLM's word, for callers of its own protocol.
   const stopReason = protocol === "chat" ? finish.stopSequence : undefined;
   const choice: JsonObject = {
     index,
-    message: encodeMessage(content),
+    message: encodeMessage(explained(response)),
     logprobs: null,
     finish_reason: encodeFinish(finish),
     ...member("stop_reason", stopReason),

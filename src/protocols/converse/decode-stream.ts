@@ -38,7 +38,10 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     hasToolCall: false,
     stop: undefined,
   };
-  return transducer(state, takeEvent, end, ({ stop }) => stop !== undefined);
+  // What ended in an error is told when the stream closes.
+  const isWhole = ({ stop }: State): boolean =>
+    stop !== undefined && decodeFinish(stop.reason, false).reason !== "error";
+  return transducer(state, takeEvent, end, isWhole);
 }
 
 function takeEvent(state: State, { event = "", data }: SseEvent): CanonicalEvent[] {

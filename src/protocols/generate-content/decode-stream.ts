@@ -9,7 +9,7 @@ import { nonEmpty, objectOf, objects } from "../read.ts";
 import { joinPartials } from "./partial-arguments.ts";
 import { decodeMedia, madeUpPrefix, signatureOf } from "./parts.ts";
 import { GenerateReader, type GenerateChunk } from "./read-stream.ts";
-import { createdAt, decodeFinish, placeOf } from "./response.ts";
+import { createdAt, decodeFinish, placeOf, type WireStop } from "./response.ts";
 
 /** The block that text or thoughts go on in. */
 interface OpenText {
@@ -36,9 +36,8 @@ interface State {
   call: OpenCall | undefined;
   begun: number;
   hasCalls: boolean;
-  finishReason: string | undefined;
-  /** Why the prompt was blocked. */
-  blocked: string | undefined;
+  /** What was said last of the answer's end. */
+  stop: WireStop;
 }
 
 /** A decoder of one stream. */
@@ -51,10 +50,15 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     call: undefined,
     begun: 0,
     hasCalls: false,
-    finishReason: undefined,
-    blocked: undefined,
+    stop: { reason: undefined },
   };
-  return transducer(state, takeEvent, end, ({ reader }) => reader.ended);
+  return transducer(
+    state,
+    takeEvent,
+    end,
+    // What ended in an error is told when the stream closes.
+    ({ reader, stop }) => reader.ended && decodeFinish(stop, false).reason !== "error",
+  );
 }
 
 function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
@@ -64,13 +68,15 @@ function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
   return read.type === "chunk" ? takeChunk(state, read) : [];
 }
 
-function takeChunk(state: State, { data, candidates, blocked, tellsUsage }: GenerateChunk) {
+function takeChunk(state: State, { data, candidates, tellsUsage, ...block }: GenerateChunk) {
   const events = start(state, data);
   // Of several candidates the first counts; conversion never asks for more.
   const candidate = candidates.find(({ index }) => index === 0);
   for (const part of candidate?.parts ?? []) events.push(...takePart(state, part));
-  state.finishReason = candidate?.reason ?? state.finishReason;
-  state.blocked = blocked ?? state.blocked;
+  if (candidate?.reason !== undefined)
+    state.stop = { ...state.stop, reason: candidate.reason, message: candidate.message };
+  if (block.blocked !== undefined)
+    state.stop = { ...state.stop, blocked: block.blocked, blockMessage: block.blockMessage };
   const { usage, isSoFar } = state.reader;
   if (tellsUsage && usage) events.push({ type: "usage", usage, ...(isSoFar ? { isSoFar } : {}) });
   return events;
@@ -181,10 +187,10 @@ function breakOff(state: State, { message, code, type }: WireError): CanonicalEv
 /** Complete is a stream that said why it stopped; any other broke, however politely it closed (T16). */
 function end(state: State, why: EndReason): CanonicalEvent[] {
   if (state.phase === "over") return [];
-  if (state.finishReason === undefined && state.blocked === undefined) {
+  if (state.stop.reason === undefined && state.stop.blocked === undefined) {
     const broken = "The upstream's stream ended too early.";
     return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
   }
-  const finish = decodeFinish(state.finishReason, state.hasCalls, state.blocked);
+  const finish = decodeFinish(state.stop, state.hasCalls);
   return [...closeCall(state), ...closeText(state), { type: "finish", finish }];
 }

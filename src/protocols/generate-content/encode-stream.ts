@@ -129,7 +129,7 @@ function finish(state: State, finished: Finish): SseEvent[] {
   const frames = [...state.calls.values()].flatMap((call) => endCall(state, call, call.signature));
   const candidate: JsonObject = {
     content: { role: "model", parts: [{ text: "" }] },
-    finishReason: encodeFinish(finished),
+    ...encodeFinish(finished),
     index: 0,
   };
   const usage: JsonObject = state.usage ? { usageMetadata: encodeUsage(state.usage) } : {};

@@ -9,7 +9,7 @@ import { isSet, nonEmpty, objectOf, objects } from "../read.ts";
 import { StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ToldUsage } from "../told-usage.ts";
 import { decodeError } from "./errors.ts";
-import { blockReason } from "./response.ts";
+import { blockOf } from "./response.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
 
@@ -19,6 +19,7 @@ export interface GenerateChunk {
   readonly candidates: readonly Candidate[];
   /** Why the prompt was blocked: there is no candidate then. */
   readonly blocked: string | undefined;
+  readonly blockMessage: string | undefined;
   readonly tellsUsage: boolean;
 }
 
@@ -26,6 +27,8 @@ interface Candidate {
   readonly index: unknown;
   readonly parts: readonly WireObject[];
   readonly reason: string | undefined;
+  /** The vendor's words beside the reason. */
+  readonly message: string | undefined;
 }
 
 /** The reader of one stream. The protocol has no end marker: the stream just closes. */
@@ -59,11 +62,11 @@ export class GenerateReader {
     const before = this.#usage;
     this.#usage = mergeUsage(before, data["usageMetadata"]);
     const candidates = objects(data["candidates"]).map(readCandidate);
-    const blocked = nonEmpty(blockReason(data));
+    const { blocked, blockMessage } = blockOf(data);
     this.#noteEnds(candidates, blocked !== undefined);
     const tellsUsage = this.#usage !== before;
     if (tellsUsage) this.#told.take(decodeUsage(this.#usage), this.ended);
-    return { type: "chunk", data, candidates, blocked, tellsUsage };
+    return { type: "chunk", data, candidates, blocked, blockMessage, tellsUsage };
   }
 
   #noteEnds(candidates: readonly Candidate[], isBlocked: boolean): void {
@@ -81,6 +84,7 @@ const readCandidate = (wire: WireObject): Candidate => ({
   index: wire["index"] ?? 0,
   parts: objects(objectOf(wire["content"])["parts"]),
   reason: nonEmpty(wire["finishReason"]),
+  message: nonEmpty(wire["finishMessage"]),
 });
 
 const says = (part: WireObject): boolean => partText(part) !== "";

@@ -6,7 +6,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
-import { rowOf } from "../read.ts";
+import { member, nonEmpty, objectOf, rowOf } from "../read.ts";
 import { encodeCall, encodeSource, ownValue } from "./encode-parts.ts";
 import { decodeParts, noCalls } from "./parts.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
@@ -25,7 +25,14 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
     id,
     createdAt: createdAt(body),
     content,
-    finish: decodeFinish(candidate["finishReason"], hasCalls, blockReason(body)),
+    finish: decodeFinish(
+      {
+        reason: candidate["finishReason"],
+        message: candidate["finishMessage"],
+        ...blockOf(body),
+      },
+      hasCalls,
+    ),
     ...(usage ? { usage } : {}),
   };
 }
@@ -45,9 +52,9 @@ export function placeOf(responseId: string): string {
 }
 
 /** A blocked prompt has a reason and no candidates. */
-export function blockReason(body: WireObject): unknown {
-  const feedback = body["promptFeedback"];
-  return isObject(feedback) ? feedback["blockReason"] : undefined;
+export function blockOf(body: WireObject): Pick<WireStop, "blocked" | "blockMessage"> {
+  const { blockReason, blockReasonMessage } = objectOf(body["promptFeedback"]);
+  return { blocked: nonEmpty(blockReason), blockMessage: nonEmpty(blockReasonMessage) };
 }
 
 /** Unix seconds; some deployments tell `createTime`. */
@@ -59,6 +66,8 @@ export function createdAt(body: WireObject): number {
 const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
+  // The most of one answer: it could be gone on with.
+  CONTINUATION: "length",
   SAFETY: "content_filter",
   RECITATION: "content_filter",
   BLOCKLIST: "content_filter",
@@ -76,16 +85,30 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   TOO_MANY_TOOL_CALLS: "error",
 };
 
+/** What an answer says of its end, as it came. */
+export interface WireStop {
+  readonly reason: unknown;
+  readonly message?: unknown;
+  /** Why the prompt was blocked. */
+  readonly blocked?: string | undefined;
+  readonly blockMessage?: string | undefined;
+}
+
 /**
  * Calls end with STOP here, so their presence tells (CONV-717). Where there is only a reason why the prompt was blocked it was
  * blocked, whatever the reason. Without any reason the answer is no normal one.
  */
-export function decodeFinish(raw: unknown, hasCalls: boolean, blocked?: unknown): Finish {
-  if (typeof raw !== "string" && typeof blocked === "string")
-    return { reason: "content_filter", raw: blocked };
+export function decodeFinish(
+  { reason: raw, message, blocked, blockMessage }: WireStop,
+  hasCalls: boolean,
+): Finish {
+  const explained = (text: unknown) => (nonEmpty(text) ? { explanation: text as string } : {});
+  if (typeof raw !== "string" && blocked !== undefined)
+    return { reason: "content_filter", raw: blocked, ...explained(blockMessage) };
   if (typeof raw !== "string") return { reason: hasCalls ? "tool_calls" : "error" };
   const reason = rowOf(reasonByWire, raw) ?? "stop";
-  return { reason: reason === "stop" && hasCalls ? "tool_calls" : reason, raw };
+  const known = reason === "stop" && hasCalls ? "tool_calls" : reason;
+  return { reason: known, raw, ...explained(message) };
 }
 
 const wireByReason: Readonly<Record<Finish["reason"], string>> = {
@@ -99,10 +122,11 @@ const wireByReason: Readonly<Record<Finish["reason"], string>> = {
 /** Words without a meaning of their own elsewhere. */
 const plain = new Set(["OTHER", "LANGUAGE"]);
 
-/** `finishReason`. The vendor's own word is kept where it was one of this protocol. */
-export function encodeFinish({ reason, raw }: Finish): string {
+/** `finishReason`, and the words beside it. The vendor's own word is kept where it was one of this protocol. */
+export function encodeFinish({ reason, raw, explanation }: Finish): JsonObject {
   const isOwn = (word: string): boolean => Object.hasOwn(reasonByWire, word) || plain.has(word);
-  return raw !== undefined && isOwn(raw) ? raw : wireByReason[reason];
+  const finishReason = raw !== undefined && isOwn(raw) ? raw : wireByReason[reason];
+  return { finishReason, ...member("finishMessage", explanation) };
 }
 
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
@@ -113,7 +137,7 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
   }
   const candidate: JsonObject = {
     content: { role: "model", parts },
-    finishReason: encodeFinish(response.finish),
+    ...encodeFinish(response.finish),
     index: 0,
   };
   return {

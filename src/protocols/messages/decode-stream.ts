@@ -189,7 +189,7 @@ function closeAll(state: State, except?: Block["kind"]): CanonicalEvent[] {
 function finish(state: State): CanonicalEvent[] {
   const { stop, hasToolCall } = state.reader;
   state.isOver = true;
-  const finish = decodeFinish(stop?.reason, stop?.sequence, hasToolCall);
+  const finish = decodeFinish(stop, hasToolCall);
   return [...closeAll(state), { type: "finish", finish }];
 }
 

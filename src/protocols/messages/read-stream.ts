@@ -44,7 +44,9 @@ export interface MessagesDelta {
 /** The reader of one stream. After its last event and after an error there is nothing. */
 export class MessagesReader {
   /** Why the answer stopped, as soon as that is known. */
-  stop: { readonly reason: string; readonly sequence: unknown } | undefined;
+  stop:
+    | { readonly reason: string; readonly sequence: unknown; readonly details: unknown }
+    | undefined;
   hasToolCall = false;
   /** The counts reported so far, as they came. */
   wireUsage: WireObject = {};
@@ -156,9 +158,13 @@ export class MessagesReader {
     return true;
   }
 
-  #takeStop({ stop_reason: reason, stop_sequence: sequence }: WireObject): boolean {
+  #takeStop({
+    stop_reason: reason,
+    stop_sequence: sequence,
+    stop_details: details,
+  }: WireObject): boolean {
     if (typeof reason !== "string") return false;
-    this.stop = { reason, sequence };
+    this.stop = { reason, sequence, details };
     return true;
   }
 }

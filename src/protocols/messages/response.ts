@@ -8,7 +8,7 @@ import type { JsonObject, Part, ReasoningPart } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
-import { nonEmpty, objects, rowOf } from "../read.ts";
+import { nonEmpty, objectOf, objects, rowOf } from "../read.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { decodeThinking } from "./blocks.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
@@ -28,7 +28,14 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
     id,
     createdAt: 0,
     content,
-    finish: decodeFinish(body["stop_reason"], body["stop_sequence"], content.some(isToolCall)),
+    finish: decodeFinish(
+      {
+        reason: body["stop_reason"],
+        sequence: body["stop_sequence"],
+        details: body["stop_details"],
+      },
+      content.some(isToolCall),
+    ),
     ...(usage ? { usage } : {}),
   };
 }
@@ -68,15 +75,27 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   refusal: "content_filter",
 };
 
+/** What an answer says of its end, as it came. */
+export interface WireStop {
+  readonly reason: unknown;
+  readonly sequence: unknown;
+  /** `stop_details`: of a refusal, what it is about. */
+  readonly details: unknown;
+}
+
 /** Why the answer ended. A plain or unknown ending of an answer with calls is `tool_calls`: not every vendor says so. */
-export function decodeFinish(reason: unknown, sequence: unknown, hasToolCalls: boolean): Finish {
+export function decodeFinish(stop: WireStop | undefined, hasToolCalls: boolean): Finish {
   const plain = hasToolCalls ? "tool_calls" : "stop";
+  const { reason, sequence, details } = stop ?? {};
   if (typeof reason !== "string") return { reason: plain };
   const told = rowOf(reasonByWire, reason) ?? "stop";
-  const known = told === "stop" ? plain : told;
-  return typeof sequence === "string"
-    ? { reason: known, raw: reason, stopSequence: sequence }
-    : { reason: known, raw: reason };
+  const explanation = nonEmpty(objectOf(details)["explanation"]);
+  return {
+    reason: told === "stop" ? plain : told,
+    raw: reason,
+    ...(typeof sequence === "string" ? { stopSequence: sequence } : {}),
+    ...(explanation === undefined ? {} : { explanation }),
+  };
 }
 
 const wireByReason: Readonly<Record<Finish["reason"], string>> = {
@@ -87,15 +106,14 @@ const wireByReason: Readonly<Record<Finish["reason"], string>> = {
   error: "end_turn",
 };
 
-/** `stop_reason` and `stop_sequence`. The vendor's own word is kept where it was one of this protocol. */
-export function encodeFinish(finish: Finish): {
-  stop_reason: string;
-  stop_sequence: string | null;
-} {
-  const { reason, raw, stopSequence } = finish;
+/** `stop_reason` and what belongs to it. The vendor's own word is kept where it was one of this protocol. */
+export function encodeFinish(finish: Finish): JsonObject {
+  const { reason, raw, stopSequence, explanation } = finish;
   const isOwnWord = raw !== undefined && rowOf(reasonByWire, raw) === reason;
   const ownWord = stopSequence === undefined ? wireByReason[reason] : "stop_sequence";
-  return { stop_reason: isOwnWord ? raw : ownWord, stop_sequence: stopSequence ?? null };
+  const stop = { stop_reason: isOwnWord ? raw : ownWord, stop_sequence: stopSequence ?? null };
+  if (explanation === undefined || reason !== "content_filter") return stop;
+  return { ...stop, stop_details: { type: "refusal", category: null, explanation } };
 }
 
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {

@@ -4,6 +4,7 @@ import type { Usage } from "../../base/usage.ts";
 import type { Json, JsonObject, MediaSource, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext, AnsweredRequest } from "../codec.ts";
+import { explained } from "../explained.ts";
 import { formatMediaUrl } from "../media-url.ts";
 import { member } from "../read.ts";
 import { encodeFormat, encodeTool, encodeToolChoice } from "./encode-request.ts";
@@ -13,7 +14,7 @@ import { writeUsage } from "./usage.ts";
 /** Writes the answer for a responses caller (CONV-702, CONV-706, CONV-710, CONV-714, RESP-51 to RESP-54). */
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
   const ending = endingOf(response.finish);
-  const output = encodeOutput(response.content, context.id, ending.status);
+  const output = encodeOutput(explained(response), context.id, ending.status);
   return responseObject(context, ending, output, response.usage);
 }
 

@@ -7,6 +7,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { JsonObject, MediaPart, Signature } from "../canonical/request.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
+import { explanationEvents } from "../explained.ts";
 import {
   callItem,
   encryptedOf,
@@ -61,7 +62,10 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
       state.usage = event.usage;
       return [];
     case "finish":
-      return finish(state, endingOf(event.finish));
+      return [
+        ...explanationEvents(event.finish).flatMap((said) => takeEvent(state, said)),
+        ...finish(state, endingOf(event.finish)),
+      ];
     case "error":
       return finish(state, failedEnding(event.message));
     case "text_start":

@@ -1,0 +1,118 @@
+/** Answers that their vendor stopped or could not finish, as callers of other protocols get them. CONV-709 to CONV-712; traps T16, T19, T60. */
+import { describe, expect, it } from "vitest";
+import { at } from "../rows/protocols.ts";
+import { json, sse } from "../support/recorder.ts";
+import { byName, conversions, dataOf, names, type Body, type Name } from "./world.ts";
+
+const world = conversions();
+
+const bare = (...frames: object[]): string =>
+  frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("");
+const named = (...frames: { readonly type: string }[]): string =>
+  frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join("");
+
+const google = (candidate: Body): Body => ({
+  ...byName.generate_content.whole(),
+  candidates: [{ index: 0, ...candidate }],
+});
+const said = (text: string): Body => ({ content: { role: "model", parts: [{ text }] } });
+
+describe.each(names.filter((name) => name !== "generate_content"))("to a %s caller", (from) => {
+  it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])(
+    "T60: an answer that ended in %s is none",
+    async (finishReason) => {
+      const answer = google({ finishReason, finishMessage: "Malformed function call: look(" });
+      const { status } = await world.send(from, "generate_content", {}, json(answer));
+      expect(status).toBe(502);
+    },
+  );
+
+  it("T60: an answer of nothing, without a reason, is none", async () => {
+    const { candidates: _none, ...answer } = byName.generate_content.whole();
+    const { status } = await world.send(from, "generate_content", {}, json(answer));
+    expect(status).toBe(502);
+  });
+
+  it("what was said without a reason counts as said", async () => {
+    const { status, answer } = await world.send(
+      from,
+      "generate_content",
+      {},
+      json(google(said("Yes."))),
+    );
+    expect([status, byName[from].textOf(answer)]).toEqual([200, "Yes."]);
+  });
+
+  it("T16: a stream that ended so tells an error, and no end", async () => {
+    const frames = bare(
+      google(said("Let me see.")),
+      google({ finishReason: "MALFORMED_FUNCTION_CALL" }),
+    );
+    const { text } = await world.stream(from, "generate_content", {}, sse(frames));
+    expect(text).toContain("Let me see.");
+    expect(text).toMatch(/"error":\{|"status":"failed"/);
+    expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
+  });
+
+  it("T19: an answer that could be gone on with is cut, not ended", async () => {
+    const answer = google({ ...said("So far"), finishReason: "CONTINUATION" });
+    const { answer: got } = await world.send(from, "generate_content", {}, json(answer));
+    expect(endOf[from](got)).toBe(
+      { chat: "length", responses: "incomplete", messages: "max_tokens" }[from],
+    );
+  });
+});
+
+const endOf: Readonly<Record<Exclude<Name, "generate_content">, (answer: Body) => unknown>> = {
+  chat: (answer) => at(answer, "choices", 0, "finish_reason"),
+  responses: (answer) => answer["status"],
+  messages: (answer) => answer["stop_reason"],
+};
+
+describe("why an answer was stopped, in its vendor's words", () => {
+  const explanation = "This request was blocked under the usage policy.";
+  const message = { ...byName.messages.whole(), content: [] };
+  const stop = {
+    stop_reason: "refusal",
+    stop_sequence: null,
+    stop_details: { type: "refusal", category: "cyber", explanation },
+  };
+  const { usage } = message as { usage?: unknown };
+  const refused: readonly { to: Name; whole: Body; frames: string }[] = [
+    {
+      to: "messages",
+      whole: { ...message, ...stop },
+      frames: named(
+        { type: "message_start", message: { ...message, stop_reason: null } } as never,
+        { type: "message_delta", delta: stop, usage } as never,
+        { type: "message_stop" },
+      ),
+    },
+    ...[
+      google({ finishReason: "SAFETY", finishMessage: explanation }),
+      {
+        promptFeedback: { blockReason: "PROHIBITED_CONTENT", blockReasonMessage: explanation },
+        usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 },
+      },
+    ].map((whole) => ({ to: "generate_content", whole, frames: bare(whole) }) as const),
+  ];
+  const cases = refused.flatMap((one, at) =>
+    names.filter((from) => from !== one.to).map((from) => ({ ...one, from, at })),
+  );
+  const reads: Readonly<Record<Name, (answer: Body) => unknown>> = {
+    chat: (answer) => at(answer, "choices", 0, "message", "refusal"),
+    responses: (answer) => at(answer, "output", 0, "content", 0, "refusal"),
+    messages: (answer) => at(answer, "stop_details", "explanation"),
+    generate_content: (answer) => at(answer, "candidates", 0, "finishMessage"),
+  };
+
+  it.each(cases)(
+    "CONV-709: that a $to upstream tells ($at) reach a $from caller",
+    async ({ to, from, whole, frames }) => {
+      const { status, answer } = await world.send(from, to, {}, json(whole));
+      expect([status, reads[from](answer)]).toEqual([200, explanation]);
+      const { events } = await world.stream(from, to, {}, sse(frames));
+      expect(JSON.stringify(dataOf(events))).toContain(explanation);
+    },
+  );
+});
