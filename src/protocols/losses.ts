@@ -150,6 +150,7 @@ const messages: Readonly<Record<string, Loss>> = {
   "tools[].defer_loading": toolDetail,
   "tools[].eager_input_streaming": toolDetail,
   "tools[].input_examples": toolDetail,
+  tool_choice: forcedTool,
   thread: refused("a conversation that is kept at the vendor"),
   container: refused("a container with files and skills of its own"),
   mcp_servers: servers,

@@ -96,6 +96,13 @@ const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => 
       ],
     }),
     "tools[]": (value) => ({ tools: [value] }),
+    tool_choice: () => ({
+      tools: [
+        { type: "web_search_20250305", name: "web_search" },
+        { name: "look", input_schema: {} },
+      ],
+      tool_choice: { type: "tool", name: "web_search" },
+    }),
     context_management: (value) => ({ context_management: { edits: value } }),
   },
   generate_content: {

@@ -80,7 +80,7 @@ export function decodeRequest(body: JsonObject, address: RequestAddress): Canoni
   const request: Partial<Mutable<CanonicalRequest>> = {
     ...decodeSampling(body, gathered),
     ...decodeTools(body, gathered),
-    ...decodeToolChoice(body["tool_choice"], gathered),
+    ...decodeToolChoice(body, gathered),
     ...decodeReasoning(body, gathered),
     ...decodeMetadata(body["metadata"], gathered),
   };
@@ -173,8 +173,13 @@ function decodeTool(wire: WireObject): Tool {
   };
 }
 
-function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
+function decodeToolChoice(body: WireObject, { names, native }: Gathered): Fields {
+  const wire = body["tool_choice"];
   if (!isObject(wire)) return {};
+  if (wire["type"] === "tool" && isVendorTool(wire["name"], list(body["tools"]))) {
+    native.push({ param: "tool_choice", value: wire });
+    return {};
+  }
   names.toolChoice = "tool_choice";
   const fields: Fields = { toolChoice: toolChoice(wire) };
   const disabled = wire["disable_parallel_tool_use"];
@@ -185,6 +190,12 @@ function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
   const known = wire["type"] === "tool" ? namedChoiceFields : choiceFields;
   keepUnknown(wire, known, "tool_choice", native);
   return fields;
+}
+
+/** Whether a name is that of a tool that the vendor has itself: no other upstream is offered it. */
+function isVendorTool(name: unknown, tools: readonly unknown[]): boolean {
+  const tool = tools.filter(isObject).find((one) => one["name"] === name);
+  return tool !== undefined && (tool["type"] ?? "custom") !== "custom";
 }
 
 const choiceFields = new Set(["type", "disable_parallel_tool_use"]);
