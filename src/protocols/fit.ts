@@ -29,6 +29,8 @@ export interface Fitted {
 export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   const notes = loseNative(request);
   const fitting = startFitting({ ...request, native: [] }, target, notes);
+  // A list of nothing says nothing, and some vendors refuse it.
+  if (request.stop?.length === 0) fitting.request = without(fitting.request, "stop");
   const { abilities = {} } = target;
   refuseMedia(request, abilities, target.limits);
   refuseToolChoice(request, abilities);

@@ -100,6 +100,20 @@ const fields: readonly Case[] = [
     absent: ["stop_sequences"],
   },
   {
+    title: "CONV-205: a list of no stop sequences, which OpenAI refuses, says nothing",
+    from: "messages",
+    to,
+    body: { stop_sequences: [] },
+    absent: ["stop"],
+  },
+  {
+    title: "CONV-512: a thinking level that is not given says nothing",
+    from: "generate_content",
+    to,
+    body: config({ thinkingConfig: { thinkingLevel: "THINKING_LEVEL_UNSPECIFIED" } }),
+    absent: ["reasoning_effort"],
+  },
+  {
     title: "CONV-206 TXT-16: of five stop sequences the first four are sent",
     from: "generate_content",
     to,

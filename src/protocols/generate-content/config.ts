@@ -96,6 +96,9 @@ function decodeFormat(
   return { type: "json" };
 }
 
+/** The vendor's word for a level that is not given. */
+const unspecified = "THINKING_LEVEL_UNSPECIFIED";
+
 function decodeThinking(
   config: WireObject,
   prefix: string,
@@ -123,7 +126,8 @@ function decodeThinking(
     names["reasoning.budget"] = named("thinkingBudget");
   }
   const level = read(thinking, "thinkingLevel");
-  if (typeof level === "string") {
+  if (level === unspecified) named("thinkingLevel");
+  else if (typeof level === "string") {
     reasoning.effort = level.toLowerCase();
     names["reasoning.effort"] = named("thinkingLevel");
   }
