@@ -321,7 +321,8 @@ ${content()}
 
 Results of tools follow their calls directly, in the order of the calls; calls without a result, and results without
 a call, are removed and reported. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
-Signatures of reasoning go back to the protocol that gave them, and to no other.
+Signatures of reasoning go back to the protocol that gave them, and to no other. A call that another vendor made has
+\`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.
 
 Of a converted answer, text, refusals, reasoning, calls of tools and usage arrive, and pictures where the caller's protocol has
 a place for them: messages has none. Where an answer came from (citations, annotations) arrives on direct routes only.

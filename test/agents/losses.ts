@@ -52,12 +52,12 @@ const codexGoogle = [
 
 const topK = "generationConfig.topK";
 const includeThoughts = "generationConfig.thinkingConfig.includeThoughts";
-const gemini: Losses = {
-  chat: run(["contents.parts.thoughtSignature"], [topK, includeThoughts]),
-  responses: run(["contents.parts.thoughtSignature"], [topK]),
-  messages: run(["contents.parts.thoughtSignature"], [includeThoughts]),
+const geminiWith = (history: readonly string[]): Losses => ({
+  chat: run(history, [topK, includeThoughts]),
+  responses: run(history, [topK]),
+  messages: run(history, [includeThoughts]),
   generate_content: nothing,
-};
+});
 
 export const losses: Readonly<Record<string, Losses>> = {
   "claude-code-on-messages": {
@@ -90,6 +90,7 @@ export const losses: Readonly<Record<string, Losses>> = {
     messages: run(["input.reasoning"], codexMessages),
     generate_content: run(["input.reasoning"], codexGoogle),
   },
-  "gemini-cli-on-generate-content": gemini,
-  "gemini-cli-on-chat": gemini,
+  "gemini-cli-on-generate-content": geminiWith(["contents.parts.thoughtSignature"]),
+  // Of another vendor's calls the CLI says that no signature is to be asked for: none is lost.
+  "gemini-cli-on-chat": geminiWith([]),
 };

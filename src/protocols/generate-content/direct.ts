@@ -4,13 +4,14 @@
  */
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
-import type { JsonObject } from "../canonical/request.ts";
-import type { CallFacts, DirectRoute, WireError } from "../codec.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, list } from "../read.ts";
 import { decodeError } from "./errors.ts";
+import { isOlderGeneration, skipSignature } from "./limits.ts";
 import { withLists } from "./lists.ts";
 import { read } from "./names.ts";
 import { answerText } from "./read-stream.ts";
@@ -56,12 +57,39 @@ function countParts(parts: unknown, input: { characters: number; media: number }
   }
 }
 
-function request(body: JsonObject): { body: JsonObject; notes: readonly Note[] } {
+function request(
+  body: JsonObject,
+  { model }: RequestAddress,
+): { body: JsonObject; notes: readonly Note[] } {
   const copy = { ...body };
+  if (isOlderGeneration(model)) removeSkips(copy);
   const notes = removeFilteredFields(copy);
   // Some SDKs repeat the path's model in the body, where it would contradict the upstream's own name.
   delete copy["model"];
   return { body: copy, notes };
+}
+
+/** Older models do not know the word that no signature is to be asked for. It stands on calls that other vendors made. */
+function removeSkips(copy: JsonObject): void {
+  const { contents } = copy;
+  if (!Array.isArray(contents) || !contents.some(holdsSkip)) return;
+  copy["contents"] = contents.map((content) =>
+    holdsSkip(content) ? { ...content, parts: content.parts.map(withoutSkip) } : content,
+  );
+}
+
+type Holder = JsonObject & { parts: Json[] };
+
+const holdsSkip = (content: Json): content is Holder =>
+  isObject(content) && Array.isArray(content["parts"]) && content["parts"].some(isSkipped);
+
+const isSkipped = (part: Json): boolean =>
+  isObject(part) && read(part, "thoughtSignature") === skipSignature;
+
+function withoutSkip(part: Json): Json {
+  if (!isObject(part) || !isSkipped(part)) return part;
+  const { thoughtSignature: _camel, thought_signature: _snake, ...rest } = part as JsonObject;
+  return rest;
 }
 
 /** A blocked prompt has no candidates, and neither has a model that found nothing to say: both tell something else. */

@@ -46,8 +46,11 @@ function loneSignature(part: Part): string | undefined {
   return part.type === "reasoning" && part.text === "" ? ownValue(part.signature) : undefined;
 }
 
-/** The vendor asks for a signature on the first call of a turn only; a real one stays. */
-function signFirstCall(wire: readonly JsonObject[]): void {
+/**
+ * The vendor asks for a signature on the first call of a turn only; a real one stays. So the answers of other vendors have the word
+ * too: their calls may go on to this one.
+ */
+export function signFirstCall(wire: readonly JsonObject[]): void {
   const first = wire.find((part) => "functionCall" in part);
   if (first) first["thoughtSignature"] ??= skipSignature;
 }

@@ -9,6 +9,7 @@ import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { JsonObject, Part, Signature } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
+import { signFirstCall } from "./encode-parts.ts";
 import { encodeError } from "./errors.ts";
 import { answerId, encodeAnswerPart, encodeFinish } from "./response.ts";
 import { encodeUsage } from "./usage.ts";
@@ -30,6 +31,8 @@ interface State {
   responseId: string;
   isOver: boolean;
   readonly calls: Map<BlockId, OpenCall>;
+  /** Whether the next call is the first of an answer that another vendor gave. */
+  awaitsFirstCall: boolean;
   usage: Usage | undefined;
 }
 
@@ -40,6 +43,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     responseId: context.id,
     isOver: false,
     calls: new Map(),
+    awaitsFirstCall: false,
     usage: undefined,
   };
   return transducer(state, takeEvent, end);
@@ -51,6 +55,7 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
     case "start": {
       const ownId = event.protocol === "generate_content" ? event.id : "";
       state.responseId = answerId(ownId, state.context);
+      state.awaitsFirstCall = event.protocol !== "generate_content";
       return [];
     }
     case "media":
@@ -110,6 +115,10 @@ function endCall(state: State, ended: OpenCall, signature: Signature | undefined
 
 function partFrames(state: State, part: Part): SseEvent[] {
   const wire = encodeAnswerPart(part);
+  if (wire && state.awaitsFirstCall && part.type === "tool_call") {
+    signFirstCall([wire]);
+    state.awaitsFirstCall = false;
+  }
   return wire ? [answerFrame(state, { content: { role: "model", parts: [wire] }, index: 0 })] : [];
 }
 

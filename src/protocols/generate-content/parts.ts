@@ -14,7 +14,8 @@ import type {
   ToolResultPart,
 } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
-import { list, objectOf } from "../read.ts";
+import { list, nonEmpty, objectOf } from "../read.ts";
+import { skipSignature } from "./limits.ts";
 import { read, spelling, spellings } from "./names.ts";
 
 /** Begins the ids we make up: the encoder leaves them out again, for the vendor knows them not. */
@@ -172,11 +173,12 @@ const besideData = new Set(["thought", "thoughtSignature", "thought_signature", 
 const holdsOther = (part: WireObject): boolean =>
   Object.keys(part).some((key) => !besideData.has(key) && isObject(part[key]));
 
+/** The proof on a part. The word that none is to be asked for is none. */
 export function signatureOf(part: WireObject): Signature | undefined {
-  const value = read(part, "thoughtSignature");
-  return typeof value === "string" && value !== ""
-    ? { protocol: "generate_content", value }
-    : undefined;
+  const value = nonEmpty(read(part, "thoughtSignature"));
+  return value === undefined || value === skipSignature
+    ? undefined
+    : { protocol: "generate_content", value };
 }
 
 function decodeText(part: WireObject, text: string, signature: Signature | undefined): Part[] {

@@ -7,7 +7,7 @@ import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objectOf, rowOf } from "../read.ts";
-import { encodeCall, encodeSource, ownValue } from "./encode-parts.ts";
+import { encodeCall, encodeSource, ownValue, signFirstCall } from "./encode-parts.ts";
 import { decodeParts, noCalls } from "./parts.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
@@ -135,6 +135,7 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
     const wire = encodeAnswerPart(part);
     if (wire) parts.push(wire);
   }
+  if (response.protocol !== "generate_content") signFirstCall(parts);
   const candidate: JsonObject = {
     content: { role: "model", parts },
     ...encodeFinish(response.finish),

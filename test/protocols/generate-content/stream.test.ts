@@ -187,7 +187,10 @@ describe("encodeStream", () => {
       { type: "finish", finish: { reason: "tool_calls" } },
     ]);
     expect(frames.map((frame) => frame.candidates[0].content.parts[0])).toEqual([
-      { functionCall: { name: "f", args: { x: 1 }, id: "1" } },
+      {
+        functionCall: { name: "f", args: { x: 1 }, id: "1" },
+        thoughtSignature: "skip_thought_signature_validator",
+      },
       { functionCall: { name: "g", args: { y: 2 }, id: "2" } },
       { text: "" },
     ]);

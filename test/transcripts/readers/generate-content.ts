@@ -166,11 +166,20 @@ const finishes: Readonly<Record<string, string>> = {
 const errorOf = (body: Wire): string | undefined =>
   isWire(body["error"]) ? text(body["error"]["message"]) : undefined;
 
+const skip = "skip_thought_signature_validator";
+
+/** On calls of another vendor stands the word that no signature is to be asked for: it is none. */
+function withoutSkip(said: Said): Said {
+  if (!isWire(said) || !("signature" in said) || said.signature !== skip) return said;
+  const { signature: _none, ...rest } = said;
+  return rest as Said;
+}
+
 function answer(body: Wire): AnswerMeaning {
   const error = errorOf(body);
   if (error !== undefined) return { says: [], error };
   const candidate = items(body["candidates"])[0] ?? {};
-  const says = gathered(saidOf(candidate["content"]));
+  const says = gathered(saidOf(wire(candidate["content"])).map(withoutSkip));
   const blocked = wire(body["promptFeedback"])["blockReason"];
   const reason = text(candidate["finishReason"] ?? blocked);
   const hasCalls = says.some((said) => isWire(said) && "call" in said);
@@ -210,7 +219,9 @@ function stream(frames: readonly Frame[]): StreamMeaning {
   const state: Gathered = { faults: [], parts: [], last: {}, candidate: {}, error: undefined };
   for (const [index, frame] of frames.entries()) takeFrame(state, frame, `frame ${index}`);
   const { faults, parts, last, candidate, error } = state;
-  if (error !== undefined) return { says: gathered(parts.flatMap(partSays)), error, faults };
+  if (error !== undefined) {
+    return { says: gathered(parts.flatMap(partSays).map(withoutSkip)), error, faults };
+  }
   const isBlocked = isWire(last["promptFeedback"]);
   if (candidate["finishReason"] === undefined && !isBlocked) faults.push("no finishReason");
   const content = { role: "model", parts };

@@ -1,0 +1,125 @@
+/**
+ * Calls that another vendor made, in the turns after at Google: the third generation refuses a call without a signature.
+ * Trap T38; docs/routing.md: the providers of one model may speak different protocols.
+ */
+import { describe, expect, it } from "vitest";
+import { codecs, createRoute, type JsonObject } from "../../src/protocols/index.ts";
+import { at } from "../rows/protocols.ts";
+import { json, sse } from "../support/recorder.ts";
+import { byName, conversions, dataOf, toolsOf, type Body, type Name } from "./world.ts";
+
+const world = conversions();
+const skip = "skip_thought_signature_validator";
+
+const call = (id: string) => ({
+  id,
+  type: "function",
+  function: { name: "look", arguments: '{"where":"here"}' },
+});
+const choice = (delta: Body, finish: string | null) => ({
+  id: "c",
+  object: "chat.completion.chunk",
+  created: 1,
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+const calls = [call("call_1"), call("call_2")];
+const whole = {
+  ...byName.chat.whole(),
+  choices: [
+    {
+      index: 0,
+      message: { role: "assistant", content: null, tool_calls: calls },
+      finish_reason: "tool_calls",
+    },
+  ],
+};
+const frames = [
+  choice({ tool_calls: calls.map((one, index) => ({ index, ...one })) }, null),
+  choice({}, "tool_calls"),
+]
+  .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+  .join("");
+
+const made = (id: string, signature: Body = {}): Body => ({
+  functionCall: { name: "look", args: { where: "here" }, id },
+  ...signature,
+});
+const signed = [made("call_1", { thoughtSignature: skip }), made("call_2")];
+const result = (id: string): Body => ({
+  functionResponse: { id, name: "look", response: { output: "A shelf." } },
+});
+const next = {
+  ...toolsOf.generate_content,
+  contents: [
+    { role: "user", parts: [{ text: "Look." }] },
+    { role: "model", parts: signed },
+    { role: "user", parts: [result("call_1"), result("call_2")] },
+  ],
+};
+
+/** The next request as its upstream gets it. */
+function sent(to: Name, upstreamModel: string) {
+  return createRoute({
+    caller: codecs.generate_content,
+    upstream: codecs[to],
+    body: next as JsonObject,
+    stream: false,
+    requestedModel: "acme/x",
+    model: "acme/x",
+    upstreamModel,
+    maxOutputTokens: 1000,
+    inputEstimate: 1,
+    id: "req_1",
+    createdAt: 1,
+  });
+}
+
+describe("calls of a chat upstream, to a generateContent caller", () => {
+  it("T38: the first says that no signature is to be asked for", async () => {
+    const { answer } = await world.send("generate_content", "chat", {}, json(whole));
+    expect(at(answer, "candidates", 0, "content", "parts")).toEqual(signed);
+  });
+
+  it("T38: the same of a stream", async () => {
+    const { events } = await world.stream("generate_content", "chat", {}, sse(frames));
+    const parts = dataOf(events).flatMap(
+      (event) => at(event, "candidates", 0, "content", "parts") as Body[],
+    );
+    expect(parts.filter((part) => "functionCall" in part)).toEqual(signed);
+  });
+
+  it("T38: a call that Google made keeps its own", async () => {
+    const own = [made("a", { thoughtSignature: "c2ln" }), made("b")];
+    const answer = {
+      ...byName.generate_content.whole(),
+      candidates: [{ index: 0, content: { role: "model", parts: own }, finishReason: "STOP" }],
+    };
+    const got = await world.send("generate_content", "generate_content", {}, json(answer));
+    expect(at(got.answer, "candidates", 0, "content", "parts")).toEqual(own);
+  });
+});
+
+describe("the conversation goes on", () => {
+  it("T38: at a model of the third generation, as it is", () => {
+    const { body, notes } = sent("generate_content", "gemini-3-pro");
+    expect([body["contents"], notes]).toEqual([next.contents, []]);
+  });
+
+  it("T38: at an older model without the word, which it does not know", () => {
+    const { body } = sent("generate_content", "gemini-2.5-flash");
+    expect(body["contents"]).toEqual([
+      next.contents[0],
+      { role: "model", parts: [made("call_1"), made("call_2")] },
+      next.contents[2],
+    ]);
+    expect(next.contents[1]!.parts).toBe(signed);
+    expect(signed[0]).toHaveProperty("thoughtSignature");
+  });
+
+  it.each(["chat", "responses", "messages"] as const)(
+    "T38: at %s, where the word is no signature that would be lost",
+    (to) => {
+      expect(sent(to, "x").notes).toEqual([]);
+    },
+  );
+});
