@@ -209,8 +209,12 @@ function resolve(reference: string, root: JsonObject): JsonObject | undefined {
   return isJsonObject(place) ? place : undefined;
 }
 
-/** Keywords by their other spelling. */
-const keywordOf = new Map([...keptKeywords].map((name) => [snakeCase(name), name]));
+/** Keywords by their other spelling, and by the vendor's own. */
+const keywordOf = new Map([
+  ...[...keptKeywords].map((name) => [snakeCase(name), name] as const),
+  ["defs", "$defs"],
+  ["ref", "$ref"],
+]);
 /** Numbers of 64 bits, which the vendor's JSON writes as text too. */
 const bounds = new Set(
   ["Items", "Length", "Properties"].flatMap((what) => [`min${what}`, `max${what}`]),
@@ -221,24 +225,36 @@ export function fromVendorSchema(schema: WireObject): JsonObject {
   const { nullable, ...rest } = schema;
   const result: JsonObject = {};
   for (const [spelled, value] of Object.entries(rest)) {
-    const key = keptKeywords.has(spelled) ? spelled : (keywordOf.get(spelled) ?? spelled);
+    if (spelled === "type" && value === "TYPE_UNSPECIFIED") continue;
+    const key = keywordOf.get(spelled) ?? spelled;
     result[key] = fromMember(key, value);
   }
-  const type = result["type"];
-  if (nullable === true && typeof type === "string") result["type"] = [type, "null"];
+  if (nullable === true) allowNull(result);
   return result;
 }
 
+/** Of a type, of values that are listed, and of a choice of schemas `null` is one more. */
+function allowNull(schema: JsonObject): void {
+  const { type, enum: values, anyOf } = schema;
+  if (typeof type === "string") schema["type"] = [type, "null"];
+  if (Array.isArray(values) && !values.includes(null)) schema["enum"] = [...values, null];
+  if (type === undefined && Array.isArray(anyOf)) schema["anyOf"] = [...anyOf, { type: "null" }];
+}
+
+/** Members that hold schemas by name. */
+const schemaMaps = new Set(["properties", "$defs"]);
+
 function fromMember(key: string, value: unknown): Json {
   if (key === "type" && typeof value === "string") return value.toLowerCase();
-  if (key === "properties" && isObject(value)) {
+  if (key === "$ref" && typeof value === "string") return value.replace(/^#\/defs\//, "#/$defs/");
+  if (schemaMaps.has(key) && isObject(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([name, member]) => [name, fromAny(member)]),
     );
   }
-  if (key === "anyOf" && Array.isArray(value)) return value.map(fromAny);
+  if (schemaLists.has(key) && Array.isArray(value)) return value.map(fromAny);
   if (bounds.has(key) && typeof value === "string" && /^\d+$/.test(value)) return Number(value);
-  return key === "items" ? fromAny(value) : (value as Json);
+  return schemaMembers.has(key) ? fromAny(value) : (value as Json);
 }
 
 const fromAny = (value: unknown): Json =>

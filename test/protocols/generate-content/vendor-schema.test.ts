@@ -1,0 +1,87 @@
+/** Google's own dialect of schemas, as other vendors get it in JSON Schema. CONV-208; trap T24. */
+import { expect, it } from "vitest";
+import { codecs, createRoute } from "../../../src/protocols/index.ts";
+import { fromVendorSchema } from "../../../src/protocols/generate-content/schema.ts";
+
+const read = (schema: Record<string, unknown>) => fromVendorSchema(schema);
+
+it.each([
+  [
+    "additionalProperties",
+    { additionalProperties: { type: "STRING" } },
+    { additionalProperties: { type: "string" } },
+  ],
+  [
+    "additional_properties",
+    { additional_properties: { type: "STRING" } },
+    { additionalProperties: { type: "string" } },
+  ],
+  ["a switch", { additionalProperties: false }, { additionalProperties: false }],
+  ["oneOf", { oneOf: [{ type: "NUMBER" }] }, { oneOf: [{ type: "number" }] }],
+  ["prefixItems", { prefixItems: [{ type: "STRING" }] }, { prefixItems: [{ type: "string" }] }],
+  [
+    "defs and ref",
+    { defs: { Place: { type: "STRING" } }, properties: { at: { ref: "#/defs/Place" } } },
+    { $defs: { Place: { type: "string" } }, properties: { at: { $ref: "#/$defs/Place" } } },
+  ],
+  [
+    "a type that is not given",
+    { type: "TYPE_UNSPECIFIED", description: "x" },
+    { description: "x" },
+  ],
+])("the schemas within %s are read like the others", (_what, schema, expected) => {
+  expect(read(schema)).toEqual(expected);
+});
+
+it.each([
+  ["a type", { type: "STRING", nullable: true }, { type: ["string", "null"] }],
+  [
+    "listed values",
+    { type: "STRING", enum: ["A"], nullable: true },
+    { type: ["string", "null"], enum: ["A", null] },
+  ],
+  [
+    "a choice of schemas",
+    { anyOf: [{ type: "STRING" }], nullable: true },
+    { anyOf: [{ type: "string" }, { type: "null" }] },
+  ],
+])("null stays one of %s", (_what, schema, expected) => {
+  expect(read(schema)).toEqual(expected);
+});
+
+it("a member that has the name of a keyword is a member", () => {
+  const properties = {
+    type: { type: "STRING" },
+    ref: { type: "STRING" },
+    defs: { type: "STRING" },
+  };
+  expect(read({ properties })["properties"]).toEqual({
+    type: { type: "string" },
+    ref: { type: "string" },
+    defs: { type: "string" },
+  });
+});
+
+it("T24: a tool with a map reaches a chat upstream with types that it knows", () => {
+  const parameters = {
+    type: "OBJECT",
+    properties: { labels: { type: "OBJECT", additionalProperties: { type: "STRING" } } },
+  };
+  const { body } = createRoute({
+    caller: codecs.generate_content,
+    upstream: codecs.chat,
+    body: {
+      contents: [{ parts: [{ text: "Hi" }] }],
+      tools: [{ functionDeclarations: [{ name: "label", parameters }] }],
+    },
+    stream: false,
+    requestedModel: "acme/x",
+    model: "acme/x",
+    upstreamModel: "x",
+    maxOutputTokens: 1000,
+    inputEstimate: 1,
+    id: "req_1",
+    createdAt: 1,
+  });
+  expect(JSON.stringify(body["tools"])).not.toMatch(/STRING|OBJECT/);
+});
