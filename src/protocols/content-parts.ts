@@ -91,3 +91,7 @@ export const fileDataSource = (data: string): MediaSource =>
 /** All text of some parts; several texts are paragraphs of one. */
 export const joinText = (parts: readonly Part[]): string =>
   parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+
+/** What stands between two messages that become one text, unless white space does already. */
+export const breakBetween = (before: string, after: string): string =>
+  before === "" || /\s$/.test(before.slice(-1)) || /^\s/.test(after) ? "" : "\n\n";

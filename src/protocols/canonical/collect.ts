@@ -110,7 +110,7 @@ function partOf({ start, pieces, signature }: OpenBlock): Part {
     case "media":
       return start.part;
     case "text_start":
-      return { type: "text", text };
+      return start.apart ? { type: "text", text, apart: true } : { type: "text", text };
     case "refusal_start":
       return { type: "refusal", text };
     case "reasoning_start":
@@ -139,7 +139,9 @@ function partEvents(part: Part, block: BlockId): CanonicalEvent[] {
     case "text":
     case "refusal":
       return [
-        { type: `${part.type}_start`, block },
+        part.type === "text" && part.apart
+          ? { type: "text_start", block, apart: true }
+          : { type: `${part.type}_start`, block },
         ...(part.text === ""
           ? []
           : [{ type: `${part.type}_delta`, block, text: part.text } as const]),

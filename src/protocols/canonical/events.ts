@@ -16,7 +16,12 @@ export type CanonicalEvent =
       readonly id: string;
       readonly createdAt: number;
     }
-  | { readonly type: "text_start"; readonly block: BlockId }
+  | {
+      readonly type: "text_start";
+      readonly block: BlockId;
+      /** As of a text in a whole answer. */
+      readonly apart?: true | undefined;
+    }
   | { readonly type: "text_delta"; readonly block: BlockId; readonly text: string }
   | { readonly type: "text_end"; readonly block: BlockId }
   | { readonly type: "refusal_start"; readonly block: BlockId }

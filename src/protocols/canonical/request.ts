@@ -29,12 +29,20 @@ export interface CacheBreakpoint {
 
 /** One piece of a message. */
 export type Part =
-  | { readonly type: "text"; readonly text: string; readonly cache?: CacheBreakpoint | undefined }
+  | TextPart
   | MediaPart
   | ReasoningPart
   | ToolCallPart
   | ToolResultPart
   | { readonly type: "refusal"; readonly text: string };
+
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+  readonly cache?: CacheBreakpoint | undefined;
+  /** Of an answer: it begins a message of its own after another. Other texts go on where the last one ended. */
+  readonly apart?: true | undefined;
+}
 
 /** An image, audio, a video or a file. */
 export interface MediaPart {

@@ -9,6 +9,7 @@ import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
+import { breakBetween } from "../content-parts.ts";
 import { explanationEvents } from "../explained.ts";
 import { errorChunk } from "./errors.ts";
 import { encodeFinish } from "./finish.ts";
@@ -33,6 +34,9 @@ interface StreamState {
   usage: Usage | undefined;
   /** Position of each call in the answer, and whether it got arguments. */
   readonly calls: Map<BlockId, { readonly index: number; hasArguments: boolean }>;
+  /** The last character of text that was sent, and whether the next begins a message of its own. */
+  textEnd: string;
+  isApart: boolean;
   /** Whether reasoning was sent, and whether the block that is open sent some. */
   hasReasoning: boolean;
   isReasoning: boolean;
@@ -56,6 +60,8 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     isOwn: false,
     usage: undefined,
     calls: new Map(),
+    textEnd: "",
+    isApart: false,
     hasReasoning: false,
     isReasoning: false,
     ended: false,
@@ -70,7 +76,7 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
       state.isOwn = event.protocol === "chat";
       return [delta(state, { role: "assistant", content: "", refusal: null })];
     case "text_delta":
-      return [delta(state, { content: event.text })];
+      return takeText(state, event.text);
     case "refusal_delta":
       return [delta(state, { refusal: event.text })];
     case "media":
@@ -95,8 +101,18 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
       return takeCall(state, event);
     default:
       // Starts and ends of texts have no frame here.
+      state.isApart = "apart" in event;
       return [];
   }
+}
+
+/** A message of its own is a paragraph of its own, as in a whole answer. */
+function takeText(state: StreamState, text: string): SseEvent[] {
+  const between = state.isApart ? breakBetween(state.textEnd, text) : "";
+  state.isApart = false;
+  state.textEnd = text.slice(-1);
+  const said = delta(state, { content: text });
+  return between === "" ? [said] : [delta(state, { content: between }), said];
 }
 
 type ReasoningEvent = Extract<CanonicalEvent, { type: `reasoning_${string}` }>;

@@ -3,10 +3,11 @@ import { exactText } from "../../base/exact-numbers.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
-import type { JsonObject, Part, ToolCallPart } from "../canonical/request.ts";
+import type { JsonObject, Part, TextPart, ToolCallPart } from "../canonical/request.ts";
 import type { CanonicalResponse } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
+import { breakBetween } from "../content-parts.ts";
 import { explained } from "../explained.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
@@ -111,15 +112,22 @@ export function encodeChoice(response: CanonicalResponse, index: number) {
   return choice;
 }
 
+/** Texts go on where the last one ended; a message of its own is a paragraph of its own. */
+const joined = (texts: readonly TextPart[]): string =>
+  texts.reduce(
+    (said, { text, apart }) => said + (apart ? breakBetween(said, text) : "") + text,
+    "",
+  );
+
 function encodeMessage(parts: readonly Part[]): JsonObject {
-  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const texts = parts.filter((part) => part.type === "text");
   const refusals = parts.flatMap((part) => (part.type === "refusal" ? [part.text] : []));
   const images = parts.flatMap((part) => (part.type === "media" ? encodeMedia(part) : []));
   const calls = parts.filter((part) => part.type === "tool_call");
   const isOnlyText = calls.length === 0 && refusals.length === 0;
   const message: JsonObject = {
     role: "assistant",
-    content: texts.length > 0 || isOnlyText ? texts.join("") : null,
+    content: texts.length > 0 || isOnlyText ? joined(texts) : null,
     refusal: refusals.length > 0 ? refusals.join("") : null,
     annotations: [],
     ...encodeReasoning(parts.filter((part) => part.type === "reasoning")),

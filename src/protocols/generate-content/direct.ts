@@ -88,7 +88,7 @@ const isSkipped = (part: Json): boolean =>
 
 function withoutSkip(part: Json): Json {
   if (!isObject(part) || !isSkipped(part)) return part;
-  const { thoughtSignature: _camel, thought_signature: _snake, ...rest } = part as JsonObject;
+  const { thoughtSignature: _camel, thought_signature: _snake, ...rest } = part;
   return rest;
 }
 

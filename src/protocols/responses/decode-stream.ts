@@ -19,6 +19,7 @@ import {
   closeTexts,
   isEmpty,
   openBlock,
+  openPart,
   type Kind,
   type StreamState,
 } from "./stream-blocks.ts";
@@ -33,6 +34,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     blocks: new Map(),
     resumed: new Map(),
     calls: 0,
+    message: undefined,
   };
   return transducer(initial, takeEvent, endStream);
 }
@@ -105,7 +107,7 @@ function takeText(
   const id = goesOnIn(state, part, !isDone && text !== "");
   const isNews = text !== "" && (!isDone || isEmpty(state, id));
   const events = isNews
-    ? [...openBlock(state, id, kind, kind), ...addContent(state, id, text)]
+    ? [...openPart(state, { id, part, kind }, kind), ...addContent(state, id, text)]
     : [];
   return isDone ? [...events, ...closeBlock(state, id)] : events;
 }
@@ -211,7 +213,7 @@ function wholeBlock(
   if (state.blocks.has(id) || nonEmpty(text) === undefined)
     return closeBlock(state, state.resumed.get(id) ?? id);
   return [
-    ...openBlock(state, id, kind, "item"),
+    ...openPart(state, { id, part: id, kind }, "item"),
     ...addContent(state, id, text),
     ...closeBlock(state, id),
   ];

@@ -97,7 +97,7 @@ function echoOf(request: AnsweredRequest): JsonObject {
   return Object.assign({}, ...Object.entries(echo).map(([key, value]) => member(key, value)));
 }
 
-/** Neighbouring texts and refusals are parts of one message; everything else is an item of its own. */
+/** Neighbouring texts and refusals are parts of one message, unless one begins anew; everything else is an item of its own. */
 function encodeOutput(parts: readonly Part[], id: string, status: string): JsonObject[] {
   const items: JsonObject[] = [];
   let said: Json[] | undefined;
@@ -108,7 +108,7 @@ function encodeOutput(parts: readonly Part[], id: string, status: string): JsonO
       items.push(...encodeItem(part, `${id}_${items.length}`));
       continue;
     }
-    if (!said) {
+    if (!said || (part.type === "text" && part.apart)) {
       said = [];
       items.push(messageItem(`msg_${id}_${items.length}`, "completed", said));
     }

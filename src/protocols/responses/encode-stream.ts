@@ -91,7 +91,11 @@ type StartEvent = Extract<
 
 function begin(state: StreamState, event: StartEvent): SseEvent[] {
   if (event.type === "text_start" || event.type === "refusal_start") {
-    return beginPart(state, event.block, event.type === "text_start" ? "output_text" : "refusal");
+    const isApart = event.type === "text_start" && event.apart === true;
+    return [
+      ...(isApart ? settleMessages(state, "completed") : []),
+      ...beginPart(state, event.block, event.type === "text_start" ? "output_text" : "refusal"),
+    ];
   }
   const isCall = event.type === "tool_call_start";
   const frames = settleMessages(state, "completed");

@@ -24,9 +24,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
     throw new GatewayError("upstream_error", `The upstream's answer is ${JSON.stringify(status)}.`);
   }
   const id = nonEmpty(body["id"]) ?? "";
-  const content = objects(body["output"]).flatMap((item, index) =>
-    decodeItem(item, callId(id, index)),
-  );
+  const content = decodeOutput(objects(body["output"]), id);
   const usage = readUsage(body["usage"]);
   return {
     protocol: "responses",
@@ -39,6 +37,19 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
     ),
     ...(usage ? { usage } : {}),
   };
+}
+
+/** The parts of all items. A message after another begins anew: a model says what it is about to do, and then its answer. */
+function decodeOutput(items: readonly WireObject[], id: string): Part[] {
+  let isLater = false;
+  return items.flatMap((item, index) => {
+    const parts = decodeItem(item, callId(id, index));
+    const [first, ...others] = parts;
+    if (item["type"] !== "message" || first?.type !== "text" || first.text === "") return parts;
+    const isApart = isLater;
+    isLater = true;
+    return isApart ? [{ ...first, apart: true }, ...others] : parts;
+  });
 }
 
 /** The id by which the result of a call is paired with it; `fallback` where the vendor gives none. */

@@ -27,6 +27,8 @@ export interface StreamState {
   /** Of a part whose text went on after its end: the block that it goes on in. */
   readonly resumed: Map<BlockId, BlockId>;
   calls: number;
+  /** The last message that had a text. */
+  message: string | undefined;
 }
 
 /** Begins a block, unless it has begun. */
@@ -41,6 +43,24 @@ export function openBlock(
   if (kind === "reasoning" && source.includes("summary"))
     return [{ type: "reasoning_start", block: id, summary: true }];
   return [{ type: `${kind}_start`, block: id }];
+}
+
+/** Begins the block that a part of a message is in, unless it has begun. `part`: its message and its number in there. */
+export function openPart(
+  state: StreamState,
+  {
+    id,
+    part,
+    kind,
+  }: { readonly id: BlockId; readonly part: BlockId; readonly kind: "text" | "refusal" },
+  source: string,
+): CanonicalEvent[] {
+  const begun = openBlock(state, id, kind, source);
+  if (begun.length === 0 || kind !== "text") return begun;
+  const before = state.message;
+  state.message = part.slice(0, part.lastIndexOf("_"));
+  const isApart = before !== undefined && before !== state.message;
+  return isApart ? [{ type: "text_start", block: id, apart: true }] : begun;
 }
 
 /** Whether nothing of a block came yet. */

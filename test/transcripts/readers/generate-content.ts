@@ -172,7 +172,7 @@ const skip = "skip_thought_signature_validator";
 function withoutSkip(said: Said): Said {
   if (!isWire(said) || !("signature" in said) || said.signature !== skip) return said;
   const { signature: _none, ...rest } = said;
-  return rest as Said;
+  return rest;
 }
 
 function answer(body: Wire): AnswerMeaning {
