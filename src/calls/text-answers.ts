@@ -156,7 +156,10 @@ function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObjec
   if (!isObject(answer)) throw new BadAnswerError("it is JSON, but no object");
   const failure = route.failure(answer as JsonObject);
   if (failure)
-    throw new BadAnswerError("it is an error, or no answer at all", { reported: failure.message });
+    throw new BadAnswerError("it is an error, or no answer at all", {
+      reported: failure.message,
+      isModels: failure.isModels,
+    });
   return answer as JsonObject;
 }
 

@@ -106,10 +106,10 @@ class Relay {
       exchange.abort();
       return;
     }
-    if (tap.seen.error) {
-      this.#broke(
-        new BadAnswerError("its stream holds an error", { reported: tap.seen.error.message }),
-      );
+    const { error: told } = tap.seen;
+    if (told) {
+      const { message: reported, isModels } = told;
+      this.#broke(new BadAnswerError("its stream holds an error", { reported, isModels }));
       exchange.abort();
     } else if (tap.seen.ended) this.#awaitClose();
     else this.#goOn();

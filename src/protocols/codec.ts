@@ -79,6 +79,8 @@ export interface WireError {
   readonly param?: string | undefined;
   /** When to come again, where the body tells it (google.rpc.RetryInfo). */
   readonly retryAfterSeconds?: number | undefined;
+  /** What the model made of this one request, which says nothing of its provider. */
+  readonly isModels?: true | undefined;
 }
 
 /** What an upstream is asked in, and how its answers are read. */

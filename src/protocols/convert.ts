@@ -98,6 +98,7 @@ function failureIn({ finish, content }: CanonicalResponse): WireError | undefine
 
 const errorOf = ({ raw = "no reason", explanation = raw }: Finish): WireError => ({
   message: `The upstream ended the answer with an error: ${explanation}`,
+  isModels: true,
 });
 
 /** A request as an upstream of another protocol is asked it, for whoever wants no answer to it. @throws as `createRoute` */

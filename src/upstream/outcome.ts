@@ -207,7 +207,8 @@ export function outcomeOfFailure(error: unknown): Outcome {
     fault: "provider",
     // A vendor that answered has done its work: it is not asked to do it twice.
     retrySame: unusable === undefined && mayPass(failure),
-    hurtsHealth: failure !== "aborted",
+    // Whoever sends a request that a model stumbles over must not take the provider from others.
+    hurtsHealth: failure !== "aborted" && !(error instanceof BadAnswerError && error.isModels),
     silent: timedOut,
     error: timedOut
       ? new GatewayError("upstream_timeout", "The provider did not answer in time.", {

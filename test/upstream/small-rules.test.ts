@@ -8,6 +8,7 @@ import { IdleList } from "../../src/upstream/idle-list.ts";
 import { awsHeaders, awsKeys } from "../../src/upstream/identity/aws.ts";
 import {
   asReported,
+  BadAnswerError,
   ExchangeError,
   outcomeOfFailure,
   outcomeOfStatus,
@@ -79,6 +80,17 @@ describe("what a refusal or a failure means", () => {
     expect(messageOf("unreadable")).toBe("The provider's answer cannot be used: it is odd.");
     expect(messageOf("too_large")).toBe("The provider's answer cannot be used: it is odd.");
     expect(messageOf("broken")).toBe("The connection to the provider failed.");
+  });
+
+  it("T60: what a model made of one request does not hurt its provider's health", () => {
+    const hurts = (isModels: boolean) => {
+      const { fault, hurtsHealth } = outcomeOfFailure(
+        new BadAnswerError("it is none", { isModels }),
+      );
+      return [fault, hurtsHealth];
+    };
+    expect(hurts(true)).toEqual(["provider", false]);
+    expect(hurts(false)).toEqual(["provider", true]);
   });
 
   it("a failure that has its words already keeps them", () => {
