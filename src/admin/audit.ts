@@ -8,6 +8,7 @@ import { isObject } from "../base/json.ts";
 import { newId } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
+  cursorOf,
   pageLimit,
   pageOf,
   visibilityParams,
@@ -125,7 +126,7 @@ export async function listAudit(
   only("object_id =", filter.objectId);
   only("created_at >=", filter.from);
   only("created_at <", filter.to);
-  only("id <", filter.cursor);
+  only("id <", cursorOf(filter, "audit") ?? undefined);
   const rows = await database.query<AuditRow>(
     `select * from audit_entries where ${where.join(" and ")} order by id desc limit $${params.push(limit + 1)}`,
     params,

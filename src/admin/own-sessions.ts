@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
+  cursorOf,
   lockClause,
   onlyRow,
   pageLimit,
@@ -57,7 +58,7 @@ export async function listSessions(
   const rows = await database.query<SessionRow>(
     `select ${columns} from auth_sessions where user_id = $1 and expires_at > $4 and ($2::text is null or id < $2)
      order by id desc limit $3`,
-    [filter.userId, filter.cursor ?? null, limit + 1, new Date(clock.now())],
+    [filter.userId, cursorOf(filter, "session"), limit + 1, new Date(clock.now())],
   );
   return pageOf(rows.map(camelCased), limit);
 }

@@ -10,6 +10,7 @@ import { newId } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
   checkName,
+  cursorOf,
   lockClause,
   onlyRow,
   pageLimit,
@@ -90,7 +91,7 @@ export async function listTokens(
   const rows = await database.query<TokenRow>(
     `select ${columns} from admin_tokens where user_id = $1 and ($2::text is null or id < $2)
      order by id desc limit $3`,
-    [filter.userId, filter.cursor ?? null, limit + 1],
+    [filter.userId, cursorOf(filter, "token"), limit + 1],
   );
   return pageOf(rows.map(camelCased), limit);
 }

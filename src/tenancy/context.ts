@@ -79,6 +79,20 @@ export function pageLimit(limit: number | undefined): number {
   throw invalidValue("limit", "must be from 1 to 100");
 }
 
+/**
+ * The id behind which a page begins, of a list whose ids begin with `prefix`; null for the first page.
+ * @throws GatewayError `invalid_value` for what is no cursor of such a list: another page than was meant would look like the right one
+ */
+export function cursorOf({ cursor }: PageRequest, prefix: string): string | null {
+  if (cursor === undefined) return null;
+  if (cursor.startsWith(`${prefix}_`)) return cursor;
+  throw noCursor();
+}
+
+/** What is answered to a cursor that no page of the list has given. */
+export const noCursor = (): GatewayError =>
+  invalidValue("cursor", "is the `next_cursor` of a page");
+
 /** Cuts rows fetched with one more than `limit` into a page. Ids sort by time, so the last id is the cursor. */
 export function pageOf<Record extends { readonly id: string }>(
   records: readonly Record[],

@@ -7,7 +7,9 @@ export type { Caller, ScopeLayer } from "./caller.ts";
 export { changeRow, changeTogether, subscribeChanges, type ChangeDatabase } from "./changes.ts";
 export { checkName } from "./checks.ts";
 export {
+  cursorOf,
   lockClause,
+  noCursor,
   noSuch,
   onlyRow,
   pageLimit,

@@ -1,6 +1,6 @@
 /** Keys as a list: filters, a search, orders. Who sees which of them is a condition of the statement. VIS; docs/management.md. */
 import type { Page, PageRequest, RowContext } from "./context.ts";
-import { pageLimit, pageOf } from "./context.ts";
+import { cursorOf, pageLimit, pageOf } from "./context.ts";
 import { keyColumns, keyOfRow, type KeyRecord, type KeyRow, type KeyStatus } from "./key-record.ts";
 import { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
 
@@ -79,7 +79,7 @@ export async function listKeys(context: RowContext, filter: KeyFilter): Promise<
     filter.createdBy ?? null,
     filter.status ?? null,
     filter.q ?? null,
-    filter.cursor ?? null,
+    cursorOf(filter, "key"),
     limit + 1,
     ...visibilityParams(filter.visibility ?? seesEverything),
     new Date(context.clock.now()).toISOString().slice(0, 10),

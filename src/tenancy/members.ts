@@ -3,7 +3,7 @@ import type { SnakeCased } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
 import { changeRow } from "./changes.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
-import { lockClause, onlyRow, pageLimit } from "./context.ts";
+import { cursorOf, lockClause, onlyRow, pageLimit } from "./context.ts";
 import { mergeRateLimits, rateLimitsOfRow, rateLimitsParam } from "./rate-limits.ts";
 import type { RateLimits, RateLimitsJson, RateLimitsPatch } from "./rate-limits.ts";
 import type { SpendCaps, SpendCapsPatch, SpendCapsRow } from "./spend-caps.ts";
@@ -161,7 +161,7 @@ export async function listMembers(
      order by user_id desc limit $3`,
     [
       filter.workspaceId,
-      filter.cursor ?? null,
+      cursorOf(filter, "user"),
       limit + 1,
       filter.q ?? null,
       ...visibilityParams(filter.visibility ?? seesEverything),

@@ -4,7 +4,7 @@ import { newId } from "../base/ids.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, mergeAllowlist } from "./checks.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
-import { onlyRow, pageLimit, pageOf, recordById, type RowKind } from "./context.ts";
+import { cursorOf, onlyRow, pageLimit, pageOf, recordById, type RowKind } from "./context.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 import { followRouting, mergeRouting, renderRouting, routingOfRow } from "./routing-settings.ts";
 
@@ -78,7 +78,7 @@ export async function listOrganizations(
   const rows = await context.database.query<OrganizationRow>(
     `select ${columns} from organizations where ($1::text is null or id < $1)
        and ($3::text[] is null or id = any($3)) order by id desc limit $2`,
-    [page.cursor ?? null, limit + 1, page.organizationIds ?? null],
+    [cursorOf(page, "org"), limit + 1, page.organizationIds ?? null],
   );
   return pageOf(rows.map(ofRow), limit);
 }

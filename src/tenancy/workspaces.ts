@@ -7,7 +7,7 @@ import { changeRow } from "./changes.ts";
 import { checkName, mergeAllowlist } from "./checks.ts";
 import type { CreditLine } from "./credit-line.ts";
 import type { ChangeContext, Page, PageRequest, ReadOptions, RowContext } from "./context.ts";
-import { onlyRow, pageLimit, pageOf, recordById, type RowKind } from "./context.ts";
+import { cursorOf, onlyRow, pageLimit, pageOf, recordById, type RowKind } from "./context.ts";
 import { mergeRateLimits, rateLimitsOfRow, rateLimitsParam } from "./rate-limits.ts";
 import type { RateLimits, RateLimitsJson, RateLimitsPatch } from "./rate-limits.ts";
 import type { RoutingJson, RoutingPatch, RoutingSettings } from "./routing-settings.ts";
@@ -167,7 +167,7 @@ export async function listWorkspaces(
      order by id desc limit $3`,
     [
       filter.organizationId ?? null,
-      filter.cursor ?? null,
+      cursorOf(filter, "ws"),
       limit + 1,
       filter.visibility?.everything ?? true,
       filter.visibility?.workspaceIds ?? [],

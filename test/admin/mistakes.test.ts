@@ -20,10 +20,36 @@ it.each([
 });
 
 it.each([
+  "/organizations",
+  "/workspaces",
+  "/keys",
+  "/keys?sort=name",
+  "/audit",
+  "/alerts",
+  "/requests",
+  "/tasks",
+  "/webhook_deliveries",
+  "/workspaces/<id>/ledger",
+  "/workspaces/<id>/members",
+])("a cursor that no page of %s gave is refused, and begins no list anew", async (list) => {
+  const path = list.replace("<id>", gateway.workspaceId);
+  for (const cursor of ["garbage", "entry_1", "%20", ""]) {
+    const asked = `${path}${path.includes("?") ? "&" : "?"}cursor=${cursor}`;
+    const { status, json } = await gateway.admin("GET", asked);
+    expect({ asked, status, param: json.error?.param }).toEqual({
+      asked,
+      status: 400,
+      param: "cursor",
+    });
+  }
+});
+
+it.each([
   ["/keys?limt=5", 'There is no field `limt` here; did you mean "limit"?'],
   ["/keys?limit=all", "`limit` does not fit: 1 to 100; 20 if absent."],
   ["/keys?status=happy", "`status` must be one of: active, disabled, revoked."],
   ["/requests?from=now", "`from` does not fit: A time in RFC 3339"],
+  ["/usage?group_by=team", "`group_by` does not fit: model, key, provider, "],
 ])("GET %s", async (path, said) => {
   const { status, json } = await gateway.admin("GET", path);
   expect(status).toBe(400);

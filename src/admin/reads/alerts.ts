@@ -1,9 +1,9 @@
 /** Which spend caps were nearly or fully used, as far as the reader may see it. docs/callbacks.md "Spend caps". */
 import { wireCased } from "../../base/casing.ts";
-import { invalidValue } from "../../base/errors.ts";
 import { formatUsd } from "../../base/money.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
+  noCursor,
   pageLimit,
   visibilityParams,
   whereVisible,
@@ -36,7 +36,7 @@ function after(cursor: string | undefined): readonly [at: Date | null, id: strin
   if (cursor === undefined) return [null, null];
   const [, ms, id] = cursorShape.exec(cursor) ?? [];
   if (ms !== undefined && id !== undefined) return [new Date(Number(ms)), id];
-  throw invalidValue("cursor", "must be `next_cursor` of a page");
+  throw noCursor();
 }
 
 /** An alert about a member is that member's own, one about a key its owner's; one about the workspace is nobody's own. */

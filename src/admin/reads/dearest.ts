@@ -4,7 +4,7 @@
  */
 import { GatewayError } from "../../base/errors.ts";
 import type { Queryable } from "../../storage/index.ts";
-import { pageLimit } from "../../tenancy/index.ts";
+import { noCursor, pageLimit } from "../../tenancy/index.ts";
 import { requestTrail, type Bind } from "./trails.ts";
 import {
   idBounds,
@@ -52,11 +52,7 @@ const beside =
 /** Rows behind the last one of the page before. @throws GatewayError `invalid_value` for a cursor that is none */
 function behind(cursor: string): (bind: Bind) => string {
   const [, cost, id] = cursorShape.exec(cursor) ?? [];
-  if (cost === undefined || id === undefined) {
-    throw new GatewayError("invalid_value", "`cursor` is the `next_cursor` of a page.", {
-      param: "cursor",
-    });
-  }
+  if (cost === undefined || id === undefined) throw noCursor();
   const part = id.slice(id.indexOf("_") + 1);
   return beside("<", { costNano: BigInt(cost), part });
 }

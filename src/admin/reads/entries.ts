@@ -2,6 +2,7 @@
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import { entryId } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
+import { noCursor } from "../../tenancy/index.ts";
 
 export interface Entry {
   readonly id: string;
@@ -51,6 +52,12 @@ const lookedAtMax = 50_000;
 const entryColumns =
   "entry, kind, amount_nano, held_nano, balance_after_nano, reference, key_id, member_id, note, created_at";
 
+/** The entry that a cursor names. @throws GatewayError `invalid_value` */
+function entryOf(cursor: string): bigint {
+  if (!/^\d{1,18}$/.test(cursor)) throw noCursor();
+  return BigInt(cursor);
+}
+
 /** The statement of a piece of the ledger: newest first, before the cursor, of the period. */
 function pieceSql(
   workspaceId: string,
@@ -58,8 +65,7 @@ function pieceSql(
   bind: (value: unknown) => string,
 ): string {
   const where = [`workspace_id = ${bind(workspaceId)}`, "entry > 0"];
-  if (/^\d{1,18}$/.test(page.cursor ?? ""))
-    where.push(`entry < ${bind(BigInt(page.cursor!))}::bigint`);
+  if (page.cursor !== undefined) where.push(`entry < ${bind(entryOf(page.cursor))}::bigint`);
   if (page.from !== undefined) where.push(`created_at >= ${bind(page.from)}::timestamptz`);
   if (page.to !== undefined) where.push(`created_at < ${bind(page.to)}::timestamptz`);
   if (page.reference !== undefined) where.push(`reference = ${bind(page.reference)}`);
@@ -68,7 +74,7 @@ function pieceSql(
 
 /**
  * A page of a workspace's entries, newest first. `cursor` is the `nextCursor` of the page before. Few entries may have what is asked
- * for: a page then has fewer than `limit`, and a cursor from which others are looked for.
+ * for: a page then has fewer than `limit`, and a cursor from which others are looked for. @throws GatewayError `invalid_value` (cursor)
  */
 export async function readEntries(
   database: Queryable,

@@ -3,10 +3,10 @@
  * workspace's newest are found by the primary key, so that a page costs the same however long the tables are, and only its
  * ids are sorted; the rows themselves are read for the page alone (T86).
  */
-import { invalidValue } from "../../base/errors.ts";
 import { idMs, idTime } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
+  noCursor,
   onlyRow,
   pageLimit,
   visibilityParams,
@@ -86,7 +86,7 @@ export function idBounds({ cursor, from, to }: TrailFilter): Bounds {
   if (cursor === undefined) return { low, high };
   const before = partOf(cursor);
   if (before === undefined) {
-    throw invalidValue("cursor", "is the `next_cursor` of a page");
+    throw noCursor();
   }
   return { low, high: before < high ? before : high };
 }
