@@ -311,6 +311,13 @@ describe("changes", () => {
     const ledger = (await world.gateway.admin("GET", `/workspaces/${world.away.id}/ledger`)).json;
     expect(ledger.data).toHaveLength(1);
     expect(ledger.data[0]).toMatchObject({ id: replay.json.id, note: "top-up", key_id: null });
+    // The answer is the entry of then, not what is said of it now.
+    const reworded = { amount: "25.00", note: "another word" };
+    const again = await world.gateway.admin("POST", path, reworded, { "idempotency-key": "one" });
+    expect({ status: again.status, json: again.json }).toEqual({
+      status: 200,
+      json: ledger.data[0],
+    });
   });
 
   it("credit is taken back with an amount below 0, at most what was credited in all; none is left for calls", async () => {

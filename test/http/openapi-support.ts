@@ -93,3 +93,29 @@ export function address({ path, operation }: Target): string {
   if (query.length === 0) return filled;
   return `${filled}?${query.map((one) => `${one.name}=${one.example}`).join("&")}`;
 }
+
+/** A schema and all that it is put together of. */
+function branches(schema: unknown): Record<string, unknown>[] {
+  const node = said(schema as object) as Record<string, unknown>;
+  const within = ["anyOf", "oneOf", "allOf"].flatMap((key) => (node[key] ?? []) as unknown[]);
+  return [node, ...within.flatMap(branches)];
+}
+
+/** Fields of a value that a schema does not name, where it names any: a reader of the document does not know of them. */
+export function unnamed(schema: unknown, value: unknown, at = ""): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const parts = branches(schema);
+  if (Array.isArray(value)) {
+    const items = parts.flatMap((one) => one["items"] ?? []);
+    return value.flatMap((one) => unnamed({ anyOf: items }, one, `${at}[]`));
+  }
+  const named = parts.map((one) => (one["properties"] ?? {}) as Record<string, unknown>);
+  const isOpen =
+    named.every((one) => Object.keys(one).length === 0) ||
+    parts.some((one) => one["additionalProperties"] ?? one["patternProperties"]);
+  return Object.entries(value).flatMap(([name, one]) => {
+    const known = named.flatMap((each) => (Object.hasOwn(each, name) ? [each[name]] : []));
+    if (known.length > 0) return unnamed({ anyOf: known }, one, `${at}.${name}`);
+    return isOpen ? [] : [`${at}.${name}`];
+  });
+}

@@ -23,6 +23,7 @@ import {
   pageLimit,
 } from "../../tenancy/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
+import type { AdminServices } from "../services.ts";
 import { route, type AdminRequest } from "./route.ts";
 import {
   creditLine,
@@ -120,6 +121,20 @@ function addCredit(request: CreditRequest): Promise<CreditResult & { reference: 
   });
 }
 
+const headers = { "idempotent-replayed": "true" };
+
+/** The entry that an Idempotency-Key made before, as the ledger has it: the request may have another note. */
+async function standing(
+  { database }: AdminServices,
+  workspaceId: string,
+  { reference, entryId }: CreditResult & { reference: string },
+): Promise<object> {
+  const { entries } = await readEntries(database, workspaceId, { reference, limit: 1 });
+  const entry = entries.find(({ id }) => id === entryId);
+  if (entry === undefined) throw new GatewayError("not_found", "There is no such entry any more.");
+  return renderEntry(entry);
+}
+
 const credits = route({
   method: "POST",
   path: "/workspaces/{id}/credits",
@@ -133,6 +148,7 @@ const credits = route({
   example: { amount: "25.00", note: "November" },
   answer: entrySchema,
   status: 201,
+  replays: "Added before under this `Idempotency-Key`: the entry of then.",
   errors: ["not_found", "insufficient_permissions", "conflict", "idempotency_key_reuse"],
   async handle(request) {
     const result = await addCredit(request);
@@ -143,7 +159,10 @@ const credits = route({
         { param: "Idempotency-Key" },
       );
     }
-    const replayed = result.outcome === "already_credited";
+    if (result.outcome === "already_credited") {
+      const { services, params } = request;
+      return { body: await standing(services, params["id"]!, result), status: 200, headers };
+    }
     const body = renderEntry({
       id: result.entryId,
       kind: "credit",
@@ -156,7 +175,7 @@ const credits = route({
       note: request.body.note ?? null,
       createdAt: result.createdAt,
     });
-    return replayed ? { body, status: 200, headers: { "idempotent-replayed": "true" } } : { body };
+    return { body };
   },
 });
 

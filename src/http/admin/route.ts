@@ -60,6 +60,8 @@ export interface RouteOptions<Body extends TSchema, Query extends TObject> {
   /** The name and the schema of the answer's body. */
   readonly answer: NamedSchema;
   readonly status?: number;
+  /** It takes an `Idempotency-Key`, and answers 200 with what that made before: what the document says of it. */
+  readonly replays?: string;
   /** It answers as CSV too, to who accepts that: the columns, which are fields of a row, `usage.input_tokens` within one. */
   readonly csv?: readonly string[];
   /** It answers with server-sent events; `answer` is the data of one, and only a session opens it. */

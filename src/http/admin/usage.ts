@@ -12,7 +12,7 @@ import {
 } from "../../usage/index.ts";
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
-import { strict, periodOf, periodQuery, words } from "./schemas.ts";
+import { everything, strict, periodOf, periodQuery, whole, words } from "./schemas.ts";
 import { byDays, groupOf, tagFilterPattern, tagGroupPattern } from "./usage-tags.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -108,7 +108,11 @@ const usage = route({
       Type.Unsafe<string>({
         anyOf: [
           { type: "string", enum: [...usageGroups] },
-          { type: "string", pattern: tagGroupPattern },
+          {
+            type: "string",
+            pattern: tagGroupPattern,
+            description: `${usageGroups.join(", ")}, or tag:<name>.`,
+          },
         ],
         description:
           "`tag:<name>` is for names in `tags.usage` of the configuration: whole days in UTC. `tag:end_user` is the end user.",
@@ -142,7 +146,7 @@ const usage = route({
       to: timestamp("The first moment that does not."),
       granularity: oneOf(...granularities),
       group_by: orNull(Type.String()),
-      data: Type.Array(row),
+      ...everything(row).properties,
     }),
   },
   csv: [
@@ -185,7 +189,7 @@ const usage = route({
     await services.logWritten();
     const data = await services.reads.read((database) => readUsage(database, asked));
     const head = { from: asked.from.toISOString(), to: asked.to.toISOString(), granularity };
-    return { body: { ...head, group_by: query.group_by ?? null, data } };
+    return { body: { ...head, group_by: query.group_by ?? null, ...whole(data).body } };
   },
 });
 

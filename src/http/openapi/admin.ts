@@ -15,6 +15,7 @@ import {
   type Part,
 } from "./document.ts";
 import { errorResponses } from "./errors.ts";
+import { replayed } from "./tasks.ts";
 
 /** Either a token or a session will do. */
 const adminCredential: readonly Node[] = [{ adminToken: [] }, { session: [] }];
@@ -22,11 +23,14 @@ const adminCredential: readonly Node[] = [{ adminToken: [] }, { session: [] }];
 const always = [
   "missing_credential",
   "invalid_credential",
+  "password_change_required",
   "internal_error",
   "database_unavailable",
   "overloaded",
 ] satisfies ErrorCode[];
 const written = ["cross_origin_request"] satisfies ErrorCode[];
+/** A body is looked at also where none is needed. */
+const posted = ["unsupported_media_type", "request_too_large"] satisfies ErrorCode[];
 const queried = ["unknown_parameter", "invalid_value"] satisfies ErrorCode[];
 const bodied = [
   ...queried,
@@ -36,8 +40,6 @@ const bodied = [
   "string_above_max_length",
   "integer_above_max_value",
   "integer_below_min_value",
-  "unsupported_media_type",
-  "request_too_large",
 ] satisfies ErrorCode[];
 
 function codesOf(route: AdminRoute): ErrorCode[] {
@@ -45,6 +47,7 @@ function codesOf(route: AdminRoute): ErrorCode[] {
     ...new Set<ErrorCode>([
       ...always,
       ...(route.method === "GET" ? [] : written),
+      ...(route.method === "POST" || route.body !== undefined ? posted : []),
       ...(route.body === undefined ? [] : bodied),
       ...(route.query === undefined ? [] : queried),
       ...(route.conditional === true ? (["precondition_failed"] as const) : []),
@@ -88,18 +91,33 @@ function parametersOf(route: AdminRoute): Node[] {
     ...inPath,
     ...inQuery,
     ...(route.conditional === true ? [ifMatch] : []),
-    ...(route.path.endsWith("/credits") ? [idempotencyKey] : []),
+    ...(route.replays === undefined ? [] : [idempotencyKey]),
   ];
 }
 
 /** A stream of events; what the data of each may be. */
 const eventContent = (name: string): Node => ({ "text/event-stream": { schema: ref(name) } });
 
+const contentOf = ({ answer, events }: AdminRoute): Node =>
+  events === true ? eventContent(answer.name) : jsonContent(answer.name);
+
+/** What a repetition is answered with. */
+const replay = ({ answer, replays }: AdminRoute): Node =>
+  replays === undefined
+    ? {}
+    : {
+        200: {
+          description: replays,
+          headers: { ...requestIdHeaders("chat"), ...replayed },
+          content: jsonContent(answer.name),
+        },
+      };
+
 const bodyName = ({ operationId }: AdminRoute): string =>
   `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Request`;
 
 function operationOf(route: AdminRoute): Operation {
-  const { status = 200, answer } = route;
+  const { status = 200 } = route;
   return {
     operationId: route.operationId,
     tags: ["Management"],
@@ -121,8 +139,9 @@ function operationOf(route: AdminRoute): Operation {
       [status]: {
         description: status === 201 ? "Created." : "Done.",
         headers: requestIdHeaders("chat"),
-        content: route.events === true ? eventContent(answer.name) : jsonContent(answer.name),
+        content: contentOf(route),
       },
+      ...replay(route),
       ...errorResponses("chat", codesOf(route)),
     },
   };

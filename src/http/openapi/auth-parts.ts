@@ -26,6 +26,8 @@ export const writing: readonly ErrorCode[] = [
   "missing_required_parameter",
   "unknown_parameter",
   "invalid_type",
+  "unsupported_media_type",
+  "request_too_large",
   "cross_origin_request",
 ];
 

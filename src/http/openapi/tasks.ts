@@ -36,7 +36,7 @@ export const idempotencyKey: Node = {
 
 export const replayed: Node = {
   "idempotent-replayed": {
-    description: "`true` where the idempotency key had made this task before.",
+    description: "`true` where the idempotency key had made this before.",
     schema: Type.String({ enum: ["true"] }),
   },
 };
