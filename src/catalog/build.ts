@@ -113,7 +113,7 @@ function buildEmbedding(row: EmbeddingModelRow): EmbeddingModel {
   return {
     ...namedFields(row),
     kind: "embedding",
-    endpoints: [embeddingEndpoint],
+    endpoints: row.endpoints ?? [embeddingEndpoint],
     contextLength: row.context_length,
     fallbacks: row.fallbacks,
     offers: row.offers.map((offer) => ({
@@ -181,7 +181,8 @@ function buildMedia(row: MediaModelRow, dialectOf: DialectOf): ImageModel | Vide
     price: mediaPriceOf(offer.price),
     streaming: offerStreams(row.kind, dialectOf(offer.provider), offer.streaming),
   }));
-  const common = { ...namedFields(row), endpoints: mediaFamilies[row.family].endpoints, offers };
+  const endpoints = row.endpoints ?? mediaFamilies[row.family].endpoints;
+  const common = { ...namedFields(row), endpoints, offers };
   return row.kind === "image"
     ? { ...common, kind: "image", family: row.family }
     : { ...common, kind: "video", family: row.family };

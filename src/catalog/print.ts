@@ -125,13 +125,19 @@ export function modelRow(model: Model) {
     case "embedding":
       return {
         ...common,
+        endpoints: model.endpoints,
         context_length: model.contextLength,
         fallbacks: model.fallbacks,
         offers: model.offers.map(embeddingOfferRow),
       };
     case "image":
     case "video":
-      return { ...common, family: model.family, offers: model.offers.map(mediaOfferRow) };
+      return {
+        ...common,
+        family: model.family,
+        endpoints: model.endpoints,
+        offers: model.offers.map(mediaOfferRow),
+      };
   }
 }
 

@@ -18,7 +18,7 @@ import { priceKeys, textPriceSchema } from "./price-schema.ts";
 import { offerRecord, recordKeys } from "./record-schema.ts";
 import { closed, count, perMillion, seconds, text, usd } from "./schema-kit.ts";
 import { settings } from "./settings-schema.ts";
-import { offerProtocols, textEndpoints } from "./types.ts";
+import { embeddingEndpoint, offerProtocols, textEndpoints } from "./types.ts";
 
 const credential = closed({
   id: text("a name for logs and metrics"),
@@ -121,16 +121,20 @@ const fallbacks = Type.Optional(
 );
 const some = { minItems: 1, description: "at least one way to serve the model" };
 
+/** Which of its entry points a model has. */
+const entryPoints = <Name extends string>(names: readonly Name[]) =>
+  Type.Optional(
+    Type.Array(Type.Enum([...names]), {
+      minItems: 1,
+      uniqueItems: true,
+      description: "the entry points callers may use; all of them if absent",
+    }),
+  );
+
 export const textModelSchema = closed({
   ...named,
   kind: Type.Literal("text"),
-  endpoints: Type.Optional(
-    Type.Array(Type.Enum([...textEndpoints]), {
-      minItems: 1,
-      uniqueItems: true,
-      description: "the entry points callers may use; all four if absent",
-    }),
-  ),
+  endpoints: entryPoints(textEndpoints),
   context_length: count("input and output tokens together"),
   max_output_tokens: count("the most a call can produce"),
   reserve_output_tokens: Type.Optional(
@@ -149,12 +153,13 @@ export const embeddingPriceSchema = closed({
 export const embeddingModelSchema = closed({
   ...named,
   kind: Type.Literal("embedding"),
+  endpoints: entryPoints([embeddingEndpoint]),
   context_length: count("input tokens of one call"),
   fallbacks,
   offers: Type.Array(closed({ ...offered, price: embeddingPriceSchema }), some),
 });
 
-const mediaModel = <Kind extends string, Family extends string, Price extends TSchema>(
+const mediaModel = <Kind extends string, Family extends MediaFamilyName, Price extends TSchema>(
   kind: Kind,
   family: Family,
   price: Price,
@@ -163,6 +168,7 @@ const mediaModel = <Kind extends string, Family extends string, Price extends TS
     ...named,
     kind: Type.Literal(kind),
     family: Type.Literal(family),
+    endpoints: entryPoints(mediaFamilies[family].endpoints),
     offers: Type.Array(
       closed({
         ...offered,

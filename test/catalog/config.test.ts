@@ -77,7 +77,7 @@ models:
               { input_tokens: 2000, price: { input: "6", output: "18" } }] }
         record: { parameters: { seed: { max: 5 }, stop: false }, reasoning: { kind: budget, min: 1024, max: 9000, off: true },
           context_length: 100000, max_output_tokens: 1000 }
-  - { id: acme/vector, kind: embedding, context_length: 8192,
+  - { id: acme/vector, kind: embedding, endpoints: [embeddings], context_length: 8192,
       offers: [{ provider: openai, upstream_model: vec, price: { input: "0.02" } }] }
   - &image { id: acme/a, kind: image, family: image-a, offers: [{ provider: openai, upstream_model: a, streaming: true,
       price: { input: "5", image_input: "8", output: "10", image_output: "30" } }] }
@@ -88,7 +88,7 @@ models:
   - { id: acme/c, kind: image, family: image-c, offers: [{ provider: openai, upstream_model: c, price: { output_image: "0.03" } }] }
   - { id: acme/c2, kind: image, family: image-c, offers: [{ provider: openai, upstream_model: c,
       price: { output_image: { 1K: "0.03", 2K: "0.06" }, input_image: "0.01" } }] }
-  - { id: acme/v1, kind: video, family: video-v1, offers: [{ provider: films, upstream_model: v,
+  - { id: acme/v1, kind: video, family: video-v1, endpoints: [tasks], offers: [{ provider: films, upstream_model: v,
       price: { output_second: { 480p: "0.05", 720p: "0.07" }, input_image: "0.01" } }] }
   - { id: acme/v15, kind: video, family: video-v1.5, offers: [{ provider: films, upstream_model: v,
       price: { output_second: { 480p: "0.05", 720p: "0.07", 1080p: "0.1" }, input_image: "0.01" } }] }
@@ -166,6 +166,16 @@ describe("a whole file", () => {
         },
       ],
     });
+  });
+
+  it("TXT-12: gives models of every kind their entry points, all of them where none are named", () => {
+    const endpointsOf = (id: string) => catalog.models.get(id)?.endpoints;
+    expect(["acme/vector", "acme/v1", "acme/v15", "acme/b"].map(endpointsOf)).toEqual([
+      ["embeddings"],
+      ["tasks"],
+      ["tasks", "videos_generations"],
+      ["images_edits", "tasks"],
+    ]);
   });
 
   it("gives a model's record, and what is different about it at a provider", () => {
