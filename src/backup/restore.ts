@@ -128,17 +128,23 @@ async function fileNames(tx: Queryable): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** @throws BackupError for a database in which calls were charged or tasks made */
+/** What nobody has used yet has none of these: of what a first start makes there is no entry in the log of changes. */
+const uses = [
+  ["ledger_entries", "kind <> 'credit'"],
+  ["tasks", "true"],
+  ["audit_entries", "true"],
+] as const;
+
+/** @throws BackupError for a database in which calls were charged, tasks made, or keys, members or settings changed */
 async function refuseUsed(tx: Queryable): Promise<void> {
   const tables = await tablesOf(tx);
-  if (!tables.includes("ledger_entries")) return;
-  const [used] = await tx.query<{ used: boolean }>(
-    "select exists (select 1 from ledger_entries where kind <> 'credit') or exists (select 1 from tasks) as used",
-    [],
-  );
-  if (used?.used !== true) return;
+  const asked = uses.filter(([table]) => tables.includes(table));
+  if (asked.length === 0) return;
+  const any = asked.map(([table, which]) => `exists (select 1 from ${table} where ${which})`);
+  const [row] = await tx.query<{ used: boolean }>(`select ${any.join(" or ")} as used`, []);
+  if (row?.used !== true) return;
   throw new BackupError(
-    "the database already holds calls or tasks; --replace deletes everything in it and restores the backup",
+    "the database already holds calls, tasks, or keys and settings that somebody made; --replace deletes everything in it and restores the backup",
   );
 }
 

@@ -180,10 +180,21 @@ describe("a backup taken under load", () => {
     await response.text();
     const refused = await tollgateHere(["restore", file], target);
     expect(refused).toMatchObject({ code: 1 });
-    expect(refused.stderr).toMatch(/already holds calls or tasks; --replace/);
+    expect(refused.stderr).toMatch(/already holds calls, tasks, .*; --replace/);
     await other.stop();
     await restored(target, "--replace");
     await expectWhole(target, told);
+  });
+
+  it("does not take the place of a key that somebody made, though nobody has called with it yet", async () => {
+    const target = withMasterKey("keys", await (await sharedPostgres()).createDatabase());
+    const other = await spawnGateway(target);
+    const made = await tollgate(["keys", "create", "--name", "handed out"], target);
+    await other.stop();
+    const refused = await tollgateHere(["restore", file], target);
+    expect({ made: made.code, restore: refused.code }).toEqual({ made: 0, restore: 1 });
+    expect(refused.stderr).toMatch(/keys and settings that somebody made; --replace/);
+    expect(await countsIn(target)).toMatchObject({ api_keys: 2, tasks: 0 });
   });
 
   it("another master key is refused, and nothing was restored", async () => {
