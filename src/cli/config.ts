@@ -23,6 +23,7 @@ export function addConfigCommands(config: Command): void {
   config
     .command("schema")
     .description("print the file's JSON Schema, for editors")
+    .option("--json", "the same: it is JSON in any case")
     .action(async () => (await commands()).schema());
   config
     .command("example")

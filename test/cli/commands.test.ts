@@ -222,6 +222,7 @@ describe("config", () => {
     expect(JSON.parse((await run("config schema", environment)) as string)).toMatchObject({
       type: "object",
     });
+    expect(await run("config schema --json", environment)).toMatchObject({ type: "object" });
     const yaml = (await run("config print", environment)) as string;
     expect(yaml).toContain("id: openai");
     expect(yaml).not.toContain("0123456789");

@@ -134,8 +134,8 @@ describe("wrong usage: exit 2, and nothing on standard output", () => {
     [["export", "ledger", "--frm", "2026-11-01"], 'no option "--frm"; did you mean "--from"?'],
     [["credits", "add", "--amount", "5"], 'no option "--amount"; allowed: --workspace, --note,'],
     [
-      ["config", "schema", "--file", "x"],
-      '"config schema" has no option "--file"; allowed: --help',
+      ["config", "example", "--file", "x"],
+      '"config example" has no option "--file"; allowed: --help',
     ],
     [["keys", "revoke", "--id", "key_1"], "write the value alone: tollgate keys revoke <id>"],
     [["keys", "list", "--", "--nam"], "too many arguments"],
