@@ -37,7 +37,7 @@ export function AuditEntries({ entries, subject }: AuditEntriesProps) {
       <Table
         aria-label="Audit log, newest first"
         verticalSpacing="xs"
-        miw={subject === undefined ? 640 : 840}
+        miw={subject === undefined ? 860 : 1060}
       >
         <Table.Thead>
           <Table.Tr>

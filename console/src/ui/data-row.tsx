@@ -8,9 +8,9 @@ export interface Column<Row> {
   /** In pixels; the one without a width takes what is left. */
   readonly width?: number;
   readonly align?: "right";
-  /** Left out on phones, where `phone` does not say otherwise. */
+  /** Left out on phones, and where there is too little room (fitting.ts), where `phone` does not say otherwise. */
   readonly wide?: true;
-  /** Only where there is much room. */
+  /** Only where there is much room: left out before all others. */
   readonly roomy?: true;
   /**
    * The line it stands in on a phone; of a line the first one takes the room that is left. If absent: the one without a width and
@@ -26,8 +26,8 @@ export const rowHeight = 40;
 /** Two lines. */
 export const narrowRowHeight = 60;
 
-export const classOf = ({ align, roomy }: Column<never>): string =>
-  [align === "right" ? classes["right"] : "", roomy ? classes["roomy"] : "", "cut"].join(" ");
+export const classOf = ({ align }: Column<never>): string =>
+  [align === "right" ? classes["right"] : "", "cut"].join(" ");
 
 interface RowProps<Row> {
   readonly columns: readonly Column<Row>[];

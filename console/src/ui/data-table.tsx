@@ -4,7 +4,7 @@
  */
 import { Button, Group, Skeleton, Table } from "@mantine/core";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, type RefObject } from "react";
 import {
   classOf,
   NarrowRow,
@@ -14,8 +14,11 @@ import {
   type Column,
 } from "./data-row.tsx";
 import classes from "./data-table.module.css";
+import { fits, fitting } from "./fitting.ts";
 import { useNarrow } from "./narrow.ts";
 import { useRowKeys } from "./row-keys.ts";
+import { useCoveredTitles } from "./use-covered-titles.ts";
+import { useRoom } from "./use-room.ts";
 
 export type { Column } from "./data-row.tsx";
 
@@ -32,7 +35,7 @@ interface DataTableProps<Row> {
   readonly moreUnderWay: boolean;
   /** Why the next rows are not asked for by themselves; undefined: they are. */
   readonly pause?: string | undefined;
-  /** In pixels; where the window has less room, the page scrolls sideways. */
+  /** In pixels; where the window has less room, the page scrolls sideways. If absent, columns are left out there. */
   readonly minWidth?: number | undefined;
 }
 
@@ -71,13 +74,27 @@ const Space = ({ height, columns }: { height: number; columns: number }) =>
 const widthOf = ({ minWidth }: { readonly minWidth?: number | undefined }, isNarrow: boolean) =>
   !isNarrow && minWidth !== undefined && { miw: minWidth };
 
+/** The columns that there is room for; where not even those of a phone have it, its rows of two lines, which need all. */
+function useColumns<Row>(
+  { columns, minWidth }: Pick<DataTableProps<Row>, "columns" | "minWidth">,
+  place: RefObject<HTMLElement | null>,
+): { readonly columns: readonly Column<Row>[]; readonly isNarrow: boolean } {
+  const isPhone = useNarrow();
+  const room = useRoom(place);
+  if (isPhone || minWidth !== undefined) return { columns, isNarrow: isPhone };
+  const fitted = fitting(columns, room);
+  return fits(fitted, room) ? { columns: fitted, isNarrow: false } : { columns, isNarrow: true };
+}
+
 // oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { columns, rows, keyOf, more, moreUnderWay, pause } = props;
+  const { rows, keyOf, more, moreUnderWay, pause } = props;
+  const place = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
   useRowKeys(body);
+  useCoveredTitles(body);
   const count = rows?.length ?? 0;
-  const isNarrow = useNarrow();
+  const { columns, isNarrow } = useColumns(props, place);
   const OneRow = isNarrow ? NarrowRow : WideRow;
   const across = isNarrow ? 1 : columns.length;
   const virtual = useWindowVirtualizer({
@@ -99,6 +116,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const after = last === undefined ? 0 : virtual.getTotalSize() - (last.end - margin);
   return (
     <>
+      <div ref={place} />
       <Table
         className={classes["table"]}
         aria-label={props.label}

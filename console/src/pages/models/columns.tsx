@@ -81,7 +81,7 @@ interface Chosen {
 
 const compare = ({ ids, isFull, toggle }: Chosen): Column<Model> => ({
   header: "Compare",
-  width: 84,
+  width: 92,
   wide: true,
   cell: (model) => (
     <Checkbox
@@ -123,12 +123,19 @@ export const columnsOf = (isForKey: boolean, chosen: Chosen): readonly Column<Mo
     phoneName: "out",
     cell: (model) => <Price model={model} which="output" />,
   },
-  { header: "Providers", width: 220, wide: true, cell: (model) => <Providers {...model} /> },
+  {
+    header: "Providers",
+    width: 220,
+    wide: true,
+    roomy: true,
+    cell: (model) => <Providers {...model} />,
+  },
   {
     header: "First token",
     width: 100,
     align: "right",
     wide: true,
+    roomy: true,
     cell: (model) => {
       const ms = firstToken(model);
       return ms === undefined ? nothing : readDuration(ms);

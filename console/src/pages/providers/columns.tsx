@@ -51,6 +51,7 @@ const models: Column<Provider> = {
   width: 80,
   align: "right",
   wide: true,
+  roomy: true,
   cell: ({ models: offered }) => offered.length,
 };
 
@@ -60,7 +61,7 @@ export const insideColumns: readonly Column<Provider>[] = [
   id,
   state,
   { header: "Since", width: 150, wide: true, cell: since },
-  { header: "Next try", width: 150, wide: true, cell: next },
+  { header: "Next try", width: 150, wide: true, roomy: true, cell: next },
   {
     header: "Calls 1 h",
     width: 90,
@@ -80,5 +81,5 @@ export const insideColumns: readonly Column<Provider>[] = [
   },
   models,
   { header: "Keys", width: 130, align: "right", wide: true, cell: (one) => <Keys {...one} /> },
-  { header: "Source", width: 110, wide: true, cell: ({ source }) => source },
+  { header: "Source", width: 110, wide: true, roomy: true, cell: ({ source }) => source },
 ];

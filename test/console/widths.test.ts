@@ -1,0 +1,117 @@
+/** Lists between a phone and a wide window, and what is too long for its cell: nothing stands over anything else, and all can be read. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { fits, fitting } from "../../console/src/ui/fitting.ts";
+import { beyond } from "./beyond.ts";
+import type { Visit } from "./browser.ts";
+import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+const longName = `a-key-named-after-its-ticket-${"0123456789-".repeat(9)}`;
+let world: ConsoleWorld;
+let root: Visit;
+
+beforeAll(async () => {
+  world = await startConsoleWorld({ sandbox: "on" });
+  const { must, home } = world;
+  const { id, key } = await world.keyOf(world.root, home.id);
+  must(await world.root.call("PATCH", `/keys/${id}`, { name: longName }));
+  must(await world.root.call("PATCH", `/keys/${id}`, { spend_caps: { monthly: "123.45" } }));
+  await world.chat(key, { usage: { input: 1001, output: 203 } });
+  await world.video(key);
+  root = await world.open("root");
+});
+afterAll(() => world.close());
+
+/** Cells in which something stands that is wider than they are and is not cut, and heads that have no room. */
+const crowded = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const over = (cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return getComputedStyle(cell).overflowX === "visible" && range.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1;
+    };
+    const cells = [...document.querySelectorAll("main tbody td")].filter(over).map((cell) => cell.textContent);
+    const heads = [...document.querySelectorAll("main thead th")].filter((head) => head.clientWidth < 48).map((head) => head.textContent);
+    return [...cells, ...heads];
+  })()`);
+
+const lists = [
+  "/requests",
+  "/keys",
+  `/money/ledger?ws=`,
+  "/models",
+  "/providers",
+  "/tasks?view=table",
+  "/settings/audit",
+];
+
+it.each(lists)("%s has room for its columns in every window", async (path) => {
+  const { page, settled } = root;
+  await page.goto(path.endsWith("=") ? path + world.home.id : path);
+  await page.getByRole("table").first().waitFor();
+  for (const width of [1440, 1280, 1024, 900, 800]) {
+    await page.setViewportSize({ width, height: 800 });
+    await settled();
+    await expect.poll(() => beyond(page), { message: `${width}` }).toEqual([]);
+    await expect.poll(() => crowded(page), { message: `${width}` }).toEqual([]);
+  }
+});
+
+it("where there is too little room, what a phone leaves out goes, and first what wants much of it", () => {
+  const columns = [
+    { header: "grows" },
+    { header: "a", width: 100, wide: true },
+    { header: "b", width: 100, wide: true, roomy: true },
+    { header: "c", width: 100, wide: true, phone: 2 },
+    { header: "d", width: 100 },
+    { header: "e", width: 100, wide: true },
+  ] as const;
+  const at = (room: number) => fitting(columns, room).map(({ header }) => header);
+  expect(at(Infinity)).toEqual(["grows", "a", "b", "c", "d", "e"]);
+  expect(at(640)).toEqual(["grows", "a", "b", "c", "d", "e"]);
+  expect(at(639)).toEqual(["grows", "a", "c", "d", "e"]);
+  expect(at(539)).toEqual(["grows", "a", "c", "d"]);
+  expect(at(0)).toEqual(["grows", "c", "d"]);
+  expect([fits(fitting(columns, 340), 340), fits(fitting(columns, 339), 339)]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+/** What a browser shows where the pointer rests there. */
+async function shownAt(page: Page, x: number, y: number): Promise<string> {
+  await page.mouse.move(x, y);
+  return page.evaluate<string>(
+    `document.elementFromPoint(${x}, ${y}).closest("[title]")?.title ?? ""`,
+  );
+}
+
+it("the exact amount of a row shows under the pointer, and a name that is cut off; elsewhere what the row's link says", async () => {
+  const { page, settled } = root;
+  await page.setViewportSize({ width: 1440, height: 800 });
+  await page.goto(`/requests?model=sandbox/chat`);
+  await settled();
+  const row = page.getByRole("row").nth(1);
+  const at = async (text: string) => {
+    const box = (await row.getByText(text).first().boundingBox())!;
+    return [box.x + 4, box.y + box.height / 2] as const;
+  };
+  const exact = await row.locator(".number").first().getAttribute("title");
+  expect(exact).toMatch(/^0\.\d+ USD$/);
+  const amount = (await row.locator(".number").first().boundingBox())!;
+  expect(await shownAt(page, amount.x + 4, amount.y + 4)).toBe(exact);
+  expect(await shownAt(page, ...(await at(longName)))).toBe(longName);
+  expect(await shownAt(page, ...(await at("sandbox/chat")))).toMatch(/^\d{4}-\d\d-\d\dT/);
+  // The link is its own again.
+  await page.mouse.move(5, 5);
+  expect(await row.getByRole("link").getAttribute("title")).toMatch(/^\d{4}-\d\d-\d\dT/);
+});
+
+it("a change in the audit log is not broken into single letters in a narrow window", async () => {
+  const { page, settled } = root;
+  await page.setViewportSize({ width: 1024, height: 800 });
+  await page.goto("/settings/audit");
+  await settled();
+  const box = await page.getByRole("columnheader", { name: "Changed" }).boundingBox();
+  expect(box!.width).toBeGreaterThan(250);
+});
