@@ -1,7 +1,5 @@
 /** The workspace that a page about one of them is about: the one of the address, or the only one there is. */
-import { api, type Schemas } from "../api/client.ts";
-
-export type Workspace = Schemas["Workspaces"]["data"][number];
+import { useWorkspaces, type Workspace } from "./workspaces.ts";
 
 export interface OneWorkspace {
   /** Undefined until it is known, and where the reader must choose. */
@@ -11,9 +9,6 @@ export interface OneWorkspace {
 }
 
 export function useOneWorkspace(ws: string | undefined): OneWorkspace {
-  const { data } = api.useQuery("get", "/admin/v1/workspaces", {
-    params: { query: { limit: "100" } },
-  });
-  const choices = data?.data;
+  const choices = useWorkspaces().rows;
   return { id: ws ?? (choices?.length === 1 ? choices[0]!.id : undefined), choices };
 }

@@ -1,15 +1,12 @@
 /** Which workspace the pages are about: all, or one, as `ws` of the address. */
 import { Select, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { api } from "../api/client.ts";
+import { choicesMax, useWorkspaces } from "./workspaces.ts";
 
 export function WorkspaceSwitch() {
   const { ws } = useSearch({ from: "/shell" });
   const navigate = useNavigate();
-  const { data } = api.useQuery("get", "/admin/v1/workspaces", {
-    params: { query: { limit: "100" } },
-  });
-  const workspaces = data?.data ?? [];
+  const workspaces = useWorkspaces().rows ?? [];
   if (workspaces.length < 2) {
     return (
       <Text fw={500} className="cut" mih={20}>
@@ -21,6 +18,8 @@ export function WorkspaceSwitch() {
     <Select
       aria-label="Workspace"
       searchable
+      limit={choicesMax}
+      nothingFoundMessage="No such workspace"
       value={ws ?? ""}
       data={[
         { value: "", label: "All workspaces" },

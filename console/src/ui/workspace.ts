@@ -1,9 +1,8 @@
 /** Which workspace a page is about that is about one: that of the address, or the first in which its reader may do what it is for. */
 import { useSearch } from "@tanstack/react-router";
-import { api, type Schemas } from "../api/client.ts";
+import { api } from "../api/client.ts";
 import { mayAll } from "../base/rights.ts";
-
-type Workspace = Schemas["Workspace"];
+import { useWorkspaces, type Workspace } from "./workspaces.ts";
 
 interface Chosen {
   /** Undefined while it is on its way, and where there is none. */
@@ -15,11 +14,9 @@ interface Chosen {
 export function useWorkspace(action: string): Chosen {
   const { ws } = useSearch({ from: "/shell" });
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const { data } = api.useQuery("get", "/admin/v1/workspaces", {
-    params: { query: { limit: "100" } },
-  });
-  if (me === undefined || data === undefined) return { workspace: undefined, isNone: false };
-  const open = data.data.filter(({ id }) => mayAll(me.rights, action, id));
+  const { rows } = useWorkspaces();
+  if (me === undefined || rows === undefined) return { workspace: undefined, isNone: false };
+  const open = rows.filter(({ id }) => mayAll(me.rights, action, id));
   // Of several the oldest: lists are newest first.
   const workspace = ws === undefined ? open.at(-1) : open.find(({ id }) => id === ws);
   return { workspace, isNone: workspace === undefined };

@@ -12,9 +12,10 @@ import { Copy } from "../../ui/copy.tsx";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { MemberSelect, useMembers } from "../../ui/member-select.tsx";
 import { ModelPicker } from "../../ui/model-picker.tsx";
+import { choicesMax } from "../../ui/workspaces.ts";
 import { More } from "./more-button.tsx";
 import { moreNames, moreOf, noMore } from "./more.ts";
-import { useWorkspaces } from "./queries.ts";
+import { useOpenWorkspaces } from "./queries.ts";
 
 type Made = Schemas["KeyRecordWithKey"];
 
@@ -60,7 +61,7 @@ const formNames = [
 /** Where a key is made, and for whom. */
 function usePlace(ws: string | undefined) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const workspaces = useWorkspaces();
+  const workspaces = useOpenWorkspaces();
   const [chosen, setWorkspace] = useState<string | null>(null);
   const workspace = chosen ?? ws ?? me?.memberships[0]?.workspace_id ?? workspaces[0]?.value;
   const maySeeOthers = me !== undefined && mayAll(me.rights, "key.create_for_member", workspace);
@@ -89,6 +90,7 @@ function Place({ place, isFixed, at }: PlaceProps) {
         <Select
           label="Workspace"
           searchable
+          limit={choicesMax}
           allowDeselect={false}
           data={workspaces}
           value={workspace ?? null}

@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
+import { useWorkspaces } from "../../ui/workspaces.ts";
 import type { Filters } from "./filters.ts";
 
 export type Key = Schemas["KeyRecords"]["data"][number];
@@ -29,12 +30,9 @@ export const useKeys = ({ ws, owner, status, q, sort }: Filters) =>
   });
 
 /** The workspaces in which the reader may make keys. */
-export function useWorkspaces() {
+export function useOpenWorkspaces() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const { data } = api.useQuery("get", "/admin/v1/workspaces", {
-    params: { query: { limit: "100" } },
-  });
-  const workspaces = (data?.data ?? []).filter(
+  const workspaces = (useWorkspaces().rows ?? []).filter(
     ({ id }) => me !== undefined && mayAll(me.rights, "key.create", id),
   );
   return workspaces.map(({ id: value, name: label }) => ({ value, label }));

@@ -1,7 +1,7 @@
 /** What a workspace has left, and what it comes from; each number leads to its entries where the reader may see them. */
-import { Group, Skeleton, Text } from "@mantine/core";
+import { Button, Group, Skeleton, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { exactUsd, parseUsd } from "../../base/money.ts";
 import { reaches } from "../../base/pace.ts";
@@ -88,7 +88,7 @@ function BalanceLine({ id, name }: { id: string; name: string }) {
   const { data, error } = useBalance(id);
   return (
     <tr>
-      <td className="cut">
+      <td className="cut" title={name}>
         <Link to="/money" search={{ ws: id }}>
           {name}
         </Link>
@@ -105,7 +105,11 @@ function BalanceLine({ id, name }: { id: string; name: string }) {
   );
 }
 
+/** Each line asks for its balance: so many are shown at once. */
+const linesAtOnce = 25;
+
 export function Balances({ workspaces }: { workspaces: readonly { id: string; name: string }[] }) {
+  const [count, setCount] = useState(linesAtOnce);
   return (
     <>
       <table className={classes["table"]} width="100%" aria-label="Balances">
@@ -121,12 +125,17 @@ export function Balances({ workspaces }: { workspaces: readonly { id: string; na
           </tr>
         </thead>
         <tbody>
-          {workspaces.map(({ id, name }) => (
+          {workspaces.slice(0, count).map(({ id, name }) => (
             <BalanceLine key={id} id={id} name={name} />
           ))}
         </tbody>
       </table>
       <Group mt="md">
+        {workspaces.length > count && (
+          <Button variant="default" onClick={() => setCount(count + linesAtOnce)}>
+            Show more of {workspaces.length}
+          </Button>
+        )}
         <Text size="sm" className="muted">
           Choose a workspace for its caps and its ledger.
         </Text>

@@ -1,8 +1,8 @@
 /** What the page of money asks for. */
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { api, client } from "../../api/client.ts";
 import { parseUsd } from "../../base/money.ts";
+import { pageSize, useAllPages } from "../../ui/all-pages.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 
 /** The balance, read again as calls are charged. */
@@ -36,53 +36,27 @@ export function useWeek(id: string, enabled: boolean) {
 export const useWorkspace = (id: string) =>
   api.useQuery("get", "/admin/v1/workspaces/{id}", { params: { path: { id } } });
 
-const pageSize = "100";
 /** More members or keys are not drawn; the nearest keys come first. */
 const pagesMax = 5;
 
-interface Pages<Row> {
-  readonly rows: readonly Row[] | undefined;
-  readonly error: Error | null;
-  readonly isCut: boolean;
-}
-
-/** Reads page after page until the end, or until it is enough. */
-function useAllPages<Row>(
-  key: readonly unknown[],
-  read: (
-    cursor: string | undefined,
-    signal: AbortSignal,
-  ) => Promise<{ readonly data: readonly Row[]; readonly next_cursor: string | null }>,
-): Pages<Row> {
-  const query = useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-  });
-  const { hasNextPage, isFetching, fetchNextPage, data, error } = query;
-  const count = data?.pages.length ?? 0;
-  const goesOn = hasNextPage && count < pagesMax;
-  useEffect(() => {
-    if (goesOn && !isFetching && error === null) void fetchNextPage();
-  }, [goesOn, isFetching, error, fetchNextPage]);
-  return {
-    rows: goesOn ? undefined : data?.pages.flatMap((page) => page.data),
-    error,
-    isCut: hasNextPage && count >= pagesMax,
-  };
-}
-
 export const useMembers = (id: string) =>
-  useAllPages(["get", "/admin/v1/workspaces/{id}/members", id, "all"], async (cursor, signal) => {
-    const params = { path: { id }, query: { limit: pageSize, cursor } };
-    return (await client.GET("/admin/v1/workspaces/{id}/members", { params, signal })).data!;
+  useAllPages({
+    key: ["get", "/admin/v1/workspaces/{id}/members", id, "all"],
+    pagesMax,
+    async read(cursor, signal) {
+      const params = { path: { id }, query: { limit: pageSize, cursor } };
+      return (await client.GET("/admin/v1/workspaces/{id}/members", { params, signal })).data!;
+    },
   });
 
 export const useKeysByCap = (id: string) =>
-  useAllPages(["get", "/admin/v1/keys", id, "by cap"], async (cursor, signal) => {
-    const query = { limit: pageSize, workspace_id: id, sort: "cap" as const, cursor };
-    return (await client.GET("/admin/v1/keys", { params: { query }, signal })).data!;
+  useAllPages({
+    key: ["get", "/admin/v1/keys", id, "by cap"],
+    pagesMax,
+    async read(cursor, signal) {
+      const query = { limit: pageSize, workspace_id: id, sort: "cap" as const, cursor };
+      return (await client.GET("/admin/v1/keys", { params: { query }, signal })).data!;
+    },
   });
 
 /** The last check of the ledger, whoever asked for it. */

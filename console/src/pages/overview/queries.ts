@@ -5,6 +5,7 @@ import { api } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
 import { stepOf, type Shown, type Span, type Step } from "../../base/period.ts";
 import { useEvents } from "../../ui/use-events.ts";
+import { useWorkspaces } from "../../ui/workspaces.ts";
 import { tagOf, type Group } from "./search.ts";
 
 const renewMs = 60_000;
@@ -114,10 +115,7 @@ export const useLastCall = (ws: string | undefined, enabled: boolean) =>
 
 /** Names of workspaces, and whether there are several. */
 export function useWorkspaceNames(): ReadonlyMap<string, string> {
-  const { data } = api.useQuery("get", "/admin/v1/workspaces", {
-    params: { query: { limit: "100" } },
-  });
-  return new Map((data?.data ?? []).map(({ id, name }) => [id, name]));
+  return new Map((useWorkspaces().rows ?? []).map(({ id, name }) => [id, name]));
 }
 
 /** Whether calls of others are seen too. */

@@ -11,6 +11,7 @@ import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
+import { useWorkspaces } from "../../ui/workspaces.ts";
 
 const firstHundred = { params: { query: { limit: "100" } } };
 
@@ -51,9 +52,9 @@ function Fields({ done }: { done: (id: string) => void }) {
 
 function List() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const { data, error, refetch } = api.useQuery("get", "/admin/v1/workspaces", firstHundred);
+  const { rows, error, refetch } = useWorkspaces();
   if (error !== null) return <RegionError what="workspaces" error={error} retry={refetch} />;
-  const workspaces = (data?.data ?? []).filter(
+  const workspaces = (rows ?? []).filter(
     ({ id }) => me !== undefined && mayAll(me.rights, "workspace.change", id),
   );
   return (

@@ -1,0 +1,62 @@
+/** More workspaces than one page of their list: none is left out, and a list of them asks for no more than it shows. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Visit } from "./browser.ts";
+import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+const count = 130;
+let world: ConsoleWorld;
+let root: Visit;
+/** All there are, and the name of the one that was made first. */
+let all: number;
+let oldest: string;
+
+beforeAll(async () => {
+  world = await startConsoleWorld({ sandbox: "on" });
+  const { database } = world.gateway;
+  await database.query(
+    `insert into workspaces (id, organization_id, name)
+     select 'ws_zz' || lpad(n::text, 3, '0'), $1, 'Customer ' || n from generate_series(1, $2::integer) n`,
+    [world.home.organizationId, count],
+  );
+  const rows = await database.query<{ name: string }>("select name from workspaces order by id");
+  all = rows.length;
+  oldest = rows[0]!.name;
+  root = await world.open("root");
+});
+afterAll(() => world.close());
+
+it("the switch finds each of them, and settings list them all", async () => {
+  const { page, settled, complaints } = root;
+  await page.goto("/settings/workspaces");
+  const rows = page.getByRole("table", { name: "Workspaces" }).getByRole("row");
+  await expect.poll(() => rows.count()).toBe(all + 1);
+  await page.getByRole("combobox", { name: "Workspace" }).fill(oldest);
+  await page.getByRole("option", { name: oldest, exact: true }).click();
+  await page.waitForURL(/[?&]ws=ws_/);
+  await settled();
+  expect(complaints).toEqual([]);
+});
+
+it("a page about one workspace is about the oldest where the address names none", async () => {
+  const { page } = root;
+  await page.goto("/settings/members");
+  await page.getByRole("heading", { level: 1, name: `Members of ${oldest}` }).waitFor();
+});
+
+it("balances are asked for as they are shown, and all of them can be", async () => {
+  const { page, settled } = root;
+  const asked = new Set<string>();
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.endsWith("/balance")) asked.add(pathname);
+  });
+  await page.goto("/money");
+  const rows = page.getByRole("table", { name: "Balances" }).getByRole("row");
+  await rows.nth(1).waitFor();
+  await settled();
+  expect([await rows.count(), asked.size]).toEqual([26, 25]);
+  const more = page.getByRole("button", { name: `Show more of ${all}` });
+  while (await more.isVisible()) await more.click();
+  await expect.poll(() => rows.count()).toBe(all + 1);
+  await page.getByRole("link", { name: oldest, exact: true }).waitFor();
+});
