@@ -69,7 +69,11 @@ export function useLiveList<Row extends Listed>(options: LiveListOptions<Row>): 
   /** What was written before the stream began, or while it was away. */
   const catchUp = async () => {
     if (queries.getQueryData(queryKey) === undefined) await queries.cancelQueries({ queryKey });
-    const page = await readFirst();
+    const page = await readFirst().catch((error: unknown) => {
+      // Its own read was cancelled for this one: it says what is wrong, and can be asked to try again.
+      if (queries.getQueryData(queryKey) === undefined) void queries.refetchQueries({ queryKey });
+      throw error;
+    });
     const list = queries.getQueryData<Pages<Row>>(queryKey);
     const isLost =
       list !== undefined && page.has_more && unknownOf(list, page.data).length === page.data.length;

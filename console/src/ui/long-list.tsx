@@ -34,9 +34,8 @@ export function LongList<Row>(props: LongListProps<Row>) {
       {query.error !== null && (
         <RegionError what={what} error={query.error} retry={query.refetch} />
       )}
-      {rows?.length === 0 && !query.hasNextPage ? (
-        empty
-      ) : (
+      {rows?.length === 0 && !query.hasNextPage && empty}
+      {(rows === undefined ? query.error === null : rows.length > 0 || query.hasNextPage) && (
         <DataTable
           label={label}
           columns={columns}

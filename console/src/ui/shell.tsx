@@ -11,10 +11,12 @@ import { Jump } from "./jump.tsx";
 import { entries } from "./menu.ts";
 import { ProviderBanner } from "./provider-banner.tsx";
 import { SchemeSwitch } from "./scheme-switch.tsx";
+import { RegionError } from "./region-error.tsx";
 import { Stale } from "./stale.tsx";
 import classes from "./shell.module.css";
 import icon from "../theme/icon.svg";
 import { WorkspaceSwitch } from "./workspace-switch.tsx";
+import { useWorkspaces } from "./workspaces.ts";
 import { useZone } from "./zone.ts";
 import { ZoneSwitch } from "./zone-switch.tsx";
 
@@ -65,6 +67,12 @@ function Header({ name, pages }: HeaderProps) {
   );
 }
 
+/** Without its workspaces a page that is about one shows nothing: it says why. */
+function WorkspacesError() {
+  const { error, refetch } = useWorkspaces();
+  return error !== null && <RegionError what="workspaces" error={error} retry={refetch} />;
+}
+
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -100,6 +108,7 @@ export function Shell() {
         ))}
       </AppShell.Navbar>
       <AppShell.Main>
+        <WorkspacesError />
         <Outlet key={zone} />
       </AppShell.Main>
       <BottomBar shown={shown} isOpen={isOpen} toggle={toggle} close={close} />

@@ -75,9 +75,8 @@ export function ModelsPage() {
     >
       <FilterBar filters={filters} ws={ws} models={all} />
       {read.error !== null && <RegionError what="models" error={read.error} retry={read.refetch} />}
-      {rows?.length === 0 ? (
-        <div className="panel">{emptyText(filters, all.length)}</div>
-      ) : (
+      {rows?.length === 0 && <div className="panel">{emptyText(filters, all.length)}</div>}
+      {(rows === undefined ? read.error === null : rows.length > 0) && (
         <DataTable
           label={rows === undefined ? "Models" : `${rows.length} of ${all.length} models`}
           columns={columns}

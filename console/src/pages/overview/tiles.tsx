@@ -105,12 +105,15 @@ function compared(
 }
 
 export function Tiles(props: {
+  /** They could not be read, which is said above. */
+  isMissing: boolean;
   now: Total | undefined;
   before: Total | undefined;
   beforeLabel: string;
   search: Readonly<Record<string, string | undefined>>;
 }) {
-  const { now, before, beforeLabel, search } = props;
+  const { isMissing, now, before, beforeLabel, search } = props;
+  if (isMissing) return null;
   if (now === undefined) {
     const empty = Array.from({ length: tileCount }, (_, place) => (
       <div key={place} className={classes["tile"]}>

@@ -46,13 +46,14 @@ export function ProvidersPage() {
       {read.error !== null && (
         <RegionError what="providers" error={read.error} retry={read.refetch} />
       )}
-      {rows?.length === 0 ? (
+      {rows?.length === 0 && (
         <div className="panel">
           {q === ""
             ? "No provider yet. Calls are refused until there is one."
             : "No provider has that in its name or among its models."}
         </div>
-      ) : (
+      )}
+      {(rows === undefined ? read.error === null : rows.length > 0) && (
         <DataTable
           label="Providers, those in trouble first"
           columns={mayAdd ? insideColumns : outsideColumns}

@@ -2,22 +2,22 @@
 import { Button, Group, Select, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { api } from "../../api/client.ts";
+import { api, type Schemas } from "../../api/client.ts";
 import { FormError } from "../../ui/form-error.tsx";
 import { Page } from "../../ui/page.tsx";
+import { RegionError } from "../../ui/region-error.tsx";
+import { useWorkspaces } from "../../ui/workspaces.ts";
 import { Code } from "./code.tsx";
 import { Mark } from "./mark.tsx";
-import { useCreateKey, useModels, useOwnKeys } from "./queries.ts";
+import { callableBy, useCreateKey, useModels, useOwnKeys, type Key } from "./queries.ts";
 
 const route = getRouteApi("/shell/start");
 
 function FirstKey({ ws }: { ws: string | undefined }) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const { data } = api.useQuery("get", "/admin/v1/workspaces", {
-    params: { query: { limit: "100" } },
-  });
+  const { rows } = useWorkspaces();
   const create = useCreateKey();
-  const workspace = ws ?? me?.memberships[0]?.workspace_id ?? data?.data[0]?.id;
+  const workspace = ws ?? me?.memberships[0]?.workspace_id ?? rows?.[0]?.id;
   return (
     <div className="panel">
       <Text mb="md">You have no key yet. A call needs one.</Text>
@@ -37,57 +37,79 @@ function FirstKey({ ws }: { ws: string | undefined }) {
 const chosenOf = (models: readonly string[], wanted: string | null): string | undefined =>
   wanted !== null && models.includes(wanted) ? wanted : models[0];
 
+/** How the key calls the model, and whether its first call arrived. */
+function FirstCall(props: {
+  keys: readonly Key[];
+  url: string;
+  models: Schemas["ConfiguredModels"]["data"];
+  named: string | undefined;
+}) {
+  const { keys, url, named } = props;
+  const [keyId, setKeyId] = useState<string | null>(null);
+  const [model, setModel] = useState<string | null>(named ?? null);
+  const key = keys.find(({ id }) => id === keyId) ?? keys[0];
+  if (key === undefined) return null;
+  const models = callableBy(key, props.models);
+  const chosen = chosenOf(models, model);
+  return (
+    <>
+      <Group align="end" mb="lg">
+        <Select
+          label="Key"
+          w={280}
+          allowDeselect={false}
+          data={keys.map(({ id, name, key_last4: end }) => ({
+            value: id,
+            label: `${name} (...${end})`,
+          }))}
+          value={key.id}
+          onChange={setKeyId}
+        />
+        <Select
+          label="Model"
+          w={280}
+          searchable
+          allowDeselect={false}
+          limit={100}
+          data={[...models]}
+          value={chosen ?? null}
+          onChange={setModel}
+        />
+        <Text>
+          Base URL <span className="mono">{url}</span>
+        </Text>
+      </Group>
+      {chosen === undefined ? (
+        <Text>
+          This key may call no model. Ask an administrator for a provider, or for a wider allowlist.
+        </Text>
+      ) : (
+        <Code url={url} model={chosen} apiKey={key} />
+      )}
+      <Mark keyId={key.id} />
+    </>
+  );
+}
+
 export function StartPage() {
   const { ws, model: named } = route.useSearch();
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const { data: info } = api.useQuery("get", "/admin/v1/info");
-  const keys = useOwnKeys(me?.user_id, ws).data?.data;
-  const [keyId, setKeyId] = useState<string | null>(null);
-  const key = keys?.find(({ id }) => id === keyId) ?? keys?.[0];
-  const models = useModels(key);
-  const [model, setModel] = useState<string | null>(named ?? null);
-  const chosen = chosenOf(models ?? [], model);
+  const reads = {
+    page: api.useQuery("get", "/admin/v1/info"),
+    keys: useOwnKeys(me?.user_id, ws),
+    models: useModels(),
+  };
+  const keys = reads.keys.data?.data;
+  const [info, models] = [reads.page.data, reads.models.data];
   return (
     <Page title="Make your first call">
+      {Object.entries(reads).map(
+        ([what, { error, refetch }]) =>
+          error !== null && <RegionError key={what} what={what} error={error} retry={refetch} />,
+      )}
       {keys?.length === 0 && <FirstKey ws={ws} />}
-      {key !== undefined && info !== undefined && models !== undefined && (
-        <>
-          <Group align="end" mb="lg">
-            <Select
-              label="Key"
-              w={280}
-              allowDeselect={false}
-              data={keys!.map(({ id, name, key_last4: end }) => ({
-                value: id,
-                label: `${name} (...${end})`,
-              }))}
-              value={key.id}
-              onChange={setKeyId}
-            />
-            <Select
-              label="Model"
-              w={280}
-              searchable
-              allowDeselect={false}
-              limit={100}
-              data={[...models]}
-              value={chosen ?? null}
-              onChange={setModel}
-            />
-            <Text>
-              Base URL <span className="mono">{info.public_url}</span>
-            </Text>
-          </Group>
-          {chosen === undefined ? (
-            <Text>
-              This key may call no model. Ask an administrator for a provider, or for a wider
-              allowlist.
-            </Text>
-          ) : (
-            <Code url={info.public_url} model={chosen} apiKey={key} />
-          )}
-          <Mark keyId={key.id} />
-        </>
+      {keys !== undefined && info !== undefined && models !== undefined && (
+        <FirstCall keys={keys} url={info.public_url} models={models.data} named={named} />
       )}
     </Page>
   );

@@ -17,11 +17,14 @@ export function useOwnKeys(userId: string | null | undefined, ws: string | undef
   return api.useQuery("get", "/admin/v1/keys", { params: { query } }, { enabled });
 }
 
-/** Text models that a key's own allowlist lets it call; undefined while they are on their way. */
-export function useModels(key: Key | undefined): readonly string[] | undefined {
-  const { data } = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
-  const allowed = key?.model_allowlist ?? [];
-  return data?.data
+export const useModels = () => api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
+
+/** Text models that a key's own allowlist lets it call. */
+export function callableBy(
+  { model_allowlist: allowed }: Key,
+  models: Schemas["ConfiguredModels"]["data"],
+): readonly string[] {
+  return models
     .filter(({ id, kind }) => kind === "text" && (allowed.length === 0 || allowed.includes(id)))
     .map(({ id }) => id);
 }

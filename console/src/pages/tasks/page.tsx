@@ -32,7 +32,7 @@ export function TasksPage() {
         <RegionError what="tasks" error={query.error} retry={query.refetch} />
       )}
       {tasks?.length === 0 && <NoRows what="task" to="/tasks" isFiltered={isFiltered} />}
-      {isTable && tasks?.length !== 0 && (
+      {isTable && (tasks === undefined ? query.error === null : tasks.length > 0) && (
         <DataTable
           label="Tasks, newest first"
           columns={columns}

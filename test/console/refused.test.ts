@@ -1,0 +1,80 @@
+/** Pages whose reads are refused: each says so, nothing looks as if it were on its way, and "Try again" brings what was missing. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Visit } from "./browser.ts";
+import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+let root: Visit;
+
+beforeAll(async () => {
+  world = await startConsoleWorld({ sandbox: "on" });
+  await furnish(world);
+  root = await world.open("root");
+});
+afterAll(() => world.close());
+
+const words = "Not today.";
+/** Refuses reads of these paths, in the API's words; a refusal is not asked for again. */
+const refuse = (page: Page, paths: RegExp) =>
+  page.route("**/admin/v1/**", (route) =>
+    paths.test(new URL(route.request().url()).pathname) && route.request().method() === "GET"
+      ? route.fulfill({
+          status: 403,
+          contentType: "application/json",
+          body: JSON.stringify({ error: { message: words, code: "insufficient_permissions" } }),
+        })
+      : route.continue(),
+  );
+
+/** What every page needs, and the stream. */
+const others = /\/admin\/v1\/(?!me$|info$|workspaces$|events$|providers$)/;
+
+it.each([
+  "/start",
+  "/overview",
+  "/requests",
+  "/playground",
+  "/tasks",
+  "/tasks?view=table",
+  "/keys",
+  "/models",
+  "/money/ledger?ws=",
+  "/settings/members?ws=",
+  "/settings/audit",
+  "/settings/gateways",
+  "/settings/hooks",
+  "/account",
+])("%s says what was refused", async (path) => {
+  const { page } = root;
+  await refuse(page, others);
+  await page.goto(path.endsWith("=") ? path + world.home.id : path);
+  const alert = page.locator("main").getByRole("alert").filter({ hasText: words }).first();
+  await alert.waitFor();
+  await expect.poll(() => page.locator("main .mantine-Skeleton-root").count()).toBe(0);
+  await page.unroute("**/admin/v1/**");
+  const again = page.locator("main").getByRole("button", { name: "Try again" });
+  await expect
+    .poll(async () => {
+      await again.evaluateAll((all) => {
+        for (const one of all) (one as unknown as { click(): void }).click();
+      });
+      return alert.count();
+    })
+    .toBe(0);
+});
+
+it.each(["/money", "/money/ledger", "/settings/members", "/settings/workspaces"])(
+  "%s says that it has no workspaces",
+  async (path) => {
+    const { page } = root;
+    await refuse(page, /\/admin\/v1\/workspaces$/);
+    await page.goto(path);
+    const alert = page.getByRole("alert").filter({ hasText: "No workspaces shown" });
+    await alert.waitFor();
+    expect(await alert.count()).toBe(1);
+    await page.unroute("**/admin/v1/**");
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(() => alert.count()).toBe(0);
+  },
+);
