@@ -64,7 +64,9 @@ function namesIn(query: string): string[] {
     .replaceAll(/\[[^\]]*\]/g, "")
     .replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right) *\([^)]*\)/g, "");
   const words = bare.match(/\b[a-z_][a-z0-9_]*\b(?! *\()/gi) ?? [];
-  return words.filter((word) => !["and", "or", "unless", "group_left", "le"].includes(word));
+  // The last one is Prometheus' own: whether it reached a target.
+  const others = ["and", "or", "unless", "group_left", "le", "up"];
+  return words.filter((word) => !others.includes(word));
 }
 
 /** A histogram's series have its name and an ending. */

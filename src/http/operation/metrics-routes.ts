@@ -79,7 +79,9 @@ function checkOwnMachine(request: IncomingMessage, { behindProxy }: MetricsAcces
   if (!passedOn && isLoopback(socket.remoteAddress ?? "") && isLocalHost(headers.host)) return;
   throw new GatewayError(
     "insufficient_permissions",
-    "Without a token /metrics answers programs on the gateway's machine only, and not through a proxy. Set TOLLGATE_METRICS_TOKEN or TOLLGATE_METRICS_PORT.",
+    behindProxy
+      ? "TOLLGATE_PUBLIC_URL or TOLLGATE_TRUSTED_PROXIES says that a proxy is in front, so /metrics trusts no address. Set TOLLGATE_METRICS_TOKEN or TOLLGATE_METRICS_PORT."
+      : "Without a token /metrics answers programs on the gateway's machine only, and not through a proxy. Set TOLLGATE_METRICS_TOKEN or TOLLGATE_METRICS_PORT.",
   );
 }
 
