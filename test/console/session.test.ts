@@ -44,6 +44,54 @@ it("a session that ends is asked for over the page: what was typed stays, and wh
   await close();
 });
 
+it("a file is handed out after a new sign-in, where the session had ended", async () => {
+  const { page, complaints, settled, close } = await world.open("mem");
+  await page.goto("/requests");
+  await settled();
+  await world.gateway.database.query("delete from auth_sessions where user_id = $1", [
+    world.mem.userId,
+  ]);
+  await page.getByRole("button", { name: /^Download CSV/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+  await dialog.getByLabel("Password", { exact: true }).fill(password);
+  const download = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Sign in", exact: true }).click();
+  expect((await download).suggestedFilename()).toMatch(/\.csv$/);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+it("what was changed in a form and not saved is left behind only by who says so", async () => {
+  const { must, home } = world;
+  const { id } = must(
+    await world.root.call("POST", "/keys", { workspace_id: home.id, name: "kept" }),
+  ) as { id: string };
+  const { page, complaints, close } = await world.open("root");
+  await page.goto(`/keys/${id}?tab=caps`);
+  const cap = page.getByLabel("Daily cap (USD)");
+  await cap.fill("7");
+  const overview = page.getByRole("link", { name: "Overview", exact: true });
+  await overview.click();
+  const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+  await dialog.getByRole("button", { name: "Stay" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect([new URL(page.url()).pathname, await cap.inputValue()]).toEqual([`/keys/${id}`, "7"]);
+  // Another part of the page has no place for it either.
+  await page.getByRole("tab", { name: "History" }).click();
+  await dialog.getByRole("button", { name: "Leave and discard" }).click();
+  await page.waitForURL(/tab=history/);
+  await page.getByRole("tab", { name: "Caps and limits" }).click();
+  expect(await cap.inputValue()).toBe("");
+  // What is saved holds nobody up.
+  await cap.fill("8");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Unsaved changes").waitFor({ state: "detached" });
+  await overview.click();
+  await page.waitForURL(/overview/);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 it.skipIf(!isLong)(
   "the account lists where one is signed in; another session is signed out, and then all others",
   async () => {

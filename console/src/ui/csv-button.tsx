@@ -1,6 +1,7 @@
 /** A button that fetches an answer as a CSV file and hands it to the browser. */
 import { Button } from "@mantine/core";
 import { useState } from "react";
+import { fetchAgain } from "../api/again.ts";
 import { errorOf, asApiError } from "../api/errors.ts";
 
 interface CsvButtonProps {
@@ -17,16 +18,15 @@ async function download({ path, query, name }: CsvButtonProps): Promise<void> {
   const kept = Object.entries(query()).flatMap(([field, value]) =>
     value === undefined ? [] : [[field, value]],
   );
-  const answer = await fetch(`${path}?${String(new URLSearchParams(kept))}`, {
-    headers: { accept: "text/csv" },
-  });
+  const address = new URL(`${path}?${String(new URLSearchParams(kept))}`, location.origin);
+  const answer = await fetchAgain(new Request(address, { headers: { accept: "text/csv" } }));
   if (!answer.ok) throw await errorOf(answer);
-  const address = URL.createObjectURL(await answer.blob());
+  const file = URL.createObjectURL(await answer.blob());
   const link = document.createElement("a");
-  link.href = address;
+  link.href = file;
   link.download = `${name}.csv`;
   link.click();
-  URL.revokeObjectURL(address);
+  URL.revokeObjectURL(file);
 }
 
 export function CsvButton(props: CsvButtonProps) {

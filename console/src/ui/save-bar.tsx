@@ -1,6 +1,7 @@
 /** The end of a form: what was refused, Save and Discard. Its place is kept while nothing is changed. */
 import { Button, Group, Text } from "@mantine/core";
 import { FormError } from "./form-error.tsx";
+import { LeaveGuard } from "./leave-guard.tsx";
 
 interface SaveBarProps {
   readonly isChanged: boolean;
@@ -14,6 +15,7 @@ export function SaveBar({ isChanged, isPending, error, discard }: SaveBarProps) 
   return (
     <div>
       <FormError error={error} />
+      <LeaveGuard isChanged={isChanged} />
       <Group gap="sm" mt="xs">
         <Button type="submit" loading={isPending} disabled={!isChanged}>
           Save

@@ -1,0 +1,41 @@
+/** Asks before a page is left on which something was typed and not saved. */
+import { Button, Group, Modal, Text } from "@mantine/core";
+import { useBlocker } from "@tanstack/react-router";
+
+interface Place {
+  readonly pathname: string;
+  readonly search: object;
+}
+
+/** The form is gone there: another page, or another part of this one. */
+const isElsewhere = (here: Place, there: Place): boolean =>
+  here.pathname !== there.pathname || JSON.stringify(here.search) !== JSON.stringify(there.search);
+
+/** In a form. A window that is closed asks nothing. */
+export function LeaveGuard({ isChanged }: { isChanged: boolean }) {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) => isChanged && isElsewhere(current, next),
+    enableBeforeUnload: false,
+    withResolver: true,
+  });
+  return (
+    <Modal
+      opened={status === "blocked"}
+      onClose={() => reset?.()}
+      title="Leave without saving?"
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <Text mb="lg">
+        What you changed in this form is not saved yet. It is lost when you leave.
+      </Text>
+      <Group justify="flex-end" gap="sm">
+        <Button variant="default" data-autofocus onClick={() => reset?.()}>
+          Stay
+        </Button>
+        <Button color="var(--bad)" c="var(--on-bad)" onClick={() => proceed?.()}>
+          Leave and discard
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
