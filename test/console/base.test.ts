@@ -7,6 +7,7 @@ import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
 import { paceOf, reaches, spentBy } from "../../console/src/base/pace.ts";
 import { readAgo, readIn, readInColumn, readTime, readUntil } from "../../console/src/base/time.ts";
+import { standingOf } from "../../console/src/base/standing.ts";
 import { merged, renewed, type Pages } from "../../console/src/base/merge.ts";
 import { comparisonOf } from "../../console/src/pages/requests/one/comparison.ts";
 import {
@@ -339,4 +340,27 @@ it("a row that changed is as it is now, and leaves a list that it does not fit a
   expect(renewed(list, [row], () => true).pages[0]!.data[0]).toEqual(row);
   expect(idsOf(renewed(list, [row], ({ state }) => state === "running"))).toEqual(["task_1"]);
   expect(renewed(list, [{ id: "task_3" }], () => true)).toBe(list);
+});
+
+it("a key that refuses every call is not called active", () => {
+  const now = new Date("2026-11-26T08:00:00Z");
+  const caps = { daily: "5", weekly: null, monthly: null, total: "20", hard: false };
+  const free = { daily: "1", weekly: null, monthly: null, total: "0.000000001" };
+  const key = { status: "active", expires_at: null, spend_caps: caps, remaining: free } as const;
+  for (const [change, standing] of [
+    [{}, { word: "active" }],
+    [{ expires_at: "2026-11-26T08:00:00.001Z" }, { word: "active" }],
+    [{ expires_at: "2026-11-26T08:00:00Z" }, { word: "expired", more: "2026-11-26T08:00:00Z" }],
+    [
+      { remaining: { ...free, total: "0" } },
+      { word: "cap reached", more: "In all: 20 USD are spent" },
+    ],
+    [
+      { remaining: { ...free, daily: "-0.5" } },
+      { word: "cap reached", more: "Today: 5 USD are spent" },
+    ],
+    [{ status: "revoked", expires_at: "2026-11-25T08:00:00Z" }, { word: "revoked" }],
+    [{ status: "disabled", remaining: { ...free, total: "0" } }, { word: "disabled" }],
+  ] as const)
+    expect([change, standingOf({ ...key, ...change }, now)]).toEqual([change, standing]);
 });

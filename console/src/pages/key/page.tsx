@@ -4,6 +4,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { readCache } from "../../base/cache.ts";
 import { readAgo, readTime } from "../../base/time.ts";
+import { KeyStanding } from "../../ui/key-standing.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Caps } from "./caps.tsx";
@@ -30,13 +31,13 @@ type Tab = (typeof tabs)[number]["value"];
 
 /** What the key is, in one line. */
 function Facts({ apiKey }: { apiKey: Key }) {
-  const { status, owner_email: owner, created_at: made, last_used_at: used } = apiKey;
+  const { owner_email: owner, created_at: made, last_used_at: used } = apiKey;
   return (
     <Group gap="lg" mb="lg">
       <span className="mono">
         {apiKey.key_prefix}...{apiKey.key_last4}
       </span>
-      <span className={status === "active" ? "ok" : "bad"}>{status}</span>
+      <KeyStanding of={apiKey} />
       <Text>{owner === null ? "nobody's" : `of ${owner}`}</Text>
       <Text className="muted" title={made}>
         made {readTime(new Date(made))}

@@ -3,16 +3,10 @@ import { Link } from "@tanstack/react-router";
 import { readAgo } from "../../base/time.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import type { Column } from "../../ui/data-table.tsx";
+import { KeyStanding } from "../../ui/key-standing.tsx";
 import type { Key } from "./queries.ts";
 
 const nothing = <span className="muted">-</span>;
-
-/** A state, in a word. */
-const Status = ({ status }: Pick<Key, "status">) => (
-  <span className={status === "active" ? "ok" : status === "revoked" ? "bad" : "muted"}>
-    {status}
-  </span>
-);
 
 const capOf = (key: Key, window: "daily" | "monthly") => ({
   cap: key.spend_caps[window],
@@ -32,7 +26,7 @@ export const columns: readonly Column<Key>[] = [
   },
   {
     header: "Key",
-    width: 170,
+    width: 160,
     wide: true,
     cell: (key) => (
       <span className="mono">
@@ -40,8 +34,8 @@ export const columns: readonly Column<Key>[] = [
       </span>
     ),
   },
-  { header: "Owner", width: 180, wide: true, cell: (key) => key.owner_email ?? nothing },
-  { header: "Status", width: 90, cell: (key) => <Status status={key.status} /> },
+  { header: "Owner", width: 170, wide: true, cell: (key) => key.owner_email ?? nothing },
+  { header: "Status", width: 100, cell: (key) => <KeyStanding of={key} /> },
   {
     header: "Today (USD)",
     width: 160,
@@ -55,7 +49,7 @@ export const columns: readonly Column<Key>[] = [
   },
   {
     header: "Last used",
-    width: 110,
+    width: 100,
     wide: true,
     cell: ({ last_used_at: at }) =>
       at === null ? nothing : <span title={at}>{readAgo(new Date(at))}</span>,

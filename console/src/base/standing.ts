@@ -1,0 +1,29 @@
+/** Whether calls of a key are let in, as far as the key itself says. Pure. */
+import { windowNames, windows, type SpendCaps, type Window } from "./caps.ts";
+import { parseUsd } from "./money.ts";
+
+interface Standing {
+  readonly word: "active" | "disabled" | "revoked" | "expired" | "cap reached";
+  /** What is to be known of it; undefined where the word says it all. */
+  readonly more?: string;
+}
+
+interface StandingKey {
+  readonly status: "active" | "disabled" | "revoked";
+  readonly expires_at: string | null;
+  readonly spend_caps: SpendCaps;
+  readonly remaining: Readonly<Record<Window, string | null>>;
+}
+
+/** The state of its record, or why an active one is refused all the same. */
+export function standingOf(key: StandingKey, now: Date): Standing {
+  const { status, expires_at: expiry, spend_caps: caps, remaining } = key;
+  if (status !== "active") return { word: status };
+  if (expiry !== null && new Date(expiry) <= now) return { word: "expired", more: expiry };
+  const reached = windows.find((window) => {
+    const left = remaining[window];
+    return left !== null && parseUsd(left) <= 0n;
+  });
+  if (reached === undefined) return { word: "active" };
+  return { word: "cap reached", more: `${windowNames[reached]}: ${caps[reached]} USD are spent` };
+}

@@ -1,0 +1,15 @@
+/** Whether a key's calls are let in, in a word and never in a colour alone. */
+import { useState } from "react";
+import type { Schemas } from "../api/client.ts";
+import { standingOf } from "../base/standing.ts";
+
+export function KeyStanding({ of }: { of: Schemas["KeyRecords"]["data"][number] }) {
+  const [now] = useState(() => new Date());
+  const { word, more } = standingOf(of, now);
+  const tone = word === "active" ? "ok" : word === "disabled" ? "muted" : "bad";
+  return (
+    <span className={tone} title={more}>
+      {word}
+    </span>
+  );
+}
