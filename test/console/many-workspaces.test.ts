@@ -40,7 +40,8 @@ it("the switch finds each of them, and settings list them all", async () => {
 it("a page about one workspace is about the oldest where the address names none", async () => {
   const { page } = root;
   await page.goto("/settings/members");
-  await page.getByRole("heading", { level: 1, name: `Members of ${oldest}` }).waitFor();
+  const title = page.getByRole("heading", { level: 1, name: /^Members of / });
+  await expect.poll(() => title.innerText()).toBe(`Members of ${oldest}`);
 });
 
 it("balances are asked for as they are shown, and all of them can be", async () => {

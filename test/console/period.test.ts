@@ -10,6 +10,7 @@ import {
   startsOf,
   stepOf,
 } from "../../console/src/base/period.ts";
+import { cutOf, readPlace, readTick } from "../../console/src/base/steps.ts";
 import { barsOf, sumOf } from "../../console/src/pages/overview/usage.ts";
 
 // A Sunday, the last day of a month.
@@ -101,6 +102,40 @@ it("the beginning of an hour, a day and a month is read in UTC", () => {
   expect(readStart("2026-05-31T10:00:00.000Z", "hour")).toBe("10:00");
   expect(readStart("2026-05-31T00:00:00.000Z", "day")).toBe("31 May");
   expect(readStart("2026-05-01T00:00:00.000Z", "month")).toBe("May 2026");
+});
+
+it("an hour that stands alone has its day, and midnight below a chart is where a day begins", () => {
+  const [evening, midnight] = ["2026-05-30T23:00:00.000Z", "2026-05-31T00:00:00.000Z"] as const;
+  expect([evening, midnight].map((start) => readPlace(start, "hour"))).toEqual([
+    "30 May 23:00",
+    "31 May 00:00",
+  ]);
+  expect([evening, midnight].map((start) => readTick(start, "hour"))).toEqual(["23:00", "31 May"]);
+  expect([readPlace(midnight, "day"), readTick(midnight, "month")]).toEqual(["31 May", "May 2026"]);
+});
+
+it("a bar of a part of its time is told, and a whole one is not", () => {
+  const span = (from: string, to: string) => ({ from: new Date(from), to: new Date(to) });
+  for (const [one, step, words] of [
+    [span("2026-05-30T00:00Z", "2026-05-31T00:00Z"), "day", ""],
+    [
+      span("2026-05-30T07:46Z", "2026-05-31T09:10Z"),
+      "day",
+      "The first day is from 07:46 on, the last day is up to 09:10 (UTC).",
+    ],
+    [span("2026-05-30T00:00Z", "2026-05-31T09:10Z"), "day", "The last day is up to 09:10 (UTC)."],
+    [
+      span("2026-05-30T07:46Z", "2026-05-31T09:00Z"),
+      "hour",
+      "The first hour is from 07:46 on (UTC).",
+    ],
+    [
+      span("2026-01-15T00:00Z", "2026-06-01T00:00Z"),
+      "month",
+      "The first month is from 15 Jan 00:00 on (UTC).",
+    ],
+  ] as const)
+    expect([one, step, cutOf(one, step)]).toEqual([one, step, words]);
 });
 
 it("a share is never 0 for more than nothing; a change says how much more or less", () => {

@@ -58,14 +58,15 @@ it.each(lists)("%s has room for its columns in every window", async (path) => {
 });
 
 it("where there is too little room, what a phone leaves out goes, and first what wants much of it", () => {
-  const columns = [
+  type Column = Parameters<typeof fits>[0][number] & { readonly header: string };
+  const columns: readonly Column[] = [
     { header: "grows" },
     { header: "a", width: 100, wide: true },
     { header: "b", width: 100, wide: true, roomy: true },
     { header: "c", width: 100, wide: true, phone: 2 },
     { header: "d", width: 100 },
     { header: "e", width: 100, wide: true },
-  ] as const;
+  ];
   const at = (room: number) => fitting(columns, room).map(({ header }) => header);
   expect(at(Infinity)).toEqual(["grows", "a", "b", "c", "d", "e"]);
   expect(at(640)).toEqual(["grows", "a", "b", "c", "d", "e"]);

@@ -1,7 +1,8 @@
 /** Stacked bars over time. Loaded after the numbers, into a box that is there already. */
 import "@mantine/charts/styles.css";
 import { BarChart } from "@mantine/charts";
-import { readStart, type Step } from "../../base/period.ts";
+import type { Step } from "../../base/period.ts";
+import { readTick } from "../../base/steps.ts";
 import { titleOf } from "./chart-title.ts";
 import type { Bars } from "./usage.ts";
 
@@ -31,7 +32,7 @@ export function ChartBars({ bars, step, title, read, choose }: ChartBarsProps) {
       valueFormatter={read}
       tickLine="none"
       gridAxis="x"
-      xAxisProps={{ tickFormatter: (start: string) => readStart(start, step), minTickGap: 24 }}
+      xAxisProps={{ tickFormatter: (start: string) => readTick(start, step), minTickGap: 24 }}
       yAxisProps={{ width: 64 }}
       tooltipProps={{ labelFormatter: (start) => titleOf(start, step) }}
       barChartProps={{ title }}

@@ -2,7 +2,8 @@
 import "@mantine/charts/styles.css";
 import { LineChart } from "@mantine/charts";
 import { readDuration } from "../../base/numbers.ts";
-import { readStart, type Step } from "../../base/period.ts";
+import type { Step } from "../../base/period.ts";
+import { readTick } from "../../base/steps.ts";
 import { titleOf } from "./chart-title.ts";
 
 export interface TimePoint {
@@ -28,7 +29,7 @@ export function ChartLines(props: { points: readonly TimePoint[]; step: Step; ti
       gridAxis="x"
       connectNulls={false}
       withDots={points.length <= 31}
-      xAxisProps={{ tickFormatter: (start: string) => readStart(start, step), minTickGap: 24 }}
+      xAxisProps={{ tickFormatter: (start: string) => readTick(start, step), minTickGap: 24 }}
       yAxisProps={{ width: 64 }}
       tooltipProps={{ labelFormatter: (start) => titleOf(start, step) }}
       lineChartProps={{ title }}

@@ -1,6 +1,7 @@
 /** What stands above the numbers at a place of a chart. */
-import { readStart, type Step } from "../../base/period.ts";
+import type { Step } from "../../base/period.ts";
+import { readPlace } from "../../base/steps.ts";
 
-/** "16 Nov (UTC)"; a chart asks for it once without a place. */
+/** "16 Nov (UTC)", "16 Nov 14:00 (UTC)"; a chart asks for it once without a place. */
 export const titleOf = (start: unknown, step: Step): string =>
-  typeof start === "string" ? `${readStart(start, step)} (UTC)` : "";
+  typeof start === "string" ? `${readPlace(start, step)} (UTC)` : "";

@@ -3,7 +3,8 @@ import { Skeleton, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { readCount, readDuration } from "../../base/numbers.ts";
-import { readStart, startsOf, type Shown } from "../../base/period.ts";
+import { startsOf, type Shown } from "../../base/period.ts";
+import { readPlace } from "../../base/steps.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./overview.module.css";
 import { stepBy, useErrors, useTimes, type Whose } from "./queries.ts";
@@ -52,7 +53,7 @@ export function Latency({ whose, shown, isTable }: Props & { isTable: boolean })
           <tbody>
             {points.map(({ start, p50, p95 }) => (
               <tr key={start}>
-                <td>{readStart(start, step)}</td>
+                <td>{readPlace(start, step)}</td>
                 <td className={classes["right"]}>{read(p50)}</td>
                 <td className={classes["right"]}>{read(p95)}</td>
               </tr>

@@ -5,6 +5,7 @@ import { lazy, Suspense } from "react";
 import { readUsd } from "../../base/money.ts";
 import { readCount, readShare } from "../../base/numbers.ts";
 import { endOf, startsOf, type Shown, type Step } from "../../base/period.ts";
+import { cutOf } from "../../base/steps.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { usePageKeys } from "../../ui/shortcuts.ts";
@@ -166,6 +167,8 @@ export function OverTime(props: OverTimeProps) {
         <Link to="/requests" search={of} className="muted">
           All calls of this period
         </Link>
+        {/* Of a part of its time a bar is lower, which is no fall. By tags there are whole days. */}
+        {!isDays && <span className="muted"> {cutOf(shown, step)}</span>}
       </Text>
     </section>
   );

@@ -172,7 +172,7 @@ export function OverviewPage() {
         <RegionError what="usage" error={totals.error} retry={totals.refetch} />
       )}
       <Tiles
-        isMissing={totals.error !== null && total === undefined}
+        isFailed={totals.isError}
         now={total}
         before={isCompared(search) ? before.data && (before.data.data[0] ?? nothing) : undefined}
         beforeLabel={shown.beforeLabel}

@@ -105,16 +105,16 @@ function compared(
 }
 
 export function Tiles(props: {
-  /** They could not be read, which is said above. */
-  isMissing: boolean;
+  /** The last read failed, which is said above. */
+  isFailed: boolean;
   now: Total | undefined;
   before: Total | undefined;
   beforeLabel: string;
   search: Readonly<Record<string, string | undefined>>;
 }) {
-  const { isMissing, now, before, beforeLabel, search } = props;
-  if (isMissing) return null;
+  const { isFailed, now, before, beforeLabel, search } = props;
   if (now === undefined) {
+    if (isFailed) return null;
     const empty = Array.from({ length: tileCount }, (_, place) => (
       <div key={place} className={classes["tile"]}>
         <Skeleton height={64} />

@@ -1,12 +1,13 @@
 /** The bars as a table: every number that is drawn, with its rows. */
-import { readStart, type Step } from "../../base/period.ts";
+import type { Step } from "../../base/period.ts";
+import { readPlace } from "../../base/steps.ts";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Measure } from "./measure.tsx";
 import classes from "./overview.module.css";
 import type { Metric } from "./search.ts";
 import type { Bars } from "./usage.ts";
 
-const timeWidth = 88;
+const timeWidth = 104;
 const sizeWidth = 92;
 
 export function Twin(props: {
@@ -43,7 +44,7 @@ export function Twin(props: {
             return (
               <tr key={start}>
                 <th scope="row" style={{ textAlign: "left" }}>
-                  {readStart(start, step)}
+                  {readPlace(start, step)}
                 </th>
                 {bars.series.map(({ name, filter }) => (
                   <td key={name} className={classes["right"]}>
