@@ -51,6 +51,20 @@ export async function membershipsOf(
   return rows.map((row) => ({ workspaceId: row.workspace_id, userId: row.user_id }));
 }
 
+/** How many keys stop when the memberships end: the active ones that they made there. */
+export async function countKeysThatStop(
+  { database }: RowContext,
+  { userIds }: ErasedPerson,
+): Promise<number> {
+  const [row] = await database.query<{ n: number }>(
+    `select count(*)::integer as n from api_keys k
+     join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by
+     where k.created_by = any($1) and k.status = 'active'`,
+    [userIds],
+  );
+  return row!.n;
+}
+
 /** The tables whose rows go, by what is counted, each with the condition that its rows meet. */
 const ofPerson = {
   sessions: "auth_sessions where user_id = any($1)",

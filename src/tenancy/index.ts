@@ -90,6 +90,7 @@ export { cacheSecondsMax, type ResponseCache, type ResponseCachePatch } from "./
 export { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
 export {
   addressEraser,
+  countKeysThatStop,
   erasePersonRows,
   findPerson,
   membershipsOf,

@@ -204,14 +204,21 @@ describe("a person", () => {
     const before = await books();
 
     const dry = await erase({ person: email, dry_run: true });
-    expect(dry.json.erased).toMatchObject({ users: 2, memberships: 2, sessions: 1, tokens: 1 });
+    expect(dry.json.erased).toMatchObject({
+      users: 2,
+      memberships: 2,
+      // Programs that call with it stop: whoever looks first is told.
+      keys_disabled: 1,
+      sessions: 1,
+      tokens: 1,
+    });
     expect((await ada.call("GET", "/me")).status).toBe(200);
 
     const { status, json } = await erase({ person: email });
     expect(status).toBe(200);
     expect(json).toMatchObject({
       kind: "person",
-      erased: { users: 2, memberships: 2, sessions: 1 },
+      erased: { users: 2, memberships: 2, keys_disabled: 1, sessions: 1 },
     });
     expect(await tablesWith(email)).toEqual([]);
     expect((await ada.call("GET", "/me")).status).toBe(401);

@@ -3,6 +3,7 @@ import { eraseAuditNames, writeAudit, type Asked } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import {
   changeTogether,
+  countKeysThatStop,
   erasePersonRows,
   findPerson,
   membershipsOf,
@@ -51,11 +52,15 @@ async function account(
   const { services, actor, requestId } = request;
   const memberships = await membershipsOf(services, person);
   if (dryRun) {
+    const keys = await countKeysThatStop(services, person);
     const rows = await erasePersonRows(services, person, { token, dryRun });
-    return { memberships: memberships.length, ...rows };
+    return { memberships: memberships.length, keys_disabled: keys, ...rows };
   }
-  for (const reference of memberships)
-    await endMembership({ ...request, ifMatch: undefined }, reference);
+  let keys = 0;
+  for (const reference of memberships) {
+    const ended = await endMembership({ ...request, ifMatch: undefined }, reference);
+    keys += ended.disabledKeys.length;
+  }
   return changeTogether(services.database, async (database) => {
     const within = { ...services, database };
     const rows = await erasePersonRows(within, person, { token, dryRun });
@@ -65,7 +70,7 @@ async function account(
         "conflict",
         "Somebody made them a member again meanwhile; erase them again.",
       );
-    const counts = { memberships: memberships.length, ...rows };
+    const counts = { memberships: memberships.length, keys_disabled: keys, ...rows };
     await writeAudit(within, {
       actor,
       requestId,
