@@ -41,14 +41,9 @@ it("an amount keeps every digit, and is read with four that count or two decimal
 });
 
 it("counts and durations are short and never rounded up to what they are not", () => {
-  expect([0, 1204, 99_999, 128_449, 999_999, 3_219_999].map(readCount)).toEqual([
-    "0",
-    "1,204",
-    "99,999",
-    "128.4k",
-    "999.9k",
-    "3.21M",
-  ]);
+  expect(
+    [0, 1204, 99_999, 128_449, 999_999, 3_219_999, 999_999_999, 17_539_999_999].map(readCount),
+  ).toEqual(["0", "1,204", "99,999", "128.4k", "999.9k", "3.21M", "999.99M", "17.53B"]);
   expect([0, 380, 1429, 59_999, 125_000].map(readDuration)).toEqual([
     "0 ms",
     "380 ms",

@@ -31,7 +31,7 @@ const crowded = (page: Page) =>
       return getComputedStyle(cell).overflowX === "visible" && range.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1;
     };
     const cells = [...document.querySelectorAll("main tbody td")].filter(over).map((cell) => cell.textContent);
-    const heads = [...document.querySelectorAll("main thead th")].filter((head) => head.clientWidth < 48).map((head) => head.textContent);
+    const heads = [...document.querySelectorAll("main thead th")].filter((head) => head.offsetParent !== null && head.clientWidth < 48).map((head) => head.textContent);
     return [...cells, ...heads];
   })()`);
 
@@ -116,3 +116,30 @@ it("a change in the audit log is not broken into single letters in a narrow wind
   const box = await page.getByRole("columnheader", { name: "Changed" }).boundingBox();
   expect(box!.width).toBeGreaterThan(250);
 });
+
+it.each([1440, 1280, 1024, 390])(
+  "millions of dollars and billions of tokens stand in their columns of the overview at %i pixels",
+  async (width) => {
+    const { page, settled } = root;
+    await page.setViewportSize({ width, height: 800 });
+    await page.route("**/admin/v1/usage?**", async (route) => {
+      const answer = await route.fetch();
+      const body = await answer.text();
+      const large = body
+        .replaceAll(/"cost":"0\.(\d+)"/g, '"cost":"12345678.$1"')
+        .replaceAll(
+          /"(input_tokens|output_tokens)":([1-9]\d*)/g,
+          (_, name: string, count: string) => `"${name}":${count}1234567`,
+        );
+      await route.fulfill({ response: answer, body: large });
+    });
+    for (const metric of ["cost", "tokens"]) {
+      await page.goto(`/overview?metric=${metric}`);
+      await page.getByText("12,345,678.10").first().waitFor();
+      await settled();
+      expect(await crowded(page)).toEqual([]);
+      expect(await beyond(page)).toEqual([]);
+    }
+    await page.unroute("**/admin/v1/usage?**");
+  },
+);

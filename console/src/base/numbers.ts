@@ -2,11 +2,16 @@
 
 const groupedFrom = 100_000;
 
-/** 1204 as "1,204", 128400 as "128.4k", 400000 as "400k", 3210000 as "3.21M". */
+const units = [
+  ["B", 1_000_000_000, 2],
+  ["M", 1_000_000, 2],
+  ["k", 1_000, 1],
+] as const;
+
+/** 1204 as "1,204", 128400 as "128.4k", 400000 as "400k", 3210000 as "3.21M", 17530000000 as "17.53B". */
 export function readCount(count: number): string {
   if (count < groupedFrom) return count.toLocaleString("en-US");
-  const [unit, size] = count < 1_000_000 ? ["k", 1000] : ["M", 1_000_000];
-  const digits = unit === "k" ? 1 : 2;
+  const [unit, size, digits] = units.find(([, least]) => count >= least)!;
   const text = (Math.floor((count / size) * 10 ** digits) / 10 ** digits).toFixed(digits);
   return `${text.replace(/\.0+$/, "")}${unit}`;
 }

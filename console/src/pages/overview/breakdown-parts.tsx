@@ -2,7 +2,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { readChange, readShare } from "../../base/numbers.ts";
-import { Measure } from "./measure.tsx";
+import { Measure, widthFor } from "./measure.tsx";
 import classes from "./overview.module.css";
 import { measureOf, type UsageRow } from "./usage.ts";
 
@@ -67,14 +67,20 @@ export function Line(props: {
 }
 
 /** The names of the columns; change is a button that orders by it. */
-export function Head(props: { compared: boolean; isByChange: boolean; set: () => void }) {
-  const { compared, isByChange, set } = props;
+export function Head(props: {
+  compared: boolean;
+  isByChange: boolean;
+  set: () => void;
+  /** What all rows come to, in nano-USD. */
+  sum: bigint;
+}) {
+  const { compared, isByChange, set, sum } = props;
   const right = classes["right"];
   return (
     <thead>
       <tr>
         <th style={{ textAlign: "left" }}>Name</th>
-        <th className={right} style={{ width: 76 }}>
+        <th className={right} style={{ width: widthFor(sum, "cost", 76) }}>
           USD
         </th>
         <th className={`${right} ${classes["wide"]}`} style={{ width: 56 }}>

@@ -72,6 +72,7 @@ function Table(
         <Head
           compared={before !== undefined}
           isByChange={isByChange}
+          sum={sum}
           set={() => set({ sort: isByChange ? undefined : "change" })}
         />
         <tbody>

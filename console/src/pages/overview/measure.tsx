@@ -4,6 +4,13 @@ import { exactUsd, readUsd } from "../../base/money.ts";
 import { readCount } from "../../base/numbers.ts";
 import type { Metric } from "./search.ts";
 
+const read = (size: bigint, metric: Metric): string =>
+  metric === "cost" ? readUsd(size) : readCount(Number(size));
+
+/** The width of a column whose largest number is this, in CSS: a million dollars takes more than there is room for else. */
+export const widthFor = (largest: bigint, metric: Metric, px: number): string =>
+  `max(${px}px, calc(${read(largest, metric).length}ch + 4px))`;
+
 export function Measure(props: {
   size: bigint;
   metric: Metric;
@@ -13,7 +20,7 @@ export function Measure(props: {
   rows: Readonly<Record<string, string | undefined>>;
 }) {
   const { size, metric, filter, rows } = props;
-  const text = metric === "cost" ? readUsd(size) : readCount(Number(size));
+  const text = read(size, metric);
   const exact = metric === "cost" ? `${exactUsd(size)} USD` : String(size);
   if (filter === undefined)
     return (

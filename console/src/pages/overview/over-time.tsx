@@ -10,7 +10,7 @@ import { CsvButton } from "../../ui/csv-button.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { usePageKeys } from "../../ui/shortcuts.ts";
 import classes from "./overview.module.css";
-import { Measure } from "./measure.tsx";
+import { Measure, widthFor } from "./measure.tsx";
 import { daysOf, stepBy, stepsQuery, useSteps, useWorkspaceNames } from "./queries.ts";
 import {
   byOf,
@@ -46,7 +46,7 @@ function Legend(props: {
               <span className={classes["swatch"]} style={{ background: color }} />
               {label}
             </td>
-            <td className={classes["right"]} style={{ width: 88 }}>
+            <td className={classes["right"]} style={{ width: widthFor(whole, metric, 88) }}>
               <Measure size={total} metric={metric} filter={filter} rows={rows} />
             </td>
             <td className={classes["right"]} style={{ width: 64 }}>

@@ -8,7 +8,7 @@ import type { Metric } from "./search.ts";
 import type { Bars } from "./usage.ts";
 
 const timeWidth = 104;
-const sizeWidth = 92;
+const sizeWidth = 108;
 
 export function Twin(props: {
   bars: Bars;
