@@ -111,6 +111,16 @@ function spanOf(start: string, of: { step: Step; shown: Shown; isDays: boolean }
   });
 }
 
+/** Where the calls are, and which bars are lower because they are of a part of their time: that is no fall. */
+const Foot = ({ rows, cut }: Pick<OverTimeProps, "rows"> & { cut: string }) => (
+  <Text size="sm" mt="sm">
+    <Link to="/requests" search={rows} className="muted">
+      All calls of this period
+    </Link>
+    <span className="muted"> {cut}</span>
+  </Text>
+);
+
 export function OverTime(props: OverTimeProps) {
   const { search, shown, rows, groups, set } = props;
   const navigate = useNavigate();
@@ -163,13 +173,8 @@ export function OverTime(props: OverTimeProps) {
           <Legend bars={bars} metric={metric} rows={of} />
         </div>
       )}
-      <Text size="sm" mt="sm">
-        <Link to="/requests" search={of} className="muted">
-          All calls of this period
-        </Link>
-        {/* Of a part of its time a bar is lower, which is no fall. By tags there are whole days. */}
-        {!isDays && <span className="muted"> {cutOf(shown, step)}</span>}
-      </Text>
+      {/* By tags there are whole days. */}
+      <Foot rows={of} cut={isDays ? "" : cutOf(shown, step)} />
     </section>
   );
 }
