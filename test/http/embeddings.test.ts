@@ -265,7 +265,10 @@ describe("a call", () => {
       architecture: { input_modalities: ["text"], output_modalities: ["embeddings"] },
       context_length: 8192,
       supported_parameters: { dimensions: { type: "integer", min: 1 } },
-      pricing: [{ billable: "input_tokens", unit: "million_tokens", price_usd: "0.5" }],
+      pricing: [
+        { billable: "input_tokens", unit: "million_tokens", price_usd: "0.5" },
+        { billable: "requests", unit: "request", price_usd: "0.001" },
+      ],
       providers: [{ id: "first" }, { id: "second" }],
     });
   });
