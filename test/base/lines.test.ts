@@ -38,9 +38,10 @@ it("all lines reach a socket, in their order but for what a thread still writes 
   expect(status).toBe(0);
   const numbers = numbersIn(stderr);
   expect(numbers.toSorted((one, other) => one - other)).toEqual(upTo(5_000));
-  // What is left is written by the process itself, beside one text at most that is on its way.
+  // What is left is written by the process itself, beside one text at most that is on its way: where that arrives in the middle of
+  // it, the numbers jump before it, back to it, and on.
   const steps = numbers.filter((number, at) => at > 0 && number !== numbers[at - 1]! + 1);
-  expect(steps.length).toBeLessThanOrEqual(2);
+  expect(steps.length).toBeLessThanOrEqual(3);
 });
 
 it("all lines reach a pipe in their order, and none is cut by a reader that comes late", () => {

@@ -35,6 +35,7 @@ it("a command joins the running process: it sees its rows, and its signals arriv
 
   const joined = await openDatabase({ dataDir, join: true, log: silentLog });
   await joined.query("insert into settings (name, value) values ('from', '\"command\"')");
+  await holder.said(/^listening$/).toBeDefined();
   await joined.signals.publish("test", "hello");
   await holder.said(/^signal hello$/).toBeDefined();
   await joined.close();

@@ -10,6 +10,7 @@ try {
     log: silentLog,
   });
   const { applied } = await migrate(database);
+  database.signals.onReconnect(() => void writeSync(1, "listening\n"));
   database.signals.subscribe("test", (payload) => writeSync(1, `signal ${payload}\n`));
   writeSync(1, `ready ${applied.length}\n`);
   // Once closed, nothing of storage keeps the process: it ends by itself.
