@@ -15,6 +15,7 @@ import {
 import { hostname } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
+import { isAlive } from "../base/process-alive.ts";
 
 /** The programs as npm brings them. */
 export interface Programs {
@@ -115,15 +116,6 @@ function isLeftover(name: string, path: string): boolean {
   if (Date.now() - found.mtimeMs > copyMsMax) return true;
   const [owner, pid] = name.slice(copyPrefix.length).split("-");
   return owner === host && (Number(pid) === process.pid || !isAlive(Number(pid)));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 function openToAll(directory: string): void {

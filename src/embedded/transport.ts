@@ -23,7 +23,8 @@ export interface Transport {
   readonly passwordFile: string | undefined;
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback on which nobody listens just now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import type { Log } from "../base/log.ts";
+import { isAlive } from "../base/process-alive.ts";
 import { startProgram, type Site } from "./programs.ts";
 import type { Server, ServerOptions } from "./server.ts";
 
@@ -42,14 +43,6 @@ async function stopServer(site: Site, cluster: string, pid: number): Promise<voi
     }
   }
   process.kill(pid, "SIGKILL");
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 /** What `postmaster.pid` says; undefined where there is none. */

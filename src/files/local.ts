@@ -7,6 +7,7 @@ import { open, readdir, rename, rm, stat, type FileHandle } from "node:fs/promis
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
+import { isAlive } from "../base/process-alive.ts";
 import { checkFileName, countBytes, type FileSource, type FileStore } from "./store.ts";
 
 /** Begins the names of half-written files; no file's own name begins with a dot. */
@@ -120,15 +121,5 @@ async function isLeftover(name: string, path: string): Promise<boolean> {
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it lives, and is somebody else's.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
