@@ -1,8 +1,9 @@
 /** Answers that their vendor stopped or could not finish, as callers of other protocols get them. CONV-709 to CONV-712; traps T16, T19, T60. */
 import { describe, expect, it } from "vitest";
-import { codecs, createRoute, type JsonObject } from "../../src/protocols/index.ts";
+import type { JsonObject } from "../../src/protocols/index.ts";
 import { at } from "../rows/protocols.ts";
 import { json, sse } from "../support/recorder.ts";
+import { routeOf } from "./route.ts";
 import { byName, conversions, dataOf, names, type Body, type Name } from "./world.ts";
 
 const world = conversions();
@@ -71,19 +72,7 @@ const endOf: Readonly<Record<Exclude<Name, "generate_content">, (answer: Body) =
 };
 
 it("T60: it is told as the model's own, whole and streamed", () => {
-  const route = createRoute({
-    caller: codecs.chat,
-    upstream: codecs.generate_content,
-    body: byName.chat.body("acme/x", false) as JsonObject,
-    stream: false,
-    requestedModel: "acme/x",
-    model: "acme/x",
-    upstreamModel: "x",
-    maxOutputTokens: 1000,
-    inputEstimate: 1,
-    id: "req_1",
-    createdAt: 1,
-  });
+  const route = routeOf("chat", "generate_content", byName.chat.body("acme/x", false));
   const answer = google({ finishReason: "UNEXPECTED_TOOL_CALL" });
   expect(route.failure(answer as JsonObject)).toMatchObject({ isModels: true });
   const tap = route.tap();

@@ -3,9 +3,9 @@
  * Trap T38; docs/routing.md: the providers of one model may speak different protocols.
  */
 import { describe, expect, it } from "vitest";
-import { codecs, createRoute, type JsonObject } from "../../src/protocols/index.ts";
 import { at } from "../rows/protocols.ts";
 import { json, sse } from "../support/recorder.ts";
+import { routeOf } from "./route.ts";
 import { byName, conversions, dataOf, toolsOf, type Body, type Name } from "./world.ts";
 
 const world = conversions();
@@ -59,19 +59,7 @@ const next = {
 
 /** The next request as its upstream gets it. */
 function sent(to: Name, upstreamModel: string) {
-  return createRoute({
-    caller: codecs.generate_content,
-    upstream: codecs[to],
-    body: next as JsonObject,
-    stream: false,
-    requestedModel: "acme/x",
-    model: "acme/x",
-    upstreamModel,
-    maxOutputTokens: 1000,
-    inputEstimate: 1,
-    id: "req_1",
-    createdAt: 1,
-  });
+  return routeOf("generate_content", to, next, upstreamModel);
 }
 
 describe("calls of a chat upstream, to a generateContent caller", () => {

@@ -6,29 +6,18 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
-import { codecs, createRoute, type JsonObject } from "../../src/protocols/index.ts";
+import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import { kindOf, lossesOf } from "../../src/protocols/losses.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { requestWith } from "./losses.ts";
+import { routeOf } from "./route.ts";
 import { byName, conversions, names, type Body, type Name } from "./world.ts";
 
 const world = conversions();
 
 function convert(from: Name, to: Name, extra: Body) {
-  return createRoute({
-    caller: codecs[from],
-    upstream: codecs[to],
-    body: { ...byName[from].body("acme/x", false), ...extra } as JsonObject,
-    stream: false,
-    requestedModel: "acme/x",
-    model: "acme/x",
-    upstreamModel: "x",
-    maxOutputTokens: 1000,
-    inputEstimate: 1,
-    id: "1",
-    createdAt: 1,
-  });
+  return routeOf(from, to, { ...byName[from].body("acme/x", false), ...extra });
 }
 
 /** A name as the table has it: indexes left out. */

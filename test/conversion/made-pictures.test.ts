@@ -2,9 +2,10 @@
  * Pictures that a model made, in the turns after: callers send back the answer that they got. CONV-517; traps T33, T38, T64.
  */
 import { describe, expect, it } from "vitest";
-import { codecs, createRoute, type JsonObject } from "../../src/protocols/index.ts";
+import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import { json } from "../support/recorder.ts";
 import { at } from "../rows/protocols.ts";
+import { routeOf } from "./route.ts";
 import { byName, conversions, pictureData, pictureDataUrl, type Body, type Name } from "./world.ts";
 
 const world = conversions();
@@ -41,19 +42,7 @@ const nextTurn = {
 const callers = Object.keys(nextTurn) as (keyof typeof nextTurn)[];
 
 function convert(from: Name, to: Name, body: Body, upstreamModel: string) {
-  return createRoute({
-    caller: codecs[from],
-    upstream: codecs[to],
-    body: { ...byName[from].body("acme/x", false), ...body } as JsonObject,
-    stream: false,
-    requestedModel: "acme/x",
-    model: "acme/x",
-    upstreamModel,
-    maxOutputTokens: 1000,
-    inputEstimate: 1,
-    id: "req_1",
-    createdAt: 1,
-  });
+  return routeOf(from, to, { ...byName[from].body("acme/x", false), ...body }, upstreamModel);
 }
 
 describe("a picture of an earlier answer", () => {

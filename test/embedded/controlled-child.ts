@@ -1,6 +1,7 @@
 /** A process that starts a server as on Windows and stops it, and has nothing else to do. */
 import { writeSync } from "node:fs";
-import { freePort, prepareControlled } from "./controlled.ts";
+import { freePort } from "../../src/embedded/transport.ts";
+import { prepareControlled } from "./controlled.ts";
 
 const place = await prepareControlled(process.argv[2]!);
 const server = await place.start(await freePort());

@@ -1,7 +1,5 @@
 /** Servers that are run as on Windows: by `pg_ctl`, on a port of loopback. */
-import { once } from "node:events";
 import { chownSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { findBinaries } from "../../src/embedded/binaries.ts";
 import { prepareCluster } from "../../src/embedded/cluster.ts";
@@ -44,13 +42,4 @@ export async function prepareControlled(dataDir: string) {
       return startControlled({ site: plain, directory, cluster: name, log }, port);
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

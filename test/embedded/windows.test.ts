@@ -11,7 +11,8 @@ import { afterAll, expect, it } from "vitest";
 import type { Server } from "../../src/embedded/server.ts";
 import { connect } from "../../src/storage/connect.ts";
 import { silentLog, temporaryDirectory } from "../support/postgres.ts";
-import { freePort, prepareControlled } from "./controlled.ts";
+import { freePort } from "../../src/embedded/transport.ts";
+import { prepareControlled } from "./controlled.ts";
 
 const started: Server[] = [];
 afterAll(() => Promise.all(started.map((server) => server.stop())));

@@ -9,6 +9,7 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminToken, type Answer } from "../admin/support.ts";
 import { csvRows } from "../admin-reads/csv-read.ts";
+import { usageGroups } from "../../src/base/management.ts";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import { exportDay } from "../../src/exports/day.ts";
 import { openExportPlace, type ExportKind } from "../../src/exports/index.ts";
@@ -111,17 +112,7 @@ it("CAP-01: balance, workspace, members and keys have spent what the ledger char
   }
 });
 
-const groups = [
-  "",
-  "model",
-  "key",
-  "provider",
-  "member",
-  "workspace",
-  "protocol",
-  "status",
-  "error_code",
-];
+const groups = ["", ...usageGroups];
 const tagGroups = ["tag:team", "tag:end_user"];
 
 describe.each(["before usage is summed", "after it was"])("%s", (when) => {

@@ -1,7 +1,7 @@
 /** Google's own dialect of schemas, as other vendors get it in JSON Schema. CONV-208; trap T24. */
 import { expect, it } from "vitest";
-import { codecs, createRoute } from "../../../src/protocols/index.ts";
 import { fromVendorSchema } from "../../../src/protocols/generate-content/schema.ts";
+import { routeOf } from "../../conversion/route.ts";
 
 const read = (schema: Record<string, unknown>) => fromVendorSchema(schema);
 
@@ -67,21 +67,9 @@ it("T24: a tool with a map reaches a chat upstream with types that it knows", ()
     type: "OBJECT",
     properties: { labels: { type: "OBJECT", additionalProperties: { type: "STRING" } } },
   };
-  const { body } = createRoute({
-    caller: codecs.generate_content,
-    upstream: codecs.chat,
-    body: {
-      contents: [{ parts: [{ text: "Hi" }] }],
-      tools: [{ functionDeclarations: [{ name: "label", parameters }] }],
-    },
-    stream: false,
-    requestedModel: "acme/x",
-    model: "acme/x",
-    upstreamModel: "x",
-    maxOutputTokens: 1000,
-    inputEstimate: 1,
-    id: "req_1",
-    createdAt: 1,
+  const { body } = routeOf("generate_content", "chat", {
+    contents: [{ parts: [{ text: "Hi" }] }],
+    tools: [{ functionDeclarations: [{ name: "label", parameters }] }],
   });
   expect(JSON.stringify(body["tools"])).not.toMatch(/STRING|OBJECT/);
 });

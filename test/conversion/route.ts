@@ -1,0 +1,19 @@
+/** The route of one call between two protocols, without a gateway around it. */
+import { codecs, createRoute, type JsonObject, type Route } from "../../src/protocols/index.ts";
+import type { Body, Name } from "./world.ts";
+
+/** A whole call of `acme/x`, which its provider calls `upstreamModel`. */
+export const routeOf = (from: Name, to: Name, body: Body, upstreamModel = "x"): Route =>
+  createRoute({
+    caller: codecs[from],
+    upstream: codecs[to],
+    body: body as JsonObject,
+    stream: false,
+    requestedModel: "acme/x",
+    model: "acme/x",
+    upstreamModel,
+    maxOutputTokens: 1000,
+    inputEstimate: 1,
+    id: "req_1",
+    createdAt: 1,
+  });
