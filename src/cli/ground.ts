@@ -2,6 +2,7 @@
  * What a gateway stands on before it serves anything: sandbox, catalogue, its share of the machine, database, secrets,
  * ledger, files, connections to providers. Each is closed in the opposite order.
  */
+import { availableParallelism } from "node:os";
 import type { startSandbox } from "../../sandbox/index.ts";
 import { ByteBudget } from "../base/byte-budget.ts";
 import { systemClock } from "../base/clock.ts";
@@ -67,7 +68,9 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   closers.keep(catalog);
   await catalog.follow(database, secrets);
   const watch = watchBatches(watching);
-  const ledger = closers.keep(createLedger(database, { leaseMs: holdLeaseMs, watch }));
+  // The embedded database runs on this process's cores.
+  const sharesCore = environment.databaseUrl === undefined && availableParallelism() === 1;
+  const ledger = closers.keep(createLedger(database, { leaseMs: holdLeaseMs, watch, sharesCore }));
   const files = closers.keep(await openFiles({ catalog, proxies, dataDir, outgoing }));
   const rates = closers.keep(openRates(database));
   const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));

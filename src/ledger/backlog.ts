@@ -13,10 +13,16 @@ const splitMin = 16;
 const splitKeysMax = 4;
 
 export class Backlog {
+  private readonly sharesCore: boolean;
   /** Those in use, by workspace, key and rotation. */
   readonly keys = new Map<string, KeyUse>();
   /** Those that have something to send, or were sent and not answered. Who was served goes behind those who were not. */
   private readonly dirty = new Set<KeyUse>();
+
+  /** `sharesCore`: gateway and database never work at the same time. */
+  constructor(sharesCore = false) {
+    this.sharesCore = sharesCore;
+  }
 
   /** No key has anything to send. */
   get isEmpty(): boolean {
@@ -94,10 +100,10 @@ export class Backlog {
 
   /**
    * How much a batch takes. On few keys at most half of what waits: where all of it did, all would go on together and meet again in the
-   * next batch, and the gateway would idle while the server works, and the other way round.
+   * next batch, and the gateway would idle while the server works, and the other way round. On one core that is so anyhow.
    */
   private batchSize(): number {
-    if (this.dirty.size > splitKeysMax) return batchMax;
+    if (this.sharesCore || this.dirty.size > splitKeysMax) return batchMax;
     let waiting = 0;
     for (const key of this.dirty) waiting += key.waiting.length + key.ended.length;
     return Math.min(batchMax, Math.max(splitMin, Math.ceil(waiting / 2)));

@@ -30,6 +30,8 @@ export interface LaneOptions {
   readonly leaseMs: number;
   readonly send: Send;
   readonly clock: LaneClock;
+  /** Gateway and database have one core for both; false where absent. */
+  readonly sharesCore?: boolean | undefined;
   /** The account of a workspace is locked elsewhere: it is to go on in a lane of its own. Absent: it waits in this one. */
   readonly onBusy?: ((workspaceId: string) => void) | undefined;
   /** There is nothing to send for now. */
@@ -39,7 +41,7 @@ export interface LaneOptions {
 const lockNotAvailable = "55P03";
 
 export class Lane {
-  readonly backlog = new Backlog();
+  readonly backlog: Backlog;
   private readonly options: LaneOptions;
   /** Batches that leave one after the other, as long as there is something to send. */
   private flight: Promise<void> | undefined;
@@ -59,6 +61,7 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.options = options;
+    this.backlog = new Backlog(options.sharesCore);
   }
 
   /** The last batch did not come through. */

@@ -23,6 +23,8 @@ export interface Ledger {
 export interface LedgerOptions {
   /** For how long what a gateway has set aside outlives it; 60 s where absent. */
   readonly leaseMs?: number | undefined;
+  /** The database has only the core that this process has; false where absent. */
+  readonly sharesCore?: boolean | undefined;
   /** Hears of each batch of text calls. */
   readonly watch?: BatchWatch | undefined;
 }
@@ -42,10 +44,10 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
 
 /** The text calls of this process, which hear of changes by the database's signals. */
 function openTextCalls(database: Database, options: LedgerOptions) {
-  const { leaseMs = 60_000, watch } = options;
+  const { leaseMs = 60_000, sharesCore, watch } = options;
   const { signals } = database;
   const send = sendTo(database, watch);
-  const calls = new TextCalls({ leaseMs, send, clock: systemLaneClock });
+  const calls = new TextCalls({ leaseMs, send, clock: systemLaneClock, sharesCore });
   const endings = [
     signals.subscribe("keys", (id) => calls.distrust(({ keyId }) => keyId === id)),
     signals.subscribe("workspaces", (id) => calls.distrust((key) => key.workspaceId === id)),

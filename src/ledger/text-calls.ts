@@ -7,7 +7,7 @@ import type { KeyUse } from "./key-use.ts";
 import { Lane, type LaneOptions } from "./lane.ts";
 import { checkAmount, type ReserveInput, type Spent } from "./types.ts";
 
-export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock">;
+export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock" | "sharesCore">;
 
 export class TextCalls {
   /** This gateway, among all that ever were. */

@@ -47,6 +47,14 @@ it("a batch has the keys with news; one that restores has all that are in use, a
   expect(names(take())).toEqual(["one"]);
 });
 
+it("where gateway and database have one core, all that waits of few keys goes along", () => {
+  const shared = new Backlog(true);
+  shared.keys.set("w1 one 0", one);
+  for (let index = 0; index < 100; index += 1) waitSince(one, 0);
+  shared.touch(one);
+  expect(askedIn({ targets: shared.take(0, false) })).toBe(100);
+});
+
 it("of few keys with news half of what waits goes along, however many keys are quiet", () => {
   for (let index = 0; index < 10; index += 1)
     backlog.keyOf({ workspaceId: "w3", keyId: `k${index}`, keyRotation: 0 });
