@@ -7,7 +7,7 @@ import { closeSync, constants, fstatSync, openSync, write, writeSync, type Stats
 export interface Lines {
   /** Takes one line with its end. */
   write(line: string): unknown;
-  /** Writes what waits, and ends. Where it is not taken within a second, it is lost. What a thread still writes may come behind it. */
+  /** Writes what waits, and ends. Where nothing is taken for a second, or not all of it in five, the rest is lost. What a thread still writes may come behind it. */
   flushSync(): void;
 }
 
@@ -21,7 +21,9 @@ const largeBytes = 16_384;
 const waitingBytesMax = 4 * 1024 * 1024;
 const flushMs = 250;
 const endMs = 1_000;
-const endStepMs = 10;
+const endMsMax = 5_000;
+/** A pipe takes 64 kB between two of them: at ten times this, what may wait would hardly get out in time. */
+const endStepMs = 1;
 
 /** Lines to a descriptor of this process, standard error without one. */
 export function linesTo(descriptor = 2): Lines {
@@ -79,12 +81,14 @@ abstract class Gathered implements Lines {
   flushSync(): void {
     clearInterval(this.#timer);
     this.#keep();
-    const endsMs = performance.now() + endMs;
-    for (const text of this.waiting.splice(0))
+    const lastMs = performance.now() + endMsMax;
+    for (const text of this.waiting.splice(0)) {
+      const endsMs = Math.min(performance.now() + endMs, lastMs);
       while (!this.put(text)) {
         if (performance.now() >= endsMs) return this.close();
         Atomics.wait(nobody, 0, 0, endStepMs);
       }
+    }
     this.close();
   }
 

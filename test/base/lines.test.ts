@@ -27,6 +27,13 @@ const numbersIn = (text: string): number[] =>
 
 const inOrder = (numbers: readonly number[]): number[] =>
   [...new Set(numbers)].toSorted((one, other) => one - other);
+/**
+ * How often the numbers jump. At the end what is left is written by the process itself, beside one text at most that a thread has on
+ * its way: where that arrives in the middle of it, they jump before it, back to it, and on.
+ */
+const jumps = (numbers: readonly number[]): number =>
+  numbers.filter((number, at) => at > 0 && number !== numbers[at - 1]! + 1).length;
+const jumpsMax = 3;
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
 it("all lines reach a socket, in their order but for what a thread still writes at the end", () => {
@@ -38,25 +45,26 @@ it("all lines reach a socket, in their order but for what a thread still writes 
   expect(status).toBe(0);
   const numbers = numbersIn(stderr);
   expect(numbers.toSorted((one, other) => one - other)).toEqual(upTo(5_000));
-  // What is left is written by the process itself, beside one text at most that is on its way: where that arrives in the middle of
-  // it, the numbers jump before it, back to it, and on.
-  const steps = numbers.filter((number, at) => at > 0 && number !== numbers[at - 1]! + 1);
-  expect(steps.length).toBeLessThanOrEqual(3);
+  expect(jumps(numbers)).toBeLessThanOrEqual(jumpsMax);
 });
 
 it("all lines reach a pipe in their order, and none is cut by a reader that comes late", () => {
   const [command, ...rest] = [process.execPath, ...program(40_000)].map(
     (word) => `'${word.replaceAll("'", String.raw`'\''`)}'`,
   );
-  const late = `(${command} ${rest.join(" ")} </dev/null 2>&1 >/dev/null) | (sleep 0.5; cat)`;
+  const directory = mkdtempSync(join(tmpdir(), "tollgate-lines-"));
+  const said = join(directory, "said");
+  const reader = `until test -s '${said}'; do sleep 0.01; done; cat`;
+  const late = `(${command} ${rest.join(" ")} </dev/null 2>&1 >'${said}') | (${reader})`;
   const { stdout } = spawnSync("sh", ["-c", late], { encoding: "utf8", maxBuffer: 2 ** 26 });
+  rmSync(directory, { recursive: true });
   const numbers = numbersIn(stdout);
   expect(numbers.length).toBeGreaterThan(17_000);
   expect(numbers.length).toBeLessThan(21_000);
   expect(numbers).toEqual(inOrder(numbers));
 });
 
-it("all lines reach a file in their order, behind what is in it", () => {
+it("all lines reach a file, behind what is in it, in their order but for what a thread still writes at the end", () => {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-lines-"));
   const path = join(directory, "log");
   const file = openSync(path, "a");
@@ -68,7 +76,9 @@ it("all lines reach a file in their order, behind what is in it", () => {
   const text = readFileSync(path, "utf8");
   rmSync(directory, { recursive: true });
   expect(status).toBe(0);
-  expect(numbersIn(text)).toEqual(upTo(1_000));
+  const numbers = numbersIn(text);
+  expect(numbers.toSorted((one, other) => one - other)).toEqual(upTo(1_000));
+  expect(jumps(numbers)).toBeLessThanOrEqual(jumpsMax);
 });
 
 /** Starts the program with a pipe that is not read; resolves when it has written all of its lines. */
@@ -89,7 +99,9 @@ it("a reader that stands still holds nothing up; it finds whole lines up to a bo
   // What the pipe takes and four megabytes, of lines of 220 bytes.
   expect(numbers.length).toBeGreaterThan(17_000);
   expect(numbers.length).toBeLessThan(21_000);
-  expect(numbers).toEqual(inOrder(numbers));
+  expect(new Set(numbers).size).toBe(numbers.length);
+  // Those that were lost are one jump more.
+  expect(jumps(numbers)).toBeLessThanOrEqual(jumpsMax + 1);
 });
 
 it("a reader that is gone takes lines along, and nothing else", async () => {
