@@ -72,12 +72,20 @@ export class Backlog {
     }
   }
 
-  /** What the calls of all keys use, and no news: of a lane that is new, or lapsed. What another one set aside beyond goes back. */
+  /**
+   * What the calls of all keys use: of a lane that is new, or lapsed. What another one set aside beyond goes back. Their entries go along:
+   * one that was written without our knowing has drawn already, and what it drew would be set aside a second time.
+   */
   restored(nowMs: number): Target[] {
-    const known = [...this.keys.values()].filter(
-      ({ granted, inUse, pending }) => granted + inUse + pending > 0n,
-    );
-    return known.map((key) => targetOf(key, nowMs, { entries: [], asked: [] }));
+    const targets: Target[] = [];
+    let entriesMax = batchMax;
+    for (const key of this.keys.values()) {
+      if (key.granted + key.inUse + key.pending === 0n) continue;
+      const entries = key.ended.slice(0, entriesMax);
+      entriesMax -= entries.length;
+      targets.push(settingOf(key, nowMs, { entries, asked: [] }));
+    }
+    return targets;
   }
 
   /** What goes into the next batch; what keys keep meanwhile is lowered. `alone`: one entry or call of one key. */
@@ -121,15 +129,22 @@ function askedOf({ waiting, room, free }: KeyUse, max: number): Waiting[] {
   return (fitting.length > 0 ? fitting : waiting).slice(0, max);
 }
 
+/** Those of a key that go into a batch. */
+interface News {
+  readonly entries: readonly Ended[];
+  readonly asked: readonly Waiting[];
+}
+
 /** What a key is sent, with these of its entries and waiting calls. */
-function targetOf(
-  key: KeyUse,
-  nowMs: number,
-  { entries, asked }: { readonly entries: readonly Ended[]; readonly asked: readonly Waiting[] },
-): Target {
+function targetOf(key: KeyUse, nowMs: number, { entries, asked }: News): Target {
   const isEntry = entries.length > 0 && asked.length === 0;
   if (isEntry && !key.hasIdle(nowMs) && !key.isStale(nowMs))
     return { key, entries, asked, need: null, use: 0n, keep: 0n, headroom: 0n };
+  return settingOf(key, nowMs, { entries, asked });
+}
+
+/** The same, where its allowance is to be set. */
+function settingOf(key: KeyUse, nowMs: number, { entries, asked }: News): Target {
   // What entries that stay behind will draw must stay set aside.
   const use = entries.reduce((rest, call) => rest - drawOf(call), key.inUse + key.pending);
   const need = asked.reduce((total, { bound }) => total + bound, use);

@@ -25,7 +25,7 @@ export interface Batch {
   /** Higher with every sending of the lane. */
   readonly number: number;
   readonly leaseMs: number;
-  /** The needs are what running calls use, of all keys of the lane; nothing is asked. */
+  /** The needs are what running calls use, of all keys of the lane; nothing is asked. Entries go along. */
   readonly restore: boolean;
   /** Accounts that others have locked are answered `busy`, and not waited for. */
   readonly skipLocked: boolean;

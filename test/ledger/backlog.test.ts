@@ -37,7 +37,7 @@ const post = (key: KeyUse, id: string, since = 0) => {
   backlog.touch(key);
 };
 
-it("a batch has the keys with news; one that restores has all that are in use, and leaves their news here", () => {
+it("a batch has the keys with news; one that restores has all that are in use, and leaves those that wait here", () => {
   for (const key of [one, other]) key.begin(5n, 0);
   backlog.touch(one);
   const names = (targets: ReturnType<typeof take>) => targets.map(({ key }) => key.keyId);

@@ -198,9 +198,18 @@ describe("a restoring batch", () => {
     key.begin(5n, 0);
     expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n, use: 5n, keep: 0n }]);
     key.end(entryOf("a", { bound: 5n, charge: 5n }));
-    expect(restored()).toMatchObject([{ entries: [], need: 5n, use: 5n }]);
+    expect(restored()).toMatchObject([{ entries: [{ id: "a" }], need: 0n, use: 0n }]);
     key.begin(5n, 0);
-    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 10n }]);
+    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n }]);
+  });
+
+  it("takes the entries of its keys along, and keeps aside what those draw that it has no place for", () => {
+    for (let count = 0; count < 501; count += 1) {
+      key.begin(5n, 0);
+      key.end(entryOf(`e${count}`, { bound: 5n, charge: 4n }));
+    }
+    const [target] = restored();
+    expect([target!.entries.length, target!.need]).toEqual([500, 4n]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * Histories of several gateway processes that use the same keys at the same time, on the real clock: answers are lost, sendings arrive
- * late, processes are killed. No cap or balance is passed, every end that was told is written once, and in the end nothing is held.
+ * late, accounts are locked, processes are killed. No cap or balance is passed, every end that was told is written once, and in the end nothing is held.
  * In the long form 5,000 histories. What each process does comes from the seed, how they meet does not.
  */
 import { fork, type ChildProcess } from "node:child_process";
@@ -73,6 +73,27 @@ async function newWorkspaces(database: Database, seed: number): Promise<string[]
   return names;
 }
 
+/** Locks one account after the other for longer than a batch waits, until it is told to stop: its workspace goes on in a lane of its own. */
+function lockAccounts(database: Database, workspaces: readonly string[], random: () => number) {
+  let isOver = false;
+  const lock = (workspace: string) =>
+    database.transaction(async (tx) => {
+      await tx.query("select 1 from ledger_accounts where workspace_id = $1 for update", [
+        workspace,
+      ]);
+      await new Promise((resolve) => setTimeout(resolve, 100 + random() * 300));
+    });
+  const locks = (async () => {
+    while (!isOver) await lock(workspaces[Math.floor(random() * workspaces.length)]!);
+  })();
+  return {
+    async stop() {
+      isOver = true;
+      await locks;
+    },
+  };
+}
+
 /** What passes a limit: nobody charges above a bound here, and no lease of a living process ends. */
 const passed = (database: Database) =>
   database.query(
@@ -123,6 +144,7 @@ it(
     const database = await openDatabase({ url, log: silentLog });
     const children = await Promise.all(Array.from({ length: processes }, () => start(url)));
     let ends = 0;
+    let locks: ReturnType<typeof lockAccounts> | undefined;
     try {
       for (let done = 0; done < histories; done += atOnce) {
         const seed = firstSeed + done;
@@ -134,12 +156,14 @@ it(
         // Every other round one of them dies in the middle of it.
         const dies = (done / atOnce) % 2 === 0 ? children[0] : undefined;
         if (dies !== undefined) await killInTheMiddle(dies);
+        locks = lockAccounts(database, workspaces, randomOf(seed));
         const isOver = () =>
           children.every((child, index) => child === dies || child.over === seed * 10 + index);
         while (!isOver()) {
           expect(await passed(database), `seed ${seed}`).toEqual([]);
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
+        await locks.stop();
         if (dies !== undefined) await bury(database, dies);
         const held = "select workspace_id, held_nano from ledger_accounts where held_nano <> 0";
         await expect.poll(() => database.query(held)).toEqual([]);
@@ -153,6 +177,7 @@ it(
       if (isLong) console.log(`${histories} histories, ${ends} calls`); // oxlint-disable-line no-console -- the figures
       expect(await verifyLedger(database)).toEqual([]);
     } finally {
+      await locks?.stop();
       for (const child of children) child.process.kill("SIGKILL");
       await database.close();
     }
