@@ -5,7 +5,7 @@
 import { formatDecimal, formatUsd, type NanoUsd } from "./money.ts";
 
 /** What a rate is the price of. */
-export type PriceUnit = "million_tokens" | "image" | "second" | "request";
+export type PriceUnit = "million_tokens" | "image" | "second" | "request" | "search";
 
 /** One thing that is charged for. */
 export interface PricePart {
@@ -21,7 +21,7 @@ export interface PricePart {
 /** A part as people read it: exact decimal text. */
 export interface PriceLine {
   readonly name: string;
-  /** Tokens, images, seconds or requests. */
+  /** Tokens, images, seconds, requests or searches. */
   readonly quantity: string;
   readonly unit_price: string;
   readonly per: PriceUnit;
@@ -56,6 +56,14 @@ export const requestPart = (name: string, rate: NanoUsd): PricePart => ({
   millionths: million,
   rate,
   per: "request",
+});
+
+/** Of so many searches at a rate each. */
+export const searchesPart = (name: string, count: number, rate: NanoUsd): PricePart => ({
+  name,
+  millionths: BigInt(count) * million,
+  rate,
+  per: "search",
 });
 
 /** Of so many tokens at a rate for a million. */

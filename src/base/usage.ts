@@ -15,6 +15,8 @@ export interface Usage {
   readonly outputTokens: number;
   /** Of the output: reasoning. 0 where the vendor reports none. */
   readonly reasoningTokens: number;
+  /** Web searches that ran at the vendor; absent where there were none, or none are told. */
+  readonly webSearches?: number;
 }
 
 /** No tokens at all. */

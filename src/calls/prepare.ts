@@ -232,6 +232,7 @@ function boundOf(
       // More than the model can produce is refused upstream, or produces no more than that.
       maxOutputTokens: Math.min(Math.max(asked, sent ?? 0), model.maxOutputTokens),
       answers: facts.answers,
+      webSearches: facts.webSearches,
     });
     if (most > bound) bound = most;
   }

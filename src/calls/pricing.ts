@@ -49,6 +49,7 @@ export function textPricing(price: FixedPrice, protocol: OfferProtocol): Pricing
       ? []
       : [perMillion("reasoning_tokens", rates.reasoning, when)]),
     ...requestRow(rates, when),
+    ...searchRows(rates, when),
   ];
   const tiers = (price.above ?? []).flatMap(({ inputTokens, rates }) =>
     rows(rates, { input_tokens_above: String(inputTokens) }),
@@ -72,6 +73,14 @@ function cacheWriteRows(
 
 const requestRow = ({ request }: TextRates, when?: PricingRow["when"]): PricingRow[] =>
   request === undefined ? [] : [row("requests", "request", request, when)];
+
+/** What runs at the vendor beside the model. */
+const searchRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
+  ...(rates.webSearch === undefined ? [] : [row("web_searches", "search", rates.webSearch, when)]),
+  ...(rates.webSearchAnswer === undefined
+    ? []
+    : [row("web_search_answers", "request", rates.webSearchAnswer, when)]),
+];
 
 export function mediaPricing(price: MediaPrice): PricingRow[] {
   switch (price.basis) {

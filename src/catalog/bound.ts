@@ -3,7 +3,7 @@
  */
 import { assert } from "../base/assert.ts";
 import type { NanoUsd } from "../base/money.ts";
-import { hasHourWrites, hourWriteRate } from "./price.ts";
+import { hasHourWrites, hourWriteRate, priceSearches } from "./price.ts";
 import type { TextModel, TextOffer, TextRates } from "./types.ts";
 
 /** What the bound needs to know of a request. */
@@ -14,6 +14,8 @@ export interface BoundFacts {
   readonly maxOutputTokens?: number | undefined;
   /** How many answers are asked for (`n`, `candidateCount`); 1 for most. */
   readonly answers: number;
+  /** The most web searches at the vendor; absent: none. */
+  readonly webSearches?: number;
 }
 
 const larger = (left: NanoUsd, right: NanoUsd): NanoUsd => (left > right ? left : right);
@@ -41,7 +43,8 @@ export function upperBound(
     const product =
       inputTokens * inputRate(rates, offer) +
       outputTokens * larger(rates.output, rates.reasoning ?? 0n);
-    return (product + 999_999n) / 1_000_000n + (rates.request ?? 0n);
+    const searches = priceSearches(rates, facts.webSearches ?? 0);
+    return (product + 999_999n) / 1_000_000n + (rates.request ?? 0n) + searches;
   };
   let bound = 0n;
   for (const offer of offers) {

@@ -16,6 +16,8 @@ function ratesOf(row: TextPriceRow): TextRates {
     output: parseUsd(row.output),
     reasoning: usdOrNone(row.reasoning),
     request: usdOrNone(row.request),
+    webSearch: usdOrNone(row.web_search),
+    webSearchAnswer: usdOrNone(row.web_search_answer),
   };
 }
 
@@ -52,6 +54,8 @@ const ratesRow = (rates: TextRates) => ({
   output: usd(rates.output),
   reasoning: usd(rates.reasoning),
   request: usd(rates.request),
+  web_search: usd(rates.webSearch),
+  web_search_answer: usd(rates.webSearchAnswer),
 });
 
 function fixedPriceRow(price: FixedPrice) {

@@ -13,6 +13,10 @@ export const textPriceSchema = closed(
     output: perMillion("output tokens"),
     reasoning: Type.Optional(perMillion("reasoning tokens; as output if absent")),
     request: Type.Optional(usd("USD per call")),
+    web_search: Type.Optional(usd("USD per web search that ran at the vendor")),
+    web_search_answer: Type.Optional(
+      usd("USD per answer for which the vendor searched the web, however often"),
+    ),
   },
   "the price of a call; what a call comes to is rounded up, once, to a whole nano-dollar (0.000000001 USD)",
 );

@@ -3,7 +3,13 @@
  * Requirements: TXT; docs/decisions.md "Money". Guards T53 (nothing counted twice) and T54 (one-hour cache writes).
  */
 import type { NanoUsd } from "../base/money.ts";
-import { requestPart, sumOfParts, tokensPart, type PricePart } from "../base/price-parts.ts";
+import {
+  requestPart,
+  searchesPart,
+  sumOfParts,
+  tokensPart,
+  type PricePart,
+} from "../base/price-parts.ts";
 import type { Usage } from "../base/usage.ts";
 import type { FixedPrice, OfferProtocol, TextRates } from "./types.ts";
 
@@ -23,6 +29,18 @@ export const hasHourWrites = ({ cacheWrite1h }: TextRates, protocol: OfferProtoc
 function ratesFor(price: FixedPrice, inputTokens: number): TextRates {
   return price.above?.findLast((tier) => inputTokens > tier.inputTokens)?.rates ?? price;
 }
+
+function searchParts({ webSearch, webSearchAnswer }: TextRates, searches: number): PricePart[] {
+  if (searches === 0) return [];
+  return [
+    ...(webSearch === undefined ? [] : [searchesPart("web_searches", searches, webSearch)]),
+    ...(webSearchAnswer === undefined ? [] : [requestPart("web_search_answers", webSearchAnswer)]),
+  ];
+}
+
+/** What so many searches cost, in nano-USD. */
+export const priceSearches = (rates: TextRates, searches: number): NanoUsd =>
+  sumOfParts(searchParts(rates, searches));
 
 /** The price of a call, in nano-USD, never below the exact price and less than one nano-dollar above it. */
 export const priceUsage = (price: FixedPrice, usage: Usage): NanoUsd =>
@@ -54,5 +72,6 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
   if (reasoning > 0)
     parts.push(tokensPart("reasoning_tokens", reasoning, rates.reasoning ?? rates.output));
   if (rates.request !== undefined) parts.push(requestPart("requests", rates.request));
+  parts.push(...searchParts(rates, usage.webSearches ?? 0));
   return parts;
 }

@@ -91,6 +91,10 @@ export interface TextRates {
   readonly reasoning?: NanoUsd | undefined;
   /** Nano-USD per call. Absent: none. */
   readonly request?: NanoUsd | undefined;
+  /** Nano-USD per web search that ran at the vendor. Absent: none. */
+  readonly webSearch?: NanoUsd | undefined;
+  /** Nano-USD per answer for which the vendor searched the web, however often. Absent: none. */
+  readonly webSearchAnswer?: NanoUsd | undefined;
 }
 
 /** Rates that hold for the whole of a call with more input than `inputTokens` (T64). */

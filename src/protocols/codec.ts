@@ -126,6 +126,8 @@ export interface CallFacts {
   readonly inputCharacters: number;
   /** Images, audio, video and files in the input. */
   readonly inputMedia: number;
+  /** The most web searches at the vendor that the caller asks for, or a guess where that has no bound. */
+  readonly webSearches: number;
 }
 
 /** The direct route of a protocol: no conversion, the caller's body goes on as it is but for what must change. */

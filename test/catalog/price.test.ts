@@ -52,6 +52,18 @@ const rows: [name: string, price: TextPrice, usage: Usage, cost: string][] = [
     "0.00009",
   ],
   [
+    "web searches one by one, and once for all of an answer",
+    { ...full, webSearch: usd("0.01"), webSearchAnswer: usd("0.035") },
+    usage({ inputTokens: 100, webSearches: 3 }),
+    "0.0653",
+  ],
+  [
+    "no web search, though it has a price",
+    { ...full, webSearch: usd("0.01"), webSearchAnswer: usd("0.035") },
+    usage({ inputTokens: 100 }),
+    "0.0003",
+  ],
+  [
     "an hour's write at its own rate",
     { ...full, cacheWrite1h: usd("5") },
     usage({ inputTokens: 10, cacheWriteTokens: 10, cacheWrite1hTokens: 4 }),

@@ -67,9 +67,9 @@ const priceLine = Type.Object({
       "rounding",
     ],
   }),
-  quantity: Type.String({ description: "Tokens, images, seconds or requests." }),
+  quantity: Type.String({ description: "Tokens, images, seconds, requests or searches." }),
   unit_price: usd("For one `per`."),
-  per: words("million_tokens", "image", "second", "request"),
+  per: words("million_tokens", "image", "second", "request", "search"),
   amount: usd("Exact: up to 15 decimals."),
 });
 
@@ -163,6 +163,7 @@ const otherCounts = [
   "seconds",
   "resolution",
   "tokens",
+  "web_searches",
 ] as const;
 
 const list = route({

@@ -4,6 +4,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { isSet, list, nonEmpty, objects } from "../read.ts";
+import { isSearchTool, searchesAsked, searchTool } from "../web-searches.ts";
 import { outputTexts, readOutput } from "./output.ts";
 
 /** Facts of a request that passed the check. */
@@ -12,6 +13,7 @@ export function readFacts(body: WireObject): CallFacts {
   for (const message of list(body["messages"])) if (isObject(message)) addMessage(message, size);
   const definitions = [body["tools"], body["functions"], body["response_format"]];
   for (const value of definitions) if (isSet(value)) size.characters += jsonCharacters(value);
+  const asked = isObject(body["web_search_options"]) ? [searchTool] : body["tools"];
   const maximum = tokenCount(body["max_completion_tokens"] ?? body["max_tokens"], 0);
   return {
     maxOutputTokens: maximum > 0 ? maximum : undefined,
@@ -19,6 +21,7 @@ export function readFacts(body: WireObject): CallFacts {
     affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
     inputMedia: size.media,
+    webSearches: searchesAsked(isSearchTool, asked),
   };
 }
 

@@ -6,6 +6,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { withLeftOut } from "../left-out.ts";
+import { toldSearches, withSearches } from "../web-searches.ts";
 
 type Count = number | undefined;
 const details = (usage: WireObject, key: string): WireObject =>
@@ -40,7 +41,7 @@ export function readUsage(value: unknown): Usage | undefined {
   const parts = withHidden(readParts(value), total === undefined ? 0 : total - prompt - completion);
   const whole = withLeftOut({ input: prompt, output: completion, total, ...parts });
   const cacheReadTokens = Math.min(parts.cacheRead, whole.input);
-  return {
+  const usage: Usage = {
     inputTokens: whole.input,
     cacheReadTokens,
     cacheWriteTokens: Math.min(parts.cacheWrite, whole.input - cacheReadTokens),
@@ -48,6 +49,7 @@ export function readUsage(value: unknown): Usage | undefined {
     outputTokens: whole.output,
     reasoningTokens: Math.min(parts.reasoning, whole.output),
   };
+  return withSearches(usage, toldSearches(value));
 }
 
 interface Parts {

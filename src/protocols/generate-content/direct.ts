@@ -2,7 +2,7 @@
  * The direct route of the generateContent protocol: model and streaming stand in the path, so the body goes on as it is
  * but for the filtered fields. TXT-07 to TXT-11, TXT-18.
  */
-import { isObject } from "../../base/json.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
@@ -10,6 +10,7 @@ import { jsonCharacters } from "../count-text.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, list } from "../read.ts";
+import { groundingQueries, searchesAsked, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { isOlderGeneration, skipSignature } from "./limits.ts";
 import { withLists } from "./lists.ts";
@@ -39,8 +40,13 @@ function facts(given: JsonObject): CallFacts {
     affinity: undefined,
     inputCharacters: input.characters,
     inputMedia: input.media,
+    webSearches: searchesAsked(isGrounding, body["tools"]),
   };
 }
+
+const groundings = ["googleSearch", "googleSearchRetrieval", "enterpriseWebSearch"];
+const isGrounding = (tool: WireObject): boolean =>
+  groundings.some((name) => isSet(read(tool, name)));
 
 /** Text a model reads, and media in number, also within function responses. */
 function countParts(parts: unknown, input: { characters: number; media: number }): void {
@@ -108,7 +114,11 @@ export const direct: DirectRoute = {
   facts,
   request,
   failure,
-  usage: (wire) => decodeUsage(wire["usageMetadata"]),
+  usage: (wire) =>
+    withSearches(
+      decodeUsage(wire["usageMetadata"]),
+      new Set(groundingQueries(wire["candidates"])).size,
+    ),
   text: answerText,
   answer,
   tap: ({ model }) => new GenerateTap(model),

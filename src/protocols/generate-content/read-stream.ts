@@ -8,6 +8,7 @@ import type { Usage } from "../../base/usage.ts";
 import { isSet, nonEmpty, objectOf, objects } from "../read.ts";
 import { StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ToldUsage } from "../told-usage.ts";
+import { groundingQueries, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { blockOf } from "./response.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
@@ -42,12 +43,13 @@ export class GenerateReader {
   readonly #told = new ToldUsage();
   /** All counts so far, as they came. */
   #usage: WireObject = {};
+  readonly #queries = new Set<string>();
   /** By index of a candidate, whether it is still being written. */
   readonly #open = new Map<unknown, boolean>();
 
   /** So far, and of an answer that is over what was told of all of it. */
   get usage(): Usage | undefined {
-    return this.#told.read(this.ended);
+    return withSearches(this.#told.read(this.ended), this.#queries.size);
   }
 
   /** Whether they are of the answer's start alone. */
@@ -62,6 +64,7 @@ export class GenerateReader {
     const before = this.#usage;
     this.#usage = mergeUsage(before, data["usageMetadata"]);
     const candidates = objects(data["candidates"]).map(readCandidate);
+    for (const query of groundingQueries(data["candidates"])) this.#queries.add(query);
     const { blocked, blockMessage } = blockOf(data);
     this.#noteEnds(candidates, blocked !== undefined);
     const tellsUsage = this.#usage !== before;

@@ -10,6 +10,7 @@ import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec
 import { withDropped } from "../dropped-params.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { isSearchTool, searchesAsked } from "../web-searches.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { decodeError } from "./errors.ts";
 import { validate } from "./request.ts";
@@ -34,6 +35,7 @@ function facts(body: JsonObject): CallFacts {
     affinity: typeof userId === "string" && userId !== "" ? userId : undefined,
     inputCharacters: input.characters,
     inputMedia: input.media,
+    webSearches: searchesAsked(isSearchTool, body["tools"]),
   };
 }
 

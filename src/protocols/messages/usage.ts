@@ -5,6 +5,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject, UpstreamProtocol } from "../canonical/request.ts";
+import { toldSearches, withSearches } from "../web-searches.ts";
 
 const inputFields = [
   "input_tokens",
@@ -42,7 +43,7 @@ export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
   const sides = [wire["input_tokens"], wire["output_tokens"]];
   if (sides.some((count) => reportedCount(count) === undefined)) return undefined;
-  return addHiddenIterations(oneUsage(wire), wire["iterations"]);
+  return withSearches(addHiddenIterations(oneUsage(wire), wire["iterations"]), toldSearches(wire));
 }
 
 function oneUsage(wire: WireObject): Usage {

@@ -8,6 +8,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
+import { searchesIn, withSearches } from "../web-searches.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
 import { isOurReasoning } from "./encode-response.ts";
@@ -102,7 +103,7 @@ export const responsesDirect: DirectRoute = {
   facts: readFacts,
   request: directRequest,
   failure,
-  usage: (answer) => readUsage(answer["usage"]),
+  usage: (answer) => withSearches(readUsage(answer["usage"]), searchesIn(answer["output"])),
   text: answerText,
   answer: directAnswer,
   wholeOf,

@@ -4,6 +4,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { list, nonEmpty } from "../read.ts";
+import { isSearchTool, searchesAsked } from "../web-searches.ts";
 
 interface Size {
   characters: number;
@@ -23,6 +24,7 @@ export function readFacts(body: WireObject): CallFacts {
     affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
     inputMedia: size.media,
+    webSearches: searchesAsked(isSearchTool, body["tools"], body["max_tool_calls"]),
   };
 }
 

@@ -4,12 +4,13 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import { tokenCount, type Usage } from "../../base/usage.ts";
+import { noUsage, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
-import { nonEmpty } from "../read.ts";
+import { nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ToldUsage } from "../told-usage.ts";
+import { isSearch, searchesIn, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
@@ -49,10 +50,16 @@ export class ResponsesReader {
   readonly #told = new ToldUsage();
   readonly #frames = new StreamFrames(varying);
   #isOver = false;
+  /** Searches that were seen so far. */
+  #searches = 0;
 
   /** So far, and of an answer that is over what was told of all of it. */
   get usage(): Usage | undefined {
-    return this.#told.read(this.#isOver);
+    const isBare = !this.#isOver && this.#searches > 0;
+    return withSearches(
+      this.#told.read(this.#isOver) ?? (isBare ? noUsage : undefined),
+      this.#searches,
+    );
   }
 
   read(event: SseEvent): ResponseEvent | StepEvent | AnyEvent {
@@ -70,11 +77,14 @@ export class ResponsesReader {
     if (name === "error") return { type: name, error: decodeError(200, frame) };
     const { response } = frame;
     if (isObject(response)) return this.#takeResponse(name, frame, response as JsonObject);
+    if (name === "response.output_item.done" && isSearch(objectOf(frame["item"])))
+      this.#searches += 1;
     return this.error ? nothing : { type: "step", name, frame };
   }
 
   #takeResponse(name: string, frame: WireObject, response: JsonObject): ResponseEvent {
     this.#isOver = terminalNames.has(name);
+    this.#searches = Math.max(this.#searches, searchesIn(response["output"]));
     const usage = readUsage(response["usage"]);
     if (usage) this.#told.take(usage, this.#isOver);
     const isBroken = name === "response.failed" || name === "response.cancelled";

@@ -9,6 +9,7 @@ const units: Readonly<Record<Line["per"], string>> = {
   image: "an image",
   second: "a second",
   request: "a call",
+  search: "a search",
 };
 
 const right = { textAlign: "right" } as const;
