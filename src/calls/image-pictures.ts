@@ -4,6 +4,7 @@
  */
 import { trustedUrl, type Candidate } from "../attempts/index.ts";
 import { readImageHeader, type ImageHeader } from "../base/image-header.ts";
+import { Pieces } from "../base/pieces.ts";
 import { imageTokenTotals, type ImageRequest, type MediaUsage } from "../media/index.ts";
 import { download, DownloadError, type MediaResult, type Rendered } from "../upstream/index.ts";
 import type { ImageContext } from "./image-context.ts";
@@ -56,12 +57,12 @@ export async function fetchPicture(
   } as const;
   try {
     return await download(request, async (source) => {
-      const chunks: Uint8Array[] = [];
+      const pieces = new Pieces();
       for await (const chunk of source) {
-        chunks.push(chunk);
+        pieces.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
         onBytes(Math.ceil((chunk.length * 4) / 3));
       }
-      return pictureOf(Buffer.concat(chunks).toString("base64"));
+      return pictureOf(pieces.join().toString("base64"));
     });
   } catch (error) {
     throw error instanceof DownloadError ? unusable(error.message) : error;

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { answerBytesMax, BodyDecoder, codingOf } from "./decoding.ts";
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { JsonPieces } from "../base/json-write.ts";
+import { Pieces } from "../base/pieces.ts";
 import { ExchangeError } from "./exchange-error.ts";
 import type { Carrier, Job } from "./http1/job.ts";
 import type { HttpPool } from "./http1/pool.ts";
@@ -190,14 +191,12 @@ class ClientExchange implements Job, Exchange {
       return Promise.resolve(early[0]!);
     }
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let length = 0;
+      const pieces = new Pieces();
       this.consume({
         data: (chunk) => {
-          length += chunk.length;
-          chunks.push(Buffer.from(chunk));
+          pieces.add(Buffer.from(chunk));
           try {
-            if (length > bytesMax)
+            if (pieces.length > bytesMax)
               throw new ExchangeError("too_large", `the answer is longer than ${bytesMax} bytes`);
             lease?.take(chunk.length);
           } catch (error) {
@@ -206,9 +205,9 @@ class ClientExchange implements Job, Exchange {
             this.abort();
           }
         },
-        end: () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)),
+        end: () => resolve(pieces.join()),
         fail: (error) => {
-          if (error.failure === "aborted") error.received = Buffer.concat(chunks);
+          if (error.failure === "aborted") error.received = pieces.join();
           reject(error);
         },
       });

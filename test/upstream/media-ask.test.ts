@@ -3,6 +3,8 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   ask,
@@ -13,6 +15,7 @@ import {
   type MediaAsk,
 } from "../../src/upstream/index.ts";
 import { json, startRecorder, type Answer } from "../support/recorder.ts";
+import { eventually } from "../support/patience.ts";
 import { provider } from "./media-support.ts";
 
 const closers: (() => Promise<unknown> | void)[] = [];
@@ -50,6 +53,16 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
   expect(error).toBeInstanceOf(AskFailure);
   const { failure, sent } = error as AskFailure;
   return `${failure}, ${sent ? "sent" : "not sent"}`;
+}
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+/** What this process holds that is no garbage, in bytes. */
+function heldBytes(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 const mebibyte = Buffer.alloc(1024 * 1024, "x");
@@ -111,6 +124,29 @@ describe("an ask", () => {
     expect(announced).toBe(String(200 * mebibyte.length));
     expect(received).toBe(200 * mebibyte.length);
     expect(ahead).toBeLessThan(64 * mebibyte.length);
+  });
+
+  it("holds an answer in chunks of one byte in proportion to its bytes", async () => {
+    const count = 2_000_000;
+    const begins = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    const server = createServer((socket) => {
+      socket
+        .on("error", () => undefined)
+        .once("data", () => {
+          socket.write(begins);
+          socket.write("1\r\nx\r\n".repeat(count));
+          closers.push(() => void socket.destroy());
+        });
+    });
+    closers.push(() => void server.close());
+    const url = await listen(server);
+    let kept = 0;
+    const before = heldBytes();
+    const asked = askAt(url, {}, { onBytes: (bytes) => (kept += bytes) });
+    asked.catch(() => undefined);
+    await eventually(() => kept === count, "all of it is read");
+    // Kept as they came, they took 200 MB.
+    expect(heldBytes() - before).toBeLessThan(60e6);
   });
 
   it("hands on a refusal that came before the body was sent", async () => {

@@ -1,7 +1,7 @@
 /** Rules of the way to a vendor that no answer of a usual vendor meets, one by one. docs/routing.md; HOOK-07. */
 import { describe, expect, it } from "vitest";
 import { Slots } from "../../src/base/slots.ts";
-import type { Exchange } from "../../src/upstream/exchange.ts";
+import type { BodyConsumer, Exchange } from "../../src/upstream/exchange.ts";
 import { checkAddress } from "../../src/upstream/guarded-address.ts";
 import { brokenBy } from "../../src/upstream/http1/failures.ts";
 import { IdleList } from "../../src/upstream/idle-list.ts";
@@ -18,8 +18,13 @@ import { maskAlso } from "../../src/upstream/masking.ts";
 import { createRooms } from "../../src/upstream/room.ts";
 import { textTarget } from "../../src/upstream/target.ts";
 import type { TextAsk } from "../../src/upstream/vendors/types.ts";
-import { packetsAsEvents, streamType } from "../../src/upstream/vendors/bedrock-stream.ts";
+import {
+  loadPackets,
+  packetsAsEvents,
+  streamType,
+} from "../../src/upstream/vendors/bedrock-stream.ts";
 import { bedrock } from "../../src/upstream/vendors/bedrock.ts";
+import { costMs } from "../support/cost.ts";
 import { asker, startRaw, toldBy, until, usePools } from "./http1-support.ts";
 import { provider } from "./media-support.ts";
 
@@ -181,6 +186,38 @@ it("a stream in frames is held up, goes on and ends as the connection below it",
   events.resume();
   events.abort();
   expect(heard).toEqual(["pause", "resume", "abort"]);
+});
+
+it("a frame of many reads takes time in proportion to its length", async () => {
+  const { EventStreamCodec } = await loadPackets();
+  const codec = new EventStreamCodec(
+    (bytes) => Buffer.from(bytes as Uint8Array).toString("utf8"),
+    (text) => Buffer.from(text, "utf8"),
+  );
+  const body = Buffer.from(JSON.stringify({ text: "x".repeat(8_000_000) }));
+  const value = (text: string) => ({ type: "string", value: text }) as const;
+  const frame = Buffer.from(
+    codec.encode({
+      headers: { ":message-type": value("event"), ":event-type": value("said") },
+      body,
+    }),
+  );
+  let length = 0;
+  const consumer = { data: (chunk: Buffer) => (length += chunk.length), end() {}, fail() {} };
+  const read = async (): Promise<void> => {
+    const below = {
+      headers: { "content-type": streamType },
+      consume(reader: BodyConsumer) {
+        for (let at = 0; at < frame.length; at += 1_000)
+          reader.data(frame.subarray(at, at + 1_000));
+        reader.end();
+      },
+    } as unknown as Exchange;
+    (await packetsAsEvents(below)).consume(consumer);
+  };
+  // Joined anew at each read, it copied 32 GB.
+  expect(await costMs(read)).toBeLessThan(2_000);
+  expect(length).toBeGreaterThan(8_000_000);
 });
 
 describe("room for connections", () => {

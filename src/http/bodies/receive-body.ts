@@ -1,6 +1,7 @@
 /** Reading the body of a request: its announced type, encoding and length first, then its bytes, within its limit and the process's budget. */
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
+import { Pieces } from "../../base/pieces.ts";
 import { bodyTooLarge, brokenBody, type BodyLimit } from "./body-limits.ts";
 import { decodeBody, encodingOf, refuseEncoded } from "./content-encoding.ts";
 import type { BodyStream, RequestBody, RequestHead } from "../exchange.ts";
@@ -58,13 +59,13 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
       resolve,
       reject,
     };
-    let chunks: Buffer[] = [];
+    let pieces = new Pieces();
     let length = 0;
     let refused = false;
     const settle = (): typeof asking => {
       const settled = asking;
       asking = undefined;
-      chunks = [];
+      pieces = new Pieces();
       return settled;
     };
     // The rest is read and forgotten: a client that is still sending would not read our answer.
@@ -83,10 +84,10 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
       }
       length += chunk.length;
       if (length > limit.bytesMax) refuse(bodyTooLarge(limit));
-      else chunks.push(chunk);
+      else pieces.add(chunk);
     });
     request.on("end", () => {
-      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      const bytes = pieces.join();
       settle()?.resolve(bytes);
     });
     request.on("error", () => settle()?.reject(brokenBody()));

@@ -10,6 +10,7 @@ import {
   type HeaderReading,
   type ImageHeader,
 } from "../../base/image-header.ts";
+import { Pieces } from "../../base/pieces.ts";
 import type { FileDrafts } from "../../files/index.ts";
 import type { Upload } from "../../media/index.ts";
 import type { Part } from "./multipart.ts";
@@ -65,21 +66,20 @@ export async function storePicture(
   { store, limits }: { readonly store: FileDrafts; readonly limits: PictureLimits },
 ): Promise<Upload | undefined> {
   const reader = new ImageHeaderReader();
-  const head: Buffer[] = [];
-  let held = 0;
+  const head = new Pieces();
   let reading: HeaderReading = "incomplete";
-  while (reading === "incomplete" && held < heldBytesMax) {
+  while (reading === "incomplete" && head.length < heldBytesMax) {
     const { done, value } = await content.next();
     if (done === true) break;
-    head.push(value);
-    held += value.length;
+    head.add(value);
     reading = reader.push(value);
   }
-  if (held === 0) return undefined;
-  const isLong = reading === "incomplete" && held >= heldBytesMax;
+  if (head.length === 0) return undefined;
+  const isLong = reading === "incomplete" && head.length >= heldBytesMax;
+  const first = head.join();
   const found = { header: isLong ? undefined : checked(name, reading, limits) };
   async function* bytes(): AsyncGenerator<Buffer, void, undefined> {
-    yield* head;
+    yield first;
     for await (const piece of content) {
       if (found.header === undefined) {
         const now = reader.push(piece);
@@ -89,7 +89,7 @@ export async function storePicture(
     }
     found.header ??= checked(name, "incomplete", limits);
   }
-  const mediaType = found.header?.mediaType ?? imageTypeOf(Buffer.concat(head));
+  const mediaType = found.header?.mediaType ?? imageTypeOf(first);
   const { fileBytes: bytesMax } = limits;
   const draft = { purpose: "input", mediaType, source: bytes(), bytesMax } as const;
   const stored = await store.put(draft);

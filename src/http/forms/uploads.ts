@@ -5,6 +5,7 @@
 import type { Readable } from "node:stream";
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
+import { Pieces } from "../../base/pieces.ts";
 import type { FileDrafts } from "../../files/index.ts";
 import type { Upload } from "../../media/index.ts";
 import { bodyTooLarge, brokenBody } from "../bodies/body-limits.ts";
@@ -126,19 +127,17 @@ class Form {
 
   async addText({ name, content }: Part): Promise<void> {
     const { fieldBytes, fieldsBytes } = this.#options.limits;
-    const pieces: Buffer[] = [];
-    let length = 0;
+    const pieces = new Pieces();
     for await (const piece of content) {
-      pieces.push(piece);
-      length += piece.length;
+      pieces.add(piece);
       this.#options.lease.take(piece.length);
       this.#fieldsBytes += piece.length;
-      if (length > fieldBytes || this.#fieldsBytes > fieldsBytes) {
+      if (pieces.length > fieldBytes || this.#fieldsBytes > fieldsBytes) {
         const message = `${shown(name)}: the text fields of the body are too long.`;
         throw new GatewayError("request_too_large", message, { param: shown(name) });
       }
     }
-    const value = decodeText(name, Buffer.concat(pieces));
+    const value = decodeText(name, pieces.join());
     this.#set(name, value);
     this.#digest.push(["text", name, value]);
   }

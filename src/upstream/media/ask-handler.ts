@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import type { Dispatcher, errors } from "undici";
+import { Pieces } from "../../base/pieces.ts";
 import { isShortage } from "../../base/shortage.ts";
 import { BodyDecoder, codingOf } from "../decoding.ts";
 import { FaultError } from "../dial/faults.ts";
@@ -60,7 +61,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
   #settled = false;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
-  #chunks: Buffer[] = [];
+  readonly #pieces = new Pieces();
   #length = 0;
   /** Where the bytes of a streamed answer go. */
   #out: Readable | undefined;
@@ -147,7 +148,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     this.#length += chunk.length;
     if (this.#length > this.#bounds.bytesMax) this.#stop("too_large");
     else if (!this.#out) {
-      this.#chunks.push(chunk);
+      this.#pieces.add(chunk);
       this.#bounds.onBytes?.(chunk.length);
     } else if (!this.#out.push(chunk)) flow.pause();
   }
@@ -161,7 +162,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     if (!this.#settle()) return;
     if (this.#out) return void this.#out.push(null);
     const [status, headers] = [this.#status, this.#headers];
-    this.#settling.resolve({ status, headers, body: Buffer.concat(this.#chunks, this.#length) });
+    this.#settling.resolve({ status, headers, body: this.#pieces.join() });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -4,6 +4,7 @@
  */
 import type { EventStreamCodec } from "@smithy/eventstream-codec";
 import { isObject } from "../../base/json.ts";
+import { Pieces } from "../../base/pieces.ts";
 import { ExchangeError } from "../exchange-error.ts";
 import type { BodyConsumer, Exchange } from "../exchange.ts";
 
@@ -45,7 +46,9 @@ class Reader implements BodyConsumer {
   readonly #codec: EventStreamCodec;
   readonly #exchange: Exchange;
   readonly #consumer: BodyConsumer;
-  #waiting: Buffer = Buffer.alloc(0);
+  #waiting = new Pieces();
+  /** How many bytes the next step takes: the prefix of a frame, then all of it. */
+  #needed = prefixBytes;
   #isOver = false;
 
   constructor(codec: EventStreamCodec, exchange: Exchange, consumer: BodyConsumer) {
@@ -57,21 +60,33 @@ class Reader implements BodyConsumer {
   data(chunk: Buffer): void {
     if (this.#isOver) return;
     // A copy: the bytes are overwritten once this returns.
-    this.#waiting = Buffer.concat([this.#waiting, chunk]);
+    this.#waiting.add(Buffer.from(chunk));
+    // Joined once for each frame: at each read, a frame of many reads would take the square of them.
+    if (this.#waiting.length < this.#needed) return;
     try {
-      while (this.#waiting.length >= prefixBytes) {
-        const length = this.#waiting.readUInt32BE(0);
-        if (length > frameBytesMax) throw new Error("a frame is too long");
-        if (this.#waiting.length < length) return;
-        const message = this.#codec.decode(this.#waiting.subarray(0, length));
-        this.#waiting = this.#waiting.subarray(length);
-        this.#consumer.data(Buffer.from(eventOf(message)));
-      }
+      this.#takeFrames(this.#waiting.join());
     } catch (error) {
       const { message } = error as Error;
       this.#fail(new ExchangeError("unreadable", `its stream cannot be read: ${message}`, error));
       this.#exchange.abort();
     }
+  }
+
+  #takeFrames(bytes: Buffer): void {
+    let from = 0;
+    this.#needed = prefixBytes;
+    while (bytes.length - from >= prefixBytes) {
+      const length = bytes.readUInt32BE(from);
+      if (length > frameBytesMax) throw new Error("a frame is too long");
+      this.#needed = length;
+      if (bytes.length - from < length) break;
+      const message = this.#codec.decode(bytes.subarray(from, from + length));
+      from += length;
+      this.#needed = prefixBytes;
+      this.#consumer.data(Buffer.from(eventOf(message)));
+    }
+    this.#waiting = new Pieces();
+    this.#waiting.add(bytes.subarray(from));
   }
 
   end(): void {

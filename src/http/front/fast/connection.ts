@@ -4,6 +4,7 @@
  * connection is handed over for the rest of its life.
  */
 import type { Socket } from "node:net";
+import { Pieces } from "../../../base/pieces.ts";
 import type { RequestBody } from "../../exchange.ts";
 import { forgetBody } from "../../bodies/paced.ts";
 import { closeLingering, isLingering } from "../lingering.ts";
@@ -52,8 +53,7 @@ export class FastConnection implements AnswerLine, BodyLine {
   /** Whether the answer in flight said that the connection closes after it. */
   #last = false;
   /** What came while busy. */
-  #early: Buffer[] = [];
-  #earlyBytes = 0;
+  #early: Pieces | undefined;
 
   constructor(socket: Socket, server: FastServer) {
     this.socket = socket;
@@ -122,8 +122,8 @@ export class FastConnection implements AnswerLine, BodyLine {
     if (this.#response !== undefined || this.#body !== undefined || this.full) return;
     this.state = "idle";
     this.sinceMs = performance.now();
-    if (this.#earlyBytes === 0 || !this.socket.writable) return;
-    this.#server.handOver(this, Buffer.concat(this.#early));
+    if (this.#early === undefined || !this.socket.writable) return;
+    this.#server.handOver(this, this.#early.join());
   }
 
   readonly #onData = (bytes: Buffer): void => {
@@ -167,9 +167,9 @@ export class FastConnection implements AnswerLine, BodyLine {
   /** Pipelined, or noise: for Node to judge when the answer is over. */
   #keep(bytes: Buffer): void {
     if (isLingering(this.socket)) return;
-    this.#early.push(bytes);
-    this.#earlyBytes += bytes.length;
-    if (this.#earlyBytes >= earlyBytesMax) this.socket.pause();
+    this.#early ??= new Pieces();
+    this.#early.add(bytes);
+    if (this.#early.length >= earlyBytesMax) this.socket.pause();
   }
 
   // As Node's server does: a client that ends its side is answered no more.
