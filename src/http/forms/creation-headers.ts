@@ -33,12 +33,14 @@ const waitSecondsMax = 60;
  * `wait` alone is the most; 0 and what is malformed is as if it were not there. Of several, the first counts.
  */
 export function waitSecondsOf(headers: IncomingHttpHeaders): number | undefined {
-  const preferences = [headers["prefer"] ?? []].flat().join(",");
-  const [, value] = /(?:^|,)\s*wait\s*(?:=\s*"?([^",;\s]*)"?)?\s*(?=[,;]|$)/i.exec(preferences) ?? [
-    undefined,
-    "0",
-  ];
-  if (value === undefined || value === "") return waitSecondsMax;
+  const preferences = [headers["prefer"] ?? []].flat().join(",").split(",");
+  // Each by itself, and no two runs of blanks beside each other: a header of blanks must not keep everybody waiting.
+  const found = preferences
+    .map((one) => /^wait(?:\s*=\s*"?([^";\s]*)"?)?$/i.exec(one.split(";", 1)[0]!.trim()))
+    .find((one) => one !== null);
+  if (found === undefined) return undefined;
+  const [, value = ""] = found;
+  if (value === "") return waitSecondsMax;
   const seconds = /^\d{1,9}$/.test(value) ? Number(value) : 0;
   return seconds === 0 ? undefined : Math.min(seconds, waitSecondsMax);
 }
