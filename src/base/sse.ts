@@ -25,6 +25,8 @@ export interface SseParser {
 }
 
 const defaultEventBytesMax = 32 * 1024 * 1024;
+/** What a further line of data takes beside its text: it counts, or an event of empty lines would be 32 million objects. */
+const lineBytes = 64;
 
 /** A parser for one stream. `eventBytesMax` bounds what may be buffered for one event. */
 export const createSseParser = (eventBytesMax: number = defaultEventBytesMax): SseParser =>
@@ -42,6 +44,8 @@ class Parser implements SseParser {
   #atStart = true;
   #eventName: string | undefined;
   #data: string | undefined;
+  /** Lines of data of the event beyond the first. */
+  #lines = 0;
 
   constructor(eventBytesMax: number) {
     this.#eventBytesMax = eventBytesMax;
@@ -71,10 +75,14 @@ class Parser implements SseParser {
       this.#pieces.push(text.slice(start));
       this.#bufferedLength += text.length - start;
     }
-    if (this.#bufferedLength + (this.#data?.length ?? 0) > this.#eventBytesMax) {
-      throw new SseOverflowError(`an event is longer than ${this.#eventBytesMax} bytes`);
-    }
+    this.#checkLength();
     return events;
+  }
+
+  #checkLength(): void {
+    const data = (this.#data?.length ?? 0) + this.#lines * lineBytes;
+    if (this.#bufferedLength + data <= this.#eventBytesMax) return;
+    throw new SseOverflowError(`an event is longer than ${this.#eventBytesMax} bytes`);
   }
 
   /** Drops what is no text of a line: a byte order mark at the very start, the second half of a split "\r\n". */
@@ -122,13 +130,24 @@ class Parser implements SseParser {
     // Compared as slices: `startsWith` takes ten times as long here. None of the names holds a line's end.
     if (text.slice(from, from + 5) === "data:") {
       const value = text.slice(text.charCodeAt(from + 5) === 32 ? from + 6 : from + 5, to);
-      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+      this.#addData(value);
     } else if (text.slice(from, from + 6) === "event:") {
       this.#eventName = text.slice(text.charCodeAt(from + 6) === 32 ? from + 7 : from + 6, to);
     } else if (text.slice(from, to) === "data") {
-      this.#data = this.#data === undefined ? "" : `${this.#data}\n`;
+      this.#addData("");
     }
     // Comments, `id`, `retry` and unknown fields carry nothing we use.
+  }
+
+  #addData(value: string): void {
+    if (this.#data === undefined) {
+      this.#data = value;
+      return;
+    }
+    this.#data += `\n${value}`;
+    this.#lines += 1;
+    // Now and then: a whole answer is read at once.
+    if (this.#lines % 1_024 === 0) this.#checkLength();
   }
 
   /** A blank line ends an event. */
@@ -137,6 +156,7 @@ class Parser implements SseParser {
     if (data !== undefined) events.push(event === undefined ? { data } : { event, data });
     this.#eventName = undefined;
     this.#data = undefined;
+    this.#lines = 0;
   }
 }
 

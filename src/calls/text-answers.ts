@@ -6,7 +6,7 @@ import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { scanJson } from "../base/json-scan.ts";
 import { noteParams } from "../base/notes.ts";
-import { createSseParser } from "../base/sse.ts";
+import { createSseParser, SseOverflowError, type SseEvent } from "../base/sse.ts";
 import { textOf } from "../base/text.ts";
 import { priceUsage } from "../catalog/index.ts";
 import type { JsonObject, Route } from "../protocols/index.ts";
@@ -108,16 +108,30 @@ export async function answerStream(
 }
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
-  const parser = createSseParser();
   let answer: JsonObject | undefined;
   try {
-    answer = route.wholeOf([...parser.push(bytes), ...parser.end()]);
+    answer = route.wholeOf(eventsIn(bytes));
   } catch (error) {
     // The same as of a stream in passing.
     throw new BadAnswerError(unreadStream(error), { cause: error });
   }
   if (!answer) throw new BadAnswerError("it is a stream that is no complete answer");
   return answer;
+}
+
+/** Bytes that are read before the events are counted again. */
+const readBytes = 1024 * 1024;
+
+/** The events of a stream that came as a whole. @throws SseOverflowError for more than an answer has parts */
+function eventsIn(bytes: Buffer): SseEvent[] {
+  const parser = createSseParser();
+  const events: SseEvent[] = [];
+  for (let from = 0; from < bytes.length; from += readBytes) {
+    for (const event of parser.push(bytes.subarray(from, from + readBytes))) events.push(event);
+    if (events.length > answerBounds.parts)
+      throw new SseOverflowError("its stream has more events than an answer may have");
+  }
+  return [...events, ...parser.end()];
 }
 
 /** The answer at the price of the offer that gave it. */

@@ -180,6 +180,17 @@ describe("the bound", () => {
     }).toThrow(SseOverflowError);
   });
 
+  it.each([
+    ["in one read", 1],
+    ["in many", 100],
+  ])("an event of millions of empty lines overflows, %s", (_name, reads) => {
+    const parser = createSseParser();
+    const lines = Buffer.from("data:\n".repeat(2_000_000 / reads));
+    expect(() => {
+      for (let count = 0; count < reads; count += 1) parser.push(lines);
+    }).toThrow(SseOverflowError);
+  });
+
   it("is for one event: any number of smaller ones pass", () => {
     const parser = createSseParser(100);
     const frame = Buffer.from(`data: ${"x".repeat(80)}\n\n`);

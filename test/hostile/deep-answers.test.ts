@@ -1,6 +1,6 @@
 /**
- * Answers that are nested so deeply that they cannot be written again: the vendor's fault, told as that, and not charged. Objects with
- * numbers as names are written by calls within calls. Trap T60.
+ * Answers that are nested so deeply that they cannot be written again, or a stream of more events than anybody keeps: the vendor's
+ * fault, told as that, and not charged. Objects with numbers as names are written by calls within calls. Trap T60.
  */
 import { expect, it } from "vitest";
 import { conversions, names, type Name } from "../conversion/world.ts";
@@ -23,6 +23,13 @@ const answering =
     response.end(text);
   };
 
+const events =
+  (text: string): Answer =>
+  (_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(text);
+  };
+
 const pairs = names.flatMap((caller) =>
   (["chat", "messages", "generate_content"] as const).map(
     (upstream) => [caller, upstream] as const,
@@ -42,3 +49,13 @@ it.each(pairs)("T60: %s gets the fault of %s as its own error", async (caller, u
   expect(JSON.stringify(answer)).toMatch(/more values or levels than an answer may have/);
   expect(await spent()).toEqual(before);
 });
+
+it.each(names)(
+  "T60: %s is told of a stream of too many events in place of an answer",
+  async (name) => {
+    const endless = events("data:\n\n".repeat(600_000));
+    const { status, answer } = await world.send(name, name, {}, endless);
+    expect(status).toBe(502);
+    expect(JSON.stringify(answer)).toMatch(/more events than an answer may have/);
+  },
+);
