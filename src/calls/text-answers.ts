@@ -2,6 +2,7 @@
  * Reading one upstream answer on a direct route: whole or streamed, and both when the upstream answers in the other form
  * than it was asked for (T14, T15). Each reader says what the answer costs, and keeps its end back until that is charged.
  */
+import { answerBounds } from "../base/answer-json.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { scanJson } from "../base/json-scan.ts";
@@ -151,8 +152,6 @@ function isEventStream({ headers }: Exchange, asked: boolean): boolean {
   return type.startsWith("text/event-stream") || (asked && !type.includes("json"));
 }
 
-/** Embeddings are millions of numbers; nothing has as many objects and texts. A vendor may send anything. */
-const answerBounds = { depth: 1_000, values: 20_000_000, parts: 500_000, members: 100_000 };
 /** A shorter answer cannot hold so many values that it stops anybody, nor nest so deeply that it cannot be written again. */
 const measuredBytesMin = 1_000;
 

@@ -1,6 +1,6 @@
 /** Small readers of wire values, for bodies whose shape was checked or is taken as it comes. */
+import { BeyondBoundsError, parseAnswerText } from "../base/answer-json.ts";
 import { isObject, type WireObject } from "../base/json.ts";
-import { parseJsonText } from "../base/json-text.ts";
 import type {
   CanonicalFieldName,
   CanonicalRequest,
@@ -21,12 +21,16 @@ export const objects = (value: unknown): WireObject[] =>
 export const nonEmpty = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-/** The JSON object that a text is, such as a stream frame's data; undefined where it is anything else. */
+/**
+ * The JSON object that a text is, such as a stream frame's data; undefined where it is anything else.
+ * @throws BeyondBoundsError for more than an answer may hold
+ */
 export function parseObject(text: string): WireObject | undefined {
   try {
-    const value: unknown = parseJsonText(text);
+    const value = parseAnswerText(text);
     return isObject(value) ? value : undefined;
-  } catch {
+  } catch (error) {
+    if (error instanceof BeyondBoundsError) throw error;
     return undefined;
   }
 }

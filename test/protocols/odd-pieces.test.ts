@@ -18,6 +18,7 @@ import {
 } from "../../src/protocols/index.ts";
 import { MessagesReader } from "../../src/protocols/messages/read-stream.ts";
 import { completeResponse } from "../../src/protocols/responses/response-object.ts";
+import { costMs } from "../support/cost.ts";
 import { grammarFaults } from "../support/grammar.ts";
 import { answerContext, decodeAll, encodeAll } from "./canonical/support.ts";
 
@@ -48,6 +49,39 @@ it("the end of a block that never began adds nothing", () => {
     { type: "finish", finish: { reason: "stop", raw: undefined } },
   ];
   expect(collect(events).content).toEqual([]);
+});
+
+it("more details of a reasoning than any message has are refused before they are looked through for each other", async () => {
+  const pieces = Array.from({ length: 200_000 }, (_, index) => ({ type: "reasoning.text", index }));
+  // 20,000,000,000 looks, and nobody else is served meanwhile.
+  const refused = () => expect(() => mergeDetails([], pieces)).toThrow(/too many reasoning/);
+  expect(await costMs(refused)).toBeLessThan(2_000);
+});
+
+it("fifty thousand calls of a responses stream are found in its last event in no time", async () => {
+  const count = 50_000;
+  const item = (index: number) => ({ type: "function_call", call_id: `c${index}` });
+  const all = Array.from({ length: count }, (_, index) => item(index));
+  const frames = [
+    ...all.map((one, index) => ({
+      type: "response.output_item.added",
+      output_index: index,
+      item: { ...one, name: "f", arguments: "" },
+    })),
+    {
+      type: "response.completed",
+      response: {
+        id: "r",
+        status: "completed",
+        output: all.map((one) => ({ ...one, arguments: "{}" })),
+      },
+    },
+  ].map((frame) => ({ event: frame.type, data: JSON.stringify(frame) }));
+  const cost = await costMs(() => {
+    const decoder = codecs.responses.decodeStream();
+    for (const frame of frames) decoder.push(frame);
+  });
+  expect(cost).toBeLessThan(6_000);
 });
 
 it("a later piece of a reasoning's details without a value leaves the one before", () => {

@@ -83,9 +83,13 @@ export function encodeReasoning(parts: readonly ReasoningPart[]): JsonObject {
   return text === "" ? {} : { reasoning_content: text };
 }
 
+/** A message has a few. They are looked through for each piece that comes. */
+const detailsMax = 1_000;
+
 /**
  * Adds streamed pieces of details to what was gathered: pieces of one item share `type` and `index`, and tell no other
  * `id`; their texts are joined, everything else is the last that came.
+ * @throws Error for more than any message has
  */
 export function mergeDetails(gathered: WireObject[], pieces: readonly WireObject[]): void {
   for (const piece of pieces) {
@@ -96,6 +100,8 @@ export function mergeDetails(gathered: WireObject[], pieces: readonly WireObject
         (item["id"] ?? piece["id"]) === (piece["id"] ?? item["id"]),
     );
     if (!known) {
+      if (gathered.length === detailsMax)
+        throw new Error("a message has too many reasoning details");
       gathered.push({ ...piece });
       continue;
     }

@@ -4,11 +4,10 @@
  */
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
-import { parseJsonText } from "../../base/json-text.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { TapOptions } from "../codec.ts";
-import { objectOf } from "../read.ts";
+import { objectOf, parseObject } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { encodeError } from "./errors.ts";
 import { MessagesReader, wholeInput } from "./read-stream.ts";
@@ -112,8 +111,8 @@ export class MessagesTap extends DirectTap {
 /** A delta without the usage that every client reads there has it added. */
 function withUsage(frame: SseEvent, usage: { readonly output_tokens?: number }): SseEvent {
   if (frame.event !== "message_delta" || usage.output_tokens === undefined) return frame;
-  const data = objectOf(parseJsonText(frame.data));
-  if (isObject(data["usage"])) return frame;
+  const data = parseObject(frame.data);
+  if (data === undefined || isObject(data["usage"])) return frame;
   return { event: frame.event, data: JSON.stringify({ ...data, usage }) };
 }
 

@@ -247,10 +247,13 @@ function untold(
   isWhole: boolean,
 ): CanonicalEvent[] {
   const begun = [...state.blocks];
+  // Of two items with one id the first. A vendor may send any number of both: they are not looked through for each other.
+  const calls = new Map<unknown, WireObject>(
+    output.toReversed().map((item) => [idOfCall(item, ""), item]),
+  );
   const events = begun.flatMap(([block, { kind, hasContent, part }]) => {
     if (kind !== "tool_call" || hasContent) return [];
-    const own = output.find((item) => idOfCall(item, "") === part);
-    return addContent(state, block, own?.["arguments"]);
+    return addContent(state, block, calls.get(part)?.["arguments"]);
   });
   const told = new Set(begun.map(([, { kind }]) => itemOf[kind]));
   for (const [index, item] of output.entries()) {

@@ -3,6 +3,7 @@
  * Converse's are the frames themselves. They are decoded and checked by the vendor's own library.
  */
 import type { EventStreamCodec } from "@smithy/eventstream-codec";
+import { parseAnswerText } from "../../base/answer-json.ts";
 import { isObject } from "../../base/json.ts";
 import { Pieces } from "../../base/pieces.ts";
 import { ExchangeError } from "../exchange-error.ts";
@@ -119,7 +120,7 @@ const errorTypes: Readonly<Record<string, string>> = {
 
 /** One frame as the text of one event. */
 function eventOf(message: Message): string {
-  const parsed: unknown = JSON.parse(Buffer.from(message.body).toString("utf8"));
+  const parsed = parseAnswerText(Buffer.from(message.body).toString("utf8"));
   const payload = isObject(parsed) ? parsed : {};
   if (textIn(message, ":message-type") !== "event") {
     const kind = textIn(message, ":exception-type") || textIn(message, ":error-code");
@@ -132,7 +133,7 @@ function eventOf(message: Message): string {
   const name = textIn(message, ":event-type");
   if (typeof bytes !== "string") return name === "chunk" ? "" : sse(name, JSON.stringify(payload));
   const data = Buffer.from(bytes, "base64").toString("utf8");
-  const event: unknown = JSON.parse(data);
+  const event = parseAnswerText(data);
   return sse(isObject(event) ? String(event["type"]) : "", data);
 }
 

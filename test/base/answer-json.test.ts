@@ -1,0 +1,28 @@
+// JSON of vendors: bounded before it is parsed, so that no answer and no frame of a stream stops the process.
+import { describe, expect, it } from "vitest";
+import { parseAnswerText } from "../../src/base/answer-json.ts";
+import { costMs } from "../support/cost.ts";
+
+const full = (count: number, item: string): string =>
+  `{"a":[${`${item},`.repeat(count - 1)}${item}]}`;
+
+describe("a text of a vendor", () => {
+  it.each([
+    ["a picture", `{"b64_json":"${"A".repeat(20_000_000)}"}`],
+    ["a thousand vectors", full(1_000, `[${"0.123456,".repeat(1_000)}0]`)],
+    ["a hundred thousand words", full(100_000, '"word"')],
+  ])("is parsed where it is %s", (_name, text) => {
+    expect(parseAnswerText(text)).toHaveProperty(Object.keys(JSON.parse(text) as object)[0]!);
+  });
+
+  it.each([
+    ["objects", full(10_000_000, "{}")],
+    ["empty texts", full(10_000_000, '""')],
+    ["members", `{${'"a":1,'.repeat(4_000_000)}"b":1}`],
+    ["levels", "[".repeat(20_000_000)],
+  ])("is refused at once where it is millions of %s", async (_name, text) => {
+    // Parsing one of them takes some 2 s, in which nobody else is served.
+    const refused = () => expect(() => parseAnswerText(text)).toThrow(/more values or levels/);
+    expect(await costMs(refused)).toBeLessThan(1_500);
+  });
+});
