@@ -36,6 +36,15 @@ describe("what is no HTTP", () => {
     ["a negative length", () => head([json, "Content-Length: -1"]) + body],
     ["two lengths", () => head([json, length, "Content-Length: 5"]) + body],
     ["two lengths in one", () => head([json, `Content-Length: ${body.length}, 5`]) + body],
+    ["two hosts", () => head([json, length, "Host: other"]) + body],
+    [
+      "chunks in HTTP/1.0",
+      () =>
+        head([json, "Connection: keep-alive", "Transfer-Encoding: chunked"]).replace(
+          "HTTP/1.1",
+          "HTTP/1.0",
+        ) + `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ],
     [
       "both a length and chunks",
       () => `${head([json, "Content-Length: 4", "Transfer-Encoding: chunked"])}0\r\n\r\n`,

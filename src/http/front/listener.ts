@@ -12,7 +12,7 @@ import { boundConnections, type ConnectionServices } from "./connections.ts";
 import { createCors, type Cors } from "./cors.ts";
 import { installFastPath } from "./fast/index.ts";
 import { isLingering, lingerBehind } from "./lingering.ts";
-import { tooManyHeaders } from "./malformed.ts";
+import { isAmbiguous, refuseAmbiguous, tooManyHeaders } from "./malformed.ts";
 import { watchFast, watchNode, type WatchServices } from "./watch.ts";
 
 interface FrontServices extends ConnectionServices, WatchServices {
@@ -72,6 +72,7 @@ function nodeListener(server: Server, { services, cors, answerText }: Door): Req
   return (raw, response) => {
     // It came behind a request that was the last of its connection.
     if (isLingering(raw.socket)) return;
+    if (isAmbiguous(raw)) return refuseAmbiguous(raw);
     const match = matchRoute(raw.method ?? "", raw.url ?? "/");
     const id = newId("req");
     const seen = watchNode(services, { raw, match, id, socket: raw.socket }, response);

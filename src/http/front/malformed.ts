@@ -2,7 +2,7 @@
  * What never becomes a request: bytes that are not HTTP, headers beyond their limit, a client that takes for ever.
  * Node hands these over with a bare socket; they are answered in our error shape too. Requirements: ERR.
  */
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
@@ -35,6 +35,26 @@ export const tooManyHeaders = (): GatewayError =>
   new GatewayError("request_too_large", `The request has more than ${headersMax} headers.`, {
     status: 431,
   });
+
+/**
+ * Whether a request that Node has read is one that HTTP/1.1 has refused: two hosts, or chunks in HTTP/1.0. A proxy in front may
+ * take the other host, or another end of the body. RFC 9112, sections 3.2 and 6.1.
+ */
+export function isAmbiguous({ httpVersionMinor, headers, rawHeaders }: IncomingMessage): boolean {
+  if (httpVersionMinor === 0 && headers["transfer-encoding"] !== undefined) return true;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts > 1;
+}
+
+/** Refuses such a request as what is no HTTP: nothing that follows on its connection is read. */
+export function refuseAmbiguous({ method, url, socket }: IncomingMessage): void {
+  const rawPacket = Buffer.from(`${method} ${url} `, "latin1");
+  answerClientError(Object.assign(new Error("an ambiguous request"), { rawPacket }), socket);
+}
 
 /** Node's own test, which it does not export: what is written now would land in the middle of another answer. */
 function answerUnderWay(socket: Socket): boolean {
