@@ -20,6 +20,8 @@ const systemExchangeClock: ExchangeClock = {
 
 /** How many limits one question is about. */
 const asksMax = 500;
+/** How often calls are asked for again that may begin when others have ended. */
+const retryMs = 20;
 /** How often what is free and not used goes back. */
 const settleEveryMs = 250;
 
@@ -32,6 +34,8 @@ export class Exchange {
   private readonly meters = new Map<string, Meter>();
   /** Those with something to send, and their keys. Calls may still know a meter of the same limit that was forgotten. */
   private readonly touched = new Map<Meter, string>();
+  /** Those whose calls are asked for again after a while: who comes meanwhile waits with them. */
+  private readonly retrying = new Set<Meter>();
   private flying = false;
   private settling = false;
 
@@ -58,8 +62,8 @@ export class Exchange {
     const refusal = meter.refusal(amount, nowMs);
     if (refusal !== undefined) return refusal;
     return new Promise((resolve, reject) => {
-      meter.waiting.push({ amount, resolve, reject });
-      this.touch(meter);
+      meter.waiting.push({ amount, sinceMs: nowMs, resolve, reject });
+      if (!this.retrying.has(meter)) this.touch(meter);
     });
   }
 
@@ -117,7 +121,8 @@ export class Exchange {
       const answers = await this.send(asked.map(({ ask }) => ask));
       asked.forEach(({ meter, count }, index) => {
         meter.answered(count, answers[index]!, this.clock.now());
-        if (meter.waiting.length > 0) this.touch(meter);
+        if (meter.isPatient) this.retryLater(meter);
+        else if (meter.waiting.length > 0) this.touch(meter);
       });
     } catch (error) {
       for (const { meter, count, ask } of asked) {
@@ -125,6 +130,15 @@ export class Exchange {
         if (meter.waiting.length > 0) this.touch(meter);
       }
     }
+  }
+
+  private retryLater(meter: Meter): void {
+    if (this.retrying.has(meter)) return;
+    this.retrying.add(meter);
+    this.clock.later(() => {
+      this.retrying.delete(meter);
+      this.touch(meter);
+    }, retryMs);
   }
 
   private settleLater(): void {

@@ -9,6 +9,8 @@ export interface Short {
 
 interface Waiting {
   readonly amount: number;
+  /** When it came. */
+  readonly sinceMs: number;
   readonly resolve: (short: Short | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -19,6 +21,11 @@ const recentMs = 250;
 const freeMsMax = 500;
 /** After a refusal the database is not asked for so long: a flood of calls above a limit costs it nothing. */
 const refusedMs = 100;
+/**
+ * A call above a limit of calls at once waits so long before it is refused: one that has just ended at another gateway may not
+ * be known to the database yet.
+ */
+const patienceMs = 150;
 /** Of a limit, how much one process may have ahead of its calls. */
 const headroomShare = 20;
 const forgottenMs = 120_000;
@@ -31,6 +38,8 @@ export class Meter {
   /** Of calls at once: how many run here. */
   running = 0;
   waiting: Waiting[] = [];
+  /** Some of those who wait were not granted, and are to be asked for again after a while. */
+  isPatient = false;
   private gives: Give[] = [];
   /** The sum of what is corrected by the question under way. */
   private correcting = 0;
@@ -113,7 +122,10 @@ export class Meter {
     return { ...this.name, limit: this.limit, need, headroom, first, gives };
   }
 
-  /** The answer to `asked`: those who waited for it go on or are refused, in their order; who came later waits on where it is not there. */
+  /**
+   * The answer to `asked`: those who waited for it go on or are refused, in their order; who came later waits on where it is not
+   * there, and so does a call that may begin when another has ended.
+   */
   answered(asked: number, answer: Granted, nowMs: number): void {
     this.step = answer.step;
     this.correcting = 0;
@@ -125,10 +137,14 @@ export class Meter {
     const { waitMs } = answer;
     const waiting = this.waiting;
     this.waiting = [];
+    this.isPatient = false;
     waiting.forEach((one, index) => {
       if (one.amount <= this.free) {
         this.use(one.amount, nowMs);
         one.resolve(undefined);
+      } else if (index < asked && this.countsCalls && nowMs - one.sinceMs < patienceMs) {
+        this.isPatient = true;
+        this.waiting.push(one);
       } else if (index < asked) {
         this.refused = { amount: one.amount, limit: this.limit, at: nowMs, waitMs };
         one.resolve({ meter: this, waitMs });

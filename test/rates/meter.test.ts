@@ -11,10 +11,11 @@ const answer = (granted: number) => ({
   waitMs: 0,
   resetMs: 60_000,
 });
-const waits = (meter: Meter, amount: number) => {
+const waits = (meter: Meter, amount: number, sinceMs = 0) => {
   const outcome: { short?: boolean } = {};
   meter.waiting.push({
     amount,
+    sinceMs,
     resolve: (short) => (outcome.short = short !== undefined),
     reject: () => undefined,
   });
@@ -66,4 +67,21 @@ it("a refusal is known for a tenth of a second, for as much and the same limit; 
   expect(meter.takes(5, 10, 60)).toBe(false);
   meter.give(7, -1);
   expect(meter.refusal(5, 60)).toBeUndefined();
+});
+
+it("a call above a limit of calls at once waits a moment for one that has just ended elsewhere, in its turn", () => {
+  const meter = meterOf("calls");
+  meter.takes(1, 1, 0);
+  const [first, second] = [waits(meter, 1), waits(meter, 1, 20)];
+  meter.ask(30);
+  meter.answered(2, answer(0), 40);
+  expect([first.short, second.short, meter.isPatient]).toEqual([undefined, undefined, true]);
+  expect(meter.refusal(1, 41)).toBeUndefined();
+  meter.ask(70);
+  meter.answered(2, answer(1), 80);
+  expect([first.short, second.short, meter.isPatient]).toEqual([false, undefined, true]);
+  meter.ask(170);
+  meter.answered(1, { ...answer(1), waitMs: 1_000 }, 171);
+  expect([second.short, meter.isPatient]).toEqual([true, false]);
+  expect(meter.refusal(1, 180)?.waitMs).toBe(991);
 });
