@@ -32,6 +32,7 @@ export function prepareEmbedding(
       affinity,
       random: Math.random,
       health: services.health,
+      mayBeEmpty: true,
     });
   const planned = planOf(parsed);
   record.plan = planned.explanation;

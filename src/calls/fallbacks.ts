@@ -5,7 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import type { Catalog, EmbeddingModel, TextModel } from "../catalog/index.ts";
 import type { JsonObject } from "../protocols/index.ts";
-import { resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
+import { allPaused, resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
 import type { AnyCall, TextCall } from "./context.ts";
 import type { CallRecord } from "./record.ts";
 
@@ -45,7 +45,7 @@ export function withoutFallbacks({ protocol, body: { value: body } }: TextCall):
   return rest;
 }
 
-/** How a call is planned for a model. @throws GatewayError where its caller may not call that */
+/** How a call is planned for a model; without offers where all its providers are paused. @throws GatewayError where its caller may not call that */
 type PlanOf<Kind extends TextModel | EmbeddingModel> = (parsed: ParsedModelId) => Plan<Kind>;
 
 interface Falling<Kind extends TextModel | EmbeddingModel> {
@@ -59,17 +59,20 @@ interface Falling<Kind extends TextModel | EmbeddingModel> {
 /**
  * The plans of a call: its own model's, and those of the other models in their order, noted in its record. One that the
  * request names and its caller may not call is refused; one of the configuration is left out.
- * @throws GatewayError for a name in the request, as for the model itself, naming the field that holds it
+ * @throws GatewayError for a name in the request, as for the model itself, naming the field that holds it;
+ * `no_provider_available` where the providers of all are paused
  */
 export function withFallbacks<Kind extends TextModel | EmbeddingModel>(
   record: CallRecord,
   falling: Falling<Kind>,
 ): readonly Plan<Kind>[] {
   const others = fallbackPlans(falling);
-  const { explanation } = falling.planned;
+  const { explanation, model } = falling.planned;
   const fallbacks = others.map((one) => one.explanation);
   record.plan = fallbacks.length > 0 ? { ...explanation, fallbacks } : explanation;
-  return [falling.planned, ...others];
+  const plans = [falling.planned, ...others];
+  if (plans.every(({ offers }) => offers.length === 0)) throw allPaused(model.id);
+  return plans;
 }
 
 function fallbackPlans<Kind extends TextModel | EmbeddingModel>({

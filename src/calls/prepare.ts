@@ -79,6 +79,7 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
       affinity: facts.affinity,
       random: Math.random,
       health: services.health,
+      mayBeEmpty: true,
       stream: call.stream,
     });
   const planned = planOf(parsed);

@@ -12,6 +12,7 @@ export { hourOf, nothingAsked, type LastHour } from "./last-hour.ts";
 export type { MeasuredCall } from "./speed.ts";
 export { parseModelId, resolveModelId, type ParsedModelId } from "./model-id.ts";
 export {
+  allPaused,
   isMediaModel,
   modelsFor,
   openScope,

@@ -34,6 +34,8 @@ export interface PlanInput<Entry extends EntryPoint = EntryPoint> {
   readonly health?: Health | undefined;
   /** Whether the caller wants a stream; speed is measured apart for streams. */
   readonly stream?: boolean | undefined;
+  /** A plan without offers will do where all providers are paused: another model may answer. */
+  readonly mayBeEmpty?: boolean | undefined;
 }
 
 /** One offer as the request log shows it. JSON as it is. */
@@ -64,7 +66,7 @@ type CallableKind = TextModel | EmbeddingModel;
 
 export interface Plan<Kind extends CallableKind = TextModel> {
   readonly model: Kind;
-  /** Never empty; the first is tried first. */
+  /** The first is tried first. Never empty, unless the input said that it may be. */
   readonly offers: readonly Kind["offers"][number][];
   readonly explanation: Explanation;
 }
@@ -127,13 +129,17 @@ interface Narrowed {
   readonly rows: readonly ExplainedRow[];
 }
 
-/** Without the providers that are paused. @throws GatewayError `no_provider_available` where no other is left */
-function awake(narrowed: Narrowed, { id }: CallableKind, { catalog }: PlanInput): Narrowed {
+/** Without the providers that are paused. @throws GatewayError `no_provider_available` where none is left and one has to be */
+function awake(
+  narrowed: Narrowed,
+  { id }: CallableKind,
+  { catalog, mayBeEmpty = false }: PlanInput,
+): Narrowed {
   if (catalog.paused === undefined || catalog.paused.size === 0) return narrowed;
   const isAwake = ({ offer }: ExplainedRow) =>
     pauseExclusion(catalog, offer.provider) === undefined;
   const allowed = narrowed.allowed.filter(isAwake);
-  if (allowed.length === 0) throw allPaused(id);
+  if (allowed.length === 0 && !mayBeEmpty) throw allPaused(id);
   const rows = narrowed.rows.map(({ offer, explained }) => {
     const excluded = explained.excluded ?? pauseExclusion(catalog, offer.provider);
     return { offer, explained: excluded === undefined ? explained : { ...explained, excluded } };

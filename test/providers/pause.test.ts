@@ -22,6 +22,17 @@ models:
     context_length: 1000
     max_output_tokens: 100
     offers: [${offer("one").replace("model: m", "model: s")}]
+  - id: acme/falling
+    kind: text
+    context_length: 1000
+    max_output_tokens: 100
+    fallbacks: [acme/single, acme/spare]
+    offers: [${offer("one").replace("model: m", "model: f")}]
+  - id: acme/spare
+    kind: text
+    context_length: 1000
+    max_output_tokens: 100
+    offers: [${offer("two").replace("model: m", "model: p")}]
 `;
 
 describe("a pause", () => {
@@ -74,6 +85,20 @@ describe("a pause", () => {
     expect(must(await admin("GET", "/providers")).data[0].paused_until).toBe(paused.paused_until);
     expect(must(await admin("POST", "/providers/one/resume", {})).paused_until).toBeNull();
     expect(await codeOf("acme/single")).toBe(200);
+  });
+
+  it("of all providers of a model: its other models answer, also those that the request names", async () => {
+    must(await admin("POST", "/providers/one/pause", {}));
+    const answer = await chat(gateway, "acme/falling");
+    expect([answer.status, await answer.json()]).toMatchObject([200, { model: "acme/spare" }]);
+    const named = { "x-gw-fallback-models": "acme/falling,acme/spare" };
+    const body = { model: "acme/single", messages: [{ role: "user", content: "Hello" }] };
+    expect((await gateway.post("/v1/chat/completions", body, named)).status).toBe(200);
+    const none = { "x-gw-fallback-models": "acme/falling" };
+    const refused = await gateway.post("/v1/chat/completions", body, none);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
+    expect(await refused.text()).toContain("paused by an administrator");
+    must(await admin("POST", "/providers/one/resume", {}));
   });
 
   it("ends by itself, and a call under way ends in it", async () => {
