@@ -48,6 +48,8 @@ export interface MediaPlanInput extends ModelQuery {
   readonly random: () => number;
   /** How the providers are doing. Absent: nothing is known of any. */
   readonly health?: Health | undefined;
+  /** The call may wait until a provider that is in trouble now is well again: those come last, in place of being left out. */
+  readonly waits?: boolean | undefined;
   /** Why an offer cannot serve this request, for what only the caller of this function knows. */
   readonly exclusion?: (offer: MediaOffer) => string | undefined;
 }
@@ -127,6 +129,9 @@ export function planMedia(input: MediaPlanInput): MediaPlan {
     order: (offers) => ({ offers: inOrder(offers, strategy, input) }),
     draw: input.random,
   });
+  const isLeftOut = (offer: MediaOffer): boolean => lined.excluded?.has(offer) === true;
+  const leftOut = input.waits === true ? candidates.filter(isLeftOut) : [];
+  const offers = [...lined.offers, ...inOrder(leftOut, strategy, input)];
   const whyNot = (offer: MediaOffer, excluded: string | undefined): string | undefined =>
     excluded ??
     lined.excluded?.get(offer) ??
@@ -142,7 +147,7 @@ export function planMedia(input: MediaPlanInput): MediaPlan {
   };
   const { modelAllowlists, supplyTiers, pinnedProviders } = scope;
   return {
-    offers: lined.offers,
+    offers,
     constraints: { modelAllowlists, supplyTiers, pinnedProviders },
     explanation: {
       model: model.id,
@@ -151,7 +156,7 @@ export function planMedia(input: MediaPlanInput): MediaPlan {
       strategy_source: source,
       ...(parsed.provider === undefined ? {} : { pinned_by_request: parsed.provider }),
       offers: rows.map(explained),
-      order: lined.offers.map(({ provider }) => provider),
+      order: offers.map(({ provider }) => provider),
     },
   };
 }

@@ -55,6 +55,8 @@ interface PrepareInput {
   /** As the caller wrote it, suffix included. */
   readonly model: string;
   readonly input: MediaInput;
+  /** As of a plan: a task may come to a provider that is in trouble now. */
+  readonly waits?: boolean;
   /** Why an offer cannot serve the request, beside what its dialect cannot do at all. */
   readonly exclusion?: (offer: MediaOffer, request: MediaRequest) => string | undefined;
 }
@@ -83,6 +85,7 @@ export function prepareMedia({
     bound: (offer) => priceMedia(offer.price, usage),
     random: Math.random,
     health,
+    waits: rest.waits,
     exclusion: (offer) => {
       const { dialect } = catalog.providers.get(offer.provider)!;
       if (!mediaDialect(dialect, found.kind)) return `its dialect has no ${found.kind}s`;

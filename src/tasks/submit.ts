@@ -94,8 +94,9 @@ function prepare(
   { caller, model, input }: SubmitInput,
   changes: readonly Note[],
 ): PreparedMedia {
+  const { health } = services;
   const catalog = services.catalog();
-  const prepared = prepareMedia({ catalog, health: services.health, caller, model, input });
+  const prepared = prepareMedia({ catalog, health, caller, model, input, waits: true });
   const notes = notesAt(catalog, prepared, prepared.plan.offers[0]!, input.fields);
   return { ...prepared, notes: [...changes, ...notes] };
 }

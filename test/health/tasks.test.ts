@@ -119,6 +119,16 @@ it("a provider that has failed again and again is not asked while others are lef
   expect((await attempts()).map((one) => one[0])).toEqual(["b"]);
 });
 
+it("a provider that was left out at submission is asked in a later round, where the others do not take the task", async () => {
+  up.a.answer(failing);
+  for (let count = 0; count < 5; count += 1) await attempts();
+  up.a.answer(taking);
+  for (const name of ["b", "c"] as const) up[name].answer(failing);
+  const made = (await attempts()).map((one) => one[0]);
+  expect(made.slice(0, 2)).toEqual(["b", "c"]);
+  expect(made.at(-1)).toBe("a");
+});
+
 it("T74: what the caller's layers allowed at submission holds for every attempt, by the tiers of its moment", async () => {
   const [{ id }] = (await gateway.database.query("select id from api_keys")) as [{ id: string }];
   const context = { database: gateway.database, clock: systemClock };
