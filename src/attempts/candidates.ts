@@ -11,6 +11,8 @@ export interface Candidate {
   /** The id of its model, where a call may go to several. */
   readonly model?: string;
   readonly offer: ServedModel;
+  /** What the calls of a session share: an account has its prompt cache and its reasoning, so they use one key. */
+  readonly session?: string | undefined;
 }
 
 /** A provider that may be asked for images or videos, and how. */

@@ -174,8 +174,8 @@ export abstract class Failover<
   async #attempt(call: Call, candidate: Asked): Promise<Answer | AttemptFailure> {
     const { services, record } = call;
     const { health, clock } = services;
-    const { provider, offer } = candidate;
-    const credential = health.credential(offer, provider);
+    const { provider, offer, session } = candidate;
+    const credential = health.credential(offer, provider, session);
     const started = clock.now();
     const attempt: Attempt = {
       provider: provider.id,

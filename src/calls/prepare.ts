@@ -38,6 +38,8 @@ export interface Candidate<Kind extends Offer = Offer> {
   readonly offer: Kind;
   /** The model's id. */
   readonly model: string;
+  /** `prompt_cache_key`, else the end-user id. */
+  readonly session?: string | undefined;
   /** The way to this upstream and back. Made when it is first asked for. @throws GatewayError `unsupported_content` */
   route(): Route;
   /** What was dropped or rewritten on the way, in the order the caller wrote it. */
@@ -87,8 +89,8 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   checkParameters(planned.model, call.protocol, body);
   const plans = withFallbacks(record, { call, catalog, planned, plan: planOf });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
-  const { inputMedia } = facts;
-  const shared = { services, call, record, catalog, inputEstimate, inputMedia };
+  const { inputMedia, affinity: session } = facts;
+  const shared = { services, call, record, catalog, inputEstimate, inputMedia, session };
   const candidates = usable(plans.flatMap((one) => candidatesOf(one, shared)));
   record.reservedNano = boundOf(candidates, facts, inputEstimate);
   return { candidates, inputEstimate };
@@ -119,6 +121,7 @@ interface CandidateParts extends Own {
   readonly model: TextModel;
   readonly inputEstimate: number;
   readonly inputMedia: number;
+  readonly session: string | undefined;
 }
 
 class OfferCandidate implements Candidate<TextOffer> {
@@ -141,6 +144,10 @@ class OfferCandidate implements Candidate<TextOffer> {
   get #parts(): CandidateParts {
     if (this.#forgettable === undefined) throw new Error("a candidate is asked after it forgot");
     return this.#forgettable;
+  }
+
+  get session(): string | undefined {
+    return this.#forgettable?.session;
   }
 
   route(): Route {

@@ -4,6 +4,7 @@
  * refused is an input like what this one was.
  */
 import type { Credential, Provider } from "../catalog/index.ts";
+import { rendezvous } from "./rendezvous.ts";
 
 /** What a refusal says of the key it was given with. */
 export interface CredentialRefusal {
@@ -64,6 +65,10 @@ const narrow = (use: Use, id: string): string => `${wide(use, id)} ${use.model}`
 const nameOf = { credential: wide, model: narrow };
 const scopes = ["credential", "model"] as const;
 
+/** The key of a session. `free` is not empty. */
+const keyOfSession = (free: readonly Credential[], session: string): Credential =>
+  rendezvous(`key\0${session}`, free, ({ id: name, weight }) => ({ name, weight })) ?? free[0]!;
+
 export class Credentials {
   readonly #rules: CredentialRules;
   readonly #random: () => number;
@@ -88,15 +93,19 @@ export class Credentials {
     return first;
   }
 
-  /** A key to ask with: by weight among those that can be used; where none can, the one that can soonest. */
-  pick(use: Use, nowMs: number): Credential {
+  /**
+   * A key to ask with: by weight among those that can be used; where none can, the one that can soonest. Calls of one
+   * `session` get the same key, on every gateway, as long as it can be used.
+   */
+  pick(use: Use, nowMs: number, session?: string): Credential {
     const { credentials } = use.provider;
     if (credentials.length === 1) return credentials[0]!;
     const free =
       this.#coolDowns.size === 0
         ? credentials
         : credentials.filter(({ id }) => this.#endMs(use, id) <= nowMs);
-    if (free.length > 0) return this.#byWeight(free);
+    if (free.length > 0)
+      return session === undefined ? this.#byWeight(free) : keyOfSession(free, session);
     return credentials.reduce((soonest, one) =>
       this.#endMs(use, one.id) < this.#endMs(use, soonest.id) ? one : soonest,
     );

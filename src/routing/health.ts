@@ -179,9 +179,9 @@ export class Health {
     return false;
   }
 
-  /** The key for an attempt. */
-  credential(offer: ServedModel, provider: Provider): Credential {
-    return this.#credentials.pick(useOf(provider, offer), this.nowMs());
+  /** The key for an attempt: the same for all calls of a session, while it can be used. */
+  credential(offer: ServedModel, provider: Provider, session?: string): Credential {
+    return this.#credentials.pick(useOf(provider, offer), this.nowMs(), session);
   }
 
   /** Whether the provider has a key for this model that can be used now. */

@@ -8,6 +8,7 @@ import { noUsage } from "../base/usage.ts";
 import { priceUsage, type Offer, type TextPrice } from "../catalog/index.ts";
 import type { Health, ServedModel } from "./health.ts";
 import type { Strategy } from "./model-id.ts";
+import { rendezvous } from "./rendezvous.ts";
 
 export interface OrderInput<Kind extends Offer = Offer> {
   readonly offers: readonly Kind[];
@@ -142,40 +143,40 @@ function byStrategy<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
   }
 }
 
-/**
- * Rendezvous hashing: the provider with the highest hash of (value, provider id). Every node picks the same one
- * without shared state, and when a provider leaves, only its own sessions move.
- */
-function rendezvous(affinity: string, providers: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestHash: Buffer | undefined;
-  for (const provider of providers) {
-    const hash = createHash("sha256").update(`${affinity}\0${provider}`).digest();
-    if (bestHash === undefined || Buffer.compare(hash, bestHash) > 0) {
-      best = provider;
-      bestHash = hash;
-    }
-  }
-  return best;
-}
-
 /** In [0, 1), the same for one session and provider on every node: when the session goes back to one that has recovered. */
 export function sessionDraw(affinity: string, provider: string): number {
   const hash = createHash("sha256").update(`back\0${affinity}\0${provider}`).digest();
   return hash.readUInt32BE() / 2 ** 32;
 }
 
+/** Those that the test holds for; all where it holds for none. */
+const these = <Kind>(offers: readonly Kind[], test: (offer: Kind) => boolean): readonly Kind[] =>
+  offers.some(test) ? offers.filter(test) : offers;
+
+/** Whether the weights of the operator count: they are shares of the calls under `balanced`. */
+const countsWeights = ({ strategy, offers }: OrderInput): boolean =>
+  strategy === "balanced" && isShared(offers);
+
 /**
- * Who a session may be held to: the preferred where there are any, so that affinity never overrules them;
- * among those the ones that need no conversion, because reasoning signatures survive only there (T43).
+ * Who a session may be held to: the preferred where there are any, so that affinity never overrules them; none whose share
+ * is 0 while there are others; among those the ones that need no conversion, because reasoning signatures survive only there
+ * (T43).
  */
-function affinityCandidates(input: OrderInput): string[] {
-  const preferred = input.offers.filter((offer) =>
-    input.preferredProviders.includes(offer.provider),
-  );
-  const leading = preferred.length > 0 ? preferred : input.offers;
-  const direct = leading.filter((offer) => offer.protocol === input.protocol);
-  return (direct.length > 0 ? direct : leading).map((offer) => offer.provider);
+function affinityCandidates(input: OrderInput): readonly Offer[] {
+  const { offers, preferredProviders, protocol } = input;
+  const leading = these(offers, ({ provider }) => preferredProviders.includes(provider));
+  const shared = countsWeights(input) ? these(leading, ({ weight }) => weight !== 0) : leading;
+  return these(shared, (offer) => offer.protocol === protocol);
+}
+
+/** The provider of a session: the operator's weights are shares of the sessions, too; without them each gets as many. */
+function sessionProvider(affinity: string, input: OrderInput): string | undefined {
+  const isWeighted = countsWeights(input);
+  const held = rendezvous(affinity, affinityCandidates(input), ({ provider: name, weight }) => ({
+    name,
+    weight: (isWeighted && weight) || 1,
+  }));
+  return held?.provider;
 }
 
 const first = <Kind extends Offer>(
@@ -192,7 +193,7 @@ export function orderOffers<Kind extends Offer>(input: OrderInput<Kind>): Ordere
     input.preferredProviders.includes(provider),
   );
   if (input.affinity === undefined || input.affinity === "") return { offers: sorted };
-  const held = rendezvous(input.affinity, affinityCandidates(input));
+  const held = sessionProvider(input.affinity, input);
   const top = first(sorted, (provider) => provider === held);
   const ofHeld = top.filter((offer) => offer.provider === held);
   return {

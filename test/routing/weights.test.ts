@@ -22,7 +22,11 @@ function catalogOf(offers: Readonly<Record<string, string>>): Catalog {
 }
 
 /** How often each provider comes first in so many calls, whose random numbers are spread evenly. */
-function shares(catalog: Catalog, text = "acme/talk"): Record<string, number> {
+function shares(
+  catalog: Catalog,
+  text = "acme/talk",
+  session: (call: number) => string | undefined = () => undefined,
+): Record<string, number> {
   const counts: Record<string, number> = {};
   let state = 1;
   const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -33,6 +37,7 @@ function shares(catalog: Catalog, text = "acme/talk"): Record<string, number> {
       entryPoint: "chat_completions",
       parsed: parseModelId(text),
       scope: openScope,
+      affinity: session(call),
       random,
     });
     const { provider } = offers[0]!;
@@ -61,6 +66,21 @@ describe("weights", () => {
   it("of 0 is asked where the others fail, and never before", () => {
     const catalog = catalogOf({ a: chat(", weight: 1"), b: chat(", weight: 0") });
     expect(shares(catalog)).toEqual({ a: expect.closeTo(1) as number });
+  });
+
+  const sessions = (call: number): string => `session ${call % 4_000}`;
+
+  it("are the shares of the sessions, too", () => {
+    const catalog = catalogOf({ a: chat(", weight: 7"), b: chat(", weight: 2"), c: chat("") });
+    const found = shares(catalog, "acme/talk", sessions);
+    expect(found["a"]).toBeCloseTo(0.7, 1);
+    expect(found["b"]).toBeCloseTo(0.2, 1);
+    expect(found["c"]).toBeCloseTo(0.1, 1);
+  });
+
+  it("of 0 is no session's, though it alone needs no conversion", () => {
+    const catalog = catalogOf({ a: "protocol: messages, weight: 1", b: chat(", weight: 0") });
+    expect(shares(catalog, "acme/talk", sessions)).toEqual({ a: expect.closeTo(1) as number });
   });
 
   it("do not count where the request names another strategy", () => {
