@@ -17,7 +17,7 @@ import {
 } from "../routing/index.ts";
 import { maskError } from "../upstream/index.ts";
 import { nextAfter, type Candidate } from "./candidates.ts";
-import { AttemptFailure } from "./failure.ts";
+import { AttemptFailure, soonerOf } from "./failure.ts";
 import { noteFailure, reportFailure, type Attempt } from "./record.ts";
 import { endAttempt } from "./trace.ts";
 
@@ -55,12 +55,14 @@ const retryPauseMs = 200;
 
 /** No provider could be asked. */
 const noneAsked = Symbol("none asked");
+/** Which of the planned are asked: those that health admits, those that are being probed, or any. */
+type Which = "admitted" | "probed" | "any";
 type Tried<Answer> = Answer | AttemptFailure | typeof noneAsked;
 
 /** The loop for one kind of call. `Planned` is what a plan holds, `Answered` an answer whose head is here. */
 export abstract class Failover<
   Call extends AttemptingCall,
-  Planned,
+  Planned extends object,
   Asked extends Candidate,
   Answered extends { readonly status: number },
   Answer,
@@ -103,7 +105,8 @@ export abstract class Failover<
     if (tried === noneAsked) return this.#attemptEach(call, planned, "any");
     if (!(tried instanceof AttemptFailure)) return tried;
     const last = await this.#attemptEach(call, planned, "probed");
-    return last === noneAsked ? tried : last;
+    if (last === noneAsked) return tried;
+    return last instanceof AttemptFailure ? soonerOf(tried, last) : last;
   }
 
   /** Asks the only provider once more, where it failed in passing. @throws AttemptFailure */
@@ -113,9 +116,9 @@ export abstract class Failover<
     if (!retrySame || isTooSoon || call.reply.gone) throw failed;
     await sleep(retryPauseMs * (0.5 + Math.random()));
     const candidate = this.candidate(call, planned);
-    if (!candidate) throw failed;
+    if (!candidate || !this.#isAllowed(call, candidate)) throw failed;
     const again = await this.#attempt(call, candidate);
-    if (again instanceof AttemptFailure) throw again;
+    if (again instanceof AttemptFailure) throw soonerOf(failed, again);
     return again;
   }
 
@@ -123,27 +126,25 @@ export abstract class Failover<
   async #attemptEach(
     call: Call,
     planned: readonly Planned[],
-    which: "admitted" | "probed" | "any",
+    which: Which,
   ): Promise<Tried<Answer>> {
     const { health } = call.services;
     let failed: AttemptFailure | undefined;
     let model: string | undefined;
     let attempts = 0;
-    for (const candidate of this.#candidates(call, planned)) {
+    for (const { candidate, place } of this.#candidates(call, planned)) {
       if (candidate.model !== model) attempts = 0;
       ({ model } = candidate);
-      const { offer, provider } = candidate;
-      if (which === "probed" && !health.isProbed(offer, provider)) continue;
-      if (which === "admitted") {
-        const isAdmitted = health.admit(offer, provider);
-        // Waits only where the other gateways are asked whose the probe is.
-        if (isAdmitted !== true && !(await isAdmitted)) continue;
-      }
-      for (let tries = 1; attempts < attemptsMax; tries += 1) {
+      const isTurn = this.#isTurn(call, candidate, which);
+      // Waits only where the other gateways are asked whose the probe is.
+      if (isTurn !== true && !(await isTurn)) continue;
+      const hasKeys = candidate.provider.credentials.length > 1;
+      const kept = hasKeys ? followers(planned, place) : 0;
+      for (let tries = 1; attempts < attemptsMax - kept; tries += 1) {
         attempts += 1;
         const tried = await this.#attempt(call, candidate);
         if (!(tried instanceof AttemptFailure)) return tried;
-        failed = tried;
+        failed = soonerOf(failed, tried);
         const next = nextAfter(failed.failure, health, candidate, tries);
         if (next === "end" || call.reply.gone) throw failed;
         if (next === "next_candidate") break;
@@ -152,16 +153,30 @@ export abstract class Failover<
     return failed ?? noneAsked;
   }
 
+  /** Whether health has it asked now: a promise where the other gateways are asked first. */
+  #isTurn(
+    { services: { health } }: Call,
+    { offer, provider }: Asked,
+    which: Which,
+  ): boolean | Promise<boolean> {
+    if (which === "any") return true;
+    return which === "probed" ? health.isProbed(offer, provider) : health.admit(offer, provider);
+  }
+
   /** Those that may be asked, so many of each model. */
-  *#candidates(call: Call, planned: readonly Planned[]): Generator<Asked> {
+  *#candidates(
+    call: Call,
+    planned: readonly Planned[],
+  ): Generator<{ readonly candidate: Asked; readonly place: Place }> {
     let model: string | undefined;
     let count = 0;
-    for (const each of planned) {
+    for (const [index, each] of planned.entries()) {
       const candidate = this.candidate(call, each);
       if (!candidate) continue;
       count = candidate.model === model ? count + 1 : 1;
       ({ model } = candidate);
-      if (count <= candidatesMax && this.#isAllowed(call, candidate)) yield candidate;
+      if (count <= candidatesMax && this.#isAllowed(call, candidate))
+        yield { candidate, place: { index, count } };
     }
   }
 
@@ -215,6 +230,23 @@ export abstract class Failover<
       if (span !== undefined) endAttempt(span, { provider, attempt, record });
     }
   }
+}
+
+/** Where a candidate stands in the plan, and which one of its model it is, from 1. */
+interface Place {
+  readonly index: number;
+  readonly count: number;
+}
+
+/** The id of the model that a plan has an offer of, where a call may go to several. */
+const modelOf = (planned: object | undefined): unknown =>
+  planned !== undefined && "model" in planned ? planned.model : undefined;
+
+/** How many candidates of the same model may follow: each keeps one attempt, however many keys those before it have. */
+function followers(planned: readonly object[], { index, count }: Place): number {
+  const model = modelOf(planned[index]);
+  const following = planned.slice(index + 1).filter((one) => modelOf(one) === model);
+  return Math.min(following.length, candidatesMax - count);
 }
 
 const noneAvailable = (): GatewayError =>

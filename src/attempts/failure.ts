@@ -4,7 +4,12 @@
  */
 import { GatewayError, toGatewayError } from "../base/errors.ts";
 import type { Unanswered } from "../routing/index.ts";
-import { BadAnswerError, ExchangeError, outcomeOfFailure } from "../upstream/index.ts";
+import {
+  BadAnswerError,
+  ExchangeError,
+  outcomeOfFailure,
+  retryAfterSecondsDefault,
+} from "../upstream/index.ts";
 
 export interface Failure {
   /** What the caller gets where no other attempt follows. */
@@ -17,6 +22,8 @@ export interface Failure {
   readonly mayGoOn?: boolean;
   /** The same provider may be asked once more, after a pause. */
   readonly retrySame?: boolean;
+  /** The least wait that it or an attempt before it asks for, in seconds, where others were made before. */
+  readonly soonestSeconds?: number | undefined;
   /** What it says of the provider or its key. Absent: nothing. */
   readonly health?: Unanswered;
   /** The body of the caller's error, where the vendor's own is passed on. */
@@ -56,4 +63,30 @@ export function failureOf(thrown: unknown): AttemptFailure {
     retrySame: health.retrySame,
     health,
   });
+}
+
+/** After how many seconds the provider of a failed attempt may answer; Infinity where waiting does not help. */
+function waitSecondsOf({ error, retrySame, soonestSeconds = Infinity }: Failure): number {
+  const own = error.retryAfterSeconds ?? (retrySame ? retryAfterSecondsDefault : Infinity);
+  return Math.min(own, soonestSeconds);
+}
+
+/**
+ * The later one of two failures (`earlier` undefined: the only one), for a caller who may come again as soon as either provider would answer: the hour that one
+ * asks for is not to be waited where another one is ready in a second.
+ */
+export function soonerOf(
+  earlier: AttemptFailure | undefined,
+  later: AttemptFailure,
+): AttemptFailure {
+  if (earlier === undefined) return later;
+  const { error } = later.failure;
+  const soonestSeconds = Math.min(waitSecondsOf(earlier.failure), waitSecondsOf(later.failure));
+  const told = error.retryAfterSeconds;
+  if (told === undefined || told <= soonestSeconds)
+    return new AttemptFailure({ ...later.failure, soonestSeconds }, later.cause);
+  const { code, message, status, shouldRetry, cause } = error;
+  const extra = { status, shouldRetry, cause, retryAfterSeconds: soonestSeconds };
+  const sooner = new GatewayError(code, message, extra);
+  return new AttemptFailure({ ...later.failure, error: sooner, soonestSeconds }, later.cause);
 }

@@ -8,6 +8,7 @@ import { errorCodec, type JsonObject } from "../protocols/index.ts";
 import {
   outcomeOfFailure,
   outcomeOfRefusal,
+  retryAfterSecondsDefault,
   type AskFailure,
   type MediaRefusal,
   type MediaState,
@@ -54,7 +55,6 @@ export function notMade(answer: Exclude<MediaState, { state: "succeeded" }> | Me
   return new AttemptFailure({ ...parts, error, health: { hurtsHealth: true } });
 }
 
-const retryAfterSecondsDefault = 5;
 const retryAfterSecondsMax = 3600;
 
 function refused(refusal: MediaRefusal): AttemptFailure {

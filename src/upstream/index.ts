@@ -14,7 +14,12 @@ export { download, DownloadError, type DownloadRequest } from "./guarded-downloa
 export { maskError, withoutCredentials } from "./masking.ts";
 export { mediaTypeOf } from "./media-type.ts";
 export { namesThing } from "./not-found.ts";
-export { outcomeOfFailure, outcomeOfStatus, unusableAnswer } from "./outcome.ts";
+export {
+  outcomeOfFailure,
+  outcomeOfStatus,
+  retryAfterSecondsDefault,
+  unusableAnswer,
+} from "./outcome.ts";
 export { createPools, type Pools } from "./pools.ts";
 export type { CallerHeaders } from "./vendors/types.ts";
 export * from "./media/index.ts";

@@ -104,7 +104,8 @@ const rows: Readonly<Record<number, Row>> = {
 /** What vendors call a wrong credential or an account without money where the status does not say so. */
 const credentialCodes = new Set(["invalid_api_key", "API_KEY_INVALID", "insufficient_quota"]);
 
-const retryAfterSecondsDefault = 5;
+/** What a caller is told of a provider that names no time. */
+export const retryAfterSecondsDefault = 5;
 const retryAfterSecondsMax = 3600;
 
 /** What of an upstream's answer its outcome depends on. */

@@ -186,6 +186,17 @@ it("T74: a provider whose tier leaves the key's scope while a call is under way 
   await reload({ ...options, models: 22 }, "acme/talk-22");
 });
 
+it("T74: nor is it asked once more where it is all there is", async () => {
+  trio.up.a.answer(async (request, response) => {
+    await reload({ ...options, models: 23, tiers: { a: "community" } }, "acme/talk-23");
+    await failing(request, response);
+  });
+  const answer = await trio.call({ model: `acme/talk-${number}:a` });
+  expect(answer.status).toBe(502);
+  expect(heard(trio)).toEqual({ a: 1, b: 0, c: 0 });
+  await reload({ ...options, models: 24 }, "acme/talk-24");
+});
+
 describe("refused credentials", () => {
   it.each([403, 402])(
     "%i for both: the next provider answers, and serves alone for a while",
