@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { TextCall, TextServices } from "../../src/calls/context.ts";
 import { prepare } from "../../src/calls/prepare.ts";
+import { codecs } from "../../src/protocols/index.ts";
 import {
   anyCaller,
   catalogOf,
@@ -53,6 +54,25 @@ describe("the record of a prepared call", () => {
     expect(candidates.map(({ model }) => model)).toEqual(["acme/talk", "acme/other"]);
     expect(record.plan).toMatchObject({ fallbacks: [{ model: "acme/other" }] });
     expect(prepared("acme/other").record.plan).not.toHaveProperty("fallbacks");
+  });
+});
+
+describe("the upper bound", () => {
+  it.each(["max_tokens", "max_completion_tokens"])(
+    "T64: of a call whose %s is the largest number there is covers all that the model can make",
+    (name) => {
+      const reserved = (maximum: number) =>
+        prepared("acme/talk", { [name]: maximum }).record.reservedNano;
+      expect(reserved(2_147_483_647)).toBe(reserved(8_000));
+      expect(reserved(8_000)).toBeGreaterThan(reserved(4_096));
+    },
+  );
+
+  it("T64: of a responses call, too", () => {
+    const { direct } = codecs.responses;
+    const maximum = (value: number | null) =>
+      direct.facts({ input: "Hi", max_output_tokens: value }).maxOutputTokens;
+    expect([2_147_483_647, 7, null].map(maximum)).toEqual([2_147_483_647, 7, undefined]);
   });
 });
 

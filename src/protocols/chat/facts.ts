@@ -14,9 +14,9 @@ export function readFacts(body: WireObject): CallFacts {
   const definitions = [body["tools"], body["functions"], body["response_format"]];
   for (const value of definitions) if (isSet(value)) size.characters += jsonCharacters(value);
   const asked = isObject(body["web_search_options"]) ? [searchTool] : body["tools"];
-  const maximum = tokenCount(body["max_completion_tokens"] ?? body["max_tokens"], 0);
+  const maximum = body["max_completion_tokens"] ?? body["max_tokens"];
   return {
-    maxOutputTokens: maximum > 0 ? maximum : undefined,
+    maxOutputTokens: typeof maximum === "number" ? maximum : undefined,
     answers: Math.max(1, tokenCount(body["n"], 1)),
     affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,

@@ -1,6 +1,5 @@
 /** What routing, reserving and metering read of a responses request or answer without decoding it. */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters } from "../count-text.ts";
 import { list, nonEmpty } from "../read.ts";
@@ -17,9 +16,9 @@ export function readFacts(body: WireObject): CallFacts {
   for (const value of [body["instructions"], body["input"], body["tools"], body["text"]]) {
     addValue(value, size);
   }
-  const maximum = tokenCount(body["max_output_tokens"], 0);
+  const maximum = body["max_output_tokens"];
   return {
-    maxOutputTokens: maximum > 0 ? maximum : undefined,
+    maxOutputTokens: typeof maximum === "number" ? maximum : undefined,
     answers: 1,
     affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
