@@ -1,7 +1,7 @@
 /** One entry of LiteLLM's `model_list`: where its calls go, at what price and weight, and what of it is not supported. */
 import { providerFault } from "./check.ts";
 import { knownModel, listOf, listedPrice } from "./known.ts";
-import { ownPrice } from "./prices.ts";
+import { offerPrice, ownPrice, type OwnPrice, type PriceRow } from "./prices.ts";
 import { callSettings } from "./providers.ts";
 import { numberOf, type Section } from "./file.ts";
 import type { Report } from "./report.ts";
@@ -131,18 +131,19 @@ function single(one: Entry, target: Target, mode: string | undefined): Deploymen
   const known = knownOf(one, target, to);
   if (mode !== undefined) report.taken(info.at("mode"), `models[${group}].kind`);
   report.taken(params.at("model"), `${to}.upstream_model`);
-  const price = ownPrice([params, info], to, report);
+  const isEmbedding =
+    mode === "embedding" || known?.kind === "embedding" || target.upstream.includes("embed");
+  const kind = isEmbedding ? "embedding" : "text";
+  const price = ownPrice([params, info], { kind, to }, report);
   if (price === undefined && target.isOwn) {
     const note = "a server of your own: its calls cost nothing";
     report.changed(params.at("model"), note, `${to}.price`);
   }
-  const isEmbedding =
-    mode === "embedding" || known?.kind === "embedding" || target.upstream.includes("embed");
   return {
     group,
     path: entry.path,
     target,
-    kind: isEmbedding ? "embedding" : "text",
+    kind,
     known,
     price: priceOf(price, target, known),
     ...shareOf(params, to, report),
@@ -170,15 +171,13 @@ function knownOf({ params, info, group, report }: Entry, target: Target, to: str
 
 /** The file's price before the list's; a server of one's own costs nothing where nobody says. */
 function priceOf(
-  own: Readonly<Record<string, string>> | undefined,
+  own: OwnPrice | undefined,
   target: Target,
   known: Model | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
   const listed = known && listedPrice(known);
   if (own === undefined) return target.isOwn ? { price: { input: "0", output: "0" } } : listed;
-  const { price: rates } = (listed ?? {}) as { price?: Record<string, string> };
-  const price = { input: rates?.["input"] ?? "0", output: rates?.["output"] ?? "0", ...own };
-  return { price };
+  return offerPrice(own, listed?.["price"] as PriceRow | undefined);
 }
 
 function shareOf(params: Section, to: string, report: Report): Pick<Deployment, "share" | "order"> {

@@ -1,0 +1,96 @@
+/** Prices of LiteLLM's file that depend on the length of a call or of a cache: what they become. */
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { convertLitellm, type Converted } from "../../src/cli/litellm/convert.ts";
+import { offerPrice } from "../../src/cli/litellm/prices.ts";
+
+interface Row {
+  readonly id: string;
+  readonly [name: string]: unknown;
+}
+interface File {
+  readonly models: readonly (Row & { readonly offers: readonly Row[] })[];
+}
+
+const notesOf = ({ rows }: Converted, field: string) =>
+  rows.filter((row) => row.field === field).map(({ outcome, note }) => `${outcome}: ${note ?? ""}`);
+
+it("keeps what the list charges beside tokens, which no field of LiteLLM's could say", () => {
+  const listed = { input: "3", output: "15", cache_read: "0.3", request: "0.01" };
+  expect(offerPrice({ rates: { input: "1" }, tiers: [] }, listed)).toEqual({
+    price: { input: "1", output: "15", request: "0.01" },
+  });
+  const tiers = [{ input_tokens: 200_000, price: { input: "6" } }];
+  expect(offerPrice({ rates: {}, tiers }, listed)).toEqual({
+    price: listed,
+    price_above: { input_tokens: 200_000, price: { ...listed, input: "6" } },
+  });
+});
+
+it("takes over long-context tiers and one-hour cache writes, and what a tier leaves out is as without it", () => {
+  const text = `
+model_list:
+  - model_name: long
+    litellm_params: { model: openai/long, api_base: https://long.example.com/v1, api_key: none,
+      input_cost_per_token: 3e-06, output_cost_per_token: 1.5e-05, cache_read_input_token_cost: 3e-07,
+      cache_creation_input_token_cost: 3.75e-06, cache_creation_input_token_cost_above_1hr: 6e-06,
+      input_cost_per_token_above_200k_tokens: 6e-06, output_cost_per_token_above_200k_tokens: 2.25e-05,
+      cache_creation_input_token_cost_above_1hr_above_200k_tokens: 1.2e-05 }
+  - model_name: steps
+    litellm_params: { model: openai/steps, api_base: https://long.example.com/v1, api_key: none }
+    model_info: { input_cost_per_token_above_256k_tokens: 4e-06, input_cost_per_token: 1e-06,
+      output_cost_per_token: 2e-06, output_cost_per_token_above_32000_tokens: 3e-06 }
+  - model_name: claude-sonnet-4-5
+    litellm_params: { model: anthropic/claude-sonnet-4-5, input_cost_per_token_above_200k_tokens: 6e-06 }
+  - model_name: vectors
+    litellm_params: { model: text-embedding-3-small, input_cost_per_token: 1e-06,
+      input_cost_per_token_above_128k_tokens: 2e-06 }
+  - model_name: odd
+    litellm_params: { model: openai/odd, api_base: https://long.example.com/v1, api_key: none,
+      input_cost_per_token: 1e-06, output_cost_per_token: 1e-06,
+      input_cost_per_token_above_0k_tokens: 1e-06, output_cost_per_token_above_200k_tokens: free }
+`;
+  const result = convertLitellm(text, "prices.yaml");
+  expect(result.mistakes).toEqual([]);
+  const file = parse(result.config) as File;
+  const offer = (id: string) => file.models.find((model) => model.id === id)!.offers[0]!;
+  const base = { input: "3", output: "15", cache_read: "0.3", cache_write: "3.75" };
+  expect(offer("openai/long")).toMatchObject({
+    price: { ...base, cache_write_1h: "6" },
+    price_above: {
+      input_tokens: 200_000,
+      price: { ...base, input: "6", output: "22.5", cache_write_1h: "12" },
+    },
+  });
+  expect(offer("openai/steps")).toMatchObject({
+    price: { input: "1", output: "2" },
+    price_tiers: [
+      { input_tokens: 32_000, price: { input: "1", output: "3" } },
+      { input_tokens: 256_000, price: { input: "4", output: "2" } },
+    ],
+  });
+  // Of a model of the list the file may say the tier alone.
+  const claude = offer("anthropic/claude-sonnet-4-5") as Record<string, Record<string, unknown>>;
+  expect(claude["price"]).toMatchObject({ input: "3", output: "15", cache_read: "0.3" });
+  expect(claude["price_above"]).toEqual({
+    input_tokens: 200_000,
+    price: { ...claude["price"], input: "6" },
+  });
+  const field = (at: number, name: string) => `model_list[${at}].litellm_params.${name}`;
+  const becomes = result.rows.filter(({ outcome }) => outcome === "changed");
+  expect(becomes).toContainEqual(
+    expect.objectContaining({
+      field: field(0, "cache_creation_input_token_cost_above_1hr"),
+      becomes: "models[long].offers[].price.cache_write_1h",
+    }),
+  );
+  expect(notesOf(result, field(3, "input_cost_per_token_above_128k_tokens"))).toEqual([
+    "not_supported: embeddings have one price, however long",
+  ]);
+  expect(notesOf(result, field(4, "input_cost_per_token_above_0k_tokens"))).toEqual([
+    expect.stringContaining("not_supported"),
+  ]);
+  expect(notesOf(result, field(4, "output_cost_per_token_above_200k_tokens"))).toEqual([
+    "not_supported: is no number: write the price",
+  ]);
+});
