@@ -68,9 +68,9 @@ export async function rotateMasterKey(options: RotationOptions): Promise<Rotatio
   const active = activeOf(held, state);
   if (active.id === to.id && state.rotation === undefined)
     return { from: null, to: to.id, resealed: {} };
-  const from = held.find(
-    ({ id }) => id === state.rotation?.from || (id === active.id && id !== to.id),
-  );
+  // Of a replacement that is over, `from` may be the very key that comes back now.
+  const before = active.id === to.id ? state.rotation!.from : active.id;
+  const from = held.find(({ id }) => id === before);
   const keys = { from, to };
   if (active.id !== to.id) await putInForce(database, { from: active, to });
   const resealed: Record<string, number> = {};
@@ -84,7 +84,7 @@ export async function rotateMasterKey(options: RotationOptions): Promise<Rotatio
   // What gateways sealed before they knew, until a whole pass finds nothing.
   while (add(await resealAll(options, keys)) > 0);
   await finish(database, to);
-  return { from: state.rotation?.from ?? active.id, to: to.id, resealed };
+  return { from: before, to: to.id, resealed };
 }
 
 /** One transaction: from its end on every gateway that looks seals under the new key. */

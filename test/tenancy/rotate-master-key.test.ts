@@ -95,6 +95,28 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     await expect(open(database, { masterKey: old })).rejects.toThrow(/was replaced/);
   });
 
+  it("KEY-04: the key before comes back by one run, and a run names the key that was in force before it", async () => {
+    const database = await openDatabase();
+    const { context, made } = await installation(database);
+    const id = (secrets: OpenSecrets): string => secrets.masterKeys().sealing;
+    const oldId = id(context.secrets);
+    await rotateMasterKey({ ...both, database });
+    const freshId = id(await open(database, { masterKey: fresh }));
+    const back = { database, dataDir, masterKey: old, previousMasterKey: fresh };
+    expect(await rotateMasterKey(back)).toMatchObject({
+      from: freshId,
+      to: oldId,
+      resealed: { "api_keys.ciphertext": 3 },
+    });
+    const again = { ...context, secrets: await open(database, { masterKey: old }) };
+    for (const { record, key } of made)
+      expect((await revealKey(again, { id: record.id })).key).toBe(key);
+    // Run once more it says the same, and has nothing to do.
+    expect(await rotateMasterKey(back)).toMatchObject({ from: freshId, to: oldId });
+    const next = { database, dataDir, masterKey: third, previousMasterKey: old };
+    expect(await rotateMasterKey(next)).toMatchObject({ from: oldId });
+  });
+
   it("a run that is broken off half-way is run to its end by the next; until then the new key alone opens no gateway", async () => {
     const database = await openDatabase();
     const { context, made } = await installation(database, 1_100);
