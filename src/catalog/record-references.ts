@@ -1,4 +1,5 @@
 /** What the schema cannot say of records and prices: what fits together, and what comes in order. */
+import { hasDay } from "../base/days.ts";
 import { isObject } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
 import type { Finding } from "./mistakes.ts";
@@ -80,8 +81,7 @@ export const checkRecords = (model: Row): Finding[] => [
 function checkMoment(owner: Row | undefined, key: string): Finding[] {
   const text = owner?.row[key];
   if (!owner || typeof text !== "string" || !/^\d{4}-\d{2}-\d{2}/.test(text)) return [];
-  const ms = Date.parse(text);
-  if (!Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10))) return [];
+  if (hasDay(text) && !Number.isNaN(Date.parse(text))) return [];
   return [{ path: [...owner.path, key], message: `there is no ${text}`, fix: "" }];
 }
 

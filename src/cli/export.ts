@@ -1,4 +1,5 @@
 /** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
+import { hasDay } from "../base/days.ts";
 import { exportFormats } from "../base/export-place.ts";
 import { exportByHand, exportKinds, openExportPlace } from "../exports/index.ts";
 import { readsOf } from "../storage/index.ts";
@@ -24,8 +25,9 @@ const dayMs = 24 * 3_600_000;
 
 /** The first moment of a day in UTC. @throws UsageError */
 function dayOf(text: string, option: string): number {
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  if (Number.isNaN(ms)) throw new UsageError(`${option} is a day in UTC, such as 2026-11-23`);
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || !hasDay(text))
+    throw new UsageError(`${option} is a day in UTC, such as 2026-11-23`);
   return ms;
 }
 

@@ -1,5 +1,6 @@
 /** Options that become fields of the management API: amounts, caps, lists, times; and which workspace is meant. */
 import type { Command } from "commander";
+import { hasDay } from "../base/days.ts";
 import { formatUsd, parseUsd } from "../base/money.ts";
 import { listAll } from "./api.ts";
 import { UsageError } from "./environment.ts";
@@ -52,12 +53,18 @@ export function amountOf(text: string, option: string): string {
   }
 }
 
-/** A time as the API takes it. @throws UsageError */
+const timeShape =
+  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
+
+/** A time as the API takes it. Without a zone it is in UTC, whatever the machine's own time is. @throws UsageError */
 export function timeOf(text: string | undefined, option: string): string | undefined {
   if (text === undefined) return undefined;
-  const date = new Date(text);
-  if (!Number.isNaN(date.getTime())) return date.toISOString();
-  throw new UsageError(`${option} is "${text}"; it takes a time such as 2027-01-31T00:00:00Z`);
+  const [, day = "", time = "00:00", zone = "Z"] = timeShape.exec(text.trim()) ?? [];
+  const date = new Date(`${day}T${time}${zone}`);
+  if (hasDay(day) && !Number.isNaN(date.getTime())) return date.toISOString();
+  throw new UsageError(
+    `${option} is "${text}"; it takes a time such as 2027-01-31T00:00:00Z, or a day in UTC`,
+  );
 }
 
 /** Names separated by commas; `all`: no restriction; undefined where the option is absent. @throws UsageError for no name */

@@ -66,7 +66,8 @@ export const whereReference = "id = $1 and ($2::text is null or workspace_id = $
 
 /**
  * A new active key. `key` is its only appearance besides `revealKey`.
- * @throws GatewayError `missing_required_parameter` (KEY-06), `invalid_value`, `not_found` (workspace)
+ * @throws GatewayError `missing_required_parameter` (KEY-06), `invalid_value` (also an expiry that is past: the key could never be
+ * used), `not_found` (workspace)
  */
 export async function createKey(
   context: RowContext & { readonly secrets: Secrets },
@@ -74,6 +75,8 @@ export async function createKey(
 ): Promise<KeyWithSecret> {
   const name = checkName(input.name);
   const nowMs = context.clock.now();
+  if (input.expiresAt && input.expiresAt.getTime() <= nowMs)
+    throw invalidValue("expires_at", "must be a time to come, or null");
   const id = newId("key", nowMs);
   const key = generateKey();
   const hint = parseKey(key)!;

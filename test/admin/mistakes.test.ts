@@ -12,6 +12,8 @@ it.each([
   [{ routing: { srot: "price" } }, "routing.srot", 'here; did you mean "sort"?'],
   [{ routing: { sort: "cheap" } }, "routing.sort", "must be one of: "],
   [{ expires_at: "tomorrow" }, "expires_at", "does not fit: A time in RFC 3339, such as 2027-"],
+  [{ expires_at: "2027-02-29T00:00:00Z" }, "expires_at", "of a day that there is"],
+  [{ expires_at: "2020-01-01T00:00:00Z" }, "expires_at", "must be a time to come, or null"],
 ])("POST /keys with %j", async (wrong, param, said) => {
   const body = { workspace_id: gateway.workspaceId, name: "x", ...wrong };
   const { status, json } = await gateway.admin("POST", "/keys", body);
@@ -22,6 +24,7 @@ it.each([
 it.each([
   "/organizations",
   "/workspaces",
+  "/balances",
   "/keys",
   "/keys?sort=name",
   "/audit",
@@ -49,6 +52,7 @@ it.each([
   ["/keys?limit=all", "`limit` does not fit: 1 to 100; 20 if absent."],
   ["/keys?status=happy", "`status` must be one of: active, disabled, revoked."],
   ["/requests?from=now", "`from` does not fit: A time in RFC 3339"],
+  ["/usage?from=2026-11-31T00:00:00Z", "`from` must be a time such as"],
   ["/usage?group_by=team", "`group_by` does not fit: model, key, provider, "],
 ])("GET %s", async (path, said) => {
   const { status, json } = await gateway.admin("GET", path);

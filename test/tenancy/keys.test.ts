@@ -210,6 +210,16 @@ describeDatabase("API keys", (open) => {
     expect(await refusal(emptied)).toBe("missing_required_parameter");
   });
 
+  it("a new key's expiry is to come; a change may end a key at once", async () => {
+    for (const past of [0, startMs - 1, startMs])
+      expect(await refusal(tenant.newKey({ expiresAt: new Date(past) }))).toBe("invalid_value");
+    const soon = new Date(startMs + 1);
+    const { record } = await tenant.newKey({ expiresAt: soon });
+    expect(record.expiresAt).toEqual(soon);
+    const ended = await changeKey(tenant, { id: record.id }, { expiresAt: new Date(startMs) });
+    expect(ended.expiresAt).toEqual(new Date(startMs));
+  });
+
   it("everything may be set at creation", async () => {
     const { record } = await tenant.newKey(fullPatch);
     expect(settings(record)).toEqual(fullPatch);

@@ -59,7 +59,15 @@ const settings = {
     Type.Boolean({ description: "A request may name a strategy although the key has its own." }),
   ),
   rate_limits: Type.Optional(rateLimitsBody),
-  expires_at: Type.Optional(nullable(timeBody)),
+  expires_at: Type.Optional(
+    nullable(
+      Type.String({
+        ...timeBody,
+        description:
+          "A time in RFC 3339, such as 2027-01-31T00:00:00Z. A new key's is to come. In a change, one that is over ends the key at once.",
+      }),
+    ),
+  ),
   response_cache: Type.Optional(responseCacheBody),
 };
 

@@ -1,5 +1,6 @@
 /** Fields that several bodies of the management API have, as schemas, and how they become the values of tenancy. */
 import { camelCased } from "../../base/casing.ts";
+import { hasDay } from "../../base/days.ts";
 import { Type, type Static, type TSchema } from "../../base/json-schema.ts";
 import { invalidValue } from "../../base/errors.ts";
 import { parseUsd } from "../../base/money.ts";
@@ -131,8 +132,8 @@ export function timeOf<Absent extends null | undefined>(
 ): Date | Absent {
   if (typeof text !== "string") return text;
   const time = new Date(text);
-  if (rfc3339.test(text) && !Number.isNaN(time.getTime())) return time;
-  throw invalidValue(param, "must be a time such as 2027-01-31T00:00:00Z");
+  if (rfc3339.test(text) && hasDay(text) && !Number.isNaN(time.getTime())) return time;
+  throw invalidValue(param, "must be a time such as 2027-01-31T00:00:00Z, of a day that there is");
 }
 
 /** The query of a list by time. */
