@@ -45,11 +45,13 @@ export function explain(error: unknown): Explanation {
   if (!(error instanceof Error)) return { text: undefined, exitCode: 1 };
   const exitCode = expectedNames.get(error.name);
   if (exitCode !== undefined) return { text: error.message, exitCode };
-  return { text: "code" in error ? listening(error as SystemError) : undefined, exitCode: 1 };
+  return { text: "code" in error ? ofSystem(error as SystemError) : undefined, exitCode: 1 };
 }
 
-/** Why a port could not be listened on. */
-function listening({ code, syscall, address, hostname, port }: SystemError): string | undefined {
+/** What the system refused: a port that could not be listened on, or output that nobody reads. */
+function ofSystem({ code, syscall, address, hostname, port }: SystemError): string | undefined {
+  if (syscall === "write" && code === "EPIPE") return "whoever read the output has gone";
+  if (syscall === "write" && code === "ENOSPC") return "the disk that it is written to is full";
   if (syscall === "getaddrinfo")
     return `the address "${hostname}" cannot be listened on: no such host name; set HOST or --host`;
   if (syscall !== "listen") return undefined;

@@ -4,6 +4,7 @@ import { addApiOptions, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { printJson } from "./print.ts";
 import type { Api, Json } from "./remote-api.ts";
+import { writeOut } from "./standard-output.ts";
 
 /** The options of a list that is printed as CSV too. */
 export interface ListOptions extends ApiOptions {
@@ -47,8 +48,7 @@ export const overList = <Options extends ListOptions>(
         const { path, query } = await listing(api);
         if (options.csv) {
           const rows = await api.csv({ method: "GET", path, query: withPeriod(query) });
-          for await (const part of rows) process.stdout.write(part);
-          return;
+          return writeOut(rows);
         }
         const answer = await api.call({ method: "GET", path, query });
         if (options.json) printJson(answer);

@@ -2,13 +2,20 @@
 import { CommanderError } from "commander";
 import { explain } from "./explain.ts";
 import { createProgram } from "./program.ts";
+import { watchOutput } from "./standard-output.ts";
 import { refuseUnknownCommand } from "./unknown-command.ts";
 import { refuseUnknownOption } from "./unknown-option.ts";
+
+/** Commands that go on where nobody reads what they print. */
+const goOn: ReadonlySet<string> = new Set(["serve", "sandbox"]);
 
 /** Runs the command that `given` names. What it comes to is printed, and left as the process's exit code. */
 export async function runCommand(given: readonly string[]): Promise<void> {
   const words = withHelp(given);
   const program = createProgram();
+  program.hook("preAction", (_program, command) => {
+    if (!goOn.has(command.name())) watchOutput();
+  });
   try {
     refuseUnknownCommand(program, words);
     refuseUnknownOption(program, words);

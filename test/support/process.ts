@@ -1,5 +1,5 @@
 /** A gateway as its own process, as an operator runs it: for what only a real process can show, such as kill -9. */
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -72,6 +72,14 @@ export async function spawnGateway(
     },
   };
 }
+
+/** Starts one `tollgate` command, with its streams as its caller wants them. */
+export const startTollgate = (
+  args: readonly string[],
+  environment: Record<string, string>,
+  stdio: StdioOptions,
+): ChildProcess =>
+  spawn(process.execPath, [main, ...args], { env: { ...process.env, ...environment }, stdio });
 
 const run = promisify(execFile);
 

@@ -1,0 +1,59 @@
+/** Where a command's output goes: a reader that leaves early, and a disk that is full. */
+import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTollgate } from "../support/process.ts";
+
+/** A gateway whose lists have no end. */
+let gateway: Server;
+let environment: Record<string, string>;
+beforeAll(async () => {
+  gateway = createServer((_request, response) => {
+    response.setHeader("content-type", "text/csv");
+    const more = (): void => {
+      while (!response.destroyed && response.write(`${"x".repeat(10_000)}\r\n`));
+    };
+    response.on("drain", more);
+    more();
+  });
+  gateway.listen(0, "127.0.0.1");
+  await once(gateway, "listening");
+  environment = { TOLLGATE_ADMIN_TOKEN: "token" };
+});
+afterAll(() => {
+  gateway.closeAllConnections();
+  gateway.close();
+});
+
+const url = (): string => `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+
+it("a reader that leaves early, such as head, ends a list: no stack, and exit 0", async () => {
+  const words = ["requests", "list", "--csv", "--url", url()];
+  const child = startTollgate(words, environment, ["ignore", "pipe", "pipe"]);
+  let said = "";
+  child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  await once(child.stdout!, "data");
+  child.stdout!.destroy();
+  expect(await once(child, "close")).toEqual([0, null]);
+  expect(said).toBe("");
+});
+
+it.runIf(existsSync("/dev/full"))(
+  "a disk that is full is told in a line, and ends the command with 1",
+  async () => {
+    for (const words of [
+      ["vendors", "--json"],
+      ["requests", "list", "--csv", "--url", url()],
+    ]) {
+      const full = openSync("/dev/full", "w");
+      const child = startTollgate(words, environment, ["ignore", full, "pipe"]);
+      let said = "";
+      child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
+      expect(await once(child, "close")).toEqual([1, null]);
+      expect(said).toBe("tollgate: the output could not be written (ENOSPC)\n");
+      closeSync(full);
+    }
+  },
+);
