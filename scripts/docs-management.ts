@@ -155,6 +155,8 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - What you may not see is answered like what does not exist.
 - A change is in force on every gateway when it is answered, and in \`GET /admin/v1/audit\`: who, what, from what to
   what, without secrets.
+- \`GET /balances\` has what each workspace that you see has left, in pages: the same numbers as \`/workspaces/{id}/balance\`.
+- A new key's \`expires_at\` is to come. In a change, one that is over ends the key at once.
 - \`GET /models?key_id=\` says of each model whether that key may call it, and which layer is the first to leave it out.
   \`ids\` names up to twenty models, with their parameters and exact domains.
 - Models of an allowlist that a layer above leaves out stay in it, named in \`out_of_scope_models\`.

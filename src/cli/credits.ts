@@ -1,8 +1,8 @@
-/** `tollgate credits`: add credit to a workspace, take it back, show its balance. docs/cli.md. */
+/** `tollgate credits`: add credit to a workspace, take it back, show its balance or all balances. docs/cli.md. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { parseUsd } from "../base/money.ts";
-import { overApi, type ApiOptions } from "./api.ts";
+import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { defined, inWorkspace, workspaceOf } from "./fields.ts";
 import { printTable } from "./print.ts";
@@ -22,6 +22,18 @@ export function addCreditCommands(credits: Command): void {
     ask: (options: CreditOptions) => async (api) =>
       balanceOf(api, await workspaceOf(api, options.workspace)),
     show: (balance) => printBalance(balance),
+  });
+  overApi(credits.command("list").description("print the balances of all workspaces"), {
+    ask: () => (api) => listAll(api, "/balances"),
+    show: (balances) =>
+      printTable(
+        ["id", "workspace", ...columns],
+        balances.map((one: Json) => [
+          one.workspace_id,
+          one.workspace_name,
+          ...columns.map((name) => one[name]),
+        ]),
+      ),
   });
 }
 

@@ -47,7 +47,7 @@ export function createProgram(): Command {
     program.command("members").description("members of a workspace: list, add, set, remove"),
   );
   addCreditCommands(
-    program.command("credits").description("a workspace's credit: add, take, show"),
+    program.command("credits").description("a workspace's credit: add, take, show, list"),
   );
   addEraseCommands(
     program.command("erase").description("personal data: of an end user, of a person"),

@@ -36,16 +36,26 @@ export interface CreditResult {
 /** The public id of an entry. */
 export const entryId = (entry: bigint): string => `entry_${entry}`;
 
+/** What workspaces have left, all at one moment, by their ids; one that does not exist is not among them. */
+export async function readBalances(
+  database: Queryable,
+  workspaceIds: readonly string[],
+): Promise<ReadonlyMap<string, Balance>> {
+  const rows = await database.query<SnakeCased<Balance> & { readonly workspace_id: string }>(
+    `select a.workspace_id, credits_nano, charged_nano, held_nano, credit_line_nano,
+       credits_nano + coalesce(credit_line_nano, 0) - charged_nano - held_nano as available_nano
+     from ledger_accounts a join workspaces w on w.id = a.workspace_id where a.workspace_id = any($1::text[])`,
+    [workspaceIds],
+  );
+  return new Map(rows.map(({ workspace_id: id, ...row }) => [id, camelCased(row)]));
+}
+
 /** What a workspace has left. @throws GatewayError not_found */
 export async function readBalance(database: Queryable, workspaceId: string): Promise<Balance> {
-  const [row] = await database.query<SnakeCased<Balance>>(
-    `select credits_nano, charged_nano, held_nano, credit_line_nano,
-       credits_nano + coalesce(credit_line_nano, 0) - charged_nano - held_nano as available_nano
-     from ledger_accounts a join workspaces w on w.id = a.workspace_id where a.workspace_id = $1`,
-    [workspaceId],
-  );
-  if (row === undefined) throw new GatewayError("not_found", `No such workspace: ${workspaceId}.`);
-  return camelCased(row);
+  const balance = (await readBalances(database, [workspaceId])).get(workspaceId);
+  if (balance === undefined)
+    throw new GatewayError("not_found", `No such workspace: ${workspaceId}.`);
+  return balance;
 }
 
 type CreditRow = SnakeCased<Omit<CreditResult, "outcome" | "entryId">> & {

@@ -1,6 +1,7 @@
 /** The routes of the management API, all of them; each resource has its file. docs/management.md. */
 import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
+import { balanceRoutes } from "./balances.ts";
 import { invitationRoutes } from "./invitations.ts";
 import { catalogRoutes } from "./catalog.ts";
 import { keyClientRoutes } from "./key-clients.ts";
@@ -44,6 +45,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...organizationRoutes,
   ...workspaceRoutes,
   ...moneyRoutes,
+  ...balanceRoutes,
   ...verifyRoutes,
   ...memberRoutes,
   ...memberRestoreRoutes,

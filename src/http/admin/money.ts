@@ -1,4 +1,4 @@
-/** The money of a workspace over the management API: credit, balance, ledger. docs/management.md. */
+/** The money of a workspace over the management API: credit and ledger; what is left is in balances.ts. docs/management.md. */
 import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
 import {
@@ -12,21 +12,13 @@ import {
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
 import { formatUsd, parseUsd } from "../../base/money.ts";
-import { amountNanoMax, creditIn, readBalance, type CreditResult } from "../../ledger/index.ts";
+import { amountNanoMax, creditIn, type CreditResult } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
-import {
-  changeRow,
-  changeTogether,
-  getWorkspace,
-  renderCreditLine,
-  unlimited,
-  pageLimit,
-} from "../../tenancy/index.ts";
+import { changeRow, changeTogether, getWorkspace, pageLimit } from "../../tenancy/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminRequest } from "./route.ts";
 import {
-  creditLine,
   nullable,
   pageOfQuery,
   pageQuery,
@@ -179,46 +171,6 @@ const credits = route({
   },
 });
 
-const balance = route({
-  method: "GET",
-  path: "/workspaces/{id}/balance",
-  operationId: "getBalance",
-  summary: "What a workspace has left",
-  action: "balance.read",
-  answer: {
-    name: "Balance",
-    schema: Type.Object({
-      object: Type.Literal("balance"),
-      credits: usd("Everything ever credited, less what was taken back."),
-      charged: usd("Everything ever charged."),
-      held: usd("What calls and tasks under way reserve."),
-      credit_line: creditLine,
-      available: Type.String({
-        pattern: String.raw`^(-?\d+(\.\d+)?|unlimited)$`,
-        description: 'credits + credit_line - charged - held; "unlimited" with such a credit line.',
-        examples: ["24.00125"],
-      }),
-    }),
-  },
-  errors: ["not_found"],
-  async handle({ services, actor, params }) {
-    const { id } = await readObject(workspaceKind, { actor }, "balance.read", () =>
-      getWorkspace(services, params["id"]!),
-    );
-    const now = await readBalance(services.database, id);
-    return {
-      body: {
-        object: "balance",
-        credits: formatUsd(now.creditsNano),
-        charged: formatUsd(now.chargedNano),
-        held: formatUsd(now.heldNano),
-        credit_line: renderCreditLine(now.creditLineNano),
-        available: now.creditLineNano === null ? unlimited : formatUsd(now.availableNano),
-      },
-    };
-  },
-});
-
 const ledger = route({
   method: "GET",
   path: "/workspaces/{id}/ledger",
@@ -272,4 +224,4 @@ const ledger = route({
   },
 });
 
-export const moneyRoutes = [credits, balance, ledger];
+export const moneyRoutes = [credits, ledger];

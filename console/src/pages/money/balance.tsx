@@ -1,13 +1,13 @@
 /** What a workspace has left, and what it comes from; each number leads to its entries where the reader may see them. */
 import { Button, Group, Skeleton, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { exactUsd, parseUsd } from "../../base/money.ts";
 import { reaches } from "../../base/pace.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./money.module.css";
-import { useBalance, useWeek } from "./queries.ts";
+import { useBalance, useBalances, useWeek } from "./queries.ts";
 
 type Balance = Schemas["Balance"];
 
@@ -83,9 +83,11 @@ export function BalanceOf({ id, mayRead }: { id: string; mayRead: boolean }) {
   return <Tiles balance={data} id={id} mayRead={mayRead} />;
 }
 
+const columns = ["available", "credits", "charged", "held"] as const;
+
 /** One line for each workspace, where the reader sees several. */
-function BalanceLine({ id, name }: { id: string; name: string }) {
-  const { data, error } = useBalance(id);
+function BalanceLine({ balance }: { balance: Balance }) {
+  const { workspace_id: id, workspace_name: name } = balance;
   return (
     <tr>
       <td className="cut" title={name}>
@@ -93,23 +95,25 @@ function BalanceLine({ id, name }: { id: string; name: string }) {
           {name}
         </Link>
       </td>
-      {(["available", "credits", "charged", "held"] as const).map((field) => (
+      {columns.map((field) => (
         <td
           key={field}
           className={`${classes["right"]} ${field === "available" ? "" : classes["wide"]}`}
         >
-          {data === undefined ? (error === null ? "" : "-") : read(data[field])}
+          {read(balance[field])}
         </td>
       ))}
     </tr>
   );
 }
 
-/** Each line asks for its balance: so many are shown at once. */
-const linesAtOnce = 25;
-
-export function Balances({ workspaces }: { workspaces: readonly { id: string; name: string }[] }) {
-  const [count, setCount] = useState(linesAtOnce);
+/** The balances of all workspaces, `count` of them; a page at a time. */
+export function Balances({ count }: { count: number }) {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useBalances();
+  if (error !== null && data === undefined)
+    return <RegionError what="balances" error={error} retry={refetch} />;
+  if (data === undefined) return <Skeleton height={98} mb="xl" />;
+  const rows = data.pages.flatMap((page) => page.data);
   return (
     <>
       <table className={classes["table"]} width="100%" aria-label="Balances">
@@ -125,15 +129,19 @@ export function Balances({ workspaces }: { workspaces: readonly { id: string; na
           </tr>
         </thead>
         <tbody>
-          {workspaces.slice(0, count).map(({ id, name }) => (
-            <BalanceLine key={id} id={id} name={name} />
+          {rows.map((balance) => (
+            <BalanceLine key={balance.workspace_id} balance={balance} />
           ))}
         </tbody>
       </table>
       <Group mt="md">
-        {workspaces.length > count && (
-          <Button variant="default" onClick={() => setCount(count + linesAtOnce)}>
-            Show more of {workspaces.length}
+        {hasNextPage && (
+          <Button
+            variant="default"
+            loading={isFetchingNextPage}
+            onClick={() => void fetchNextPage()}
+          >
+            Show more of {count}
           </Button>
         )}
         <Text size="sm" className="muted">

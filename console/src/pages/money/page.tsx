@@ -36,7 +36,7 @@ export function MoneyPage() {
       {id !== undefined && <BalanceOf id={id} mayRead={may("ledger.read")} />}
       {may("ledger.verify") && <Verify />}
       {id !== undefined && <Caps id={id} />}
-      {id === undefined && choices !== undefined && <Balances workspaces={choices} />}
+      {id === undefined && choices !== undefined && <Balances count={choices.length} />}
     </Page>
   );
 }

@@ -1,4 +1,5 @@
 /** What the page of money asks for. */
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, client } from "../../api/client.ts";
 import { parseUsd } from "../../base/money.ts";
@@ -9,6 +10,24 @@ import { useRenewal } from "../../ui/use-renewal.ts";
 export function useBalance(id: string) {
   const read = api.useQuery("get", "/admin/v1/workspaces/{id}/balance", {
     params: { path: { id } },
+  });
+  useRenewal({ topics: ["usage"], renew: read.refetch });
+  return read;
+}
+
+/** Lines of the list of balances that are read at once. */
+const balancesLimit = "25";
+
+/** The balances of all workspaces, page by page; those that are shown are read again as calls are charged. */
+export function useBalances() {
+  const read = useInfiniteQuery({
+    queryKey: ["get", "/admin/v1/balances"],
+    async queryFn({ pageParam: cursor, signal }) {
+      const params = { query: { limit: balancesLimit, cursor } };
+      return (await client.GET("/admin/v1/balances", { params, signal })).data!;
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
   useRenewal({ topics: ["usage"], renew: read.refetch });
   return read;

@@ -1,0 +1,86 @@
+/** What workspaces have left, over the management API: of one, and of all in one list. docs/management.md. */
+import { readObject, visibilityOf, workspaceKind } from "../../admin/index.ts";
+import { Type } from "../../base/json-schema.ts";
+import { formatUsd } from "../../base/money.ts";
+import { readBalance, readBalances, type Balance } from "../../ledger/index.ts";
+import {
+  getWorkspace,
+  listWorkspaces,
+  renderCreditLine,
+  unlimited,
+  type Workspace,
+} from "../../tenancy/index.ts";
+import { usd } from "../shapes/schema.ts";
+import { route } from "./route.ts";
+import { creditLine, pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
+
+const balance = Type.Object({
+  object: Type.Literal("balance"),
+  workspace_id: Type.String(),
+  workspace_name: Type.String(),
+  credits: usd("Everything ever credited, less what was taken back."),
+  charged: usd("Everything ever charged."),
+  held: usd("What calls and tasks under way reserve."),
+  credit_line: creditLine,
+  available: Type.String({
+    pattern: String.raw`^(-?\d+(\.\d+)?|unlimited)$`,
+    description: 'credits + credit_line - charged - held; "unlimited" with such a credit line.',
+    examples: ["24.00125"],
+  }),
+});
+
+const render = ({ id, name }: Workspace, now: Balance): object => ({
+  object: "balance",
+  workspace_id: id,
+  workspace_name: name,
+  credits: formatUsd(now.creditsNano),
+  charged: formatUsd(now.chargedNano),
+  held: formatUsd(now.heldNano),
+  credit_line: renderCreditLine(now.creditLineNano),
+  available: now.creditLineNano === null ? unlimited : formatUsd(now.availableNano),
+});
+
+const one = route({
+  method: "GET",
+  path: "/workspaces/{id}/balance",
+  operationId: "getBalance",
+  summary: "What a workspace has left",
+  action: "balance.read",
+  answer: { name: "Balance", schema: balance },
+  errors: ["not_found"],
+  async handle({ services, actor, params }) {
+    const workspace = await readObject(workspaceKind, { actor }, "balance.read", () =>
+      getWorkspace(services, params["id"]!),
+    );
+    return { body: render(workspace, await readBalance(services.database, workspace.id)) };
+  },
+});
+
+const list = route({
+  method: "GET",
+  path: "/balances",
+  operationId: "listBalances",
+  summary: "What each workspace has left, the newest workspace first",
+  description: "The same numbers as of one workspace. Those of a page are of one moment.",
+  action: "balance.read",
+  query: strict({ organization_id: Type.Optional(Type.String()), ...pageQuery }),
+  answer: { name: "Balances", schema: pageSchema(balance) },
+  async handle({ services, actor, query }) {
+    const page = await listWorkspaces(services, {
+      ...pageOfQuery(query),
+      organizationId: query.organization_id,
+      visibility: visibilityOf(actor, "balance.read"),
+    });
+    const balances = await readBalances(
+      services.database,
+      page.records.map(({ id }) => id),
+    );
+    const data = page.records.flatMap((workspace) => {
+      const now = balances.get(workspace.id);
+      return now === undefined ? [] : [render(workspace, now)];
+    });
+    return { body: renderPage(page, data) };
+  },
+});
+
+export const balanceRoutes = [one, list];

@@ -1,0 +1,61 @@
+/** The balances of all workspaces in one answer: the numbers of each alone, of those that the reader sees. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startWorld, type World } from "./people.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  const lines = { home: "2.50", away: "unlimited" } as const;
+  for (const name of ["home", "away"] as const) {
+    const path = `/workspaces/${world[name].id}`;
+    world.must(await world.root.call("POST", `${path}/credits`, { amount: "7.000000001" }));
+    world.must(await world.root.call("PATCH", path, { credit_line: lines[name] }));
+  }
+  const key = { workspace_id: world.home.id, name: "spends" };
+  const made = world.must(await world.root.call("POST", "/keys", key));
+  const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }] };
+  const authorization = `Bearer ${made.key as string}`;
+  const answer = await world.gateway.post("/v1/chat/completions", chat, { authorization });
+  await answer.text();
+});
+afterAll(() => world.gateway.close());
+
+it("BILL-23: GET /balances has what GET /workspaces/{id}/balance has, page by page", async () => {
+  const single = async (id: string) =>
+    world.must(await world.root.call("GET", `/workspaces/${id}/balance`));
+  await expect.poll(async () => (await single(world.home.id)).held).toBe("0");
+  const { data } = world.must(await world.root.call("GET", "/balances"));
+  const workspaces = world.must(await world.root.call("GET", "/workspaces"));
+  const ids = (rows: { workspace_id?: string; id?: string }[]) =>
+    rows.map((row) => row.workspace_id ?? row.id!);
+  expect(ids(data)).toEqual(ids(workspaces.data));
+  expect(data).toEqual(await Promise.all(ids(data).map(single)));
+  const ofHome = (data as { workspace_id: string }[]).find(
+    (row) => row.workspace_id === world.home.id,
+  )!;
+  expect(ofHome).toMatchObject({ workspace_name: "home", credits: "7.000000001" });
+  expect(ofHome).not.toMatchObject({ charged: "0" });
+  const pages = [];
+  for (let cursor = ""; ;) {
+    const page = world.must(await world.root.call("GET", `/balances?limit=1${cursor}`));
+    pages.push(...page.data);
+    if (!page.has_more) break;
+    cursor = `&cursor=${page.next_cursor}`;
+  }
+  expect(pages).toEqual(data);
+  const organization = `/balances?organization_id=${world.away.organizationId}`;
+  expect(ids(world.must(await world.root.call("GET", organization)).data)).toEqual([world.away.id]);
+});
+
+it("VIS: members see the balances of their own workspaces alone", async () => {
+  for (const [who, place] of [
+    [world.ann, world.home],
+    [world.mem, world.home],
+    [world.bob, world.away],
+  ] as const) {
+    const { data } = world.must(await who.call("GET", "/balances"));
+    expect((data as { workspace_id: string }[]).map((row) => row.workspace_id)).toEqual([place.id]);
+  }
+  const bobs = world.must(await world.bob.call("GET", "/balances")).data[0];
+  expect(bobs).toMatchObject({ credit_line: "unlimited", available: "unlimited" });
+});
