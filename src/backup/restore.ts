@@ -21,6 +21,7 @@ import {
   columnsOf,
   countOf,
   dropAll,
+  noteRestore,
   quoted,
   sumsOf,
   tablesOf,
@@ -110,6 +111,7 @@ async function restoreWithin(tx: Queryable, reading: Reading): Promise<BackupEnd
   await applyMigrations(tx);
   await reading.check(tx);
   await checkLedger(tx);
+  await noteRestore(tx);
   return end;
 }
 

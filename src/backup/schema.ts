@@ -95,3 +95,11 @@ export async function sumsOf(tx: Queryable): Promise<Record<string, string>> {
   );
   return Object.fromEntries(rows.map(({ name, amount }) => [name, amount]));
 }
+
+/** Since when the data are those of a backup: files that were exported before may have more (src/exports/before-restore.ts). */
+export async function noteRestore(tx: Queryable): Promise<void> {
+  await tx.query(
+    `insert into settings (name, value) values ('restored_at', to_jsonb(now()))
+     on conflict (name) do update set value = excluded.value`,
+  );
+}

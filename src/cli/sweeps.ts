@@ -124,7 +124,10 @@ function exports({ database, log, catalog, proxies }: Ground, everyMs = minuteMs
           while (goesOn()) {
             const done = await exportNext(database, place, kind, wanted.format);
             if (done === undefined) break;
-            log.info({ ...done }, "exported a day");
+            const { kept, ...file } = done;
+            if (kept)
+              log.warn(file, "a day's file from before the restore of a backup stays as it is");
+            else log.info(file, "exported a day");
           }
         }
       },

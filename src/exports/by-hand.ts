@@ -2,6 +2,7 @@
 import { idTime } from "../base/ids.ts";
 import type { FileStore } from "../files/index.ts";
 import type { Queryable, Reads } from "../storage/index.ts";
+import { fileBeforeRestore } from "./before-restore.ts";
 import { exportDay, type Day, type DayFile } from "./day.ts";
 
 /** Rows of the day are gone, so that its file would not be what it was. */
@@ -20,11 +21,21 @@ async function refuseGone(tx: Queryable, { kind, day }: Day): Promise<void> {
   );
 }
 
+async function refuseBeforeRestore(tx: Queryable, place: FileStore, day: Day): Promise<void> {
+  const standing = await fileBeforeRestore(tx, place, day);
+  if (standing === undefined) return;
+  throw new DayGoneError(
+    `${standing.file} is from before the database was restored from a backup, and may have what the backup lacks: ` +
+      "choose another place, or move the file first",
+  );
+}
+
 /** Writes the file of a day that is over, again or elsewhere. @throws DayGoneError, and as {@link exportDay} */
 export function exportByHand(reads: Reads, place: FileStore, day: Day): Promise<DayFile> {
   return reads.read(
     async (tx) => {
       await refuseGone(tx, day);
+      await refuseBeforeRestore(tx, place, day);
       return exportDay(tx, place, day);
     },
     { exact: true, snapshot: true },

@@ -74,13 +74,17 @@ async function* linesOf(
   await tx.query("close export_rows");
 }
 
+/** What the file of a day is called. */
+export const fileOf = ({ kind, day, format = "jsonl" }: Day): string =>
+  `${kind}-${day}${formats[format].extension}`;
+
 /**
  * Writes the file of the day. `tx` is a transaction of one snapshot.
  * @throws what the database or the place fails with; then there is no file, or the one from before
  */
 export async function exportDay(tx: Queryable, place: FileStore, day: Day): Promise<DayFile> {
-  const { extension, mediaType, bytesOf } = formats[day.format ?? "jsonl"];
-  const file = `${day.kind}-${day.day}${extension}`;
+  const { mediaType, bytesOf } = formats[day.format ?? "jsonl"];
+  const file = fileOf(day);
   let count = 0;
   const batches = linesOf(tx, day, (rows) => (count += rows));
   const { bytes } = await place.put(file, bytesOf(day.kind, batches), {

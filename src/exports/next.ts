@@ -6,6 +6,7 @@ import type { ExportFormat } from "../base/export-place.ts";
 import { idMs } from "../base/ids.ts";
 import type { FileStore } from "../files/index.ts";
 import type { Database, Queryable } from "../storage/index.ts";
+import { fileBeforeRestore } from "./before-restore.ts";
 import { exportDay, type DayFile } from "./day.ts";
 import type { ExportKind } from "./lines.ts";
 
@@ -51,13 +52,18 @@ async function nextDay(tx: Queryable, kind: ExportKind): Promise<string | undefi
   return startMs + dayMs <= row.closed ? new Date(startMs).toISOString().slice(0, 10) : undefined;
 }
 
+/** A file as it was written; or, `kept`, as it stands from before a restore, whose rows are not counted. */
+interface Exported extends DayFile {
+  readonly kept: boolean;
+}
+
 /** Exports the next day of a kind. @returns its file; undefined where there is none now, or another process is at it */
 export function exportNext(
   database: Database,
   place: FileStore,
   kind: ExportKind,
   format?: ExportFormat,
-): Promise<DayFile | undefined> {
+): Promise<Exported | undefined> {
   return database.transaction(
     async (tx) => {
       const [lock] = await tx.query<{ mine: boolean }>(
@@ -66,7 +72,10 @@ export function exportNext(
       );
       const day = lock?.mine === true ? await nextDay(tx, kind) : undefined;
       if (day === undefined) return undefined;
-      const done = await exportDay(tx, place, { kind, day, format });
+      const standing = await fileBeforeRestore(tx, place, { kind, day, format });
+      const done = standing
+        ? { ...standing, rows: 0, kept: true }
+        : { ...(await exportDay(tx, place, { kind, day, format })), kept: false };
       await tx.query(
         "insert into exported_days (what, day, file, rows) values ($1, $2, $3, $4) on conflict do nothing",
         [kind, day, done.file, done.rows],

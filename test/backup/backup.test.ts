@@ -90,7 +90,9 @@ async function restored(target: Record<string, string>, ...flags: string[]): Pro
 }
 
 async function expectWhole(target: Record<string, string>, told: Told): Promise<void> {
-  expect(await countsIn(target)).toEqual(told.tables);
+  // Beside the rows of the backup it is noted when they were restored.
+  const { settings = 0, ...rest } = told.tables;
+  expect(await countsIn(target)).toEqual({ ...rest, settings: settings + 1 });
   expect(await tollgateHere(["verify"], target)).toMatchObject({
     code: 0,
     stdout: "no difference\n",

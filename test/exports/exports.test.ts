@@ -2,13 +2,14 @@
  * Exports read back: every row of a day once, the sums of the ledger to the nano-dollar, in a folder and in a bucket; whatever breaks
  * off is written again and doubles nothing.
  */
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { restoreBackup, writeBackup } from "../../src/backup/index.ts";
 import { newId } from "../../src/base/ids.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import { exportPlacePattern } from "../../src/base/export-place.ts";
@@ -235,6 +236,64 @@ describeDatabase("exports", (open) => {
     expect(await run("requests", "--from", kept)).toMatchObject({ code: 0 });
     expect(await run("ledger", "--from", gone)).toMatchObject({ code: 0 });
     await database.query("delete from request_log_start");
+  });
+
+  it("after a restore the files of days that were over before stay: they have what the backup lacks", async () => {
+    const restored = await open();
+    await seedCalls(restored, {
+      requests: 40,
+      days: 2,
+      keys: 1,
+      models: 1,
+      members: 1,
+      providers: 1,
+      workspaces: 1,
+      end: new Date(today),
+    });
+    const into = mkdtempSync(join(tmpdir(), "tollgate-exports-"));
+    const place = await openExportPlace({ to: into });
+    const quiet = { progress: () => undefined, files: undefined };
+    const backup = new PassThrough();
+    const bytes = buffer(backup);
+    await writeBackup({ ...quiet, database: restored, destination: backup, version: "" });
+    // What was called after the backup, and exported before its restore.
+    await restored.query("insert into requests (workspace_id, id) values ($1, $2)", [
+      seedId.workspace(1),
+      newId("req", today - 1),
+    ]);
+    const before = [
+      ...(await exportAll(restored, place, "requests")),
+      ...(await exportAll(restored, place, "ledger")),
+    ].map((name) => [name, readFileSync(join(into, name))] as const);
+    expect(before).toHaveLength(4);
+    await restoreBackup({
+      ...quiet,
+      database: restored,
+      source: Readable.from([await bytes]),
+      replace: true,
+      check: () => Promise.resolve(),
+    });
+    const kept = await exportNext(restored, place, "requests");
+    expect(kept).toMatchObject({ file: before[0]![0], kept: true });
+    await exportAll(restored, place, "requests");
+    await exportAll(restored, place, "ledger");
+    for (const [name, whole] of before) expect(readFileSync(join(into, name))).toEqual(whole);
+    expect(await restored.query("select * from exported_days")).toHaveLength(4);
+    // By hand: not over it, and elsewhere.
+    const { connectionString } = restored.pool.options;
+    const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
+    const day = dayName(today - dayMs);
+    const run = (to: string) =>
+      tollgateHere(["export", "requests", "--from", day, "--into", to], environment);
+    expect(await run(into)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("may have what the backup lacks") as string,
+    });
+    expect(await run(join(into, "elsewhere"))).toMatchObject({ code: 0 });
+    // A day that no file has is written.
+    rmSync(join(into, before[0]![0]));
+    await restored.query("delete from exported_days");
+    expect(await exportNext(restored, place, "requests")).toMatchObject({ kept: false });
   });
 
   it("a place with a scheme that is a slip of the pen is no folder of that name", async () => {

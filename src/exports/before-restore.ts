@@ -1,0 +1,25 @@
+/**
+ * Files from before the database was restored from a backup. What was called between the backup and its restore is in them, and in no
+ * database any more: they are never written over by less. docs/operate.md "Exports".
+ */
+import type { FileStore } from "../files/index.ts";
+import type { Queryable } from "../storage/index.ts";
+import { fileOf, type Day } from "./day.ts";
+
+/** The file of a day that was over before the last restore, where there is one; undefined where the day may be written. */
+export async function fileBeforeRestore(
+  tx: Queryable,
+  place: FileStore,
+  day: Day,
+): Promise<{ readonly file: string; readonly bytes: number } | undefined> {
+  const rows = await tx.query(
+    `select 1 from settings where name = 'restored_at'
+       and (value #>> '{}')::timestamptz >= ($1::date + 1)::timestamp at time zone 'UTC'`,
+    [day.day],
+  );
+  if (rows.length === 0) return undefined;
+  const file = fileOf(day);
+  const standing = await place.open(file);
+  standing?.stream.destroy();
+  return standing && { file, bytes: standing.bytes };
+}
