@@ -121,8 +121,8 @@ What holds:
 - A change is made with the rights that its caller has when its body has arrived whole, not when it began.
 - \`POST /auth/change-password {currentPassword, newPassword, keep_tokens?}\` ends all other sessions, and personal tokens
   unless \`keep_tokens\` is true. Its answer sets the cookie of a new session.
-- The audit log has \`member.create\`, \`invitation.create\`, \`invitation.revoke\`, \`invitation.accept\` and
-  \`password.change\`.
+- The audit log has \`member.create\`, \`invitation.create\`, \`invitation.revoke\`, \`invitation.accept\`,
+  \`password.change\`, and \`password.end\` where the identity provider ended a password.
 
 ## Where you are signed in, and a lost password
 

@@ -11,10 +11,13 @@ import {
   useInvitation,
   useInvitationAs,
   type ChangeContext,
-  type RowContext,
 } from "../tenancy/index.ts";
+import { revokeTokens } from "./accounts.ts";
+import { writeAudit } from "./audit.ts";
 import { noteAccepted } from "./joining.ts";
 
+/** In the audit log, where a request's id would be: the provider's answer has none of ours. */
+const oidcRequest = "oidc";
 /** The identity provider's name in paths: `/auth/callback/oidc`. */
 export const oidcProvider = "oidc";
 
@@ -62,7 +65,7 @@ export async function meetPerson(context: ChangeContext, vouched: Vouched): Prom
         invited.userId === userId
           ? await useInvitation(within, invited)
           : await useInvitationAs(within, invited, userId);
-      await noteAccepted(within, { invited, member, email, requestId: "oidc" });
+      await noteAccepted(within, { invited, member, email, requestId: oidcRequest });
     }
   });
 }
@@ -83,7 +86,7 @@ const ofAddress = `
   order by u.email_verified desc, m.status, u.id limit 1`;
 
 async function link(
-  context: RowContext,
+  context: ChangeContext,
   subject: string,
   email: string,
 ): Promise<string | undefined> {
@@ -99,7 +102,7 @@ async function link(
      values ($1, $2, $3, $4, $5, $5)`,
     [newId("account", context.clock.now()), user.id, oidcProvider, subject, now],
   );
-  if (!user.email_verified) await takeOver(database, user.id);
+  if (!user.email_verified) await takeOver(context, { userId: user.id, email });
   return user.id;
 }
 
@@ -107,15 +110,26 @@ async function link(
  * The identity provider has vouched for a user for the first time. Until then the address was somebody's claim, and the
  * password may be known to whoever added the user: it ends, with the sessions and tokens that came of it.
  */
-async function takeOver(database: Queryable, userId: string): Promise<void> {
+async function takeOver(
+  context: ChangeContext,
+  { userId, email }: { readonly userId: string; readonly email: string },
+): Promise<void> {
+  const { database } = context;
   await database.query("update users set email_verified = true where id = $1", [userId]);
-  await database.query(
-    "delete from auth_accounts where provider_id = 'credential' and user_id = $1",
+  const passwords = await database.query(
+    "delete from auth_accounts where provider_id = 'credential' and user_id = $1 returning 1",
     [userId],
   );
   await database.query("delete from auth_sessions where user_id = $1", [userId]);
-  await database.query(
-    "update admin_tokens set revoked_at = now() where revoked_at is null and user_id = $1",
-    [userId],
-  );
+  const revoked = await revokeTokens(context, userId);
+  if (passwords.length === 0 && revoked.length === 0) return;
+  await writeAudit(context, {
+    actor: { kind: "session", userId, name: email },
+    action: "password.end",
+    object: { type: "user", id: userId },
+    place: { ownerId: userId },
+    before: null,
+    after: { revoked_tokens: revoked },
+    requestId: oidcRequest,
+  });
 }

@@ -1,4 +1,6 @@
 /** `tollgate rotate-master-key`: puts the new master key in force and seals everything under it again. docs/operate.md. */
+import { randomUUID } from "node:crypto";
+import { systemClock } from "../base/clock.ts";
 import type { RotationEnd } from "../tenancy/index.ts";
 import { openDatabaseOf } from "./database.ts";
 import { createLog } from "../base/log.ts";
@@ -13,6 +15,7 @@ export async function rotateMasterKeyCommand(options: { readonly json?: boolean 
   const environment = readEnvironment(process.env);
   refuseUnused(environment);
   const { rotateMasterKey } = await import("../tenancy/index.ts");
+  const { adminTokenActor, writeAudit } = await import("../admin/index.ts");
   const { migrate } = await import("../storage/index.ts");
   const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
   try {
@@ -21,6 +24,19 @@ export async function rotateMasterKeyCommand(options: { readonly json?: boolean 
     const end = await rotateMasterKey({
       ...environment,
       database,
+      note: (tx, { from, to }) =>
+        writeAudit(
+          { database: tx, clock: systemClock },
+          {
+            actor: adminTokenActor,
+            action: "master_key.replace",
+            object: { type: "master_key", id: to },
+            place: {},
+            before: { id: from },
+            after: { id: to },
+            requestId: `cli_${randomUUID()}`,
+          },
+        ),
       progress({ table, done }) {
         if (performance.now() - shownMs < shownEveryMs) return;
         shownMs = performance.now();

@@ -37,6 +37,10 @@ export interface RotationProgress {
 export interface RotationOptions extends MasterKeySource {
   readonly database: Database;
   readonly progress?: ((progress: RotationProgress) => void) | undefined;
+  /** Writes down that it was done, in the transaction that puts the new key in force. Ids of the keys. */
+  readonly note?:
+    | ((tx: Queryable, keys: { readonly from: string; readonly to: string }) => Promise<void>)
+    | undefined;
   /** How long gateways may take to say that they seal with the new key; a minute if absent. */
   readonly gatewaysMsMax?: number | undefined;
 }
@@ -72,7 +76,7 @@ export async function rotateMasterKey(options: RotationOptions): Promise<Rotatio
   const before = active.id === to.id ? state.rotation!.from : active.id;
   const from = held.find(({ id }) => id === before);
   const keys = { from, to };
-  if (active.id !== to.id) await putInForce(database, { from: active, to });
+  if (active.id !== to.id) await putInForce(options, { from: active, to });
   const resealed: Record<string, number> = {};
   const add = (counts: Readonly<Record<string, number>>): number =>
     Object.entries(counts).reduce((sum, [where, count]) => {
@@ -88,7 +92,10 @@ export async function rotateMasterKey(options: RotationOptions): Promise<Rotatio
 }
 
 /** One transaction: from its end on every gateway that looks seals under the new key. */
-async function putInForce(database: Database, keys: Required<Keys>): Promise<void> {
+async function putInForce(
+  { database, note }: RotationOptions,
+  keys: Required<Keys>,
+): Promise<void> {
   const { from, to } = keys as { readonly from: DerivedKeys; readonly to: DerivedKeys };
   await database.transaction(async (tx) => {
     await tx.query("set local statement_timeout = 0");
@@ -108,6 +115,7 @@ async function putInForce(database: Database, keys: Required<Keys>): Promise<voi
     await put(tx, "master_key_kept", sealKept(to, openKept(from, state.kept)));
     await put(tx, "master_key_rotation", rotation);
     await storeSigningSecrets(tx, { from, to });
+    await note?.(tx, { from: from.id, to: to.id });
     await database.signals.publish(masterKeySignal, to.id, tx);
   });
 }

@@ -96,9 +96,16 @@ it("the first sign-in with the identity provider ends the password that somebody
   expect((await withPassword()).status).toBe(401);
   expect((await me(planted.cookie)).status).toBe(401);
   expect((await planted.call("GET", "/me")).status).toBe(401);
+  const ended = `/audit?action=password.end&subject_id=${planted.userId}`;
+  const [entry] = (await gateway.admin("GET", ended)).json.data;
+  expect(entry).toMatchObject({
+    actor: { kind: "session", id: planted.userId, name: "joe@example.com" },
+    after: { revoked_tokens: [expect.stringMatching(/^token_/) as string] },
+  });
   // Later ones end nothing.
   await signIn(joe);
   expect((await me(first.cookie)).status).toBe(200);
+  expect((await gateway.admin("GET", ended)).json.data).toHaveLength(1);
 });
 
 it("a verified address accepts its open invitations, of every organization; one that is not verified accepts nothing", async () => {

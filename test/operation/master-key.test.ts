@@ -111,6 +111,11 @@ describe("the master key of gateways on a server", () => {
     });
     expect((await run(["rotate-master-key"], both)).stdout).toMatch(/^0 values sealed again; /);
     expect(await doctor(both)).toMatchObject({ status: "warning", fix: /leave .* out/ as never });
+    const { from, to } = JSON.parse(end.stdout) as { from: string; to: string };
+    const replaced = "/audit?action=master_key.replace";
+    expect((await admin(third, "GET", replaced)).json).toMatchObject({
+      data: [{ actor: { kind: "admin_token" }, before: { id: from }, after: { id: to } }],
+    });
 
     const last = await start(onlyFresh);
     for (const gateway of [second, third, last]) {
