@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import type { Difference } from "./difference.ts";
-import { differencesIn } from "./verify.ts";
+import { allDifferencesIn } from "./verify.ts";
 
 /** A run, under way or the last one. */
 export interface Verification {
@@ -179,7 +179,7 @@ class ProcessVerifier implements Verifier {
     const end = (state: "done" | "failed", found: readonly Difference[]) =>
       this.#database.query(endSql, [state, entries, stored(found), found.length]);
     try {
-      await end("done", await differencesIn(tx, progress, rowsAtOnce));
+      await end("done", await allDifferencesIn(tx, progress, rowsAtOnce));
     } catch (error) {
       // A run that is stopped has no result: whoever reads sees that nobody holds its lock.
       if (this.#closed) throw error;

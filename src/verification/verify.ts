@@ -6,6 +6,7 @@
 import type { Database, Queryable } from "../storage/index.ts";
 import type { Difference } from "./difference.ts";
 import { Replay, type Counted, type EntryRow } from "./replay.ts";
+import { logDifferencesIn } from "./verify-log.ts";
 import { usageDifferencesIn } from "./verify-usage.ts";
 
 /** Told from time to time: how many entries were read, of how many as the database estimates. */
@@ -105,6 +106,16 @@ export async function differencesIn(
   return found;
 }
 
+/** The same with what the request log says of costs. Not for a restore: the books decide whether a backup is sound. */
+export async function allDifferencesIn(
+  tx: Queryable,
+  progress?: VerifyProgress,
+  fetched?: number,
+): Promise<Difference[]> {
+  const found = await differencesIn(tx, progress, fetched);
+  return [...found, ...(await logDifferencesIn(tx, differencesMax - found.length))];
+}
+
 const difference = (
   workspaceId: string,
   what: string,
@@ -168,7 +179,7 @@ export function verifyLedger(database: Database, progress?: VerifyProgress): Pro
       await tx.query(
         "set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; set local cursor_tuple_fraction = 0.001",
       );
-      return differencesIn(tx, progress);
+      return allDifferencesIn(tx, progress);
     },
     { isolation: "repeatable read", readOnly: true, msMax: verifyMsMax },
   );

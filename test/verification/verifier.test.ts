@@ -7,7 +7,7 @@ import { createVerifier, verifyLedger, type Verifier } from "../../src/verificat
 import type { Database } from "../../src/storage/index.ts";
 import { eventually } from "../support/patience.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
-import { addWorkspace, tamper } from "../ledger/support.ts";
+import { addKey, addWorkspace, tamper } from "../ledger/support.ts";
 import { createLedger } from "../support/ledger.ts";
 
 describeDatabase("verifiers of several gateways", (open) => {
@@ -55,6 +55,53 @@ describeDatabase("verifiers of several gateways", (open) => {
     const run = await ended(one);
     expect(run).toMatchObject({ state: "done", differencesCount: 0, differences: [], entries: 2 });
     expect(run.finishedAt! >= run.startedAt).toBe(true);
+  });
+
+  it("BILL-01: a row of the log that says another cost than was charged is a difference; one that is gone is none", async () => {
+    const other = await open();
+    await addWorkspace(other, "w");
+    await addKey(other, { workspaceId: "w", id: "k" });
+    const ledger = createLedger(other);
+    await ledger.credit({ workspaceId: "w", reference: "credit-1", amountNano: 100n });
+    const call = { workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 20n };
+    for (const [id, amountNano] of [
+      ["req_a", 7n],
+      ["req_b:late", 8n],
+      ["req_c", 9n],
+      ["req_unknown", 4n],
+      ["req_gone", 5n],
+    ] as const)
+      await ledger.spend({ ...call, id }, () => Promise.resolve({ amountNano }));
+    await ledger.close();
+    expect(await verifyLedger(other)).toEqual([]);
+    // The answer of the database was lost for one that says 0; retention dropped another.
+    await other.query(
+      `insert into requests (workspace_id, id, cost_nano)
+       values ('w', 'req_a', 7), ('w', 'req_b', 8), ('w', 'req_unknown', 0)`,
+    );
+    expect(await verifyLedger(other)).toEqual([]);
+    await other.query(
+      "insert into requests (workspace_id, id, cost_nano) values ('w', 'req_c', 8), ('w', 'req_none', 3)",
+    );
+    const one = createVerifier(other, silentLog);
+    opened.push(one);
+    await began(one);
+    const { differences } = (await ended(one)) as { differences: readonly object[] };
+    for (const found of [differences, await verifyLedger(other)])
+      expect(found).toEqual([
+        {
+          workspaceId: "w",
+          what: "cost of req_c in the request log",
+          recordedNano: 8n,
+          computedNano: 9n,
+        },
+        {
+          workspaceId: "w",
+          what: "cost of req_none in the request log",
+          recordedNano: 3n,
+          computedNano: 0n,
+        },
+      ]);
   });
 
   it("runs once, however many gateways are asked at the same moment; each sees that it runs", async () => {
