@@ -124,6 +124,25 @@ What holds:
 - The audit log has \`member.create\`, \`invitation.create\`, \`invitation.revoke\`, \`invitation.accept\`,
   \`password.change\`, and \`password.end\` where the identity provider ended a password.
 
+### Your identity provider
+
+Register the gateway there as a web client with a secret (OpenID Connect, authorization code), and name it in the
+configuration:
+
+\`\`\`yaml
+console:
+  oidc:
+    issuer: https://login.example.com
+    client_id: tollgate
+    client_secret: \${OIDC_CLIENT_SECRET}
+\`\`\`
+
+- **Redirect URI**: \`TOLLGATE_PUBLIC_URL\` and \`/auth/callback/oidc\`, such as \`https://gateway.example.com/auth/callback/oidc\`.
+- **Client authentication**: \`client_secret_post\`. PKCE is used.
+- **Scopes**: \`openid email profile\`. The ID token or the userinfo endpoint must have \`email\`.
+- **Discovery**: \`/.well-known/openid-configuration\` below \`issuer\` is read at the first sign-in.
+- Signing in makes nobody a member: add people first, by the address that the provider knows.
+
 ## Where you are signed in, and a lost password
 
 \`GET /sessions\` lists your open sessions, with \`ip\` and \`user_agent\` of their beginning. \`DELETE /sessions/{id}\` ends

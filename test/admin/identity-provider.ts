@@ -20,10 +20,14 @@ export async function startIdentityProvider(client: { id: string; secret: string
   let claims: Claims;
   /** Tokens of another issuer's key, when the test wants a forger. */
   let forge = false;
+  /** Whether the token has the id alone, and everything else is asked for with the access token. */
+  let isBare = false;
+  const granted = new Map<string, Claims>();
 
   function idToken(nonce: string | null, who: Claims): string {
     const now = Math.floor(Date.now() / 1000);
-    const body = { ...who, nonce, iss: issuer, aud: client.id, iat: now, exp: now + 60 };
+    const said = isBare ? { sub: who.sub } : who;
+    const body = { ...said, nonce, iss: issuer, aud: client.id, iat: now, exp: now + 60 };
     const text = `${base64url({ alg: "RS256", kid: "one" })}.${base64url(body)}`;
     const key = forge ? generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey : privateKey;
     return `${text}.${sign("sha256", Buffer.from(text), key).toString("base64url")}`;
@@ -47,8 +51,10 @@ export async function startIdentityProvider(client: { id: string; secret: string
     if (!known || !authenticated) return undefined;
     if (known.query.get("code_challenge") !== challenge) return undefined;
     codes.delete(form.get("code")!);
+    const access = randomUUID();
+    granted.set(`Bearer ${access}`, known.claims);
     return {
-      access_token: randomUUID(),
+      access_token: access,
       token_type: "Bearer",
       expires_in: 60,
       id_token: idToken(known.query.get("nonce"), known.claims),
@@ -64,11 +70,15 @@ export async function startIdentityProvider(client: { id: string; secret: string
         issuer,
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/userinfo`,
         jwks_uri: `${issuer}/jwks`,
         id_token_signing_alg_values_supported: ["RS256"],
       });
     } else if (url.pathname === "/jwks") {
       json(200, { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "RS256" }] });
+    } else if (url.pathname === "/userinfo") {
+      const who = granted.get(request.headers.authorization ?? "");
+      json(who ? 200 : 401, who ?? { error: "invalid_token" });
     } else if (url.pathname === "/authorize") {
       const code = randomUUID();
       codes.set(code, { query: url.searchParams, claims });
@@ -77,8 +87,8 @@ export async function startIdentityProvider(client: { id: string; secret: string
       back.searchParams.set("state", url.searchParams.get("state")!);
       response.writeHead(302, { location: back.href }).end();
     } else {
-      const granted = await token(request);
-      json(granted ? 200 : 400, granted ?? { error: "invalid_grant" });
+      const tokens = await token(request);
+      json(tokens ? 200 : 400, tokens ?? { error: "invalid_grant" });
     }
   }
 
@@ -88,9 +98,10 @@ export async function startIdentityProvider(client: { id: string; secret: string
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
-    signsIn(who: Claims, options: { forged?: boolean } = {}) {
+    signsIn(who: Claims, options: { forged?: boolean; bare?: boolean } = {}) {
       claims = who;
       forge = options.forged === true;
+      isBare = options.bare === true;
     },
     close: () => new Promise((resolve) => server.close(resolve)),
   };

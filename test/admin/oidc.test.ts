@@ -39,7 +39,13 @@ const cookies = (response: Response): string =>
 /** Everything a browser does, until it is back in the console. */
 async function signIn(
   who: Claims,
-  options: { forged?: boolean; state?: string; at?: { url: string }; with?: typeof provider } = {},
+  options: {
+    forged?: boolean;
+    bare?: boolean;
+    state?: string;
+    at?: { url: string };
+    with?: typeof provider;
+  } = {},
 ) {
   const { url: base } = options.at ?? gateway;
   (options.with ?? provider).signsIn(who, options);
@@ -80,6 +86,13 @@ it("a member signs in with the identity provider, and has their role; again, as 
   });
   const second = await signIn(ann);
   expect((await me(second.cookie)).json.user_id).toBe(known.json.user_id);
+});
+
+it("an address that only the userinfo endpoint has is as good as one in the token", async () => {
+  const { cookie } = await signIn(ann, { bare: true });
+  expect((await me(cookie)).json).toMatchObject({ name: "ann@example.com" });
+  const eve = { ...ann, sub: "idp-eve", email: "ann@example.com", email_verified: false };
+  expect((await me((await signIn(eve, { bare: true })).cookie)).status).toBe(401);
 });
 
 it("the first sign-in with the identity provider ends the password that somebody else knows, and what came of it", async () => {
