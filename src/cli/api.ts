@@ -48,7 +48,10 @@ export const addApiOptions = (command: Command): Command =>
     .option("--url <address>", "the gateway to ask (the one that runs on the data directory)")
     .option("--json", "print JSON");
 
-/** Every record of a list, page by page. */
+/** The most that a page may have. */
+const pageLimit = "100";
+
+/** Every record of a list, page by page. A list that comes whole takes no limit, so that only one with a second page is given one. */
 export async function listAll(
   api: Api,
   path: string,
@@ -60,7 +63,7 @@ export async function listAll(
     const page: Json = await api.call({
       method: "GET",
       path,
-      query: { ...query, ...(cursor !== null && { cursor }) },
+      query: { ...query, ...(cursor !== null && { cursor, limit: pageLimit }) },
     });
     records.push(...(page.data as Json[]));
     cursor = page.next_cursor as string | null;

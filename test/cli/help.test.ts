@@ -45,6 +45,7 @@ it("the commands are the documented ones", () => {
     "credits add",
     "credits take",
     "credits show",
+    "credits list",
     "erase",
     "erase end-user",
     "erase person",
