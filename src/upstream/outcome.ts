@@ -6,6 +6,7 @@ import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts
 import type { WireError } from "../protocols/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 import { ExchangeError, type ExchangeFailure } from "./exchange-error.ts";
+import { isModerated, moderationWords } from "./moderation.ts";
 import { isAboutCallersThing, isAboutModel } from "./not-found.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
 
@@ -141,6 +142,7 @@ export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick
 function rowOf({ status, wire, namesThing = () => false }: Refusal): Row {
   // Google refuses a wrong key with 400; it is ours, not the caller's.
   if (wire.code !== undefined && credentialCodes.has(wire.code)) return ourCredential;
+  if (isModerated(wire.message)) return callerMistake;
   if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
   if (status === 400 && isAboutModel(wire)) return ourSetup;
   return rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
@@ -160,7 +162,10 @@ function errorOf(
 ): GatewayError {
   switch (row.code) {
     case "upstream_rejected":
-      return new GatewayError("upstream_rejected", wire.message, { status, param: wire.param });
+      return new GatewayError("upstream_rejected", moderationWords(wire.message), {
+        status,
+        param: wire.param,
+      });
     case "rate_limit_exceeded":
       return new GatewayError(
         "rate_limit_exceeded",

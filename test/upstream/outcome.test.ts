@@ -96,6 +96,30 @@ describe("whose fault it is", () => {
     expect(outcome(429, "insufficient_quota").credential).toMatchObject({ of: "credential" });
   });
 
+  it.each([
+    [
+      403,
+      "Content violates usage guidelines. Team: 9f5e, API key ID: 3c2b, Model: m, Failed check: SAFETY_CHECK_TYPE_BIO",
+      "Content violates usage guidelines. Model: m, Failed check: SAFETY_CHECK_TYPE_BIO",
+    ],
+    [
+      403,
+      'vendor/model-1 requires moderation on Azure. Your input was flagged for "violence".',
+      'vendor/model-1 requires moderation on Azure. Your input was flagged for "violence".',
+    ],
+  ])(
+    "%i of a prompt that moderation refused is the caller's, and says nothing of the key: %s",
+    (status, message, told) => {
+      const refused = outcomeOfStatus(
+        { status, wire: { message, code: "permission-denied" }, retryAfter: undefined },
+        nowMs,
+      );
+      expect(refused).toMatchObject({ fault: "caller", hurtsHealth: false, retrySame: false });
+      expect(refused.credential).toBeUndefined();
+      expect(refused.error).toMatchObject({ code: "upstream_rejected", status, message: told });
+    },
+  );
+
   it("a limited rate is of one credential at one model, for as long as the vendor says", () => {
     expect(outcome(429, undefined, "7")).toMatchObject({
       hurtsHealth: false,

@@ -6,6 +6,7 @@
 import { shortText } from "../../base/text.ts";
 import type { Provider } from "../../catalog/index.ts";
 import { withoutCredentials } from "../masking.ts";
+import { isModerated, moderationWords } from "../moderation.ts";
 import { failedWith, outcomeOfStatus, unusableAnswer, type RefusedCredential } from "../outcome.ts";
 import { retryAfterMsOf } from "../retry-after.ts";
 import type { MediaAnswer } from "./ask-handler.ts";
@@ -38,7 +39,11 @@ const ourAccount =
 const ourAccountSays = /^(incorrect api key provided|your team .{0,80}(credits|spending limit))/i;
 
 const contentPolicy =
-  /content_?policy|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?control/i;
+  /content_?policy|content-?moderated|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?(?:control|detection)/i;
+
+/** Moderation speaks of the request, whatever the status, also where a stream that had begun is broken off with it. */
+const aboutContent = (code: string, message: string): boolean =>
+  contentPolicy.test(code) || isModerated(message);
 
 const badArgument =
   /^(invalid|client specified an invalid|missing|bad_?request|unsupported|unknown_parameter)/i;
@@ -93,9 +98,8 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
       message: failedWith(status),
     };
   }
-  // Moderation speaks of the request, also where a stream that had begun is broken off with it.
-  if (contentPolicy.test(code)) {
-    const toCaller = { code: "content_policy_violation", message };
+  if (aboutContent(code, message)) {
+    const toCaller = { code: "content_policy_violation", message: moderationWords(message) };
     return { fault: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...toCaller };
   }
   const { fault, retrySame, hurtsHealth, credential, error } = outcomeOfStatus(
@@ -122,7 +126,7 @@ export function failedJob(code: string | undefined, message: string | undefined)
   const words = message && shortText(message, messageMax);
   if (aboutUs(known, words ?? ""))
     return { state: "failed", code: "upstream_error", message: unmade };
-  if (contentPolicy.test(known)) return blockedJob(words);
+  if (aboutContent(known, words ?? "")) return blockedJob(words && moderationWords(words));
   if (badArgument.test(known)) {
     const message = words ?? "The provider refused the request's values.";
     return { state: "failed", code: "invalid_argument", message };
