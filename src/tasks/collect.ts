@@ -30,11 +30,21 @@ const unclaimedMs = 24 * 60 * 60 * 1000;
 
 type Succeeded = Extract<MediaState, { state: "succeeded" }>;
 
-/** Fetches what was made, and ends the task; false where it had ended without it, and then nothing of it is kept. */
+interface Collecting {
+  readonly target: KeyedCandidate;
+  readonly answer: Succeeded;
+  /** Whether the vendor can be asked for the result once more; never where absent. */
+  readonly mayComeBack?: (() => boolean) | undefined;
+}
+
+/**
+ * Fetches what was made, and ends the task; false where it had ended without it, and then nothing of it is kept.
+ * @throws DownloadError where it cannot be fetched now, and `mayComeBack`; what our storage fails with, where its vendor keeps it
+ */
 export async function collect(
   services: TaskServices,
   job: Job,
-  { target, answer }: { readonly target: KeyedCandidate; readonly answer: Succeeded },
+  { target, answer, mayComeBack }: Collecting,
 ): Promise<boolean> {
   await services.at("collect.begin");
   const { workspaceId, id: taskId } = job;
@@ -48,6 +58,9 @@ export async function collect(
     for (const result of wantedOf(job.request, answer.results))
       artifacts.push(await keep(services, job, { target, result, drafts, bytesMax }));
   } catch (error) {
+    // What is here of it would stay for a day, with each further try.
+    await drafts.discard();
+    if (error instanceof DownloadError && error.retryable && mayComeBack?.() === true) throw error;
     return failed(services, job, { target, error });
   }
   await services.at("collect.stored");

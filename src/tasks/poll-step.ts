@@ -6,6 +6,8 @@ import type { KeyedCandidate } from "../attempts/index.ts";
 import {
   AskFailure,
   asAnswered,
+  DownloadError,
+  outcomeOfRefusal,
   type MediaDialect,
   type MediaRefusal,
   type MediaState,
@@ -41,8 +43,7 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
-      await collect(services, noted, { target, answer });
-      return;
+      return made(services, noted, { target, answer });
     case "failed": {
       const { code, message } = answer;
       await endTask(services, noted, { status: "failed", error: { code, message } });
@@ -57,20 +58,83 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
       });
       return;
     case "missing":
-      return missed(services, job, target.dialect);
-    default: {
-      const pause = Math.max(pauseMs(services, job, target.dialect), askedPauseMs(answer));
-      return later(services, job, pause, { misses: 0, missing_since: null });
-    }
+      return missed(services, job, target.dialect, () =>
+        expire(services, job, "The vendor does not know this task any more."),
+      );
+    case "refused":
+      return refused(services, noted, { target, answer });
+    default:
+      return later(services, job, pauseMs(services, job, target.dialect), noMisses);
   }
 }
+
+/** What a poll writes that the vendor has answered. */
+const noMisses: JobChange = { misses: 0, missing_since: null };
+
+/** A poll that is refused says nothing of the job, as a rule. */
+async function refused(
+  services: TaskServices,
+  job: Job,
+  { target, answer }: { readonly target: KeyedCandidate; readonly answer: MediaRefusal },
+): Promise<void> {
+  const ended = endOfRefused(answer);
+  if (ended === undefined) {
+    const pause = Math.max(pauseMs(services, job, target.dialect), askedPauseMs(answer));
+    return later(services, job, pause, noMisses);
+  }
+  const { error, isSure } = ended;
+  const end = async () => void (await endTask(services, job, { status: "failed", error }));
+  return isSure ? end() : missed(services, job, target.dialect, end);
+}
+
+/**
+ * What it says of the job all the same, if anything. xAI tells with 400 that moderation has withheld the result. Another refusal that
+ * finds the question wrong is believed once it stands, as a vendor is that does not know a job: it would be asked until the deadline,
+ * with the caller's money held.
+ */
+function endOfRefused(refusal: MediaRefusal) {
+  const { fault, code, message } = outcomeOfRefusal(refusal);
+  const isSure = code === "content_policy_violation";
+  // Without a code it may be of somebody in between.
+  if (fault !== "caller" || !(isSure || refusal.code !== undefined)) return undefined;
+  return { error: { code, message }, isSure };
+}
+
+/**
+ * The vendor has made it. A result that cannot be fetched now is fetched again for some time: its vendor keeps it, and has charged for it.
+ */
+async function made(
+  services: TaskServices,
+  job: Job,
+  { target, answer }: { readonly target: KeyedCandidate; readonly answer: Succeeded },
+): Promise<void> {
+  const nowMs = services.clock.now();
+  const begunMs = performance.now();
+  // Without misses it is the time of the first try to fetch it.
+  const sinceMs = (job.misses === 0 ? job.missingSince?.getTime() : undefined) ?? nowMs;
+  const waitedMs = () => nowMs - sinceMs + performance.now() - begunMs;
+  const mayComeBack = () => waitedMs() < services.timing.downloadMs;
+  try {
+    await collect(services, job, { target, answer, mayComeBack });
+  } catch (error) {
+    if (!(error instanceof DownloadError)) throw error;
+    services.log.warn(
+      { err: error, task: job.id },
+      "a result could not be fetched; it is tried again",
+    );
+    const pause = Math.max(pauseMs(services, job, target.dialect), waitedMs() / 2);
+    return later(services, job, pause, { misses: 0, missing_since: new Date(sinceMs) });
+  }
+}
+
+type Succeeded = Extract<MediaState, { state: "succeeded" }>;
 
 /** How long a vendor that asks to be left alone is left alone: its job may be done meanwhile, and its caller waits. */
 const askedPauseMsMax = 120_000;
 
 /** The pause that a refusal asks for, if any. */
-const askedPauseMs = (answer: Answer): number =>
-  answer.state === "refused" ? Math.min(answer.retryAfterMs ?? 0, askedPauseMsMax) : 0;
+const askedPauseMs = ({ retryAfterMs = 0 }: MediaRefusal): number =>
+  Math.min(retryAfterMs, askedPauseMsMax);
 
 /** States in which the vendor failed to make it, or to say how it stands. */
 const troubles: readonly Answer["state"][] = ["failed", "refused", "unreachable"];
@@ -106,14 +170,18 @@ export async function poll(
   }
 }
 
-/** The vendor does not know the job: right after it took it that may pass; for good it has forgotten it. */
-async function missed(services: TaskServices, job: Job, dialect: MediaDialect): Promise<void> {
+/** The vendor does not know the job, or refuses to speak of it: right after it took it that may pass; for good it is the end. */
+async function missed(
+  services: TaskServices,
+  job: Job,
+  dialect: MediaDialect,
+  end: () => Promise<void>,
+): Promise<void> {
   const nowMs = services.clock.now();
   const misses = job.misses + 1;
-  const since = job.missingSince?.getTime() ?? nowMs;
+  const since = (job.misses === 0 ? undefined : job.missingSince?.getTime()) ?? nowMs;
   const { missesMin, missingMs } = services.timing;
-  if (misses >= missesMin && nowMs - since >= missingMs)
-    return expire(services, job, "The vendor does not know this task any more.");
+  if (misses >= missesMin && nowMs - since >= missingMs) return end();
   return later(services, job, pauseMs(services, job, dialect), {
     misses,
     missing_since: new Date(since),

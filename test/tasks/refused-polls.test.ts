@@ -1,0 +1,124 @@
+// Polls that a vendor refuses for what the job is: xAI tells with 400 that moderation has withheld a video, and that a job was wrong.
+// Nobody waits for those until the deadline. docs/tasks.md; wire shapes of xAI.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { booksOf, type Books } from "../money/support.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { clipConfiguration, mp4 } from "../support/task-life.ts";
+import { startBench, type Bench } from "../task-http/support.ts";
+
+const timing = { firstPollMs: 20, sweepMs: 50, missesMin: 3, missingMs: 50 };
+
+type Poll = readonly [status: number, body: object | string];
+const early: Poll = [400, { code: "invalid-argument", error: "The request is not there yet." }];
+const working: Poll = [202, ""];
+
+/** What the vendor answers to the polls of a job, in order; the last one stays. */
+const polls: Record<string, Poll[]> = {
+  moderated: [
+    working,
+    [
+      400,
+      {
+        code: "imagine:content-moderated",
+        error: "Generated video rejected by content moderation.",
+        usage: { cost_in_usd_ticks: 200_000_000 },
+      },
+    ],
+  ],
+  "moderated in words": [
+    [
+      400,
+      {
+        code: "Client specified an invalid argument",
+        error: "Generated video rejected by content moderation.",
+      },
+    ],
+  ],
+  wrong: [[400, { code: "invalid-argument", error: "A prompt is required." }]],
+  early: [early, early, working],
+  "early again": [early, early, working, early, early],
+  key: [
+    [400, { code: "invalid-argument", error: "Incorrect API key provided: xai-1." }],
+    [400, { code: "invalid-argument", error: "Incorrect API key provided: xai-1." }],
+    [400, { code: "invalid-argument", error: "Incorrect API key provided: xai-1." }],
+    [400, { code: "invalid-argument", error: "Incorrect API key provided: xai-1." }],
+    [400, { code: "invalid-argument", error: "Incorrect API key provided: xai-1." }],
+  ],
+  page: Array.from({ length: 5 }, (): Poll => [400, "<html>Bad Request</html>"]),
+};
+const ending = new Set(["moderated", "moderated in words", "wrong"]);
+
+let vendor: Recorder;
+let bench: Bench;
+let books: Books;
+beforeAll(async () => {
+  const next = new Map<string, number>();
+  vendor = await startRecorder((request, response) => {
+    if (request.path.endsWith(".mp4"))
+      return void response.writeHead(200, { "content-length": mp4.length }).end(mp4);
+    if (request.method === "POST")
+      return void response.end(JSON.stringify({ request_id: request.body["prompt"] }));
+    const name = decodeURIComponent(request.path.split("/").at(-1)!);
+    const at = next.get(name) ?? 0;
+    next.set(name, at + 1);
+    const said = polls[name]!;
+    const done: Poll = [
+      200,
+      { status: "done", video: { url: `${vendor.url}/v.mp4`, duration: 1 } },
+    ];
+    const [status, body] = said[at] ?? (ending.has(name) ? said.at(-1)! : done);
+    response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+  });
+  bench = await startBench({ config: clipConfiguration(`${vendor.url}/v1`), tasks: { timing } });
+  await bench.credit("100");
+  books = booksOf(bench.database);
+});
+afterAll(async () => {
+  await bench?.close();
+  await vendor?.close();
+});
+
+const clip = (prompt: string) => ({ model: "acme/clip", prompt, duration: 1, resolution: "480p" });
+const asked = (name: string) =>
+  vendor.requests.filter(({ path }) => decodeURIComponent(path).endsWith(`/videos/${name}`)).length;
+const heldFor = async (id: string) => (await books.holds()).filter((hold) => hold.id === id).length;
+
+describe("a poll that is refused", () => {
+  it.each([
+    ["moderated", 2],
+    ["moderated in words", 1],
+  ])("because the video was %s ends the task at once, unbilled", async (name, times) => {
+    const { id } = await bench.create(clip(name));
+    const task = await bench.until(id, "failed", "succeeded", "expired");
+    expect(task).toMatchObject({
+      status: "failed",
+      cost: "0",
+      error: {
+        code: "content_policy_violation",
+        message: "Generated video rejected by content moderation.",
+      },
+    });
+    expect([asked(name), await heldFor(id)]).toEqual([times, 0]);
+  });
+
+  it("T80: because the job is wrong ends the task once that stands, with the vendor's words", async () => {
+    const { id } = await bench.create(clip("wrong"));
+    const task = await bench.until(id, "failed", "succeeded", "expired");
+    expect(task).toMatchObject({
+      status: "failed",
+      cost: "0",
+      error: { code: "invalid_argument", message: "A prompt is required." },
+    });
+    expect(asked("wrong")).toBeGreaterThanOrEqual(timing.missesMin);
+    expect(await heldFor(id)).toBe(0);
+  });
+
+  it.each(["early", "early again", "key", "page"])(
+    "T80: at first, or for what is not the job's, is no end: %s",
+    async (name) => {
+      const { id } = await bench.create(clip(name));
+      const task = await bench.until(id, "failed", "succeeded", "expired");
+      expect(task.status).toBe("succeeded");
+    },
+  );
+});

@@ -1,0 +1,116 @@
+/**
+ * Results that cannot be fetched or stored just now: their vendor has made them, charged for them, and keeps them for a while.
+ * docs/tasks.md; STORE-01.
+ */
+import { describe, expect, it } from "vitest";
+import type { FileStore } from "../../src/files/index.ts";
+import { takenTarget } from "../../src/tasks/attempt.ts";
+import { collect } from "../../src/tasks/collect.ts";
+import { defaultTiming } from "../../src/tasks/engine.ts";
+import { pollStep } from "../../src/tasks/poll-step.ts";
+import type { Job } from "../../src/tasks/rows.ts";
+import { startRecorder } from "../support/recorder.ts";
+import { mp4 } from "../support/task-life.ts";
+import { clock, rowOf, running, useWorld } from "./steps-support.ts";
+import { says, type Reply } from "./support.ts";
+
+const world = useWorld();
+
+const doneAt =
+  (url: string): Reply =>
+  (response) =>
+    void response.end(JSON.stringify({ status: "succeeded", content: { video_url: url } }));
+
+/** The next poll, taken by this process. */
+async function pollAgain({ id }: Job, services = world.services): Promise<Job> {
+  await world.database.query("update tasks set lease_token = 'mine' where id = $1", [id]);
+  await pollStep(services, await rowOf(world, id));
+  return rowOf(world, id);
+}
+
+describe("a result that cannot be fetched", () => {
+  it("STORE-01: is fetched again at a later poll, and its task succeeds", async () => {
+    let isAway = true;
+    const store = await startRecorder((_request, response) => {
+      if (isAway) return void response.writeHead(503).end();
+      response.writeHead(200, { "content-length": mp4.length }).end(mp4);
+    });
+    world.vendor.plan("GET", doneAt(`${store.url}/made`));
+    const job = await running(world);
+    await pollStep(world.services, job);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "running", error: null });
+    expect(Math.max(...world.due)).toBeLessThanOrEqual(20_000);
+    clock.advance(60_000);
+    expect(await pollAgain(job)).toMatchObject({ status: "running" });
+    isAway = false;
+    clock.advance(30_000);
+    expect(await pollAgain(job)).toMatchObject({ status: "succeeded" });
+    await store.close();
+  });
+
+  it("STORE-01: for as long as results may take fails its task, unbilled, and nothing of it is kept", async () => {
+    const store = await startRecorder((_request, response) => {
+      response.writeHead(200, { "content-length": 10_000 });
+      response.write(mp4, () => response.destroy());
+    });
+    world.vendor.plan("GET", doneAt(`${store.url}/made`));
+    const job = await running(world);
+    await pollStep(world.services, job);
+    expect((await rowOf(world, job.id)).status).toBe("running");
+    clock.advance(defaultTiming.downloadMs);
+    expect(await pollAgain(job)).toMatchObject({
+      status: "failed",
+      costNano: 0n,
+      error: { code: "artifact_unavailable" },
+    });
+    const kept = await world.database.query(
+      "select name from files where task_id = $1 and expires_at > $2",
+      [job.id, new Date(clock.now())],
+    );
+    expect(kept).toEqual([]);
+    await store.close();
+  });
+
+  it("T80: is not taken for a job that its vendor has forgotten, when that follows", async () => {
+    const store = await startRecorder((_request, response) => void response.writeHead(503).end());
+    world.vendor.plan("GET", doneAt(`${store.url}/made`), says.refused(404));
+    const timing = { ...defaultTiming, missesMin: 1 };
+    const job = await running(world);
+    await pollStep(world.services, job);
+    clock.advance(defaultTiming.missingMs);
+    expect(await pollAgain(job, { ...world.services, timing })).toMatchObject({
+      status: "running",
+      misses: 1,
+    });
+    await store.close();
+  });
+});
+
+it("STORE-01: of results that our storage takes in part nothing stays, though they are fetched again", async () => {
+  const job = await running(world);
+  const { files } = world.services;
+  let puts = 0;
+  const short: FileStore = {
+    ...files,
+    put(...given) {
+      puts += 1;
+      return puts < 3 ? files.put(...given) : Promise.reject(new Error("the disk is full"));
+    },
+  };
+  const base64 = mp4.toString("base64");
+  const results = Array.from({ length: 3 }, () => ({ from: "base64", base64 }) as const);
+  const target = takenTarget(world.services, job)!;
+  const answer = { state: "succeeded", results, reported: {} } as const;
+  const once = { ...world.services, files: short };
+  await expect(collect(once, job, { target, answer })).rejects.toThrow("the disk is full");
+  const rows = await world.database.query<{ name: string; expires_at: Date }>(
+    "select name, expires_at from files where task_id = $1",
+    [job.id],
+  );
+  // The third was tried three times.
+  expect(rows).toHaveLength(5);
+  const isOver = (at: Date) => at.getTime() <= clock.now();
+  expect(rows.filter(({ expires_at: at }) => !isOver(at))).toEqual([]);
+  const open = await Promise.all(rows.map(({ name }) => files.open(name)));
+  expect(open.filter((file) => file !== undefined)).toEqual([]);
+});
