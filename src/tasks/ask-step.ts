@@ -14,7 +14,14 @@ import {
 import { permits } from "../routing/index.ts";
 import { persist } from "../storage/index.ts";
 import { asAnswered, AskFailure, type MediaState } from "../upstream/index.ts";
-import { askTarget, nextTarget, withAttempt, withOutcome, wordsBytesMax } from "./attempt.ts";
+import {
+  askTarget,
+  nextTarget,
+  offerOf,
+  withAttempt,
+  withOutcome,
+  wordsBytesMax,
+} from "./attempt.ts";
 import { collect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
@@ -116,9 +123,12 @@ async function intend(
   const attempts = withAttempt(job, target, nowMs);
   // A vendor that works while the connection is open works from now on.
   const status = target.dialect.synchronous === true ? "running" : job.status;
+  // Each provider loses what it cannot take; the task tells what is lost at the one that is asked.
+  const { notes } = offerOf(job);
   const change = {
     status,
     asking: true,
+    ...(notes && { notes: JSON.stringify(notes) }),
     provider: target.provider.id,
     credential: target.credential.id,
     upstream_model: target.offer.upstreamModel,
@@ -134,6 +144,7 @@ async function intend(
         status,
         attempts,
         asking: true,
+        notes: notes ?? job.notes,
         provider: target.provider.id,
         credential: target.credential.id,
       }

@@ -5,15 +5,14 @@ import {
   mediaPool,
   type KeyedCandidate,
 } from "../attempts/index.ts";
-import type { MediaOffer } from "../catalog/index.ts";
 import { ask, type AskLimits, type MediaAsk } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
-import type { Job } from "./rows.ts";
+import type { Job, PlannedOffer } from "./rows.ts";
 import { passedOn } from "./trace.ts";
 import type { TaskAttempt } from "./types.ts";
 
 /** The offer of the attempt that is to be made now: the offers in order, and from the first again. */
-const offerOf = (job: Job): MediaOffer => job.offers[job.attempt % job.offers.length]!;
+export const offerOf = (job: Job): PlannedOffer => job.offers[job.attempt % job.offers.length]!;
 
 /** Who the next attempt asks; undefined where the configuration does not have it any more. */
 export function nextTarget(

@@ -152,6 +152,7 @@ export const writeRetryMs = ({ asking }: Pick<Job, "asking">): number =>
 export type JobChange = Partial<{
   status: TaskStatus;
   attempts: string;
+  notes: string;
   attempt: number;
   provider: string | null;
   credential: string | null;

@@ -8,10 +8,16 @@ import { openScope, type Constraints, type MediaPlan } from "../routing/index.ts
 import type { Right } from "./right.ts";
 import type { Task } from "./types.ts";
 
+/** An offer as a task keeps it. */
+export interface PlannedOffer extends MediaOffer {
+  /** Sentences about what this offer's provider changes in the request; absent where all offers change the same. */
+  readonly notes?: readonly string[] | undefined;
+}
+
 /** What a step works on: the task, who may serve it, and how far the attempt under way has come. */
 export interface Job extends Task {
   /** Never empty; `attempt` is the one that is tried or under way. */
-  readonly offers: readonly MediaOffer[];
+  readonly offers: readonly PlannedOffer[];
   readonly explanation: unknown;
   /** What the caller's layers allowed when it was submitted; holds for every attempt (T74). */
   readonly constraints: Constraints;
@@ -45,6 +51,7 @@ export interface StoredPlan {
     readonly streaming: boolean;
     /** JSON text in which a bigint is written as `"123n"`. */
     readonly price: string;
+    readonly notes?: readonly string[];
   }[];
   readonly explanation: unknown;
   /** What the caller's layers allowed then; absent in rows of older versions. */
@@ -53,20 +60,23 @@ export interface StoredPlan {
   readonly traceparent?: string;
 }
 
+type Plan = Omit<MediaPlan, "offers"> & { readonly offers: readonly PlannedOffer[] };
+
 /** A plan as it is stored. */
 export function storedPlan(
-  { offers, explanation, constraints }: MediaPlan,
+  { offers, explanation, constraints }: Plan,
   traceparent?: string,
 ): StoredPlan {
   assert(offers.length > 0, "a task has at least one offer");
   return {
-    offers: offers.map((offer) => ({
+    offers: offers.map(({ notes, ...offer }) => ({
       provider: offer.provider,
       upstream_model: offer.upstreamModel,
       streaming: offer.streaming,
       price: JSON.stringify(offer.price, (_key, value: unknown) =>
         typeof value === "bigint" ? `${value}n` : value,
       ),
+      ...(notes && { notes }),
     })),
     explanation,
     constraints,

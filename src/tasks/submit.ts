@@ -3,9 +3,10 @@
  * Requirements: TASK; docs/tasks.md; T57, T81.
  */
 import { toGatewayError, type ErrorCode } from "../base/errors.ts";
-import type { Note } from "../base/notes.ts";
+import { noteSentences, type Note } from "../base/notes.ts";
 import { newId } from "../base/ids.ts";
 import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
+import type { MediaPlan } from "../routing/index.ts";
 import { checkAddress } from "../upstream/index.ts";
 import type { Acceptance, Submission } from "./accept.ts";
 import type { TaskServices } from "./engine.ts";
@@ -97,8 +98,18 @@ function prepare(
   const { health } = services;
   const catalog = services.catalog();
   const prepared = prepareMedia({ catalog, health, caller, model, input, waits: true });
-  const notes = notesAt(catalog, prepared, prepared.plan.offers[0]!, input.fields);
-  return { ...prepared, notes: [...changes, ...notes] };
+  const notes = prepared.plan.offers.map((offer) => [
+    ...changes,
+    ...notesAt(catalog, prepared, offer, input.fields),
+  ]);
+  return { ...prepared, notes: notes[0]!, plan: withNotes(prepared.plan, notes) };
+}
+
+/** A plan that says of each offer what its provider changes in the request, where that is not the same at all of them. */
+function withNotes(plan: MediaPlan, notes: readonly (readonly Note[])[]): MediaPlan {
+  const told = notes.map(noteSentences);
+  if (told.every((sentences) => sentences.join("\n") === told[0]!.join("\n"))) return plan;
+  return { ...plan, offers: plan.offers.map((offer, at) => ({ ...offer, notes: told[at] })) };
 }
 
 /** Where callbacks go and where material comes from. Nothing has been reserved yet: a bad address costs nothing (T77). */

@@ -1,0 +1,73 @@
+// What is lost of a request is lost at a provider: a task that another one takes tells what is lost there. TASK-35, VID-28.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { mp4 } from "../support/task-life.ts";
+import { startBench, type Bench } from "../task-http/support.ts";
+import { oneKey, says, startArkVendor, type ArkVendor } from "./support.ts";
+
+let ark: ArkVendor;
+let xai: Recorder;
+let bench: Bench;
+beforeAll(async () => {
+  ark = await startArkVendor();
+  xai = await startRecorder((request, response) => {
+    if (request.path.endsWith(".mp4"))
+      return void response.writeHead(200, { "content-length": mp4.length }).end(mp4);
+    if (request.method === "POST") return void response.end('{"request_id":"job-x"}');
+    const video = { url: `${xai.url}/v.mp4`, duration: 2 };
+    return void response.end(JSON.stringify({ status: "done", video }));
+  });
+  const price = (rate: number) => `{ output_video_token: "${rate}" }`;
+  bench = await startBench({
+    config: `
+providers:
+${oneKey("ark", ark)}
+  - { id: xai, dialect: xai, base_url: "${xai.url}/v1", api_key: secret }
+models:
+  - id: acme/clip
+    kind: video
+    family: video-tokens
+    offers:
+      - { provider: ark, upstream_model: clip, price: ${price(100)} }
+      - { provider: xai, upstream_model: clip, price: ${price(101)} }
+`,
+    tasks: { timing: { firstPollMs: 20, sweepMs: 50 } },
+  });
+  await bench.credit("1000");
+});
+afterAll(async () => {
+  await bench?.close();
+  await Promise.all([ark?.close(), xai?.close()]);
+});
+
+const clip = {
+  model: "acme/clip:@price",
+  prompt: "A boat",
+  duration: 4,
+  seed: 7,
+  camera_fixed: true,
+  moderation: "low",
+};
+const lost = (param: string) => `${param}: not supported by this model's provider, dropped`;
+
+it("VID-28: and its notes, its callback's and the log's are those of the provider that made it", async () => {
+  ark.plan("POST", says.refused(503));
+  const { id, notes } = await bench.create(clip);
+  expect(notes ?? []).not.toContain(lost("seed"));
+  const task = await bench.until(id, "succeeded", "failed");
+  expect(xai.requests[0]!.body["seed"]).toBeUndefined();
+  expect(task.notes).toEqual(expect.arrayContaining([lost("seed"), lost("camera_fixed")]));
+  const [row] = await bench.database.query<{ notes: string[] }>(
+    "select notes from tasks where id = $1",
+    [id],
+  );
+  expect(row!.notes).toEqual(task.notes);
+});
+
+it("VID-28: and they are as at first where the first provider takes it", async () => {
+  ark.reset();
+  const { id, notes = [] } = await bench.create({ ...clip, user: "u" });
+  const task = await bench.until(id, "succeeded", "failed");
+  expect(task.notes ?? []).toEqual(notes);
+  expect(ark.calls("POST").at(-1)!.body["seed"]).toBe(7);
+});
