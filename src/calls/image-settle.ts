@@ -92,15 +92,16 @@ interface Priced {
 /** Keeps the pictures, and what is said of the call as a task. */
 async function finish(context: ImageContext, made: Made, { usage, costNano, kept }: Priced) {
   const { services, call, record, prepared } = context;
+  const nowMs = services.clock.now();
+  const id = newId("task", nowMs);
   const artifacts: Artifact[] = [];
   for (const { base64, header } of made.pictures) {
     const bytes = Buffer.from(base64, "base64");
     const { mediaType } = header;
-    const { name } = await kept.put({ purpose: "result", mediaType, source: bytes });
+    // They go with their task, such as when its end user is erased.
+    const { name } = await kept.put({ purpose: "result", mediaType, source: bytes, taskId: id });
     artifacts.push({ name, mediaType, bytes: bytes.length });
   }
-  const nowMs = services.clock.now();
-  const id = newId("task", nowMs);
   const task = {
     id,
     prepared,

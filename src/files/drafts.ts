@@ -30,6 +30,8 @@ interface Draft extends Pick<FileRow, "purpose"> {
   readonly source: FileSource;
   /** Absent: a new one. */
   readonly name?: string;
+  /** The task that it ends with; the owner's where absent. */
+  readonly taskId?: string;
   /** Absent: whatever comes. */
   readonly bytesMax?: number;
 }
@@ -63,7 +65,8 @@ export class FileDrafts {
     const { purpose, mediaType, source, bytesMax = Infinity } = draft;
     const [bare = mediaType] = mediaType.split(";", 1);
     const { files, clock } = this.#services;
-    const { workspaceId, taskId = null, waitMs } = this.#owner;
+    const { workspaceId, waitMs } = this.#owner;
+    const taskId = draft.taskId ?? this.#owner.taskId ?? null;
     const name = draft.name ?? newFileName(bare);
     const nowMs = clock.now();
     const createdAt = new Date(nowMs);

@@ -4,6 +4,7 @@ import { addressEraser } from "../../src/tenancy/index.ts";
 import { differencesIn } from "../../src/verification/index.ts";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { newMember } from "../admin/people.ts";
+import { picture } from "../images/support.ts";
 import { eventually } from "../support/patience.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 
@@ -119,6 +120,30 @@ describe("an end user", () => {
     }
     expect(await charges()).toEqual(before);
     expect(await gateway.database.transaction((tx) => differencesIn(tx))).toEqual([]);
+  });
+
+  it("whose picture was made by an edit is gone with it, and so is its small copy", async () => {
+    const user = "u-edits";
+    const form = new FormData();
+    const fields = { model: "sandbox/image-model-b", prompt: "A boat", size: "1024x1024", user };
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append("image", new Blob([await picture()]), "a.png");
+    const edited = await fetch(`${gateway.url}/v1/images/edits`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: form,
+    });
+    const { gw } = (await edited.json()) as { gw: { images: { url: string }[] } };
+    const url = new URL(gw.images[0]!.url).pathname;
+    const seen = async () => {
+      const answers = await Promise.all(
+        [url, `${url}?width=160`].map((path) => fetch(gateway.url + path)),
+      );
+      return answers.map(({ status }) => status);
+    };
+    expect(await seen()).toEqual([200, 200]);
+    expect((await erase({ end_user: user })).json.erased).toMatchObject({ tasks: 1 });
+    expect(await seen()).toEqual([404, 404]);
   });
 
   it("a place to go on from that no answer named is refused, whatever is in it", async () => {
