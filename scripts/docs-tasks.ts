@@ -169,12 +169,14 @@ ${rows.join("\n")}
 
 A task that has not ended by then is \`expired\` and costs nothing, whatever its vendor still makes. So is one whose vendor
 does not know it any more: after ${defaultTiming.missesMin} polls in a row and ${defaultTiming.missingMs / 60_000} minutes in which it did not. A poll that fails is no
-answer, and ends nothing. Where it is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A task whose uploads
-cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
+answer, and ends nothing. A refusal that is about the job itself ends it: at once where moderation withholds the result (xAI
+tells so), otherwise after as many polls and as long. Where a poll is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A task whose uploads
+cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. A result that cannot be fetched now is fetched again for ${defaultTiming.downloadMs / 60_000} minutes. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
 
 ## When no vendor takes it
 
 A task is offered to its providers in order. All are asked three times within three seconds, and then it fails with the last error.
+Its \`notes\` tell what is lost at the provider that was asked last.
 \`limits.task_retry_s\` keeps it instead, for as many seconds from its submission, at most six hours:
 
 \`\`\`yaml

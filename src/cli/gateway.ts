@@ -116,6 +116,8 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     async close(options = {}) {
       stage = "leaving";
       closing = options;
+      // At once: what is asked of a vendor meanwhile might not be done in time, and others take it.
+      workers.media.tasks.rest();
       await leave(app.server, options);
       await closers.closeAll();
     },

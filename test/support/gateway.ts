@@ -188,8 +188,8 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       const secrets = await openSecrets({ database, masterKey, dataDir });
       return { database, clock: options.clock ?? systemClock, secrets };
     },
-    async close() {
-      await gateway.close();
+    async close(closing) {
+      await gateway.close(closing);
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,47 @@
+// A gateway that leaves its balancer begins no more steps of tasks: what its vendor has not answered by the end is lost. docs/operate.md.
+import { expect, it } from "vitest";
+import { startRecorder } from "../support/recorder.ts";
+import { startTestGateway } from "../support/gateway.ts";
+
+const picture =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const configurationAt = (url: string): string => `
+providers:
+  - { id: xai, dialect: xai, base_url: "${url}/v1", api_key: secret }
+models:
+  - id: acme/pictures
+    kind: image
+    family: task-image-1
+    offers:
+      - provider: xai
+        upstream_model: m
+        price: { output_image: { low: { 1K: "0.01", 2K: "0.02" }, medium: { 1K: "0.03", 2K: "0.04" } }, input_image: "0.001" }
+`;
+
+it("what is under way is made to its end meanwhile, and what is submitted meanwhile is left to others", async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const painter = await startRecorder(async (_request, response) => {
+    asked.resolve();
+    await answer.promise;
+    response.end(JSON.stringify({ data: [{ b64_json: picture }] }));
+  });
+  const gateway = await startTestGateway({
+    config: configurationAt(painter.url),
+    tasks: { timing: { sweepMs: 50 } },
+  });
+  await gateway.credit("10");
+  const submit = (headers: Record<string, string> = {}) =>
+    gateway.post("/v1/tasks", { model: "acme/pictures", prompt: "A boat" }, headers);
+  const waiting = submit({ prefer: "wait=60" });
+  await asked.promise;
+  const closed = gateway.close({ leaveMs: 1_500 });
+  const later = await submit();
+  expect(later.status).toBe(202);
+  answer.resolve();
+  expect(await (await waiting).json()).toMatchObject({ status: "succeeded" });
+  await closed;
+  expect(painter.requests).toHaveLength(1);
+  await painter.close();
+});
