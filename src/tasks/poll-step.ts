@@ -3,6 +3,7 @@
  * A poll that fails is not a failure of the task (T80). docs/tasks.md.
  */
 import type { KeyedCandidate } from "../attempts/index.ts";
+import { isTransient } from "../storage/index.ts";
 import {
   AskFailure,
   asAnswered,
@@ -100,8 +101,12 @@ function endOfRefused(refusal: MediaRefusal) {
   return { error: { code, message }, isSure };
 }
 
+/** The longest pause before a result is fetched again. */
+const againMsMax = 300_000;
+
 /**
  * The vendor has made it. A result that cannot be fetched now is fetched again for some time: its vendor keeps it, and has charged for it.
+ * One that our storage does not take is fetched again until the deadline, ever less often: each try brings all of it.
  */
 async function made(
   services: TaskServices,
@@ -117,12 +122,14 @@ async function made(
   try {
     await collect(services, job, { target, answer, mayComeBack });
   } catch (error) {
-    if (!(error instanceof DownloadError)) throw error;
-    services.log.warn(
-      { err: error, task: job.id },
-      "a result could not be fetched; it is tried again",
-    );
-    const pause = Math.max(pauseMs(services, job, target.dialect), waitedMs() / 2);
+    // Then nothing can be written.
+    if (isTransient(error)) throw error;
+    const fields = { err: error, task: job.id };
+    if (error instanceof DownloadError)
+      services.log.warn(fields, "a result could not be fetched; it is tried again");
+    else services.log.error(fields, "a result could not be kept; it is tried again");
+    const growing = Math.min(waitedMs() / 2, againMsMax);
+    const pause = Math.max(pauseMs(services, job, target.dialect), growing);
     return later(services, job, pause, { misses: 0, missing_since: new Date(sinceMs) });
   }
 }
