@@ -1,0 +1,64 @@
+// A prompt that a vendor's moderation refuses with 403 is its caller's: nobody else's calls leave the provider for it. docs/routing.md.
+import { expect, it } from "vitest";
+import { startTestGateway } from "../support/gateway.ts";
+import { startRecorder } from "../support/recorder.ts";
+
+const refusal = {
+  code: "The caller does not have permission to execute the specified operation",
+  error:
+    "Content violates usage guidelines. Team: 9f5e, API key ID: 3c2b, Model: m, Failed check: SAFETY_CHECK_TYPE_BIO",
+};
+const answer = {
+  id: "c-1",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "Hello" } }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+
+it("the caller reads the refusal, no other provider is asked, and the next call goes to the same one", async () => {
+  const vendor = await startRecorder((request, response) => {
+    const isBad = request.text.includes("bad");
+    response.writeHead(isBad ? 403 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(isBad ? refusal : answer));
+  });
+  const provider = (id: string) =>
+    `  - { id: ${id}, dialect: openai-compatible, base_url: "${vendor.url}/${id}/v1", api_key: k }`;
+  const offer = (id: string, rate: number) =>
+    `      - { provider: ${id}, protocol: chat, upstream_model: m, price: { input: "${rate}", output: "${rate}" } }`;
+  const gateway = await startTestGateway({
+    config: `
+providers:
+${provider("first")}
+${provider("second")}
+models:
+  - id: lab/chat
+    kind: text
+    context_length: 1000
+    max_output_tokens: 100
+    offers:
+${offer("first", 1)}
+${offer("second", 2)}
+`,
+  });
+  await gateway.credit("10");
+  const ask = (content: string) =>
+    gateway.post("/v1/chat/completions", {
+      model: "lab/chat:@price",
+      messages: [{ role: "user", content }],
+    });
+  for (let calls = 0; calls < 3; calls += 1) {
+    const refused = await ask("bad");
+    expect(refused.status).toBe(403);
+    const text = await refused.text();
+    expect(text).toContain("Content violates usage guidelines.");
+    expect(text).not.toMatch(/9f5e|3c2b/);
+    expect((await ask("good")).status).toBe(200);
+  }
+  expect(vendor.requests.map(({ path }) => path.split("/")[1])).toEqual(
+    Array.from({ length: 6 }, () => "first"),
+  );
+  await gateway.close();
+  await vendor.close();
+});
