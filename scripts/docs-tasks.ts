@@ -73,7 +73,7 @@ curl http://localhost:8080/v1/tasks \\
 **Be called back** instead of either: \`"webhook_url": "https://..."\` in the body is posted to once the task has ended
 ([callbacks](callbacks.md)).
 
-**List** what there is, newest first; \`status\`, \`model\`, \`limit\` (1 to 100) and \`after\` (an id) narrow it:
+**List** what there is, newest first; \`status\`, \`model\` (by any of its names), \`limit\` (1 to 100) and \`after\` (an id) narrow it:
 
 \`\`\`sh
 curl "http://localhost:8080/v1/tasks?status=succeeded&limit=5" -H "Authorization: Bearer $KEY"

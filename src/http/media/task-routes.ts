@@ -4,6 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
+import type { Catalog } from "../../catalog/index.ts";
+import { resolveModelId } from "../../routing/index.ts";
 import {
   isTaskStatus,
   isTerminal,
@@ -39,7 +41,7 @@ export function registerTaskRoutes(app: FastifyInstance, services: HttpServices)
   );
   handle(app, "GET /v1/tasks", async (request, reply) => {
     const { workspaceId } = request.caller!;
-    const page = await services.tasks.list(workspaceId, filterOf(request));
+    const page = await services.tasks.list(workspaceId, filterOf(services, request));
     const data = page.tasks.map((task) => renderUnified(task, services.fileUrl));
     const next = page.hasMore ? (data.at(-1)?.id ?? null) : null;
     return reply
@@ -141,13 +143,28 @@ const pollHeaders = (task: Task): Record<string, string> => ({
 
 const limitMax = 100;
 
-function filterOf(request: FastifyRequest): TaskFilter {
+function filterOf({ text }: HttpServices, request: FastifyRequest): TaskFilter {
   const { status, model, after, limit } = request.query as Record<string, string | undefined>;
   if (status !== undefined && !isTaskStatus(status)) throw refusal("status", "is no task status");
   if (after !== undefined && !isTaskId(after)) throw refusal("after", "is no task id");
   if (model !== undefined && (model.length > 256 || model.includes("\0")))
     throw refusal("model", "is no model id");
-  return { status, model, after, limit: limit === undefined ? undefined : limitOf(limit) };
+  return {
+    status,
+    model: model && idOf(model, text.catalog()),
+    after,
+    limit: limit === undefined ? undefined : limitOf(limit),
+  };
+}
+
+/** The id that tasks have of a model, by any name that they can be created with; other text as it is, since it has no tasks. */
+function idOf(model: string, catalog: Catalog): string {
+  try {
+    return resolveModelId(model, catalog).model;
+  } catch (error) {
+    if (error instanceof GatewayError) return model;
+    throw error;
+  }
 }
 
 function limitOf(text: string): number {
