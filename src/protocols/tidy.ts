@@ -14,6 +14,7 @@ import type {
 import { innerNames } from "./caller-names.ts";
 import type { Limits } from "./limits.ts";
 import { withOwnIds } from "./own-ids.ts";
+import { joinPieces } from "./pieces.ts";
 import { bySpeaker } from "./speakers.ts";
 
 /** Where the caller's messages stand, for notes. */
@@ -43,7 +44,8 @@ export function tidy(request: CanonicalRequest, limits: Limits): Tidied {
   const pairs = withOwnIds(results, limits);
   const ordered = limits.systemOnTop ? systemFirst(messages) : messages;
   const placed = ordered.flatMap((message) => placeResults(message, pairs));
-  const filled = mergeNeighbours(placed, limits).flatMap(fillEmpty);
+  const merged = joinPieces(mergeNeighbours(placed, limits), request.protocol);
+  const filled = merged.flatMap(fillEmpty);
   return { request: { ...request, messages: withUserTurn(filled, limits) }, notes };
 }
 
