@@ -22,4 +22,7 @@ export const promptCacheOptions = nullable(
   Type.Object({ ttl: nullable(oneOf("30m")), mode: nullable(oneOf("implicit", "explicit")) }),
 );
 
+/** Of a part of the content: the request's own options say as much of a cache's life, and its price is that of 30 minutes. */
+export const promptCacheBreakpoint = nullable(Type.Object({ ttl: nullable(oneOf("30m")) }));
+
 export const promptCacheRetention = nullable(oneOf("in_memory", "24h"));

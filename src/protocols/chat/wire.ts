@@ -7,6 +7,7 @@ import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts
 import {
   declarationFields,
   functionFields,
+  promptCacheBreakpoint,
   promptCacheOptions,
   promptCacheRetention,
 } from "../wire-fields.ts";
@@ -15,7 +16,7 @@ import { limits } from "./limits.ts";
 const part = Type.Unsafe<object>({
   type: "object",
   required: ["type"],
-  properties: { type: { type: "string" } },
+  properties: { type: { type: "string" }, prompt_cache_breakpoint: promptCacheBreakpoint },
   allOf: [
     when("type", ["text"], { required: ["text"], properties: { text: { type: "string" } } }),
     when("type", ["refusal"], {

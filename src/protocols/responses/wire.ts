@@ -7,6 +7,7 @@ import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts
 import {
   declarationFields,
   functionFields,
+  promptCacheBreakpoint,
   promptCacheOptions,
   promptCacheRetention,
 } from "../wire-fields.ts";
@@ -15,7 +16,7 @@ import { limits } from "./limits.ts";
 const part = Type.Unsafe<object>({
   type: "object",
   required: ["type"],
-  properties: { type: { type: "string" } },
+  properties: { type: { type: "string" }, prompt_cache_breakpoint: promptCacheBreakpoint },
   allOf: [
     when("type", ["input_text", "output_text", "text"], {
       required: ["text"],
@@ -55,6 +56,9 @@ const item = Type.Unsafe<object>({
     when("type", ["function_call_output"], {
       required: ["call_id", "output"],
       properties: { call_id: { type: "string" }, output: content },
+    }),
+    when("type", ["computer_call_output"], {
+      properties: { output: Type.Object({ prompt_cache_breakpoint: promptCacheBreakpoint }) },
     }),
   ],
 });

@@ -107,6 +107,29 @@ describe("the check of a chat body", () => {
     );
   });
 
+  it("LIM-16: neither does the cache up to a mark in the content", () => {
+    const marked = (breakpoint: JsonObject) =>
+      fault({
+        messages: [
+          {
+            role: "user",
+            content: [
+              {
+                type: "text",
+                text: "Hi",
+                prompt_cache_breakpoint: { mode: "explicit", ...breakpoint },
+              },
+            ],
+          },
+        ],
+      });
+    expect(["30m", null].map((ttl) => marked({ ttl }))).toEqual(["none", "none"]);
+    expect(marked({})).toBe("none");
+    expect(marked({ ttl: "12h" })).toBe(
+      "invalid_value messages[0].content[0].prompt_cache_breakpoint.ttl",
+    );
+  });
+
   it("never throws anything but a GatewayError, whatever JSON comes", () => {
     fastCheck.assert(
       fastCheck.property(

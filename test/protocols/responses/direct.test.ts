@@ -8,6 +8,15 @@ const { direct } = responsesCodec;
 const minimal: JsonObject = { model: "acme/talk", input: "hi" };
 const fault = (extra: JsonObject): string =>
   faultOf(() => direct.validate({ ...minimal, ...extra }));
+/** A cache up to here, with a time to live. */
+const mark = (ttl: string): JsonObject => ({
+  type: "computer_screenshot",
+  prompt_cache_breakpoint: { mode: "explicit", ttl },
+});
+const marked = (ttl: string): JsonObject => ({
+  role: "user",
+  content: [{ ...mark(ttl), type: "input_text", text: "Hi" }],
+});
 const itemFault = (item: JsonObject | number): string => fault({ input: [item] });
 
 describe("the check of a responses body", () => {
@@ -86,6 +95,17 @@ describe("the check of a responses body", () => {
     ["RESP-42", { top_logprobs: 21 }, "integer_above_max_value top_logprobs"],
     ["RESP-46", { prompt_cache_options: { ttl: "30m" } }, "none"],
     ["RESP-46", { prompt_cache_options: { ttl: "1h" } }, "invalid_value prompt_cache_options.ttl"],
+    ["LIM-16", { input: [marked("30m")] }, "none"],
+    [
+      "LIM-16",
+      { input: [marked("12h")] },
+      "invalid_value input[0].content[0].prompt_cache_breakpoint.ttl",
+    ],
+    [
+      "LIM-16",
+      { input: [{ type: "computer_call_output", call_id: "c", output: mark("12h") }] },
+      "invalid_value input[0].output.prompt_cache_breakpoint.ttl",
+    ],
     ["RESP-47", { prompt_cache_options: { mode: "implicit" } }, "none"],
     ["RESP-47", { prompt_cache_options: { mode: "explicit" } }, "none"],
     [
