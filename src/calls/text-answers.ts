@@ -44,7 +44,7 @@ export async function answerWhole(
   );
   // Before the charge: an answer that cannot be converted is not given, and not billed.
   if (call.stream) {
-    const frames = route.framesOf(answer);
+    const frames = route.framesOf(answer, metered.usage);
     return answeredFor(context, candidate, metered, () => {
       noteSaid(context, () => ({ text: route.text(answer) }));
       reply.end(frames);

@@ -157,17 +157,12 @@ export interface DirectRoute {
   text(answer: JsonObject): string;
   /** The answer with the canonical model id and, where something was dropped, `gw.droppedParams`. May change `answer`. */
   answer(answer: JsonObject, model: string, droppedParams: readonly string[]): JsonObject;
-  /**
-   * The whole answer that a complete stream holds in so many words; undefined where it does not. Absent where streams never do:
-   * what their pieces add up to is then the answer.
-   */
-  wholeOf?(frames: readonly SseEvent[]): JsonObject | undefined;
-  /**
-   * Where answers may hold what the canonical form does not: `whole`, which a stream's pieces add up to, with that of the
-   * stream (undefined where it broke off), and the stream of such a whole answer (undefined for any other).
-   */
-  withChoices?(whole: JsonObject, frames: readonly SseEvent[]): JsonObject | undefined;
-  framesOfChoices?(answer: JsonObject, context: AnswerContext): SseEvent[] | undefined;
+  /** An answer that tells no usage, with the one that is billed. */
+  withUsage(answer: JsonObject, usage: Usage): JsonObject;
+  /** The stream of a whole answer, with all that only this protocol has, and its end marker (T14). */
+  framesOf(answer: JsonObject, context: AnswerContext): SseEvent[];
+  /** The whole answer that a complete stream tells, likewise (T15); undefined where it tells none. */
+  wholeOf(frames: readonly SseEvent[]): JsonObject | undefined;
   /** Watches a stream as it passes. */
   tap(options: TapOptions): StreamTap;
 }

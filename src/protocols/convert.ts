@@ -68,9 +68,10 @@ function convertedRoute(given: RouteInput): Route {
     answer: (answer, droppedParams, usage) =>
       withDropped(encode(decode(answer), usage), droppedParams),
     tap: () => new ConvertedTap(upstream, caller, context),
-    framesOf(answer) {
+    framesOf(answer, usage) {
       const encoder = caller.encodeStream(context);
-      const frames = explode(decode(answer)).flatMap((event) => encoder.push(event));
+      const events = explode({ usage, ...decode(answer) });
+      const frames = events.flatMap((event) => encoder.push(event));
       return [...frames, ...encoder.end({ kind: "complete" })];
     },
     // Still the upstream's own words: `answer` reads them.

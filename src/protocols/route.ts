@@ -8,10 +8,9 @@ import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
-import type { CanonicalResponse } from "./canonical/response.ts";
 import type { AnswerContext, Codec, StreamTap, UpstreamCodec, WireError } from "./codec.ts";
 import { fitOwn } from "./fit-own.ts";
-import { collectFrames, framesOfWhole } from "./whole.ts";
+import { collectFrames } from "./whole.ts";
 
 /** What a route is made from. */
 export interface RouteInput {
@@ -56,7 +55,7 @@ export interface Route {
   /** A stream in passing. */
   tap(): StreamTap;
   /** A whole answer as the stream its caller asked for (T14), and a stream as the whole answer (T15; undefined: none). */
-  framesOf(answer: JsonObject): SseEvent[];
+  framesOf(answer: JsonObject, usage: Usage): SseEvent[];
   wholeOf(frames: readonly SseEvent[]): JsonObject | undefined;
 }
 
@@ -67,8 +66,8 @@ export class PassThroughRoute implements Route {
   readonly notes: readonly Note[];
   readonly askedOutputTokens: number | undefined;
   readonly #input: RouteInput;
-  /** The last whole answer, where the upstream streamed it and did not tell its usage: the same with a usage. */
-  #withUsage: ((usage: Usage) => JsonObject | undefined) | undefined;
+  /** The last whole answer that the upstream streamed without telling its usage. */
+  #untold: JsonObject | undefined;
 
   /** @throws GatewayError as `fitOwn` */
   constructor(input: RouteInput) {
@@ -96,8 +95,9 @@ export class PassThroughRoute implements Route {
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
     const { caller, model } = this.#input;
     // A vendor tells a stream's usage where it was asked to, and a whole answer was asked for: what is billed stands in.
-    const whole = this.#withUsage?.(usage) ?? answer;
-    return caller.direct.answer(exactly(whole), model, droppedParams);
+    const exact = exactly(answer);
+    const whole = answer === this.#untold ? caller.direct.withUsage(exact, usage) : exact;
+    return caller.direct.answer(whole, model, droppedParams);
   }
 
   tap(): StreamTap {
@@ -105,26 +105,25 @@ export class PassThroughRoute implements Route {
     return caller.direct.tap({ model, request: body, inputEstimate });
   }
 
-  framesOf(answer: JsonObject): SseEvent[] {
-    const { caller } = this.#input;
-    const context = this.#answerContext();
-    const told = caller.direct.framesOfChoices?.(answer, context);
-    return told ?? framesOfWhole(caller, answer, context);
+  framesOf(answer: JsonObject, usage: Usage): SseEvent[] {
+    const { direct } = this.#input.caller;
+    const exact = exactly(answer);
+    const told = direct.usage(answer) ? exact : direct.withUsage(exact, usage);
+    return direct.framesOf(told, this.#answerContext());
   }
 
   wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
     const { caller } = this.#input;
-    const told = caller.direct.wholeOf?.(frames);
-    if (told) return told;
+    const told = caller.direct.wholeOf(frames) ?? this.#collected(frames);
+    if (told && !caller.direct.usage(told)) this.#untold = told;
+    return told;
+  }
+
+  /** As the canonical form has it. */
+  #collected(frames: readonly SseEvent[]): JsonObject | undefined {
+    const { caller } = this.#input;
     const collected = collectFrames(caller, frames);
-    if (!collected) return undefined;
-    const encode = (response: CanonicalResponse): JsonObject | undefined => {
-      const whole = caller.encodeResponse(response, this.#answerContext());
-      return caller.direct.withChoices ? caller.direct.withChoices(whole, frames) : whole;
-    };
-    const withUsage = (usage: Usage) => encode({ ...collected, usage });
-    if (!collected.usage) this.#withUsage = withUsage;
-    return encode(collected);
+    return collected && caller.encodeResponse(collected, this.#answerContext());
   }
 
   /** The request is read again, because few answers need it. */

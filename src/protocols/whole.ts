@@ -1,26 +1,9 @@
-/**
- * Whole answers from streams and streams from whole answers, within one protocol:
- * for upstreams that answer in the other form than they were asked for (T14, T15).
- */
+/** Whole answers from streams, for upstreams that answer in the other form than they were asked for (T15). */
 import type { SseEvent } from "../base/sse.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
-import { collect, explode } from "./canonical/collect.ts";
-import type { JsonObject } from "./canonical/request.ts";
+import { collect } from "./canonical/collect.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
-import type { AnswerContext, Codec, UpstreamCodec } from "./codec.ts";
-
-/** The frames a stream would have had that gave this whole answer. */
-export function framesOfWhole(
-  codec: Pick<Codec, "decodeResponse" | "encodeStream">,
-  answer: JsonObject,
-  context: AnswerContext,
-): SseEvent[] {
-  const encoder = codec.encodeStream(context);
-  const frames: SseEvent[] = [];
-  for (const event of explode(codec.decodeResponse(answer))) frames.push(...encoder.push(event));
-  frames.push(...encoder.end({ kind: "complete" }));
-  return frames;
-}
+import type { UpstreamCodec } from "./codec.ts";
 
 /**
  * What a complete stream adds up to.

@@ -103,7 +103,7 @@ describe.each(answered)("an answer to %s from %s", (caller, upstream) => {
     const route = routeOf(caller, upstream, requestWith[caller]("look"), true);
     const answer = parseJsonText(withNumbers(JSON.stringify(answerCalling[upstream]("look"))));
     const given = route
-      .framesOf(answer as JsonObject)
+      .framesOf(answer as JsonObject, noUsage)
       .map(formatSse)
       .join("");
     expect(Math.min(...countsIn(given))).toBeGreaterThan(0);

@@ -81,7 +81,7 @@ describe.each(directions)("from %s to %s", (caller, upstream) => {
       expect(tap.seen).toMatchObject({ ended: true, error: undefined });
       expect(new Set(calledIn(frames))).toEqual(new Set([name]));
 
-      expect(new Set(calledIn(route.framesOf(answerCalling[upstream](sent!))))).toEqual(
+      expect(new Set(calledIn(route.framesOf(answerCalling[upstream](sent!), noUsage)))).toEqual(
         new Set([name]),
       );
       const read = route.answer(route.wholeOf(framesOf(stream))!, [], noUsage);

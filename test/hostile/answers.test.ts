@@ -89,7 +89,7 @@ describe.each(pairs)("%s to callers of %s", (upstream, caller) => {
         if (route.failure(structuredClone(answer))) return;
         expectBillable(route.usage(answer));
         expect(typeof route.text(answer)).toBe("string");
-        unlessRefused(() => route.framesOf(structuredClone(answer)));
+        unlessRefused(() => route.framesOf(structuredClone(answer), noUsage));
         unlessRefused(() => route.answer(structuredClone(answer), [], noUsage));
       }),
       { numRuns },

@@ -207,7 +207,7 @@ export function* otherForms(transcript: Transcript): Generator<Finding> {
     const told = convertedAnswer(transcript, direction, "whole");
     const streaming = routeOf(transcript, direction, { stream: true });
     const { usage: _, ...streamed } = readers[caller].stream(
-      streaming.framesOf(structuredClone(answer)),
+      streaming.framesOf(structuredClone(answer), billed),
     );
     const { usage: __, ...said } = told;
     yield [`${upstream} to ${caller}, streamed`, streamed, { ...said, faults: [] }];

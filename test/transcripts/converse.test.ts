@@ -160,7 +160,7 @@ describe.each(withColumn.map((one) => [one.name, one] as const))("%s", (_name, t
       const again = reader.answer(direct.answer(gathered, [], billed));
       expect(withAny(again, whole)).toEqual(whole);
       const parted = reader.stream(
-        routeOf(transcript, to(caller), { stream: true }).framesOf(structuredClone(answer)),
+        routeOf(transcript, to(caller), { stream: true }).framesOf(structuredClone(answer), billed),
       );
       expect({ says: parted.says, faults: parted.faults }).toEqual({
         says: streamed.says,

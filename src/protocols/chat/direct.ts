@@ -6,11 +6,11 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
-import { framesOfChoices, withChoices } from "./choices.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
+import { framesOf, wholeOf } from "./other-form.ts";
 import { ChatTap } from "./tap.ts";
-import { normaliseUsage, readUsage } from "./usage.ts";
+import { normaliseUsage, readUsage, writeUsage } from "./usage.ts";
 import { checkChatRequest } from "./wire.ts";
 
 function directRequest(body: JsonObject, upstream: RequestAddress) {
@@ -50,7 +50,8 @@ export const chatDirect: DirectRoute = {
   usage: (answer) => readUsage(answer["usage"]),
   text: answerText,
   answer: directAnswer,
-  withChoices,
-  framesOfChoices,
+  withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),
+  framesOf,
+  wholeOf,
   tap: (options) => new ChatTap(options),
 };

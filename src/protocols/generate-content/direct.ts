@@ -15,10 +15,11 @@ import { decodeError } from "./errors.ts";
 import { isOlderGeneration, skipSignature } from "./limits.ts";
 import { withLists } from "./lists.ts";
 import { read } from "./names.ts";
+import { framesOf, wholeOf } from "./other-form.ts";
 import { answerText } from "./read-stream.ts";
 import { validate } from "./request.ts";
 import { GenerateTap } from "./tap.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, encodeUsage } from "./usage.ts";
 
 function facts(given: JsonObject): CallFacts {
   const body = withLists(given);
@@ -121,5 +122,8 @@ export const direct: DirectRoute = {
     ),
   text: answerText,
   answer,
+  withUsage: (wire, usage) => ({ ...wire, usageMetadata: encodeUsage(usage) }),
+  framesOf,
+  wholeOf,
   tap: ({ model }) => new GenerateTap(model),
 };

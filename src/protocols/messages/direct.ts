@@ -13,10 +13,11 @@ import { removeFilteredFields } from "../filter.ts";
 import { isSearchTool, searchesAsked } from "../web-searches.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { decodeError } from "./errors.ts";
+import { framesOf, wholeOf } from "./other-form.ts";
 import { validate } from "./request.ts";
 import { MessagesTap } from "./tap.ts";
 import { removeUnsignedThinking } from "./unsigned.ts";
-import { decodeUsage } from "./usage.ts";
+import { decodeUsage, encodeUsage } from "./usage.ts";
 
 function facts(body: JsonObject): CallFacts {
   const input = { characters: 0, media: 0 };
@@ -99,5 +100,8 @@ export const direct: DirectRoute = {
   usage: (wire) => decodeUsage(wire["usage"]),
   text,
   answer,
+  withUsage: (wire, usage) => ({ ...wire, usage: encodeUsage(usage, "messages") }),
+  framesOf,
+  wholeOf,
   tap: (options) => new MessagesTap(options),
 };

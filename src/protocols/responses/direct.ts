@@ -4,7 +4,6 @@
  */
 import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
-import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
@@ -13,10 +12,10 @@ import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
 import { isOurReasoning } from "./encode-response.ts";
 import { answerText, readFacts } from "./facts.ts";
-import { ResponsesReader } from "./read-stream.ts";
+import { framesOf, wholeOf } from "./other-form.ts";
 import { completeResponse } from "./response-object.ts";
 import { ResponsesTap } from "./tap.ts";
-import { readUsage } from "./usage.ts";
+import { readUsage, writeUsage } from "./usage.ts";
 import { checkResponsesRequest } from "./wire.ts";
 
 function directRequest(body: JsonObject, upstream: RequestAddress) {
@@ -74,29 +73,6 @@ function failure(answer: JsonObject): WireError | undefined {
   return isAnswer ? undefined : decodeError(200, answer);
 }
 
-/**
- * The response of a whole stream: as its last event holds it, items and parts that only this protocol has included. Some
- * vendors leave the items out there: they are then what was told before.
- */
-function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
-  const reader = new ResponsesReader();
-  const items: JsonObject[] = [];
-  for (const event of frames) {
-    const read = reader.read(event);
-    if (read.type === "step" && read.name === "response.output_item.done") {
-      const { item } = read.frame;
-      if (isObject(item)) items.push(structuredClone(item) as JsonObject);
-    }
-    if (read.type !== "response" || !read.isLast) continue;
-    const { response } = read;
-    if (reader.error || read.error) return undefined;
-    const isTold = Array.isArray(response["output"]) && response["output"].length > 0;
-    if (isTold) return response;
-    return items.length > 0 ? { ...response, output: items } : undefined;
-  }
-  return undefined;
-}
-
 /** The direct route of the responses protocol. */
 export const responsesDirect: DirectRoute = {
   validate: checkResponsesRequest,
@@ -106,6 +82,8 @@ export const responsesDirect: DirectRoute = {
   usage: (answer) => withSearches(readUsage(answer["usage"]), searchesIn(answer["output"])),
   text: answerText,
   answer: directAnswer,
+  withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),
+  framesOf,
   wholeOf,
   tap: ({ model }) => new ResponsesTap(model),
 };

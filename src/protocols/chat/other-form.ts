@@ -1,0 +1,192 @@
+/**
+ * A whole answer as the stream that gives it, and a stream as the whole answer, with all that the canonical form does not have: all
+ * choices, logprobs, annotations, sound, calls of custom tools, and what a vendor says beside them. Traps T14, T15.
+ */
+import { exactText } from "../../base/exact-numbers.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import { callId } from "../call-id.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import type { AnswerContext } from "../codec.ts";
+import { member, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
+import { endMarker } from "../stream-frames.ts";
+import { collectFrames } from "../whole.ts";
+import { addMembers } from "./add-members.ts";
+import { decodeStream } from "./decode-stream.ts";
+import { ChatReader } from "./read-stream.ts";
+import { encodeChoice } from "./response.ts";
+import { normaliseUsage } from "./usage.ts";
+
+/** The stream of a whole answer. */
+export function framesOf(answer: JsonObject, { model, request }: AnswerContext): SseEvent[] {
+  const { choices, usage, object: _whole, ...told } = answer;
+  const wantsUsage = request.includeUsage === true;
+  const fields = { ...told, object: "chat.completion.chunk", model };
+  const chunk = (said: Json[], totals: JsonObject | null = null): SseEvent => ({
+    data: JSON.stringify({ ...fields, choices: said, ...(wantsUsage ? { usage: totals } : {}) }),
+  });
+  const answerId = nonEmpty(answer["id"]) ?? "";
+  const said = (objects(choices) as JsonObject[]).map((choice, at) => {
+    const { index = at, message, finish_reason, logprobs = null, ...others } = choice;
+    const deltas = deltasOf(objectOf(message) as JsonObject, answerId);
+    const steps = deltas.map((delta) => {
+      const isText = nonEmpty(delta["content"]) ?? nonEmpty(delta["refusal"]);
+      return { index, delta, logprobs: isText ? logprobs : null, finish_reason: null };
+    });
+    const hasCalls = deltas.some((delta) => delta["tool_calls"] !== undefined);
+    const reason = finish_reason ?? (hasCalls ? "tool_calls" : "stop");
+    const end = { ...others, index, delta: {}, logprobs: null, finish_reason: reason };
+    return { steps, end };
+  });
+  const totals = isObject(usage) && wantsUsage ? [chunk([], normaliseUsage(usage))] : [];
+  return [
+    ...said.flatMap(({ steps }) => steps.map((step) => chunk([step]))),
+    ...said.map(({ end }) => chunk([end])),
+    ...totals,
+    endMarker,
+  ];
+}
+
+/** A message in pieces: its reasoning first, its calls last. */
+function deltasOf(message: JsonObject, answerId: string): JsonObject[] {
+  const { role = "assistant", content, refusal, tool_calls: calls, ...others } = message;
+  const said = Object.entries(others).filter(([, value]) => isSaid(value));
+  const isReasoning = ([name]: readonly [string, Json]): boolean => name.startsWith("reasoning");
+  const reasoning = Object.fromEntries(said.filter(isReasoning));
+  const rest = Object.fromEntries(said.filter((entry) => !isReasoning(entry)));
+  const pieces: JsonObject[] = [
+    { role, content: typeof content === "string" ? "" : null, refusal: null },
+    reasoning,
+    isSaid(content) ? { content: content! } : {},
+    isSaid(refusal) ? { refusal: refusal! } : {},
+    rest,
+    ...(objects(calls) as JsonObject[]).map((call, index) => ({
+      tool_calls: [callDelta(call, index, answerId)],
+    })),
+  ];
+  return pieces.filter((piece) => Object.keys(piece).length > 0);
+}
+
+const isSaid = (value: Json | undefined): boolean =>
+  value !== undefined && value !== null && value !== "";
+
+/** Clients join texts: arguments that a vendor wrote as an object are one. */
+function callDelta(call: JsonObject, index: number, answerId: string): JsonObject {
+  const id = nonEmpty(call["id"]) ?? callId(answerId, index);
+  const type = nonEmpty(call["type"]) ?? "function";
+  const { function: named } = call;
+  if (!isObject(named)) return { ...call, index, id, type };
+  const { arguments: written = {} } = named;
+  const text = typeof written === "string" ? written : exactText(written);
+  return { ...call, index, id, type, function: { ...named, arguments: text } };
+}
+
+interface StreamedChoice {
+  /** Its own stream, numbered 0. */
+  readonly frames: SseEvent[];
+  /** What its deltas and its chunks have beside what the canonical form reads. */
+  readonly message: JsonObject;
+  readonly beside: JsonObject;
+  readonly logprobs: JsonObject;
+  /** Ids of calls of custom tools, whose input is no JSON. */
+  readonly customIds: Set<unknown>;
+}
+
+/** The whole answer of a stream; undefined where one of its choices broke off. */
+export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+  const reader = new ChatReader();
+  const choices = new Map<number, StreamedChoice>();
+  const told: JsonObject = {};
+  for (const frame of frames) {
+    reader.read(frame);
+    const chunk = parseObject(frame.data);
+    if (!chunk) continue;
+    const { choices: wire, usage: _usage, object: _chunk, ...fields } = chunk as JsonObject;
+    for (const [name, value] of Object.entries(fields)) if (isSaid(value)) told[name] = value;
+    for (const choice of objects(wire)) takeChoice(choices, chunk, choice as JsonObject);
+  }
+  const isMarked = frames.some(({ data }) => data.trim() === endMarker.data);
+  const whole: Json[] = [];
+  for (const [index, choice] of [...choices].sort(([left], [right]) => left - right)) {
+    const encoded = wholeChoice(choice, index, isMarked);
+    if (!encoded) return undefined;
+    whole.push(encoded);
+  }
+  if (whole.length === 0) return undefined;
+  const usage = member("usage", reader.wireUsage as JsonObject | undefined);
+  const { obfuscation: _padding, ...answer } = told;
+  return { ...answer, object: "chat.completion", choices: whole, ...usage };
+}
+
+/** What of a delta the canonical form reads. Reasoning is gathered in the vendor's own spelling. */
+const readMembers = new Set([
+  "role",
+  "content",
+  "refusal",
+  "tool_calls",
+  "function_call",
+  "reasoning_details",
+  "images",
+]);
+
+const unread = (delta: WireObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(delta as JsonObject).filter(([name]) => !readMembers.has(name)),
+  );
+
+function takeChoice(
+  choices: Map<number, StreamedChoice>,
+  chunk: WireObject,
+  choice: JsonObject,
+): void {
+  const {
+    index: wireIndex,
+    delta: wireDelta,
+    logprobs,
+    finish_reason: _reason,
+    ...beside
+  } = choice;
+  const { stop_reason: _stop, usage: _usage, ...others } = beside;
+  const index = Number(wireIndex ?? 0);
+  const known = choices.get(index) ?? noChoice();
+  choices.set(index, known);
+  known.frames.push({ data: JSON.stringify({ ...chunk, choices: [{ ...choice, index: 0 }] }) });
+  const delta = objectOf(wireDelta);
+  addMembers(known.message, unread(delta));
+  addMembers(known.beside, others);
+  if (isObject(logprobs)) addMembers(known.logprobs, logprobs);
+  for (const call of objects(delta["tool_calls"]))
+    if (isObject(call["custom"]) && nonEmpty(call["id"])) known.customIds.add(call["id"]);
+}
+
+const noChoice = (): StreamedChoice => ({
+  frames: [],
+  message: {},
+  beside: {},
+  logprobs: {},
+  customIds: new Set(),
+});
+
+function wholeChoice(
+  { frames, message, beside, logprobs, customIds }: StreamedChoice,
+  index: number,
+  isMarked: boolean,
+): JsonObject | undefined {
+  const response = collectFrames({ decodeStream }, isMarked ? [...frames, endMarker] : frames);
+  if (!response) return undefined;
+  const { message: said, ...choice } = encodeChoice(response, index);
+  const { reasoning_content: _content, reasoning: _text, ...rest } = said as JsonObject;
+  const isTold = "reasoning_content" in message || "reasoning" in message;
+  const whole = { ...(isTold ? rest : (said as JsonObject)), ...message };
+  const calls = objects(whole["tool_calls"]) as JsonObject[];
+  if (calls.length > 0) whole["tool_calls"] = calls.map((call) => asCustom(call, customIds));
+  const told = member("logprobs", Object.keys(logprobs).length > 0 ? logprobs : undefined);
+  return { ...choice, message: whole, ...beside, ...told };
+}
+
+/** A call of a custom tool is gathered like one of a function. */
+function asCustom(call: JsonObject, customIds: ReadonlySet<unknown>): JsonObject {
+  if (!customIds.has(call["id"])) return call;
+  const { name, arguments: input } = objectOf(call["function"]) as JsonObject;
+  return { id: call["id"]!, type: "custom", custom: { name: name!, input: input! } };
+}

@@ -1,0 +1,113 @@
+/**
+ * A whole answer as the stream that gives it, and a stream as the whole answer, with all that only this protocol has: grounding,
+ * citations, code that the vendor ran, further candidates. Traps T14, T15.
+ */
+import { exactly } from "../../base/exact-numbers.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import type { AnswerContext } from "../codec.ts";
+import { list, objectOf, objects, parseObject } from "../read.ts";
+import { joinPartials } from "./partial-arguments.ts";
+import { GenerateReader } from "./read-stream.ts";
+
+/** The stream of a whole answer: every frame is an answer, and so is this one. */
+export const framesOf = (answer: JsonObject, { model }: AnswerContext): SseEvent[] => [
+  { data: JSON.stringify({ ...answer, modelVersion: model }) },
+];
+
+interface Candidate {
+  /** What stands beside the content; of each member the last that came. */
+  readonly members: JsonObject;
+  readonly parts: JsonObject[];
+}
+
+/** The whole answer that a stream adds up to; undefined where it broke off. */
+export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+  const reader = new GenerateReader();
+  const candidates = new Map<unknown, Candidate>();
+  const answer: JsonObject = {};
+  const usage: JsonObject = {};
+  for (const frame of frames) {
+    const read = reader.read(frame);
+    if (read.type === "error") return undefined;
+    if (read.type !== "chunk") continue;
+    // The reader's own object is good for one frame.
+    const { candidates: told, usageMetadata, ...others } = exactly(parseObject(frame.data) ?? {});
+    Object.assign(answer, set(others));
+    Object.assign(usage, set(objectOf(usageMetadata)));
+    for (const candidate of objects(told)) takeCandidate(candidates, candidate);
+  }
+  if (!reader.ended) return undefined;
+  if (candidates.size > 0) answer["candidates"] = [...candidates.values()].map(joined);
+  // What a stream's start told alone is not of the whole answer.
+  return reader.usage ? { ...answer, usageMetadata: usage } : answer;
+}
+
+/** Members that say something. */
+const set = (members: WireObject): JsonObject =>
+  Object.fromEntries(Object.entries(members as JsonObject).filter(([, value]) => value !== null));
+
+function takeCandidate(candidates: Map<unknown, Candidate>, wire: WireObject): void {
+  const { content, logprobsResult: logprobs, ...others } = wire;
+  const index = wire["index"] ?? 0;
+  const known = candidates.get(index) ?? { members: {}, parts: [] };
+  candidates.set(index, known);
+  Object.assign(known.members, set(others));
+  if (isObject(logprobs)) addLists(known.members, "logprobsResult", logprobs);
+  for (const part of objects(objectOf(content)["parts"])) addPart(known.parts, part as JsonObject);
+}
+
+/** An object whose lists go on from frame to frame. */
+function addLists(members: JsonObject, name: string, later: WireObject): void {
+  const known = (members[name] ??= {}) as JsonObject;
+  for (const [key, value] of Object.entries(later as JsonObject)) {
+    const before = known[key];
+    if (Array.isArray(value) && Array.isArray(before)) for (const one of value) before.push(one);
+    else known[key] = Array.isArray(value) ? [...value] : value;
+  }
+}
+
+/** Text of one kind goes on in one part, unless something else is said of it; a call goes on in parts without a name. */
+function addPart(parts: JsonObject[], part: JsonObject): void {
+  const last = parts.at(-1);
+  const { functionCall: call } = part;
+  if (last && isPlain(last) && isPlain(part) && last["thought"] === part["thought"]) {
+    last["text"] = `${last.text}${part.text}`;
+    return;
+  }
+  const begun = last?.["functionCall"];
+  if (last && isObject(call) && call["name"] === undefined && isObject(begun)) {
+    const { functionCall: _piece, ...others } = part;
+    Object.assign(last, others);
+    const pieces = begun["partialArgs"] as Json[];
+    for (const piece of objects(call["partialArgs"])) pieces.push(piece as JsonObject);
+    return;
+  }
+  if (isObject(call)) {
+    // A list of its own: pieces are added to it.
+    const partialArgs = [...list(call["partialArgs"])] as Json[];
+    parts.push({ ...part, functionCall: { ...call, partialArgs } });
+    return;
+  }
+  parts.push({ ...part });
+}
+
+const isPlain = (part: JsonObject): part is JsonObject & { text: string } =>
+  typeof part["text"] === "string" &&
+  Object.keys(part).every((name) => name === "text" || name === "thought");
+
+function joined({ members, parts }: Candidate): JsonObject {
+  return { content: { role: "model", parts: parts.map(withArguments) }, ...members };
+}
+
+/** A call whose arguments came in pieces, with all of them. */
+function withArguments(part: JsonObject): JsonObject {
+  const { functionCall: call } = part;
+  if (!isObject(call)) return part;
+  const { partialArgs, willContinue: _goesOn, ...named } = call;
+  const pieces = objects(partialArgs);
+  if (pieces.length === 0) return { ...part, functionCall: named };
+  const args = joinPartials(objectOf(named["args"]), pieces) as JsonObject;
+  return { ...part, functionCall: { ...named, args } };
+}

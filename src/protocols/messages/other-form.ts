@@ -1,0 +1,216 @@
+/**
+ * A whole answer as the stream that gives it, and a stream as the whole answer, in the protocol's own blocks: results of the
+ * vendor's own tools, citations and all else that the canonical form does not have. Traps T14, T15.
+ */
+import { exactly } from "../../base/exact-numbers.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import type { AnswerContext } from "../codec.ts";
+import { member, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
+import { argumentsObject } from "../tool-arguments.ts";
+import { MessagesReader, wholeInput, type MessagesEvent } from "./read-stream.ts";
+
+/** The stream of a whole answer. */
+export function framesOf(answer: JsonObject, { model, inputEstimate }: AnswerContext): SseEvent[] {
+  const { content, stop_reason, stop_sequence, stop_details, ...others } = answer;
+  const { container, context_management, usage, ...started } = others;
+  const told = objectOf(usage) as JsonObject;
+  const blocks = objects(content) as JsonObject[];
+  const message = {
+    ...started,
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: inputEstimate, ...told, output_tokens: 0 },
+  };
+  const delta = {
+    stop_reason: stop_reason ?? null,
+    stop_sequence: stop_sequence ?? null,
+    ...member("stop_details", stop_details),
+    ...member("container", container),
+  };
+  return [
+    frameOf("message_start", { message }),
+    ...blocks.flatMap(blockFrames),
+    frameOf("message_delta", {
+      delta,
+      usage: { output_tokens: 0, ...told },
+      ...member("context_management", context_management),
+    }),
+    frameOf("message_stop", {}),
+  ];
+}
+
+function blockFrames(block: JsonObject, index: number): SseEvent[] {
+  const { start, deltas } = piecesOf(block);
+  return [
+    frameOf("content_block_start", { index, content_block: start }),
+    ...deltas.map((delta) => frameOf("content_block_delta", { index, delta })),
+    frameOf("content_block_stop", { index }),
+  ];
+}
+
+/** A block as its stream begins it, and what is added to it. Of what else there is, the start has all. */
+function piecesOf(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
+  const { text, thinking, signature, citations } = block;
+  if (block["type"] === "text" && typeof text === "string") {
+    const cited = objects(citations) as JsonObject[];
+    const isCited = cited.length > 0;
+    return {
+      start: { ...block, text: "", ...(isCited ? { citations: [] } : {}) },
+      deltas: [
+        ...cited.map((citation) => ({ type: "citations_delta", citation })),
+        ...(text === "" ? [] : [{ type: "text_delta", text }]),
+      ],
+    };
+  }
+  if (block["type"] === "thinking") {
+    return {
+      start: { ...block, thinking: "", signature: "" },
+      deltas: [
+        ...(nonEmpty(thinking) ? [{ type: "thinking_delta", thinking: thinking! }] : []),
+        ...(nonEmpty(signature) ? [{ type: "signature_delta", signature: signature! }] : []),
+      ],
+    };
+  }
+  const input = isCall(block) ? wholeInput(block) : undefined;
+  if (input === undefined) return { start: block, deltas: [] };
+  return {
+    start: { ...block, input: {} },
+    deltas: [{ type: "input_json_delta", partial_json: input }],
+  };
+}
+
+/** Calls of the caller's tools, of the vendor's own and of its servers. */
+const isCall = ({ type }: WireObject): boolean =>
+  typeof type === "string" && /(?:^|_)tool_use$/.test(type);
+
+/** A block that is gathered; pieces are joined once, at the end. */
+interface Gathered {
+  readonly block: JsonObject;
+  /** By the kind of delta, in the order in which they came. */
+  readonly text: string[];
+  readonly input: string[];
+  readonly citations: Json[];
+}
+
+interface Whole {
+  message: JsonObject;
+  /** What only the message's end tells, beside why it stopped. */
+  ending: JsonObject;
+  readonly blocks: Gathered[];
+  /** By the number that the stream gives them. */
+  readonly open: Map<unknown, Gathered>;
+}
+
+/** The whole answer that a stream adds up to; undefined where it broke off. */
+export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+  const reader = new MessagesReader();
+  const whole: Whole = { message: {}, ending: {}, blocks: [], open: new Map() };
+  let isOver = false;
+  for (const frame of frames) {
+    const read = reader.read(frame);
+    if (read.type === "error") return undefined;
+    isOver ||= read.type === "message_stop";
+    take(whole, read, frame);
+  }
+  const { stop, usage, wireUsage } = reader;
+  if (!reader.hasBegun || (!isOver && stop === undefined)) return undefined;
+  return {
+    type: "message",
+    role: "assistant",
+    ...whole.message,
+    content: whole.blocks.map(joined),
+    stop_reason: stop?.reason ?? (reader.hasToolCall ? "tool_use" : "end_turn"),
+    stop_sequence: (stop?.sequence as Json | undefined) ?? null,
+    ...member("stop_details", stop?.details as Json | undefined),
+    ...whole.ending,
+    ...(usage ? { usage: wireUsage as JsonObject } : {}),
+  };
+}
+
+/** What is kept of a frame is read from its text again: the reader's own objects are good for one frame. */
+function take(whole: Whole, read: MessagesEvent, { data }: SseEvent): void {
+  const frame = (): JsonObject => exactly(parseObject(data) ?? {}) as JsonObject;
+  switch (read.type) {
+    case "message_start": {
+      const { content, usage: _told, ...message } = objectOf(frame()["message"]) as JsonObject;
+      whole.message = message;
+      for (const block of objects(content)) begin(whole, block as JsonObject);
+      return;
+    }
+    case "content_block_start":
+      whole.open.set(read.index, begin(whole, objectOf(frame()["content_block"]) as JsonObject));
+      return;
+    case "content_block_delta":
+      takeDelta(whole, read.index, objectOf(frame()["delta"]) as JsonObject);
+      return;
+    case "content_block_stop":
+      whole.open.delete(read.index);
+      return;
+    case "message_delta": {
+      const { delta, context_management: management } = frame();
+      const { stop_reason: _reason, stop_sequence: _sequence, ...others } = objectOf(delta);
+      const { stop_details: _details, ...ending } = others as JsonObject;
+      Object.assign(whole.ending, ending, member("context_management", management));
+      return;
+    }
+    default:
+  }
+}
+
+function begin({ blocks }: Whole, block: JsonObject): Gathered {
+  const gathered = { block: { ...block }, text: [], input: [], citations: [] };
+  blocks.push(gathered);
+  return gathered;
+}
+
+/** The member that a kind of delta adds to, and the block that it begins where there is none of its kind (T7). */
+interface Added {
+  readonly member: string;
+  readonly block: JsonObject;
+}
+
+const added: ReadonlyMap<unknown, Added> = new Map<unknown, Added>([
+  ["text_delta", { member: "text", block: { type: "text", text: "" } }],
+  [
+    "thinking_delta",
+    { member: "thinking", block: { type: "thinking", thinking: "", signature: "" } },
+  ],
+]);
+
+function takeDelta(whole: Whole, index: unknown, delta: JsonObject): void {
+  const { type, ...members } = delta;
+  let known = whole.open.get(index);
+  const kind = added.get(type);
+  if (kind) {
+    if (known?.block["type"] !== kind.block["type"]) {
+      known = begin(whole, kind.block);
+      whole.open.set(index, known);
+    }
+    known!.text.push(nonEmpty(members[kind.member]) ?? "");
+  } else if (!known) return;
+  else if (type === "input_json_delta") known.input.push(nonEmpty(members["partial_json"]) ?? "");
+  else if (type === "citations_delta") known.citations.push(members["citation"] ?? null);
+  // A signature, what a conversation was summed up to, and what is not known yet: told whole.
+  else Object.assign(known.block, members);
+}
+
+function joined({ block, text, input, citations }: Gathered): JsonObject {
+  const name = block["type"] === "thinking" ? "thinking" : "text";
+  if (text.length > 0) block[name] = [nonEmpty(block[name]) ?? "", ...text].join("");
+  const cited = block["citations"];
+  if (citations.length > 0)
+    block["citations"] = [...(Array.isArray(cited) ? cited : []), ...citations];
+  const json = input.join("");
+  if (json !== "") block["input"] = argumentsObject(json);
+  else if (isCall(block) && !isObject(block["input"])) block["input"] = {};
+  return block;
+}
+
+const frameOf = (event: string, fields: object): SseEvent => ({
+  event,
+  data: JSON.stringify({ type: event, ...fields }),
+});

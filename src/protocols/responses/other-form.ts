@@ -1,0 +1,142 @@
+/**
+ * A whole response as the stream that gives it, items of the vendor's own tools and citations included, and a stream as the
+ * whole response. Traps T14, T15.
+ */
+import { isObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import type { AnswerContext } from "../codec.ts";
+import { member, nonEmpty, objects } from "../read.ts";
+import { endMarker } from "../stream-frames.ts";
+import { ResponsesReader } from "./read-stream.ts";
+import { completeResponse } from "./response-object.ts";
+
+/** A frame without its number. */
+type Step = readonly [name: string, members: JsonObject];
+
+/** The stream of a whole response. */
+export function framesOf(answer: JsonObject, { model }: AnswerContext): SseEvent[] {
+  const response = completeResponse({ ...answer }, model);
+  const status = nonEmpty(response["status"]) ?? "completed";
+  const begun = { ...response, status: "in_progress", output: [], usage: null };
+  const unfinished = { completed_at: null, incomplete_details: null, error: null };
+  const opening = { response: { ...begun, ...unfinished } };
+  const items = objects(response["output"]) as JsonObject[];
+  const steps: Step[] = [
+    ["response.created", opening],
+    ["response.in_progress", opening],
+    ...items.flatMap(itemSteps),
+    [`response.${status}`, { response: { ...response, status } }],
+  ];
+  const frames = steps.map(([type, members], sequence_number) => ({
+    event: type,
+    data: JSON.stringify({ type, sequence_number, ...members }),
+  }));
+  return [...frames, endMarker];
+}
+
+/** An item begins empty where its protocol has pieces for it, and else as it is. */
+function itemSteps(item: JsonObject, output_index: number): Step[] {
+  const at = { item_id: item["id"] ?? null, output_index };
+  const { begun, steps } = piecesOf(item, at);
+  const isTold = "status" in item;
+  const added = isTold ? { ...begun, status: "in_progress" } : begun;
+  return [
+    ["response.output_item.added", { output_index, item: added }],
+    ...steps,
+    ["response.output_item.done", { output_index, item }],
+  ];
+}
+
+function piecesOf(item: JsonObject, at: JsonObject): { begun: JsonObject; steps: Step[] } {
+  const { type, content, summary, arguments: written, input } = item;
+  if (type === "message")
+    return {
+      begun: { ...item, content: [] },
+      steps: (objects(content) as JsonObject[]).flatMap((part, content_index) =>
+        partSteps(part, { ...at, content_index }),
+      ),
+    };
+  if (type === "reasoning")
+    return {
+      begun: { ...item, summary: [] },
+      steps: (objects(summary) as JsonObject[]).flatMap((part, summary_index) =>
+        summarySteps(part, { ...at, summary_index }),
+      ),
+    };
+  if (type === "function_call" && typeof written === "string")
+    return {
+      begun: { ...item, arguments: "" },
+      steps: pieceSteps("response.function_call_arguments", "arguments", written, at),
+    };
+  if (type === "custom_tool_call" && typeof input === "string")
+    return {
+      begun: { ...item, input: "" },
+      steps: pieceSteps("response.custom_tool_call_input", "input", input, at),
+    };
+  // Its bytes come once, with its end.
+  const begun = type === "image_generation_call" ? { ...item, result: null } : item;
+  return { begun, steps: [] };
+}
+
+function partSteps(part: JsonObject, at: JsonObject): Step[] {
+  const { type, text, refusal, annotations, logprobs } = part;
+  const isText = type === "output_text";
+  const said = nonEmpty(isText ? text : refusal) ?? "";
+  const told = member("logprobs", isText ? (logprobs ?? []) : undefined);
+  const begun = isText
+    ? { ...part, text: "", annotations: [], logprobs: [] }
+    : { ...part, refusal: "" };
+  const name = isText ? "response.output_text" : "response.refusal";
+  const noted = (objects(annotations) as JsonObject[]).map((annotation, annotation_index): Step => [
+    "response.output_text.annotation.added",
+    { ...at, annotation_index, annotation },
+  ]);
+  const place = { ...at, ...told };
+  const [delta, done] = pieceSteps(name, isText ? "text" : "refusal", said, place);
+  return [
+    ["response.content_part.added", { ...at, part: begun }],
+    ...(said === "" ? [] : [delta!]),
+    ...noted,
+    done!,
+    ["response.content_part.done", { ...at, part }],
+  ];
+}
+
+function summarySteps(part: JsonObject, at: JsonObject): Step[] {
+  const name = "response.reasoning_summary_text";
+  return [
+    ["response.reasoning_summary_part.added", { ...at, part: { ...part, text: "" } }],
+    ...pieceSteps(name, "text", nonEmpty(part["text"]) ?? "", at),
+    ["response.reasoning_summary_part.done", { ...at, part }],
+  ];
+}
+
+/** A text in one piece, and that it is done. */
+const pieceSteps = (name: string, key: string, text: string, at: JsonObject): Step[] => [
+  [`${name}.delta`, { ...at, delta: text }],
+  [`${name}.done`, { ...at, [key]: text }],
+];
+
+/**
+ * The response of a whole stream: as its last event holds it, items and parts that only this protocol has included. Some
+ * vendors leave the items out there: they are then what was told before.
+ */
+export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+  const reader = new ResponsesReader();
+  const items: JsonObject[] = [];
+  for (const event of frames) {
+    const read = reader.read(event);
+    if (read.type === "step" && read.name === "response.output_item.done") {
+      const { item } = read.frame;
+      if (isObject(item)) items.push(structuredClone(item) as JsonObject);
+    }
+    if (read.type !== "response" || !read.isLast) continue;
+    const { response } = read;
+    if (reader.error || read.error) return undefined;
+    const isTold = Array.isArray(response["output"]) && response["output"].length > 0;
+    if (isTold) return response;
+    return items.length > 0 ? { ...response, output: items as Json[] } : undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,29 @@
+/** What streams tell in pieces beside text. T15. */
+import { expect, it } from "vitest";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { addMembers } from "../../../src/protocols/chat/add-members.ts";
+
+const sumOf = (...pieces: readonly string[]): JsonObject => {
+  const members: JsonObject = {};
+  for (const piece of pieces) addMembers(members, JSON.parse(piece) as JsonObject);
+  return members;
+};
+
+it("T15: texts and lists go on, names and numbers are the last that came, nulls say nothing", () => {
+  expect(
+    sumOf(
+      '{"audio":{"id":"a","data":"AA","transcript":"Te"},"annotations":[1],"x":1}',
+      '{"audio":{"id":"a","data":"BB","transcript":"rn","expires_at":9},"annotations":[2],"x":null}',
+    ),
+  ).toEqual({
+    audio: { id: "a", data: "AABB", transcript: "Tern", expires_at: 9 },
+    annotations: [1, 2],
+    x: 1,
+  });
+});
+
+it("a member that names what every object inherits reaches no other object", () => {
+  const piece = '{"__proto__":{"leaked":"yes"},"constructor":{"leaked":"yes"}}';
+  expect(sumOf(piece, piece)).toEqual({ constructor: { leaked: "yesyes" } });
+  expect({}).not.toHaveProperty("leaked");
+});
