@@ -73,7 +73,7 @@ function contentBlocks(answer: Answer): Json[] {
       signature: seal(answer.reasoning),
     });
   }
-  if (answer.text !== "") blocks.push({ type: "text", text: answer.text, citations: null });
+  if (answer.text !== "") blocks.push({ type: "text", text: answer.text });
   for (const { name, arguments: input } of answer.calls) {
     blocks.push({ type: "tool_use", id: newId("toolu"), name, input });
   }

@@ -117,7 +117,7 @@ function fitMedia(part: MediaPart, { role }: Message, context: Context): Part[] 
   if (rule === "carried") return [fitDetail(part, context)];
   const { names } = context;
   const param = (role === "assistant" ? names.made : undefined) ?? names.media(part);
-  if (rule.class === "refused") throw refusalOf(context.request.protocol, param, rule.what);
+  if (rule.class === "refused") throw refusalOf(context.request.protocol, param, rule);
   context.note(param, "dropped", `${rule.what}, dropped`);
   return [];
 }

@@ -53,7 +53,7 @@ function loseNative({ protocol, native }: CanonicalRequest): Note[] {
   return native.map((field): Note => {
     const { param } = field;
     const loss = lossOf(protocol, field);
-    if (loss.class === "refused") throw refusalOf(protocol, param, loss.what);
+    if (loss.class === "refused") throw refusalOf(protocol, param, loss);
     return {
       param,
       kind: "dropped",
@@ -72,11 +72,9 @@ function fitAllowed(fitting: Fitting): void {
   if (choice?.type !== "allowed" || tools.length === 0) return;
   if (tools.some(({ name }) => choice.names.includes(name))) return;
   if (choice.mode === "required")
-    throw refusalOf(
-      request.protocol,
-      names.toolChoice ?? "tool_choice",
-      "a call of tools not offered",
-    );
+    throw refusalOf(request.protocol, names.toolChoice ?? "tool_choice", {
+      what: "a call of tools not offered",
+    });
   fitting.note("toolChoice", "rewritten", "none of the tools it allows is offered: none is called");
   fitting.request = { ...request, toolChoice: { type: "none" } };
 }
@@ -90,11 +88,9 @@ function fitForbidden(fitting: Fitting): void {
   if (target.limits.forbidsTools !== false || request.toolChoice?.type !== "none") return;
   const isCall = ({ type }: Part): boolean => type === "tool_call";
   if (request.messages.some(({ content }) => content.some(isCall)))
-    throw refusalOf(
-      request.protocol,
-      request.names.toolChoice ?? "tool_choice",
-      "that no tool is called, in a conversation with calls,",
-    );
+    throw refusalOf(request.protocol, request.names.toolChoice ?? "tool_choice", {
+      what: "that no tool is called, in a conversation with calls,",
+    });
   fitting.request = { ...request, tools: undefined, toolChoice: undefined };
 }
 

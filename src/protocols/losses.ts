@@ -12,9 +12,15 @@ export interface Loss {
   readonly class: "refused" | "dropped";
   /** What the field holds; of what is dropped, why that is right. */
   readonly what: string;
+  /** What a caller may do about a refusal, where leaving the field out is no way. */
+  readonly remedy?: string;
 }
 
-const refused = (what: string): Loss => ({ class: "refused", what });
+const refused = (what: string, remedy?: string): Loss => ({
+  class: "refused",
+  what,
+  ...(remedy === undefined ? {} : { remedy }),
+});
 const dropped = (what: string): Loss => ({ class: "dropped", what });
 
 const sampling = dropped("how tokens are drawn or counted");
@@ -81,7 +87,10 @@ const responses: Readonly<Record<string, Loss>> = {
   "input[]": earlierStep,
   "input[]:web_search_call": record,
   "input[]:mcp_list_tools": record,
-  "input[]:item_reference": refused("a part of the conversation that is kept at the vendor"),
+  "input[]:item_reference": refused(
+    "a part of the conversation that is kept at the vendor",
+    "Send the item itself, as SDKs do with store: false",
+  ),
   "input[]:compaction": refused("the conversation so far, encrypted for its own vendor"),
   "input[].content[]": content,
   "input[].output[]": content,
@@ -222,13 +231,17 @@ export function lossOf(protocol: ProtocolName, { param, value }: NativeField): L
 }
 
 /** The refusal of a field: `unsupported_content` where it stands in the conversation, else `unsupported_parameter`. */
-export function refusalOf(protocol: ProtocolName, param: string, what: string): GatewayError {
+export function refusalOf(
+  protocol: ProtocolName,
+  param: string,
+  { what, remedy = "Leave it out" }: Pick<Loss, "what" | "remedy">,
+): GatewayError {
   const code = /^(?:messages|input|contents|system)/.test(param)
     ? "unsupported_content"
     : "unsupported_parameter";
   return new GatewayError(
     code,
-    `${param}: ${what} cannot be converted for this model's provider. Leave it out, or choose a model whose provider speaks ${titles[protocol]}.`,
+    `${param}: ${what} cannot be converted for this model's provider. ${remedy}, or choose a model whose provider speaks ${titles[protocol]}.`,
     { param },
   );
 }

@@ -220,6 +220,16 @@ describe("a refused field in a call", () => {
     },
   );
 
+  it("T33: a reference to an item, which the AI SDK sends unless told otherwise, says how to send the item", async () => {
+    const input = [
+      { role: "user", content: "Hi" },
+      { type: "item_reference", id: "msg_1" },
+    ];
+    const { status, answer } = await world.send("responses", "chat", { input });
+    expect([status, answer["error"]]).toMatchObject([400, { param: "input[1]" }]);
+    expect(JSON.stringify(answer)).toContain("store: false");
+  });
+
   it("a picture in a system turn, and a file that is no PDF, are refused as well", async () => {
     const url = "data:image/png;base64,iVBORw0KGgo=";
     const system = { role: "system", content: [{ type: "input_image", image_url: url }] };

@@ -37,7 +37,7 @@ describe("messages", () => {
       messages: [{ role: "user", content: [{ type: "text", text: "Look" }, image] }],
     });
     expect(answer.content).toEqual([
-      { type: "text", text: "This is the sandbox. I see 1 image. You said: Look", citations: null },
+      { type: "text", text: "This is the sandbox. I see 1 image. You said: Look" },
     ]);
     expect(answer).toMatchObject({ model: "sandbox-large-2026-10-01", stop_reason: "end_turn" });
     const [entry] = sandbox.journal.list({ model });
