@@ -51,6 +51,7 @@ export function prepareEmbedding(
         model,
         provider: catalog.providers.get(offer.provider)!,
         route: () => route,
+        reservedOutputTokens: 0,
         notes: () => route.notes,
       };
     });

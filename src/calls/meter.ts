@@ -61,6 +61,15 @@ export function meterWhole(
   return reported ? { usage: reported, source: "upstream" } : estimate(inputEstimate, text());
 }
 
+/**
+ * The usage of an answer that its vendor still works at, and will tell nobody here: what was reserved for it. What it comes to is
+ * billed by the vendor all the same.
+ */
+export const meterUnderWay = (inputTokens: number, outputTokens: number): Metered => ({
+  usage: { ...noUsage, inputTokens, outputTokens },
+  source: "estimated",
+});
+
 async function estimate(inputTokens: number, text: string): Promise<Metered> {
   const outputTokens = await tokensIn(text);
   return { usage: { ...noUsage, inputTokens, outputTokens }, source: "estimated" };

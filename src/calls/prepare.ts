@@ -42,6 +42,8 @@ export interface Candidate<Kind extends Offer = Offer> {
   readonly session?: string | undefined;
   /** The way to this upstream and back. Made when it is first asked for. @throws GatewayError `unsupported_content` */
   route(): Route;
+  /** Output tokens of one answer that are reserved for: what was asked for, or what the model reserves. None: there is no output. */
+  readonly reservedOutputTokens: number;
   /** What was dropped or rewritten on the way, in the order the caller wrote it. */
   notes(): readonly Note[];
   /** Lets go of the request: it is not asked any more. Absent where answers are never streams. */
@@ -89,8 +91,9 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   checkParameters(planned.model, call.protocol, body);
   const plans = withFallbacks(record, { call, catalog, planned, plan: planOf });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
-  const { inputMedia, affinity: session } = facts;
-  const shared = { services, call, record, catalog, inputEstimate, inputMedia, session };
+  const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens } = facts;
+  const asked = { inputEstimate, inputMedia, session, askedOutputTokens };
+  const shared = { services, call, record, catalog, ...asked };
   const candidates = usable(plans.flatMap((one) => candidatesOf(one, shared)));
   record.reservedNano = boundOf(candidates, facts, inputEstimate);
   return { candidates, inputEstimate };
@@ -122,6 +125,7 @@ interface CandidateParts extends Own {
   readonly inputEstimate: number;
   readonly inputMedia: number;
   readonly session: string | undefined;
+  readonly askedOutputTokens: number | undefined;
 }
 
 class OfferCandidate implements Candidate<TextOffer> {
@@ -129,6 +133,7 @@ class OfferCandidate implements Candidate<TextOffer> {
   readonly provider: Provider;
   readonly model: string;
   readonly limits: TextModel;
+  readonly reservedOutputTokens: number;
   #forgettable: CandidateParts | undefined;
   #own: Own | undefined;
   #route: Route | undefined;
@@ -138,6 +143,7 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.provider = parts.catalog.providers.get(offer.provider)!;
     this.model = parts.model.id;
     this.limits = parts.model;
+    this.reservedOutputTokens = reservedOutput(parts.model, parts.askedOutputTokens);
     this.#forgettable = parts;
   }
 
@@ -233,12 +239,11 @@ function boundOf(
     facts.maxOutputTokens === undefined ? undefined : candidates[0]!.route().askedOutputTokens;
   let bound = 0n;
   for (const model of new Set(candidates.map(({ limits }) => limits))) {
-    const asked = facts.maxOutputTokens ?? model.reserveOutputTokens;
+    const reserved = reservedOutput(model, facts.maxOutputTokens);
     const offers = candidates.filter(({ limits }) => limits === model).map(({ offer }) => offer);
     const most = upperBound(model, offers, {
       inputTokens,
-      // More than the model can produce is refused upstream, or produces no more than that.
-      maxOutputTokens: Math.min(Math.max(asked, sent ?? 0), model.maxOutputTokens),
+      maxOutputTokens: Math.max(reserved, Math.min(sent ?? 0, model.maxOutputTokens)),
       answers: facts.answers,
       webSearches: facts.webSearches,
     });
@@ -246,3 +251,7 @@ function boundOf(
   }
   return bound;
 }
+
+/** More than the model can produce is refused upstream, or produces no more than that. */
+const reservedOutput = (model: TextModel, asked: number | undefined): number =>
+  Math.min(asked ?? model.reserveOutputTokens, model.maxOutputTokens);

@@ -14,7 +14,7 @@ import type { JsonObject, Route } from "../protocols/index.ts";
 import { answerBytesMax, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
 import type { Answered, CallContext } from "./context.ts";
 import { noteSaid } from "./hooks.ts";
-import { meterPartial, meterWhole, textOfCut, type Metered } from "./meter.ts";
+import { meterPartial, meterUnderWay, meterWhole, textOfCut, type Metered } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
 import { recordFirstToken } from "./record.ts";
 
@@ -39,9 +39,9 @@ export async function answerWhole(
       : parseAnswer(bytes, route, exchange);
   recordFirstToken(context.record, context.services.clock.now());
   if (context.record.span?.isSampled === true) context.record.answeredBy = modelIn(answer);
-  const metered = await meterWhole(route.usage(answer), context.inputEstimate, () =>
-    route.text(answer),
-  );
+  const metered = route.isUnderWay(answer)
+    ? meterUnderWay(context.inputEstimate, candidate.reservedOutputTokens)
+    : await meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
   // Before the charge: an answer that cannot be converted is not given, and not billed.
   if (call.stream) {
     const frames = route.framesOf(answer, metered.usage);

@@ -151,6 +151,8 @@ export interface DirectRoute {
    * Undefined for an answer.
    */
   failure(answer: JsonObject): WireError | undefined;
+  /** Whether the vendor only says that it has begun (`background`). Absent: it never does. */
+  isUnderWay?(answer: JsonObject): boolean;
   /** What a whole answer used; undefined when it does not tell (T48). */
   usage(answer: JsonObject): Usage | undefined;
   /** The text a whole answer holds, for an estimate where usage is missing. */

@@ -63,6 +63,7 @@ function convertedRoute(given: RouteInput): Route {
     notes: inRequestOrder([...(own?.notes ?? []), ...notes], given.body),
     askedOutputTokens: fitted.maxOutputTokens,
     failure: (answer) => direct.failure(answer) ?? failureIn(decode(answer)),
+    isUnderWay: () => false,
     usage: (answer) => direct.usage(answer),
     text: (answer) => direct.text(answer),
     answer: (answer, droppedParams, usage) =>

@@ -72,6 +72,7 @@ export function embeddingRoute({ body, model, upstreamModel }: EmbeddingRouteInp
     notes,
     askedOutputTokens: undefined,
     failure,
+    isUnderWay: () => false,
     usage: (answer) => usageOf(answer["usage"]),
     // What comes back is no text: an answer without usage is billed by its input.
     text: () => "",

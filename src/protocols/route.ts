@@ -47,6 +47,8 @@ export interface Route {
   readonly askedOutputTokens: number | undefined;
   /** Why a body that came as a success is no answer (T60). */
   failure(answer: JsonObject): WireError | undefined;
+  /** Whether the vendor still works at what it answered with: nothing of it is told, or counted, yet. */
+  isUnderWay(answer: JsonObject): boolean;
   /** What a whole answer of the upstream used, and the text it holds. */
   usage(answer: JsonObject): Usage | undefined;
   text(answer: JsonObject): string;
@@ -82,6 +84,10 @@ export class PassThroughRoute implements Route {
 
   failure(answer: JsonObject): WireError | undefined {
     return this.#input.caller.direct.failure(answer);
+  }
+
+  isUnderWay(answer: JsonObject): boolean {
+    return this.#input.caller.direct.isUnderWay?.(answer) === true;
   }
 
   usage(answer: JsonObject): Usage | undefined {

@@ -73,12 +73,17 @@ function failure(answer: JsonObject): WireError | undefined {
   return isAnswer ? undefined : decodeError(200, answer);
 }
 
+/** The caller asked for `background`: only its vendor will know what becomes of it. */
+const isUnderWay = ({ status, usage }: JsonObject): boolean =>
+  (status === "queued" || status === "in_progress") && readUsage(usage) === undefined;
+
 /** The direct route of the responses protocol. */
 export const responsesDirect: DirectRoute = {
   validate: checkResponsesRequest,
   facts: readFacts,
   request: directRequest,
   failure,
+  isUnderWay,
   usage: (answer) => withSearches(readUsage(answer["usage"]), searchesIn(answer["output"])),
   text: answerText,
   answer: directAnswer,

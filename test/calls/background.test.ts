@@ -1,0 +1,42 @@
+/** Responses that their vendor works at in the background. BILL, RESP-30; docs/decisions.md "Text reservation". */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { json } from "../support/recorder.ts";
+import { responses } from "../rows/protocols.ts";
+import { costAtFirstNano, startWorld, type World } from "../rows/world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+interface Noted {
+  readonly usage: Readonly<Record<string, number>>;
+  readonly usage_source: string | null;
+  readonly cost_nano: bigint;
+}
+const rowOf = async (response: Response) => (await world.row(response)) as unknown as Noted;
+
+it("BILL-04 RESP-30: a response that its vendor works at in the background is charged what was reserved for it", async () => {
+  const queued = {
+    ...(responses.whole() as object),
+    id: "resp_bg",
+    status: "queued",
+    output: [],
+    usage: null,
+  };
+  world.answer(json(queued));
+  const extra = { background: true, max_output_tokens: 1_000 };
+  const model = `${responses.model}:first`;
+  const answered = await world.call(responses, { model, extra });
+  expect(await answered.json()).toMatchObject({ id: "resp_bg", status: "queued" });
+  const { usage, usage_source, cost_nano } = await rowOf(answered);
+  expect(usage_source).toBe("estimated");
+  expect(usage).toMatchObject({ outputTokens: 1_000 });
+  // At $1 and $10 a million.
+  expect(cost_nano).toBe(BigInt(usage["inputTokens"]! * 1_000 + 10_000_000));
+
+  world.answer(json({ ...queued, status: "in_progress", usage: responses.whole()["usage"] }));
+  const told = await world.call(responses, { model, extra });
+  expect((await rowOf(told)).cost_nano).toBe(costAtFirstNano);
+});
