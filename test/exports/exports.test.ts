@@ -2,8 +2,7 @@
  * Exports read back: every row of a day once, the sums of the ledger to the nano-dollar, in a folder and in a bucket; whatever breaks
  * off is written again and doubles nothing.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -19,7 +18,7 @@ import type { FileStore } from "../../src/files/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { startS3, type S3Server } from "../files/s3-server.ts";
 import { tollgateHere } from "../support/command.ts";
-import { describeDatabase } from "../support/postgres.ts";
+import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 import { seedCalls, seedId } from "../support/seed/calls.ts";
 
 type Line = Readonly<Record<string, string>>;
@@ -68,7 +67,7 @@ async function one<Row extends object>(database: Database, sql: string): Promise
 describeDatabase("exports", (open) => {
   let database: Database;
   let s3: S3Server;
-  const folder = mkdtempSync(join(tmpdir(), "tollgate-exports-"));
+  const folder = temporaryDirectory();
   beforeAll(async () => {
     database = await open();
     s3 = await startS3();
@@ -186,7 +185,7 @@ describeDatabase("exports", (open) => {
   });
 
   it("tollgate export writes the same files by hand, of days that are over, and notes nothing", async () => {
-    const into = mkdtempSync(join(tmpdir(), "tollgate-exports-"));
+    const into = temporaryDirectory();
     const noted = await database.query("select * from exported_days order by what, day");
     const { connectionString } = database.pool.options;
     const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
@@ -217,7 +216,7 @@ describeDatabase("exports", (open) => {
 
   it("a day whose calls retention has removed is not written by hand over the file there is", async () => {
     const { connectionString } = database.pool.options;
-    const into = mkdtempSync(join(tmpdir(), "tollgate-exports-"));
+    const into = temporaryDirectory();
     const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
     const run = (...words: string[]) =>
       tollgateHere(["export", ...words, "--into", into], environment);
@@ -250,7 +249,7 @@ describeDatabase("exports", (open) => {
       workspaces: 1,
       end: new Date(today),
     });
-    const into = mkdtempSync(join(tmpdir(), "tollgate-exports-"));
+    const into = temporaryDirectory();
     const place = await openExportPlace({ to: into });
     const quiet = { progress: () => undefined, files: undefined };
     const backup = new PassThrough();
@@ -320,7 +319,7 @@ describeDatabase("exports", (open) => {
   });
 
   it("whoever is stopped in the middle of a day holds it for minutes, and not for ever", async () => {
-    const place = await openExportPlace({ to: mkdtempSync(join(tmpdir(), "tollgate-exports-")) });
+    const place = await openExportPlace({ to: temporaryDirectory() });
     const wait = await database.transaction(async (tx) => {
       await exportDay(tx, place, { kind: "ledger", day: dayName(today - dayMs) });
       return tx.query("show idle_in_transaction_session_timeout");
@@ -345,7 +344,7 @@ describeDatabase("exports", (open) => {
        values ('w', $1, 'k', 'task', 0, now(), now())`,
       [newId("task", at + dayMs + 5)],
     );
-    const place = await openExportPlace({ to: mkdtempSync(join(tmpdir(), "tollgate-exports-")) });
+    const place = await openExportPlace({ to: temporaryDirectory() });
     // The row of a clock at its beginning has its day; that of one far ahead waits for it.
     const of = (ms: number): string => `requests-${dayName(ms)}.jsonl.gz`;
     expect(await exportAll(other, place, "requests")).toEqual([of(5), of(at)]);

@@ -3,8 +3,7 @@
  * folder and in a bucket, in memory that does not grow with the day.
  */
 import { parquetMetadata } from "hyparquet";
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -22,7 +21,7 @@ import type { Database } from "../../src/storage/index.ts";
 import { startS3, type S3Server } from "../files/s3-server.ts";
 import { tollgateHere } from "../support/command.ts";
 import { inForm } from "../support/long.ts";
-import { describeDatabase } from "../support/postgres.ts";
+import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 import { seedCalls, seedId } from "../support/seed/calls.ts";
 import { columnTypes, lineOf, readParquet, type Row } from "./parquet-read.ts";
 
@@ -30,7 +29,6 @@ const dayMs = 86_400_000;
 const today = Math.floor((Date.now() - 3 * 3_600_000 - 1_000) / dayMs) * dayMs;
 const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const [day, quietDay] = [dayName(today - dayMs), dayName(today - 9 * dayMs)];
-const temporary = (): string => mkdtempSync(join(tmpdir(), "tollgate-parquet-"));
 
 /** Every plane of Unicode, what spreadsheets and line readers trip over, and what is no text in JSON. */
 const text = "line\u2028\u2029\r\n\t\"quote\" 'it''s' \\ ; , ä ß 你好 \u{1F680} \u{10FFFF} \uFFFD";
@@ -78,7 +76,7 @@ async function addOddRows(database: Database): Promise<void> {
 
 /** A day in both formats, of one snapshot. */
 async function bothFormats(database: Database, kind: ExportKind, on: string) {
-  const folder = temporary();
+  const folder = temporaryDirectory();
   const place = await openExportPlace({ to: folder });
   const done = await database.transaction(
     async (tx) => {
@@ -222,7 +220,7 @@ describeDatabase("exports as Parquet", (open) => {
 
   it("tollgate export takes --format, and refuses another", async () => {
     const { connectionString } = database.pool.options;
-    const into = temporary();
+    const into = temporaryDirectory();
     const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
     const run = (...words: string[]) =>
       tollgateHere(["export", "ledger", "--from", day, ...words, "--into", into], environment);
@@ -236,7 +234,7 @@ describeDatabase("exports as Parquet", (open) => {
   });
 
   it("what breaks off leaves no file and no thread: the place, the rows, the thread itself", async () => {
-    const folder = temporary();
+    const folder = temporaryDirectory();
     const place = await openExportPlace({ to: folder });
     const full: FileStore = {
       ...place,

@@ -81,7 +81,7 @@ function lockAccounts(database: Database, workspaces: readonly string[], random:
       await tx.query("select 1 from ledger_accounts where workspace_id = $1 for update", [
         workspace,
       ]);
-      await new Promise((resolve) => setTimeout(resolve, 100 + random() * 300));
+      await new Promise((resolve) => setTimeout(resolve, 100 + random() * 300)); // as long as it is locked
     });
   const locks = (async () => {
     while (!isOver) await lock(workspaces[Math.floor(random() * workspaces.length)]!);
