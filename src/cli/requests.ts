@@ -44,7 +44,10 @@ function addList(list: Command): void {
     .option("--key <id>", "of one key only")
     .option("--model <id>", "of one model only")
     .option("--provider <id>", "answered by one provider only")
-    .option("--status <statuses>", "such as failed, or several by commas: failed,expired")
+    .option(
+      "--status <statuses>",
+      "succeeded, failed, client_closed, expired or canceled; several by commas",
+    )
     .option("--code <code>", "with this error code only, such as insufficient_balance")
     .option("--tag <name:value>", "with this tag only")
     .option("--end-user <id>", "of one end user only")

@@ -115,6 +115,25 @@ describe("the request log", () => {
     expect(paged).toEqual(ids(all));
   });
 
+  it.each(["fail", "error", "", "failed,", "failed, expired", "FAILED"])(
+    "a status that no call has is refused, and not answered with an empty list: %j",
+    async (status) => {
+      const query = `status=${encodeURIComponent(status)}`;
+      for (const path of ["/requests", `/requests/${rows.mel}/neighbours`]) {
+        const answer = await world.root.call("GET", `${path}?${query}`);
+        expect([answer.status, answer.json.error]).toEqual([
+          400,
+          expect.objectContaining({
+            code: "invalid_value",
+            param: "status",
+            message:
+              "`status` must be one of: succeeded, failed, client_closed, expired, canceled; several by commas.",
+          }),
+        ]);
+      }
+    },
+  );
+
   it("filters: workspace, key, model, provider, status, from and to", async () => {
     const list = async (query: string) => ids(await world.root.call("GET", `/requests?${query}`));
     expect(await list(`workspace_id=${world.away.id}`)).toEqual([rows.bob]);

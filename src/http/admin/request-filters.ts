@@ -1,9 +1,19 @@
 /** The filters and the order of the request log over the management API. docs/management.md. */
+import { invalidValue } from "../../base/errors.ts";
 import { Type } from "../../base/json-schema.ts";
 import { parseUsd } from "../../base/money.ts";
 import { requestConditions } from "../../admin/index.ts";
 import { periodOf, periodQuery, words } from "./schemas.ts";
 import { pairOf, tagFilters } from "./tag-filters.ts";
+
+/** How a call or a task of the log has ended. */
+export const requestStatuses = ["succeeded", "failed", "client_closed", "expired", "canceled"];
+
+/** An unknown one would be an empty list, as if nothing had failed. @throws GatewayError `invalid_value` */
+function checkStatuses(text: string | undefined): void {
+  if (text === undefined || text.split(",").every((one) => requestStatuses.includes(one))) return;
+  throw invalidValue("status", `must be one of: ${requestStatuses.join(", ")}; several by commas`);
+}
 
 /** Filters that few rows may have. */
 const rareFilters = {
@@ -56,7 +66,10 @@ export const requestFilters = {
   model: Type.Optional(Type.String()),
   provider: Type.Optional(Type.String()),
   status: Type.Optional(
-    Type.String({ maxLength: 100, description: "One, or several by commas: `failed,expired`." }),
+    Type.String({
+      maxLength: 100,
+      description: `One of ${requestStatuses.join(", ")}, or several by commas: \`failed,expired\`.`,
+    }),
   ),
   ...periodQuery,
   ...rareFilters,
@@ -75,9 +88,10 @@ type Query = RareQuery & {
     | undefined;
 } & { readonly sort?: "cost" | undefined };
 
-/** What is asked for. @throws GatewayError `invalid_value` (from, to) */
+/** What is asked for. @throws GatewayError `invalid_value` (from, to, status) */
 export function filterOf(query: Query) {
   const { workspace_id: workspaceId, key_id, model, provider, status, sort } = query;
+  checkStatuses(status);
   return {
     workspaceId,
     ...periodOf(query),

@@ -10,7 +10,7 @@ import {
 import { chargeLines } from "../../calls/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import { requestBody } from "./request-body.ts";
-import { filterOf, requestFilters } from "./request-filters.ts";
+import { filterOf, requestFilters, requestStatuses } from "./request-filters.ts";
 import { route } from "./route.ts";
 import { pageOfQuery, pageQuery, pageSchema, renderPage, strict, words } from "./schemas.ts";
 
@@ -31,7 +31,7 @@ const row = Type.Object({
   upstream_protocol: orNull(Type.String({ description: "What the provider was spoken to in." })),
   status: orNull(
     Type.String({
-      examples: ["succeeded", "failed", "client_closed", "expired", "canceled"],
+      examples: requestStatuses,
     }),
   ),
   http_status: orNull(Type.Integer()),
