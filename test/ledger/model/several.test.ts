@@ -75,7 +75,7 @@ async function newWorkspaces(database: Database, seed: number): Promise<string[]
 
 /** Locks one account after the other for longer than a batch waits, until it is told to stop: its workspace goes on in a lane of its own. */
 function lockAccounts(database: Database, workspaces: readonly string[], random: () => number) {
-  let isOver = false;
+  const over = new AbortController();
   const lock = (workspace: string) =>
     database.transaction(async (tx) => {
       await tx.query("select 1 from ledger_accounts where workspace_id = $1 for update", [
@@ -84,11 +84,11 @@ function lockAccounts(database: Database, workspaces: readonly string[], random:
       await new Promise((resolve) => setTimeout(resolve, 100 + random() * 300)); // as long as it is locked
     });
   const locks = (async () => {
-    while (!isOver) await lock(workspaces[Math.floor(random() * workspaces.length)]!);
+    while (!over.signal.aborted) await lock(workspaces[Math.floor(random() * workspaces.length)]!);
   })();
   return {
     async stop() {
-      isOver = true;
+      over.abort();
       await locks;
     },
   };
