@@ -5,7 +5,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { listRequestHeadlines, listRequests } from "../../src/admin/index.ts";
 import { idTime } from "../../src/base/ids.ts";
-import { verifyLedger } from "../../src/verification/index.ts";
+import { differencesIn } from "../../src/verification/index.ts";
 import { retentionStep } from "../../src/retention/index.ts";
 import type { Database, Queryable } from "../../src/storage/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
@@ -184,7 +184,8 @@ describeDatabase("a log of many days", (open) => {
     );
     expect(oldest!.id >= `req_${idTime(today - keptDays * dayMs)}`).toBe(true);
     expect(await usage(database, "model")).toEqual(before);
-    expect(await verifyLedger(database)).toEqual([]);
+    // Of the books: the seeded log has costs without entries.
+    expect(await database.transaction((tx) => differencesIn(tx))).toEqual([]);
     console.log("slowest, in milliseconds:", JSON.stringify(took));
     const late = Object.entries(took).filter(([, ms]) => ms > limitMs);
     expect(isLong ? late : []).toEqual([]);

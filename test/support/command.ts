@@ -12,13 +12,19 @@ export const tollgateHere: typeof tollgate = async (args, environment) => {
   let stdout = "";
   let stderr = "";
   const out = (text: unknown): true => ((stdout += String(text)), true);
+  /** Takes it at once, and says so to whoever waits for that. */
+  const written = (text: unknown, ...more: readonly unknown[]): true => {
+    const done = more.at(-1);
+    if (typeof done === "function") queueMicrotask(() => done());
+    return out(text);
+  };
   const error = (text: unknown): true => ((stderr += String(text)), true);
   const spies = [
     vi.spyOn(console, "log").mockImplementation((...words) => void out(`${format(...words)}\n`)),
     vi
       .spyOn(console, "error")
       .mockImplementation((...words) => void error(`${format(...words)}\n`)),
-    vi.spyOn(process.stdout, "write").mockImplementation(out),
+    vi.spyOn(process.stdout, "write").mockImplementation(written),
     vi.spyOn(process.stderr, "write").mockImplementation(error),
   ];
   const before = Object.keys(environment).map((name) => [name, process.env[name]] as const);

@@ -44,7 +44,9 @@ describe("a vendor", () => {
 
   it("T80 T83: whose state goes back from succeeded to running ends the task once, with what it made", async () => {
     const job = await running(world);
-    const stop = () => Promise.reject(new Error("the process died here"));
+    // As where the database is away: nothing more is written.
+    const death = Object.assign(new Error("the process died here"), { code: "ECONNRESET" });
+    const stop = () => Promise.reject(death);
     const dying: TaskServices = {
       ...world.services,
       at: (point) => (point === "collect.stored" ? stop() : undefined),
