@@ -71,7 +71,8 @@ const tablesSql = (tagged: boolean): string => `
   waiting as materialized (
     select p.workspace_id, p.log_id, p.charge
     from (select y.workspace_id, y.id as log_id, ${firstChargeOf("y.workspace_id", "y.id")} as charge
-      from (select * from usage_pending limit $4) y offset 0) p
+      -- One that came since the bound of the log was found, and is older, is not read there: it waits for the next step.
+      from (select * from usage_pending x where ${idsFrom("$5")("x.id")} limit $4) y offset 0) p
     left join bounds b on b.workspace_id = p.workspace_id
     left join usage_folds f on f.workspace_id = p.workspace_id
     -- One whose charge comes later waits for it: whether it was counted must be known then.
