@@ -74,11 +74,12 @@ export class Backlog {
 
   /**
    * What the calls of all keys use: of a lane that is new, or lapsed. What another one set aside beyond goes back. Their entries go along:
-   * one that was written without our knowing has drawn already, and what it drew would be set aside a second time.
+   * one that was written without our knowing has drawn already, and what it drew would be set aside a second time. `bare`: not now,
+   * because the database refuses one of them, which is to be found first.
    */
-  restored(nowMs: number): Target[] {
+  restored(nowMs: number, bare = false): Target[] {
     const targets: Target[] = [];
-    let entriesMax = batchMax;
+    let entriesMax = bare ? 0 : batchMax;
     for (const key of this.keys.values()) {
       if (key.granted + key.inUse + key.pending === 0n) continue;
       const entries = key.ended.slice(0, entriesMax);

@@ -143,7 +143,10 @@ export class Lane {
     if (backlog.isEmpty && !due) return undefined;
     const { gateway, lane, leaseMs, clock } = this.options;
     const sentAt = clock.now();
-    const targets = restore ? backlog.restored(sentAt) : backlog.take(sentAt, this.alone > 0);
+    const isSearching = this.alone > 0;
+    const targets = restore
+      ? backlog.restored(sentAt, isSearching)
+      : backlog.take(sentAt, isSearching);
     this.due = false;
     this.number += 1;
     const lease = { number: this.number, leaseMs: this.closing ? 0 : leaseMs };

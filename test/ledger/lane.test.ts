@@ -121,6 +121,21 @@ describe("a lane", () => {
     await eventually(() => key.granted === 0n, "nothing is set aside");
   });
 
+  it("restores without entries where the database refuses one, and finds that one then", async () => {
+    await begin();
+    const bad = { ...call, id: "bad" };
+    await lane.admit(bad);
+    sent = [];
+    const refusing: Answer = (batch) =>
+      entriesIn(batch).some(({ id }) => id === "bad") ? failing("22P05")(batch) : granted(batch);
+    const lapsed = { place: 0, allowance: 0n, refusal: "lapsed", at: new Date() } as const;
+    answers = [() => [lapsed as unknown as BatchRow], ...Array.from({ length: 8 }, () => refusing)];
+    const ends = await Promise.allSettled([lane.post(call, 3n), lane.post(bad, 3n)]);
+    expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    const restoring = sent.filter(({ restore }) => restore);
+    expect(restoring.map((batch) => entriesIn(batch).length)).toEqual([2, 0]);
+  });
+
   it("asks for nothing more once an answer says what a batch without one came to", async () => {
     await begin();
     answers = [failing("08006")];
