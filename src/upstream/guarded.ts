@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import { Pieces } from "../base/pieces.ts";
 import type { WaysTo } from "./dial/way.ts";
 import { pinnedClient, resolveToConnect, type CheckRule } from "./guarded-address.ts";
 import { ExchangeError, toExchangeError } from "./exchange-error.ts";
@@ -99,17 +100,15 @@ async function readSome(
   body: Dispatcher.ResponseData["body"],
   bytesMax: number,
 ): Promise<{ body: Buffer; whole: boolean }> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const pieces = new Pieces();
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > bytesMax)
-        return { body: Buffer.concat(chunks).subarray(0, bytesMax), whole: false };
+      pieces.add(chunk);
+      if (pieces.length > bytesMax)
+        return { body: pieces.join().subarray(0, bytesMax), whole: false };
     }
   } catch {
-    return { body: Buffer.concat(chunks), whole: false };
+    return { body: pieces.join(), whole: false };
   }
-  return { body: Buffer.concat(chunks), whole: true };
+  return { body: pieces.join(), whole: true };
 }
