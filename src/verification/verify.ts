@@ -1,7 +1,7 @@
 /**
  * `tollgate verify`: replays the entries by the rules, and compares with what the database counts and holds. All of it reads one
  * snapshot, so it prints no difference while traffic runs either. Entries come in order, workspace by workspace: of one at a time
- * the sums are in memory.
+ * the sums are in memory. Then the request log's costs are compared with the entries.
  */
 import type { Database, Queryable } from "../storage/index.ts";
 import type { Difference } from "./difference.ts";
