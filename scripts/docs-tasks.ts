@@ -169,7 +169,7 @@ ${rows.join("\n")}
 
 A task that has not ended by then is \`expired\` and costs nothing, whatever its vendor still makes. So is one whose vendor
 does not know it any more: after ${defaultTiming.missesMin} polls in a row and ${defaultTiming.missingMs / 60_000} minutes in which it did not. A poll that fails is no
-answer, and ends nothing. A refusal that is about the job itself ends it: at once where moderation withholds the result (xAI
+answer, and ends nothing, with one exception. A refusal that is about the job itself ends it: at once where moderation withholds the result (xAI
 tells so), otherwise after as many polls and as long. Where a poll is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A task whose uploads
 cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. A result that cannot be fetched now is fetched again for ${defaultTiming.downloadMs / 60_000} minutes. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
 
