@@ -82,6 +82,10 @@ interface Reader extends Omit<Joining, "sight"> {
   readonly noticed: Map<NoticeTopic, string>;
 }
 
+/** What besides rows somebody follows and may be told of. */
+const noticesOf = ({ topics, sight }: Reader): NoticeTopic[] =>
+  sight.notices.filter((topic) => topics.includes(topic));
+
 export interface EventHub {
   /** Takes a reader, until what it returns is called or the stream ends. @throws GatewayError `overloaded` */
   join(joining: Joining): () => void;
@@ -157,6 +161,12 @@ class Hub implements EventHub {
   /** Where a reader goes on from is looked up for them alone: others are further. */
   async #begin(reader: Reader): Promise<void> {
     const { since, topics, sink } = reader;
+    // Whoever reads a page once they are told that the stream has begun misses nothing: it is known by then what there was.
+    newsFor(
+      noticesOf(reader),
+      await this.#notices.read(new Set(noticesOf(reader))),
+      reader.noticed,
+    );
     const news = await readNews(this.#options.database, since, rowTopicsOf(topics));
     const had = new Had(since ?? news.mark);
     const isLost = since !== undefined && (since > news.top || news.isCut);
@@ -242,9 +252,7 @@ class Hub implements EventHub {
 
   /** What is no row and is another now, to those who may see it. */
   async #tellChanged(): Promise<void> {
-    const topicsOf = ({ topics, sight }: Reader) =>
-      sight.notices.filter((topic) => topics.includes(topic));
-    const readers = [...this.#readers].map((reader) => ({ reader, topics: topicsOf(reader) }));
+    const readers = [...this.#readers].map((reader) => ({ reader, topics: noticesOf(reader) }));
     const texts = await this.#notices.read(new Set(readers.flatMap(({ topics }) => topics)));
     for (const { reader, topics } of readers) {
       const news = newsFor(topics, texts, reader.noticed);

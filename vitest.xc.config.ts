@@ -1,0 +1,47 @@
+import { defineConfig } from "vitest/config";
+import { isLong } from "./test/support/long.ts";
+import { patienceMs } from "./test/support/patience.ts";
+
+/** Suites of direct routes that hold through the canonical form too: they run a second time with conversion forced. */
+const alsoForced = [
+  "errors",
+  "failover",
+  "keep-alive",
+  "responses",
+  "routing",
+  "stream",
+  "stream-broken",
+  "text",
+  "usage",
+].map((name) => `test/rows/${name}.test.ts`);
+
+export default defineConfig({
+  test: {
+    // These end what hangs. What is merely slow must not meet them, on a machine of a third of the speed either.
+    testTimeout: isLong ? 3_600_000 : 300_000,
+    hookTimeout: isLong ? 600_000 : 300_000,
+    // Most of what is waited for is there within 60 ms: the time for which a key keeps what it has set aside.
+    expect: { poll: { timeout: patienceMs, interval: 15 } },
+    pool: "forks",
+    // Three for two cores: tests also wait. Four took 600 s instead of 656, and four tests needed their second try. The files of a worker share its modules and its PostgreSQL server, which a
+    // third of the time went into.
+    // In the long form one: what it measures is not to be disturbed.
+    maxWorkers: 1,
+    isolate: false, execArgv: ["--initial-old-space-size=1500"],
+    setupFiles: ["test/support/own-memory.ts", "test/support/fuzz-seed.ts"],
+    // Of ten thousand tests one may meet a moment it was not written for, on a machine that stands still. It is tried
+    // once more and named at the end, and is a defect to mend. What looks for races in the ledger says itself that it has no
+    // second try (test/ledger/model).
+    retry: isLong ? 0 : 1,
+    projects: [
+      {
+        extends: true,
+        test: { name: "all", include: ["test/**/*.test.ts"] },
+      },
+      {
+        extends: true,
+        test: { name: "forced", include: alsoForced, env: { TOLLGATE_TEST_FORCED: "1" } },
+      },
+    ],
+  },
+});
