@@ -33,6 +33,9 @@ const most = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 /** What an entry takes out of the allowance. */
 export const drawOf = ({ charge, bound }: Ended): bigint => least(charge ?? 0n, bound);
 
+/** The call cost more than was set aside for it. */
+export const isOverrun = ({ charge, bound }: Ended): boolean => charge !== null && charge > bound;
+
 export class KeyUse {
   readonly workspaceId: string;
   readonly keyId: string;

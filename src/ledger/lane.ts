@@ -5,9 +5,9 @@
 import { retryPauseMs } from "../base/retry.ts";
 import { isTransient, reserveRetryMs, settleRetryMs, unavailable } from "../storage/index.ts";
 import { Backlog } from "./backlog.ts";
-import type { Batch, BatchRow, Send } from "./batch.ts";
+import type { Batch, BatchRow, Send, Target } from "./batch.ts";
 import { decide } from "./decide.ts";
-import { lingerMs, type KeyUse } from "./key-use.ts";
+import { isOverrun, lingerMs, type KeyUse } from "./key-use.ts";
 import { idleRetryMs } from "./refusal.ts";
 import type { ReserveInput } from "./types.ts";
 
@@ -209,6 +209,7 @@ export class Lane {
     this.alone = Math.max(0, this.alone - 1);
     this.lapsed = rows.some(({ place }) => place === 0);
     const busy = new Set<string>();
+    this.distrustOverrun(targets, rows);
     for (const row of rows) {
       const target = targets[row.place - 1];
       if (target === undefined) continue;
@@ -232,6 +233,21 @@ export class Lane {
     // Their accounts are locked elsewhere: all keys of their workspaces leave.
     for (const workspaceId of busy) onBusy?.(workspaceId);
     this.tidy();
+  }
+
+  /**
+   * What calls cost above their bounds was set aside by nobody: caps and balance that were far when their workspace was last checked may
+   * be reached. Of its keys only what this batch or a later one finds counts. CAP-05.
+   */
+  private distrustOverrun(targets: readonly Target[], rows: readonly BatchRow[]): void {
+    const overrun = new Set<string>();
+    for (const { place, refusal } of rows) {
+      const target = refusal === "busy" ? undefined : targets[place - 1];
+      if (target?.entries.some(isOverrun)) overrun.add(target.key.workspaceId);
+    }
+    if (overrun.size === 0) return;
+    for (const key of this.backlog.keys.values())
+      if (overrun.has(key.workspaceId)) key.checkedAt = -Infinity;
   }
 
   /** Tidies up once in a while, as long as there are keys. */

@@ -109,6 +109,21 @@ describe("a lane", () => {
     ]);
   });
 
+  it("CAP-05: asks the database for every key of a workspace in which a call cost more than its bound", async () => {
+    const beside = { ...call, keyId: "l" };
+    const elsewhere = { ...call, workspaceId: "v" };
+    const keys = [call, beside, elsewhere].map((name) => lane.backlog.keyOf(name));
+    await Promise.all([call, beside, elsewhere].map(async (each) => lane.admit(each)));
+    const trusted = () => keys.map((each) => each.isTrusted(nowMs));
+    nowMs += 1;
+    expect(trusted()).toEqual([true, true, true]);
+    await lane.post(beside, 5n);
+    expect(trusted()).toEqual([true, true, true]);
+    await lane.post(elsewhere, null);
+    await lane.post(call, 6n);
+    expect(trusted()).toEqual([false, false, true]);
+  });
+
   it("CAP-09: gives back what another lane had set aside for its keys, once it hears that it had lapsed itself", async () => {
     await begin();
     const lapsed = { place: 0, allowance: 0n, refusal: "lapsed", at: new Date() } as const;
