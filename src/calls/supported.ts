@@ -9,13 +9,16 @@ import {
   type ParameterDomain,
   type TextOffer,
 } from "../catalog/index.ts";
-import { mediaParameters } from "../media/index.ts";
+import { pricedParameters } from "../media/index.ts";
 import { canonicalNames, upstreamCodecs } from "../protocols/index.ts";
 import { isMediaModel, type CallableModel } from "../routing/index.ts";
 
-/** The domains of the parameters that at least one of the offers carries; of a media model those of its family. */
+/** The domains of the parameters that at least one of the offers carries; of a media model those of its family that have a price. */
 export function parametersOf(callable: CallableModel): Record<string, ParameterDomain> {
-  if (isMediaModel(callable)) return mediaParameters(callable.model.family);
+  if (isMediaModel(callable)) {
+    const prices = callable.offers.map(({ price }) => price);
+    return pricedParameters(callable.model.family, prices);
+  }
   const { model, offers } = callable;
   if (model.kind === "embedding") return supportedParameters(model);
   const carried = (offers as readonly TextOffer[]).map((offer) => {

@@ -4,6 +4,6 @@ export { fieldsOf, readMedia } from "./read.ts";
 export { imageTokenTotals, mediaBound, mediaUsage, nothingUsed, wantedOf } from "./usage.ts";
 export { mediaParts, priceMedia } from "./price.ts";
 export { expirySeconds, mediaAddresses } from "./addresses.ts";
-export { mediaParameters } from "./parameters.ts";
+export { mediaParameters, pricedParameters } from "./parameters.ts";
 export { families } from "./families/index.ts";
 export type { MediaFamily } from "./family.ts";

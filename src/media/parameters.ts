@@ -1,7 +1,8 @@
 /** The fields of a family with their exact domains, as `GET /v1/models` lists them. MODELS-07; docs/media.md. */
-import type { ImageFamily, ParameterDomain, VideoFamily } from "../catalog/index.ts";
+import type { ImageFamily, MediaPrice, ParameterDomain, VideoFamily } from "../catalog/index.ts";
 import { families } from "./families/index.ts";
 import { fieldName, type Domain, type MediaFamily } from "./family.ts";
+import { pricedValues } from "./price.ts";
 
 const sizePattern = "^(auto|[1-9][0-9]*x[1-9][0-9]*)$";
 
@@ -47,4 +48,24 @@ export function mediaParameters(name: ImageFamily | VideoFamily): Record<string,
     if (family.files.mask) parameters["mask"] = { type: "string" };
   }
   return parameters;
+}
+
+/**
+ * The same for a model with these prices: without the resolutions or image sizes that none of them has a rate for, because calls
+ * that ask for those are refused. A default among them is left out too: the field is then required.
+ */
+export function pricedParameters(
+  name: ImageFamily | VideoFamily,
+  prices: readonly MediaPrice[],
+): Record<string, ParameterDomain> {
+  const parameters = mediaParameters(name);
+  const priced = prices.map(pricedValues);
+  const field = priced[0]?.field;
+  const domain = field === undefined ? undefined : parameters[field];
+  if (domain?.values === undefined || priced.includes(undefined)) return parameters;
+  const known = new Set(priced.flatMap((one) => one!.values));
+  const { default: usual, ...rest } = domain;
+  const values = domain.values.filter((value) => known.has(value as string));
+  const kept = known.has(usual as string) ? { default: usual } : {};
+  return { ...parameters, [field!]: { ...rest, values, ...kept } };
 }

@@ -54,6 +54,24 @@ export function mediaParts(price: MediaPrice, usage: MediaUsage): readonly Price
   }
 }
 
+/** The field that chooses between a price's rates, and its values that have one; undefined where no value can be without a rate. */
+export function pricedValues(
+  price: MediaPrice,
+): { readonly field: string; readonly values: readonly string[] } | undefined {
+  switch (price.basis) {
+    case "video_seconds":
+      return { field: "resolution", values: Object.keys(price.outputSecond) };
+    case "images":
+      if (typeof price.outputImage === "bigint") return undefined;
+      return { field: "image_size", values: Object.keys(price.outputImage) };
+    // Checked to be whole where the configuration is read, or without tiers.
+    case "image_tiers":
+    case "image_tokens":
+    case "video_tokens":
+      return undefined;
+  }
+}
+
 function expect<Unit extends MediaUsage["unit"]>(usage: MediaUsage, unit: Unit): Usage<Unit> {
   assert(usage.unit === unit, `a price of ${unit} cannot price ${usage.unit}`);
   return usage as Usage<Unit>;

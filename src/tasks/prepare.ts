@@ -2,6 +2,8 @@
  * Everything about an image or video call that can be said before money is asked for: model, fields, plan, upper bound.
  * Requirements: TASK, IMG, EDIT1, EDIT2; docs/tasks.md; T57.
  */
+import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import type { NanoUsd } from "../base/money.ts";
 import { inRequestOrder, noteSentences, type Note } from "../base/notes.ts";
 import type { Tags } from "../base/tags.ts";
 import { storableText } from "../base/text.ts";
@@ -79,19 +81,22 @@ export function prepareMedia({
   const found = mediaModel(target);
   const { request, notes } = readMedia(found.family, input);
   const usage = mediaBound(request);
-  const plan = planMedia({
-    ...target,
-    model: found,
-    bound: (offer) => priceMedia(offer.price, usage),
-    random: Math.random,
-    health,
-    waits: rest.waits,
-    exclusion: (offer) => {
-      const { dialect } = catalog.providers.get(offer.provider)!;
-      if (!mediaDialect(dialect, found.kind)) return `its dialect has no ${found.kind}s`;
-      return rest.exclusion?.(offer, request);
-    },
-  });
+  const priced = pricing((offer) => priceMedia(offer.price, usage), target.parsed.provider);
+  const plan = priced.orRefusal(() =>
+    planMedia({
+      ...target,
+      model: found,
+      bound: priced.bound,
+      random: Math.random,
+      health,
+      waits: rest.waits,
+      exclusion: (offer) => {
+        const { dialect } = catalog.providers.get(offer.provider)!;
+        if (!mediaDialect(dialect, found.kind)) return `its dialect has no ${found.kind}s`;
+        return rest.exclusion?.(offer, request) ?? priced.exclusion(offer);
+      },
+    }),
+  );
   return {
     model: found.id,
     kind: found.kind,
@@ -104,6 +109,37 @@ export function prepareMedia({
       .reduce((left, right) => (left > right ? left : right)),
   };
 }
+
+/**
+ * What a request costs at offers. One that has no price for it is left out; where that leaves nobody, or leaves out the provider that
+ * the request names, the caller hears what has no price, and not that nobody may serve the model.
+ */
+function pricing(bound: (offer: MediaOffer) => NanoUsd, named: string | undefined) {
+  let refusal: GatewayError | undefined;
+  return {
+    bound,
+    exclusion(offer: MediaOffer): string | undefined {
+      try {
+        bound(offer);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        if (named === undefined || named === offer.provider) refusal ??= error;
+        return error.message;
+      }
+    },
+    orRefusal<Made>(plan: () => Made): Made {
+      try {
+        return plan();
+      } catch (error) {
+        const isNobody = error instanceof GatewayError && nobody.has(error.code);
+        throw isNobody ? (refusal ?? error) : error;
+      }
+    },
+  };
+}
+
+const nobody: ReadonlySet<ErrorCode> = new Set(["model_not_allowed", "provider_not_found"]);
 
 /** What was changed in a request that this offer's provider is to serve, in the order in which the caller wrote it. */
 export function notesAt(
