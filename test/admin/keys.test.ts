@@ -84,4 +84,49 @@ describe("keys", () => {
     const list = await gateway.admin("PATCH", `/keys/${id}`, []);
     expect(list.json.error.code).toBe("invalid_json");
   });
+
+  it("ROUTE-08 T78: routing that names a provider which has left the configuration can be sent back, at every layer; a new one cannot be named", async () => {
+    const { json: organization } = await gateway.admin("POST", "/organizations", {
+      name: "Of old",
+    });
+    const { json: workspace } = await gateway.admin("POST", "/workspaces", {
+      name: "Of old",
+      organization_id: organization.id,
+    });
+    const { json: key } = await gateway.admin("POST", "/keys", {
+      workspace_id: workspace.id,
+      name: "of old",
+    });
+    const pinned = ["gone", "sandbox-openai"];
+    const kept = { ...key.routing, mode: "custom", pinned_providers: pinned };
+    for (const [table, path] of [
+      ["organizations", `/organizations/${organization.id}`],
+      ["workspaces", `/workspaces/${workspace.id}`],
+      ["api_keys", `/keys/${key.id}`],
+    ] as const) {
+      // As it was stored when the configuration still had the provider.
+      const { id } = (await gateway.admin("GET", path)).json;
+      await gateway.database.query(`update ${table} set routing = $2::jsonb where id = $1`, [
+        id,
+        JSON.stringify(kept),
+      ]);
+      const { json: read } = await gateway.admin("GET", path);
+      expect(read.routing).toEqual(kept);
+      const same = await gateway.admin("PATCH", path, { routing: read.routing });
+      expect([path, same.status, same.json.routing]).toEqual([path, 200, kept]);
+      const more = { pinned_providers: [...pinned, "sandbox-google"] };
+      const added = await gateway.admin("PATCH", path, { routing: more });
+      expect([path, added.status, added.json.routing]).toMatchObject([path, 200, more]);
+      const wrong = await gateway.admin("PATCH", path, {
+        routing: { preferred_providers: ["gone"] },
+      });
+      expect([path, wrong.status, wrong.json.error.param]).toEqual([
+        path,
+        400,
+        "routing.preferred_providers",
+      ]);
+    }
+    const asked = { key_id: key.id, model: "sandbox/chat", routing: { pinned_providers: pinned } };
+    expect((await gateway.admin("POST", "/routing/preview", asked)).status).toBe(200);
+  });
 });

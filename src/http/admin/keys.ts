@@ -255,12 +255,12 @@ const change = route({
   async handle(request) {
     const { services, actor, params, body } = request;
     const input = { name: body.name, ...settingsOf(body) };
-    checkProviders(services.catalog(), input.routing);
     const reference = { id: params["id"]! };
     const record = await changeObject(services, keyKind, request, {
       action: "key.change",
       load: (context) => getKey(context, reference, { forUpdate: true }),
       async apply(context, before) {
+        checkProviders(services.catalog(), input.routing, before.routing);
         permitCache(actor, keyKind.place(before), body);
         const binding = allows(actor, "key.loosen_limits", keyKind.place(before));
         const after = await changeKey(context, reference, { ...input, binding });

@@ -139,17 +139,18 @@ const change = route({
   async handle(request) {
     const { services, params, body } = request;
     const routing = routingOf(body.routing);
-    checkProviders(services.catalog(), routing);
     const id = params["id"]!;
     const record = await changeObject(services, organizationKind, request, {
       action: "organization.change",
       load: (context) => getOrganization(context, id, { forUpdate: true }),
-      apply: (context) =>
-        changeOrganization(context, id, {
+      apply(context, before) {
+        checkProviders(services.catalog(), routing, before.routing);
+        return changeOrganization(context, id, {
           name: body.name,
           modelAllowlist: body.model_allowlist,
           routing,
-        }),
+        });
+      },
     });
     return answer(services, record);
   },

@@ -116,7 +116,7 @@ const preview = route({
     const catalog = services.catalog();
     const asked = routingOf(body.routing);
     const key = await keyOf(services, actor, body);
-    checkProviders(catalog, asked);
+    checkProviders(catalog, asked, key.routing);
     const layer = {
       routing: mergeRouting(key.routing, asked),
       modelAllowlist:

@@ -2,15 +2,18 @@
  * What a layer's settings mean against the layers above it and the catalogue: which chosen models are out of reach now
  * (marked, never removed: ALLOW-04), and whether the providers that routing names exist. Requirements: ALLOW, ROUTE.
  */
+import { snakeName } from "../../base/casing.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/index.ts";
 import { modelsFor, openScope, type CallableModel } from "../../routing/index.ts";
 import {
+  followRouting,
   getOrganization,
   getWorkspace,
   routingScopeOf,
   type KeyRecord,
   type RoutingPatch,
+  type RoutingSettings,
   type RowContext,
   type ScopeLayer,
 } from "../../tenancy/index.ts";
@@ -39,19 +42,22 @@ export async function layersOfWorkspace(
 
 /**
  * Refuses routing that newly names a provider the configuration does not have: pinned to it, a key could call nothing.
- * What was stored before the configuration changed stays. @throws GatewayError `invalid_value`
+ * What was stored before the configuration changed stays, and may be sent back with the rest of `before`.
+ * @throws GatewayError `invalid_value`
  */
-export function checkProviders(catalog: Catalog, routing: RoutingPatch | null | undefined): void {
-  check(catalog, routing?.pinnedProviders, "routing.pinned_providers");
-  check(catalog, routing?.preferredProviders, "routing.preferred_providers");
-}
-
-function check(catalog: Catalog, named: readonly string[] | undefined, param: string): void {
-  const unknown = named?.find((id) => !catalog.providers.has(id));
-  if (unknown === undefined) return;
-  throw new GatewayError("invalid_value", `\`${param}\`: there is no provider "${unknown}".`, {
-    param,
-  });
+export function checkProviders(
+  catalog: Catalog,
+  routing: RoutingPatch | null | undefined,
+  before: RoutingSettings = followRouting,
+): void {
+  for (const list of ["pinnedProviders", "preferredProviders"] as const) {
+    const isKnown = (id: string) => catalog.providers.has(id) || before[list].includes(id);
+    const unknown = routing?.[list]?.find((id) => !isKnown(id));
+    if (unknown === undefined) continue;
+    const param = `routing.${snakeName(list)}`;
+    const message = `\`${param}\`: there is no provider "${unknown}".`;
+    throw new GatewayError("invalid_value", message, { param });
+  }
 }
 
 export const layerNames = ["organization", "workspace", "key"] as const;

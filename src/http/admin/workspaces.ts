@@ -232,12 +232,12 @@ const change = route({
   async handle(request) {
     const { services, actor, params, body } = request;
     const input = settingsOf(body);
-    checkProviders(services.catalog(), input.routing);
     const id = params["id"]!;
     const record = await changeObject(services, workspaceKind, request, {
       action: "workspace.change",
       load: (context) => getWorkspace(context, id, { forUpdate: true }),
       async apply(context, before) {
+        checkProviders(services.catalog(), input.routing, before.routing);
         const after = await changeWorkspace(context, id, input);
         const place = workspaceKind.place(before);
         if (!sameCaps(before.spendCaps, after.spendCaps)) {
