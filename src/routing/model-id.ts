@@ -30,10 +30,17 @@ function suffixError(text: string, why: string): GatewayError {
   });
 }
 
+/** Where the suffix begins; -1 without one. Another name may hold colons itself, such as `llama3:8b`; an id holds none. */
+function suffixColon(text: string, slash: number, names: ModelNames): number {
+  const last = text.lastIndexOf(":");
+  const isName = last > 0 && names.whole(text.slice(0, last)) !== undefined;
+  return isName ? last : text.indexOf(":", slash + 1);
+}
+
 /**
  * Splits a model id from its suffix. Model ids hold no colon, so whatever follows the first colon after the slash
  * is the suffix; a second colon combines two suffixes, which is refused (ROUTE-04). Another name of a model becomes its id;
- * one with a colon in it is looked up as it is first.
+ * one with a colon in it is looked up as it is first, and without its last part next.
  * @throws GatewayError `invalid_model_suffix`, or `model_not_found` for an id that is not `vendor/model`.
  */
 export function parseModelId(
@@ -44,7 +51,7 @@ export function parseModelId(
   const whole = names.whole(text);
   if (whole !== undefined) return { model: whole };
   const slash = text.indexOf("/");
-  const colon = text.indexOf(":", slash + 1);
+  const colon = suffixColon(text, slash, names);
   const written = colon === -1 ? text : text.slice(0, colon);
   const model = names.any(written) ?? written;
   if (model === written && (slash < 1 || slash === model.length - 1)) {

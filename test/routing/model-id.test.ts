@@ -32,6 +32,20 @@ describe("parseModelId", () => {
     expect(parseModelId("chatty:@price", names)).toEqual({ model: "acme/talk", strategy: "price" });
   });
 
+  it("ROUTE-02 ROUTE-03: another name with a colon in it takes a suffix as an id does", () => {
+    const known = ["talk:8b", "house/talk:8b"];
+    const whole = (text: string) => (known.includes(text) ? "acme/talk" : undefined);
+    const names = { whole, any: whole };
+    for (const name of known) {
+      const model = "acme/talk";
+      expect(parseModelId(`${name}:@price`, names)).toEqual({ model, strategy: "price" });
+      expect(parseModelId(`${name}:openai`, names)).toEqual({ model, provider: "openai" });
+      expect(() => parseModelId(`${name}:`, names)).toThrow("malformed suffix");
+      expect(() => parseModelId(`${name}:@cheap`, names)).toThrow("no known strategy");
+    }
+    expect(() => parseModelId("house/talk:8b:openai:@price", names)).toThrow("two suffixes");
+  });
+
   it("RESP-04: the id may end in a provider or in a strategy", () => {
     expect(parseModelId("acme/talk:openai")).toEqual({ model: "acme/talk", provider: "openai" });
     expect(parseModelId("acme/talk:sandbox-openai").provider).toBe("sandbox-openai");
