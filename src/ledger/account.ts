@@ -1,4 +1,5 @@
 /** The account of a workspace: what it has left, and credit. docs/management.md. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
 import { formatUsd } from "../base/money.ts";
@@ -37,7 +38,7 @@ export interface CreditResult {
 export const entryId = (entry: bigint): string => `entry_${entry}`;
 
 /** What workspaces have left, all at one moment, by their ids; one that does not exist is not among them. */
-export async function readBalances(
+async function readBalances(
   database: Queryable,
   workspaceIds: readonly string[],
 ): Promise<ReadonlyMap<string, Balance>> {
@@ -48,6 +49,27 @@ export async function readBalances(
     [workspaceIds],
   );
   return new Map(rows.map(({ workspace_id: id, ...row }) => [id, camelCased(row)]));
+}
+
+/** Headroom goes back a moment after a key's last call (key-use.ts): so long it is waited for, and so often it is looked at. */
+const restWaitMs = 200;
+const restRetryMs = 20;
+
+/**
+ * The same without what is set aside for calls to come and not in use, once that has gone back: then `held` is what calls and tasks under
+ * way reserve. Where calls go on, and new headroom with them, the answer is as of 200 ms later.
+ */
+export async function readBalancesAtRest(
+  database: Queryable,
+  workspaceIds: readonly string[],
+): Promise<ReadonlyMap<string, Balance>> {
+  const untilMs = performance.now() + restWaitMs;
+  const sql = `select exists (select from ledger_allowances where workspace_id = any($1::text[]) and idle_nano > 0) as idle`;
+  for (;;) {
+    const [row] = await database.query<{ readonly idle: boolean }>(sql, [workspaceIds]);
+    if (!row!.idle || performance.now() >= untilMs) return readBalances(database, workspaceIds);
+    await sleep(restRetryMs);
+  }
 }
 
 /** What a workspace has left. @throws GatewayError not_found */

@@ -1,5 +1,6 @@
 /** The balances of all workspaces in one answer: the numbers of each alone, of those that the reader sees. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
 import { startWorld, type World } from "./people.ts";
 
 let world: World;
@@ -20,10 +21,36 @@ beforeAll(async () => {
 });
 afterAll(() => world.gateway.close());
 
+it("BILL-04: a balance that is read right after a call has nothing held, and what calls under way reserve", async () => {
+  const made = await world.root.call("POST", "/keys", {
+    workspace_id: world.home.id,
+    name: "at rest",
+  });
+  const headers = { authorization: `Bearer ${world.must(made).key as string}` };
+  const ask = (content: string) =>
+    world.gateway.post(
+      "/v1/chat/completions",
+      { model: "sandbox/chat", messages: [{ role: "user", content }] },
+      headers,
+    );
+  const read = async () =>
+    world.must(await world.root.call("GET", `/workspaces/${world.home.id}/balance`));
+  const nano = (usd: string) => parseUsd(usd);
+  for (let round = 0; round < 3; round += 1) {
+    for (let count = 0; count < 3; count += 1) await (await ask("hi")).text();
+    const { credits, credit_line: line, charged, held, available } = await read();
+    expect([round, held]).toEqual([round, "0"]);
+    expect(nano(available)).toBe(nano(credits) + nano(line) - nano(charged));
+  }
+  const running = ask('hi\n#sandbox {"delay_ms": 1500}');
+  await expect.poll(async () => (await read()).held).not.toBe("0");
+  await (await running).text();
+  expect((await read()).held).toBe("0");
+});
+
 it("BILL-23: GET /balances has what GET /workspaces/{id}/balance has, page by page", async () => {
   const single = async (id: string) =>
     world.must(await world.root.call("GET", `/workspaces/${id}/balance`));
-  await expect.poll(async () => (await single(world.home.id)).held).toBe("0");
   const { data } = world.must(await world.root.call("GET", "/balances"));
   const workspaces = world.must(await world.root.call("GET", "/workspaces"));
   const ids = (rows: { workspace_id?: string; id?: string }[]) =>

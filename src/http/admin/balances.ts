@@ -2,10 +2,11 @@
 import { readObject, visibilityOf, workspaceKind } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { formatUsd } from "../../base/money.ts";
-import { readBalance, readBalances, type Balance } from "../../ledger/index.ts";
+import { readBalancesAtRest, type Balance } from "../../ledger/index.ts";
 import {
   getWorkspace,
   listWorkspaces,
+  noSuch,
   renderCreditLine,
   unlimited,
   type Workspace,
@@ -52,7 +53,10 @@ const one = route({
     const workspace = await readObject(workspaceKind, { actor }, "balance.read", () =>
       getWorkspace(services, params["id"]!),
     );
-    return { body: render(workspace, await readBalance(services.database, workspace.id)) };
+    const balances = await readBalancesAtRest(services.database, [workspace.id]);
+    const now = balances.get(workspace.id);
+    if (now === undefined) throw noSuch(workspaceKind.what);
+    return { body: render(workspace, now) };
   },
 });
 
@@ -71,7 +75,7 @@ const list = route({
       organizationId: query.organization_id,
       visibility: visibilityOf(actor, "balance.read"),
     });
-    const balances = await readBalances(
+    const balances = await readBalancesAtRest(
       services.database,
       page.records.map(({ id }) => id),
     );
