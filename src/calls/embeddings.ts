@@ -36,7 +36,7 @@ export function prepareEmbedding(
     });
   const planned = planOf(parsed);
   record.plan = planned.explanation;
-  const plans = withFallbacks(record, { call, catalog, planned, plan: planOf });
+  const plans = withFallbacks(record, { call, catalog, parsed, planned, plan: planOf });
   const inputEstimate = estimateInputTokens(characters, 0) + tokens;
   record.reservedNano = plans
     .flatMap(({ offers }) => offers)

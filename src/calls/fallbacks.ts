@@ -51,6 +51,8 @@ type PlanOf<Kind extends TextModel | EmbeddingModel> = (parsed: ParsedModelId) =
 interface Falling<Kind extends TextModel | EmbeddingModel> {
   readonly call: AnyCall;
   readonly catalog: Catalog;
+  /** What the call asks for. */
+  readonly parsed: ParsedModelId;
   /** The plan of the model that the call asks for. */
   readonly planned: Plan<Kind>;
   readonly plan: PlanOf<Kind>;
@@ -58,7 +60,8 @@ interface Falling<Kind extends TextModel | EmbeddingModel> {
 
 /**
  * The plans of a call: its own model's, and those of the other models in their order, noted in its record. One that the
- * request names and its caller may not call is refused; one of the configuration is left out.
+ * request names and its caller may not call is refused; one of the configuration is left out, as is one that the provider
+ * which the request names does not serve (ROUTE-02).
  * @throws GatewayError for a name in the request, as for the model itself, naming the field that holds it;
  * `no_provider_available` where the providers of all are paused
  */
@@ -78,12 +81,15 @@ export function withFallbacks<Kind extends TextModel | EmbeddingModel>(
 function fallbackPlans<Kind extends TextModel | EmbeddingModel>({
   call,
   catalog,
+  parsed,
   planned: { model },
   plan,
 }: Falling<Kind>): readonly Plan<Kind>[] {
   const named = namedBy(call);
   if (named === undefined) {
-    return (model.fallbacks ?? []).flatMap((id) => unlessRefused(() => plan({ model: id })));
+    // A provider or strategy that the call names holds for all of its attempts.
+    const planOf = (id: string) => plan({ ...parsed, model: id });
+    return (model.fallbacks ?? []).flatMap((id) => unlessRefused(() => planOf(id)));
   }
   const { param, names } = named;
   const plans = names.map((name) => asParam(param, () => plan(resolveModelId(name, catalog))));

@@ -89,7 +89,7 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   const planned = planOf(parsed);
   record.plan = planned.explanation;
   checkParameters(planned.model, call.protocol, body);
-  const plans = withFallbacks(record, { call, catalog, planned, plan: planOf });
+  const plans = withFallbacks(record, { call, catalog, parsed, planned, plan: planOf });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens } = facts;
   const asked = { inputEstimate, inputMedia, session, askedOutputTokens };

@@ -34,9 +34,11 @@ const planned = (parsed: ParsedModelId) =>
 
 function others(named: object, by: typeof planned = planned): string[] {
   const call = { protocol: "chat", body: { value: {} }, ...named } as unknown as TextCall;
-  const own = planned({ model: "acme/one" });
+  const parsed = { model: "acme/one" };
+  const own = planned(parsed);
   const record = {} as CallRecord;
-  const [first, ...rest] = withFallbacks(record, { call, catalog, planned: own, plan: by });
+  const falling = { call, catalog, parsed, planned: own, plan: by };
+  const [first, ...rest] = withFallbacks(record, falling);
   expect(first).toBe(own);
   const noted = rest.map(({ explanation }) => explanation);
   expect(record.plan).toEqual({

@@ -28,6 +28,7 @@ beforeAll(async () => {
         modelRow(`dear/${protocol.name}`, protocol, { providers: ["second"] }),
       ),
       modelRow("alone/chat", chat, { providers: ["first"] }),
+      modelRow("pinned/chat", chat, { extra: "fallbacks: [dear/chat, acme/chat]" }),
       modelRow("narrow/chat", chat, {
         providers: ["second"],
         extra: "parameters: { temperature: { max: 1 }, seed: false }",
@@ -78,6 +79,23 @@ describe.each(protocols)("the model's own fallback, $name", (protocol) => {
     const response = await world.call(protocol, { model: `cheap/${protocol.name}` });
     expect((await rowOf(response)).model).toBe(`cheap/${protocol.name}`);
     expect((await rowOf(response)).cost_nano).toBe(costAtFirstNano);
+  });
+});
+
+describe("a provider that the request names", () => {
+  const model = "pinned/chat:first";
+
+  it("ROUTE-02: is the only one that is asked, for the model's own fallbacks too", async () => {
+    const response = await world.call(chat, { model });
+    expect(response.status).toBe(503);
+    expect(world.second.requests).toEqual([]);
+    const { attempts } = await rowOf(response);
+    expect(new Set(attempts.map(({ provider }) => provider))).toEqual(new Set(["first"]));
+  });
+
+  it("ROUTE-02: does not bind what the request's own list names", async () => {
+    const response = await world.call(chat, { model, extra: { models: ["dear/chat"] } });
+    expect([response.status, (await rowOf(response)).model]).toEqual([200, "dear/chat"]);
   });
 });
 
