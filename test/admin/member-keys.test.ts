@@ -67,6 +67,47 @@ describe("keys of members", () => {
     expect(world.must(await restore(world.ann)).enabled_keys).toEqual([]);
   });
 
+  it("KEY-07 T78: what they read of a key, or an admin of a workspace, can be sent back as it is; nothing is loosened by that", async () => {
+    const settings = {
+      spend_caps: { total: "9", daily: "3", hard: true },
+      model_allowlist: ["sandbox/chat", "gone/model"],
+      routing: { sort: "price", supply_tiers: ["community"], pinned_providers: ["sandbox-openai"] },
+      allow_request_override: true,
+      rate_limits: { requests_per_minute: 5, concurrency: 2 },
+      expires_at: "2099-01-01T00:00:00.000Z",
+      response_cache: { ttl_seconds: 60, charge_percent: 10 },
+    };
+    const body = {
+      workspace_id: world.home.id,
+      name: "echo",
+      user_id: world.mem.userId,
+      ...settings,
+    };
+    const key = world.must(await world.ann.call("POST", "/keys", body));
+    const names = ["name", ...Object.keys(settings)];
+    const echoOf = (from: Record<string, unknown>, fields: readonly string[]) =>
+      Object.fromEntries(fields.map((name) => [name, from[name]]));
+    const read = world.must(await world.mem.call("GET", `/keys/${key.id}`));
+    const sent = await world.mem.call("PATCH", `/keys/${key.id}`, echoOf(read, names));
+    expect(sent.json).toMatchObject(echoOf(read, names));
+    const dearer = { response_cache: { ttl_seconds: 60, charge_percent: 0 } };
+    expect(codeOf(await world.mem.call("PATCH", `/keys/${key.id}`, dearer))).toEqual(refused);
+    const path = `/workspaces/${world.home.id}`;
+    const place = world.must(await world.ann.call("GET", path));
+    const { object: _object, id: _id, organization_id: _of, ...rest } = place;
+    const derived = [
+      "spend",
+      "remaining",
+      "resets_at",
+      "out_of_scope_models",
+      "created_at",
+      "updated_at",
+    ];
+    const fields = Object.keys(rest).filter((name) => !derived.includes(name));
+    const same = await world.ann.call("PATCH", path, echoOf(place, fields));
+    expect(same.json).toMatchObject(echoOf(place, fields));
+  });
+
   it("who was removed before somebody else is restored too", async () => {
     const paths: string[] = [];
     for (const name of ["first", "second"]) {

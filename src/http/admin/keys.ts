@@ -1,4 +1,5 @@
 /** API keys: create, list, read, change. docs/management.md; Requirements: KEY, CAP-13, CAP-14, VIS. */
+import { isDeepStrictEqual } from "node:util";
 import { Type, type Static } from "../../base/json-schema.ts";
 import {
   allows,
@@ -131,13 +132,13 @@ function refuseBeyond(before: KeyRecord, after: KeyRecord): void {
   );
 }
 
-/** What a repeated answer costs is for administrators to say: an owner may only switch the cache off. */
+/** What a repeated answer costs is for administrators to say: an owner may leave the cache as it is, or switch it off. */
 function permitCache(
   actor: Actor,
   place: Parameters<typeof permit>[2],
-  { response_cache: cache }: Static<typeof patch>,
+  { before, after }: Readonly<Record<"before" | "after", KeyRecord["responseCache"]>>,
 ): void {
-  if (cache !== undefined && cache !== null)
+  if (after !== null && !isDeepStrictEqual(before, after))
     permit(actor, "key.loosen_limits", place, keyKind.what);
 }
 
@@ -162,24 +163,27 @@ const create = route({
     const { services, actor, body } = request;
     const input = settingsOf(body);
     checkProviders(services.catalog(), input.routing);
-    permitCache(actor, { workspaceId: body.workspace_id }, body);
     const { record, key } = await createObject(services, keyKind, request, {
       action: "key.create",
       async place(context) {
         const { id } = await getWorkspace(context, body.workspace_id);
         return { place: { workspaceId: id }, what: "workspace" };
       },
-      create: async (context) =>
-        createKey(
+      async create(context) {
+        const place = { workspaceId: body.workspace_id };
+        const made = await createKey(
           { ...context, secrets: services.secrets },
           {
             ...input,
             workspaceId: body.workspace_id,
             name: body.name,
             createdBy: await ownerOf(context, actor, body),
-            binding: allows(actor, "key.loosen_limits", { workspaceId: body.workspace_id }),
+            binding: allows(actor, "key.loosen_limits", place),
           },
-        ),
+        );
+        permitCache(actor, place, { before: null, after: made.record.responseCache });
+        return made;
+      },
       row: (made) => made.record,
     });
     return keyAnswer(services, record, key);
@@ -261,10 +265,13 @@ const change = route({
       load: (context) => getKey(context, reference, { forUpdate: true }),
       async apply(context, before) {
         checkProviders(services.catalog(), input.routing, before.routing);
-        permitCache(actor, keyKind.place(before), body);
         const binding = allows(actor, "key.loosen_limits", keyKind.place(before));
         const after = await changeKey(context, reference, { ...input, binding });
         if (!binding) refuseBeyond(before, after);
+        permitCache(actor, keyKind.place(before), {
+          before: before.responseCache,
+          after: after.responseCache,
+        });
         if (loosensCaps(before.spendCaps, after.spendCaps)) {
           permit(actor, "key.loosen_spend_caps", keyKind.place(before), keyKind.what);
         }
