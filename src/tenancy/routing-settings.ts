@@ -19,9 +19,12 @@ export interface RoutingSettings {
   readonly preferredProviders: readonly string[];
 }
 
-/** Absent: unchanged. null in place of the whole: back to following. */
+/** Absent: unchanged. null in place of a list: none of that kind; in place of the whole: back to following. */
 export type RoutingPatch = {
-  readonly [Name in keyof RoutingSettings]?: RoutingSettings[Name] | undefined;
+  readonly [Name in keyof RoutingSettings]?:
+    | RoutingSettings[Name]
+    | (Name extends "mode" ? never : null)
+    | undefined;
 };
 
 /** The stored and the wire shape. */
@@ -54,7 +57,11 @@ export function mergeRouting(
   if (sort !== null && !sortStrategies.includes(sort)) {
     throw invalidValue("routing.sort", `must be one of ${sortStrategies.join(", ")}, or null`);
   }
-  const tiers = checkNames(patch.supplyTiers ?? current.supplyTiers, "routing.supply_tiers");
+  const named = (list: List): string[] => {
+    const names = patch[list] === undefined ? current[list] : (patch[list] ?? []);
+    return checkNames(names, `routing.${snakeName(list)}`);
+  };
+  const tiers = named("supplyTiers");
   const known: readonly string[] = supplyTiers;
   if (!tiers.every((tier) => known.includes(tier))) {
     throw invalidValue("routing.supply_tiers", `may hold ${supplyTiers.join(", ")}`);
@@ -63,14 +70,8 @@ export function mergeRouting(
     mode,
     sort,
     supplyTiers: tiers as SupplyTier[],
-    pinnedProviders: checkNames(
-      patch.pinnedProviders ?? current.pinnedProviders,
-      "routing.pinned_providers",
-    ),
-    preferredProviders: checkNames(
-      patch.preferredProviders ?? current.preferredProviders,
-      "routing.preferred_providers",
-    ),
+    pinnedProviders: named("pinnedProviders"),
+    preferredProviders: named("preferredProviders"),
   };
   if (mode === "follow") refuseIdle(settingsIn(patch), merged, current);
   return merged;
@@ -78,6 +79,7 @@ export function mergeRouting(
 
 const settings = ["sort", "supplyTiers", "pinnedProviders", "preferredProviders"] as const;
 type Setting = (typeof settings)[number];
+type List = Exclude<Setting, "sort">;
 
 /** What a patch sets; null and an empty list clear. */
 const settingsIn = (patch: RoutingPatch): readonly Setting[] =>

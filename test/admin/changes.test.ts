@@ -102,10 +102,16 @@ describe("changes", () => {
         expect(await stored()).toEqual(before);
         world.must(await patch(routing));
         expect(await stored()).toMatchObject({ ...routing, mode: "custom" });
+        // null clears one setting and leaves the others; the layer goes on having its own routing.
+        const [name] = Object.keys(routing) as [string];
+        const other = name === "sort" ? { supply_tiers: ["official"] } : { sort: "price" };
+        world.must(await patch({ [name]: null, ...other }));
+        const cleared = { [name]: name === "sort" ? null : [] };
+        expect(await stored()).toMatchObject({ mode: "custom", ...cleared, ...other });
       }
       world.must(await patch(null));
       // Nothing is set: nothing changes.
-      world.must(await patch({ sort: null, pinned_providers: [] }));
+      world.must(await patch({ sort: null, pinned_providers: [], supply_tiers: null }));
       expect(await stored()).toMatchObject({ mode: "follow" });
     }
   });

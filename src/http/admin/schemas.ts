@@ -70,7 +70,9 @@ export function spendCapsOf(
   };
 }
 
-const nameList = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 10_000 });
+const nameList = nullable(
+  Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { maxItems: 10_000 }),
+);
 
 export const allowlistBody = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
@@ -83,7 +85,7 @@ export const routingBody = nullable(
   strict({
     mode: optional(words("follow", "custom")),
     sort: optional(nullable(words("price", "latency", "throughput", "balanced"))),
-    supply_tiers: optional(Type.Array(words("official", "partner", "community"))),
+    supply_tiers: optional(nullable(Type.Array(words("official", "partner", "community")))),
     pinned_providers: optional(nameList),
     preferred_providers: optional(nameList),
   }),
