@@ -5,7 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";
 import { families, type MediaRequest } from "../media/index.ts";
-import { isMediaModel, modelsFor } from "../routing/index.ts";
+import { isMediaModel, modelsFor, openScope } from "../routing/index.ts";
 import { entryPoints, prepareMedia, type PreparedMedia } from "../tasks/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import { mediaDialect } from "../upstream/index.ts";
@@ -46,17 +46,18 @@ export function prepareImage(
 const asksForStream = (request: MediaRequest): boolean =>
   request.kind === "image" && request.stream === true;
 
-/** The models of a form that its caller can call. */
-function modelsOf(catalog: Catalog, { caller, form }: ImageCall) {
+/** The models of a form that its caller can call, or of another scope. */
+function modelsOf(catalog: Catalog, { caller, form }: ImageCall, scope = routingScope(caller)) {
   const entryPoint = entryPoints[form];
-  return modelsFor(catalog, routingScope(caller)).flatMap((callable) =>
+  return modelsFor(catalog, scope).flatMap((callable) =>
     isMediaModel(callable) && callable.model.endpoints.includes(entryPoint) ? [callable.model] : [],
   );
 }
 
-/** The model that a call means which names none. @throws GatewayError where the caller has none */
+/** The model that a call means which names none, also where its caller may not call it. @throws GatewayError where there is none */
 function defaultModel(catalog: Catalog, call: ImageCall): string {
-  const found = modelsOf(catalog, call).find(({ family }) => families[family].isDefault);
+  const models = [...modelsOf(catalog, call), ...modelsOf(catalog, call, openScope)];
+  const found = models.find(({ family }) => families[family].isDefault);
   if (found) return found.id;
   throw new GatewayError("missing_required_parameter", "The field model is required.", {
     param: "model",

@@ -1,5 +1,6 @@
 // `POST /v1/images/generations`: every field's domain, what the vendor is sent, and what the answer tells of the pictures.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKey } from "../../src/tenancy/index.ts";
 import {
   modelA,
   modelB,
@@ -43,6 +44,25 @@ describe("who makes what", () => {
 
   it("IMG-03: without a model it is the only one there is", async () => {
     expect((await run({ model: undefined })).sent.body["model"]).toBe("image-model-a");
+  });
+
+  it("IMG-03 ALLOW-05: without a model, a key that may not call that one is told so", async () => {
+    const hand = await bench.hand();
+    for (const settings of [
+      { modelAllowlist: ["sandbox/chat"] },
+      { routing: { pinnedProviders: ["sandbox-google"] } },
+    ]) {
+      const input = { workspaceId: bench.workspaceId, name: "narrow", createdBy: null };
+      const { key } = await createKey(hand, { ...input, ...settings });
+      const headers = { authorization: `Bearer ${key}` };
+      for (const model of [undefined, modelA]) {
+        const answer = await bench.generate({ model }, headers);
+        expect([answer.status, await answer.json()]).toMatchObject([
+          403,
+          { error: { code: "model_not_allowed", param: "model" } },
+        ]);
+      }
+    }
   });
 
   it("IMG-04, IMG-05, LIM-01: a prompt is required, of at most 32000 characters", async () => {
