@@ -11,7 +11,13 @@ import { createSseParser, SseOverflowError, type SseEvent } from "../base/sse.ts
 import { textOf } from "../base/text.ts";
 import { priceUsage } from "../catalog/index.ts";
 import type { JsonObject, Route } from "../protocols/index.ts";
-import { answerBytesMax, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
+import {
+  answerBytesMax,
+  answeredError,
+  BadAnswerError,
+  ExchangeError,
+  type Exchange,
+} from "../upstream/index.ts";
 import type { Answered, CallContext } from "./context.ts";
 import { noteSaid } from "./hooks.ts";
 import { meterPartial, meterUnderWay, meterWhole, textOfCut, type Metered } from "./meter.ts";
@@ -168,11 +174,7 @@ function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObjec
   }
   if (!isObject(answer)) throw new BadAnswerError("it is JSON, but no object");
   const failure = route.failure(answer as JsonObject);
-  if (failure)
-    throw new BadAnswerError("it is an error, or no answer at all", {
-      reported: failure.message,
-      isModels: failure.isModels,
-    });
+  if (failure) throw answeredError("it is an error, or no answer at all", failure);
   return answer as JsonObject;
 }
 

@@ -5,7 +5,12 @@
 import { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
-import { BadAnswerError, type Exchange, type ExchangeError } from "../upstream/index.ts";
+import {
+  answeredError,
+  BadAnswerError,
+  type Exchange,
+  type ExchangeError,
+} from "../upstream/index.ts";
 import type { Reply } from "./reply.ts";
 
 /** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
@@ -108,8 +113,7 @@ class Relay {
     }
     const { error: told } = tap.seen;
     if (told) {
-      const { message: reported, isModels } = told;
-      this.#broke(new BadAnswerError("its stream holds an error", { reported, isModels }));
+      this.#broke(answeredError("its stream holds an error", told));
       exchange.abort();
     } else if (tap.seen.ended) this.#awaitClose();
     else this.#goOn();
@@ -145,12 +149,7 @@ class Relay {
       this.#reject(cause);
       return;
     }
-    const error = new GatewayError(
-      "upstream_error",
-      "The provider broke off in the middle of its answer.",
-      { cause },
-    );
-    this.#finish({ kind: "broken", error });
+    this.#finish({ kind: "broken", error: brokenBy(cause) });
   }
 
   #finish(end: StreamEnd): void {
@@ -159,4 +158,14 @@ class Relay {
     clearTimeout(this.#linger);
     this.#resolve(end);
   }
+}
+
+/** What the caller of an answer that had begun is told. A refusal keeps its code: callers act on it. */
+function brokenBy(cause: ExchangeError | BadAnswerError): GatewayError {
+  const refusal = cause instanceof BadAnswerError ? cause.refusal : undefined;
+  return refusal === undefined
+    ? new GatewayError("upstream_error", "The provider broke off in the middle of its answer.", {
+        cause,
+      })
+    : new GatewayError(refusal.code, refusal.message, { cause });
 }

@@ -1,7 +1,7 @@
 /**
  * The error object of the two OpenAI-style protocols, written and read. ERR-01.
  */
-import type { GatewayError } from "../base/errors.ts";
+import { GatewayError } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import type { WireError } from "./codec.ts";
@@ -12,6 +12,13 @@ export function encodeErrorObject(error: GatewayError): { error: JsonObject } {
     error: { message: error.message, type: error.type, param: error.param, code: error.code },
   };
 }
+
+/** The error that ends a stream which had begun. Of codes only that stays which callers act on: a context that is too long. */
+export const streamError = ({ message, code }: Pick<WireError, "message" | "code">): GatewayError =>
+  new GatewayError(
+    code === "context_length_exceeded" ? "context_length_exceeded" : "upstream_error",
+    message,
+  );
 
 const messageCharactersMax = 4000;
 

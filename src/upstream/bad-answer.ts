@@ -1,4 +1,7 @@
 /** An answer that looked good and is not. */
+import type { GatewayError } from "../base/errors.ts";
+import type { WireError } from "../protocols/index.ts";
+import { isTooLong, tooLong } from "./too-long.ts";
 
 /** Thrown by whoever reads the answer: the next provider may do better. */
 export class BadAnswerError extends Error {
@@ -7,16 +10,28 @@ export class BadAnswerError extends Error {
   readonly reason: string;
   /** What the model made of this one request: it says nothing of its provider. */
   readonly isModels: boolean;
+  /** What its caller is told, where the request is at fault: every provider would refuse it. */
+  readonly refusal: GatewayError | undefined;
 
-  constructor(reason: string, { reported, cause, isModels = false }: Details = {}) {
+  constructor(reason: string, { reported, cause, isModels = false, refusal }: Details = {}) {
     super(reported === undefined ? reason : `${reason}: ${reported}`, { cause });
     this.reason = reason;
     this.isModels = isModels;
+    this.refusal = refusal;
   }
 }
+
+/** An answer, or a stream, that holds an error in spite of its status. */
+export const answeredError = (reason: string, wire: WireError): BadAnswerError =>
+  new BadAnswerError(reason, {
+    reported: wire.message,
+    isModels: wire.isModels,
+    refusal: isTooLong(wire) ? tooLong(wire) : undefined,
+  });
 
 interface Details {
   readonly reported?: string | undefined;
   readonly cause?: unknown;
   readonly isModels?: boolean | undefined;
+  readonly refusal?: GatewayError | undefined;
 }

@@ -9,6 +9,7 @@ import { ExchangeError, type ExchangeFailure } from "./exchange-error.ts";
 import { isModerated, moderationWords } from "./moderation.ts";
 import { isAboutCallersThing, isAboutModel } from "./not-found.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
+import { isTooLong, tooLong } from "./too-long.ts";
 
 /** What a refusal says of the credential an attempt was made with. */
 export interface RefusedCredential {
@@ -162,6 +163,7 @@ function errorOf(
 ): GatewayError {
   switch (row.code) {
     case "upstream_rejected":
+      if (isTooLong(wire)) return tooLong(wire, status);
       return new GatewayError("upstream_rejected", moderationWords(wire.message), {
         status,
         param: wire.param,
@@ -206,6 +208,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
   if (failure === "shortage") return ourShortage(error);
   if (failure === "upload") return ourStorage(error);
   if (failure === "unauthorized") return noCredential(error);
+  if (error instanceof BadAnswerError && error.refusal) return refusedInAnswer(error.refusal);
   const timedOut =
     failure === "first_byte_timeout" || failure === "idle_timeout" || failure === "total_timeout";
   const unusable = reasonUnusable(error);
@@ -241,6 +244,15 @@ function reasonUnusable(error: unknown): string | undefined {
 /** The sentence for it. */
 export const unusableAnswer = (reason: string): string =>
   `The provider's answer cannot be used: ${reason}.`;
+
+/** The vendor refused the request in what looked like an answer. */
+const refusedInAnswer = (error: GatewayError): Outcome => ({
+  fault: "caller",
+  retrySame: false,
+  hurtsHealth: false,
+  silent: false,
+  error,
+});
 
 /** No token to be had: the provider is well, and asking at once again is useless. */
 const noCredential = (cause: unknown): Outcome => ({

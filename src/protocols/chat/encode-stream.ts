@@ -2,14 +2,20 @@
  * Chat-completions streams, written from canonical events. STREAM-03 to STREAM-05; T9, T16.
  * What ends a stream (finish chunk, usage, `[DONE]`) is written at the `finish` event, all at once.
  */
-import { GatewayError } from "../../base/errors.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
-import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
+import {
+  transducer,
+  type AnswerContext,
+  type EndReason,
+  type Transducer,
+  type WireError,
+} from "../codec.ts";
 import { breakBetween } from "../content-parts.ts";
+import { streamError } from "../error-object.ts";
 import { explanationEvents } from "../explained.ts";
 import { errorChunk } from "./errors.ts";
 import { encodeFinish } from "./finish.ts";
@@ -90,7 +96,7 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
         ...finishStream(state, event.finish),
       ];
     case "error":
-      return breakOff(state, event.message);
+      return breakOff(state, event);
     case "reasoning_start":
     case "reasoning_delta":
     case "reasoning_end":
@@ -163,7 +169,7 @@ function chunk(state: StreamState, choices: Json[], usage: JsonObject | null = n
 
 function finishStream(state: StreamState, finish: Finish): SseEvent[] {
   if (finish.reason === "error")
-    return breakOff(state, "The upstream ended the answer with an error.");
+    return breakOff(state, { message: "The upstream ended the answer with an error." });
   state.ended = true;
   const reason = encodeFinish(finish);
   // vLLM's word, for callers of its own protocol.
@@ -180,13 +186,13 @@ function finishStream(state: StreamState, finish: Finish): SseEvent[] {
   return [...frames, { data: "[DONE]" }];
 }
 
-function breakOff(state: StreamState, message: string): SseEvent[] {
+function breakOff(state: StreamState, error: WireError): SseEvent[] {
   state.ended = true;
-  const error = new GatewayError("upstream_error", message);
-  return [{ data: JSON.stringify(errorChunk(state.fields, error)) }];
+  return [{ data: JSON.stringify(errorChunk(state.fields, streamError(error))) }];
 }
 
 function endStream(state: StreamState, why: EndReason): SseEvent[] {
   if (state.ended) return [];
-  return breakOff(state, why.kind === "cut" ? why.message : "The upstream's answer broke off.");
+  const message = why.kind === "cut" ? why.message : "The upstream's answer broke off.";
+  return breakOff(state, { message });
 }

@@ -2,13 +2,19 @@
  * The generateContent stream, written from canonical events. STREAM-03.
  * Every frame is a whole response object; text goes as it comes, a call goes whole once it is complete.
  */
-import { GatewayError } from "../../base/errors.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { JsonObject, Part, Signature } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
-import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
+import {
+  transducer,
+  type AnswerContext,
+  type EndReason,
+  type Transducer,
+  type WireError,
+} from "../codec.ts";
+import { streamError } from "../error-object.ts";
 import { signFirstCall } from "./encode-parts.ts";
 import { encodeError } from "./errors.ts";
 import { answerId, encodeAnswerPart, encodeFinish } from "./response.ts";
@@ -67,7 +73,7 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
       return finish(state, event.finish);
     case "error":
       state.isOver = true;
-      return [errorFrame(event.message)];
+      return [errorFrame(event)];
     default:
       return takeBlock(state, event);
   }
@@ -149,9 +155,10 @@ function finish(state: State, finished: Finish): SseEvent[] {
 /** A stream that ends without finish or error was cut: never a normal ending (T16). */
 function end(state: State, why: EndReason): SseEvent[] {
   if (state.isOver) return [];
-  return [errorFrame(why.kind === "cut" ? why.message : "The stream ended too early.")];
+  const message = why.kind === "cut" ? why.message : "The stream ended too early.";
+  return [errorFrame({ message })];
 }
 
-const errorFrame = (message: string): SseEvent => ({
-  data: JSON.stringify(encodeError(new GatewayError("upstream_error", message), "")),
+const errorFrame = (told: WireError): SseEvent => ({
+  data: JSON.stringify(encodeError(streamError(told), "")),
 });

@@ -3,13 +3,19 @@
  * Canonical blocks may interleave; blocks here never overlap. So the block that began first is sent as it comes, and
  * what arrives for others waits until their turn (T5, T6).
  */
-import { GatewayError } from "../../base/errors.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Signature, UpstreamProtocol } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
-import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
+import {
+  transducer,
+  type AnswerContext,
+  type EndReason,
+  type Transducer,
+  type WireError,
+} from "../codec.ts";
+import { streamError } from "../error-object.ts";
 import { encodeError } from "./errors.ts";
 import { answerId, encodeFinish } from "./response.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
@@ -77,7 +83,7 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
       return finish(state, event.finish);
     case "error":
       state.isOver = true;
-      return [errorFrame(event.message)];
+      return [errorFrame(event)];
     default:
       return takeBlock(state, event);
   }
@@ -222,10 +228,11 @@ function finish(state: State, finished: Finish): SseEvent[] {
 /** A stream that ends without finish or error was cut: never a normal ending (T16). */
 function end(state: State, why: EndReason): SseEvent[] {
   if (state.isOver) return [];
-  return [errorFrame(why.kind === "cut" ? why.message : "The stream ended too early.")];
+  const message = why.kind === "cut" ? why.message : "The stream ended too early.";
+  return [errorFrame({ message })];
 }
 
-function errorFrame(message: string): SseEvent {
-  const { error } = encodeError(new GatewayError("upstream_error", message), "");
+function errorFrame(told: WireError): SseEvent {
+  const { error } = encodeError(streamError(told), "");
   return frame("error", { error, request_id: null });
 }

@@ -35,10 +35,16 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
   if (error.param !== null) details["param"] = error.param;
   return {
     type: "error",
-    error: { type: errorType(error.status), message: error.message, details },
+    error: { type: errorType(error.status), message: messageOf(error), details },
     request_id: requestId,
   };
 }
+
+/** The vendor has no code for a context that is too long: its clients know it by its first words. */
+const messageOf = ({ code, message }: GatewayError): string =>
+  code === "context_length_exceeded" && !/prompt is too long/i.test(message)
+    ? `prompt is too long: ${message}`
+    : message;
 
 /** An upstream's error body, or the data of its error event, whatever its quirks. Never throws. */
 export function decodeError(status: number, body: unknown): WireError {

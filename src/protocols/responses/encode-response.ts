@@ -4,10 +4,12 @@ import type { Usage } from "../../base/usage.ts";
 import type { Json, JsonObject, MediaSource, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext, AnsweredRequest } from "../codec.ts";
+import { streamError } from "../error-object.ts";
 import { explained } from "../explained.ts";
 import { formatMediaUrl } from "../media-url.ts";
 import { member } from "../read.ts";
 import { encodeFormat, encodeTool, encodeToolChoice } from "./encode-request.ts";
+import { responseError } from "./errors.ts";
 import { completeResponse } from "./response-object.ts";
 import { writeUsage } from "./usage.ts";
 
@@ -41,10 +43,10 @@ export function endingOf(finish: Finish): Ending {
 }
 
 /** A response that broke off. */
-export const failedEnding = (message: string): Ending => ({
+export const failedEnding = (message: string, code?: string): Ending => ({
   status: "failed",
   incomplete_details: null,
-  error: { code: "server_error", message },
+  error: responseError(streamError({ message, code })),
 });
 
 /** The response object, with what the caller asked echoed as the protocol wants it. */

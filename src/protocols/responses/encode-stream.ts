@@ -67,7 +67,7 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
         ...finish(state, endingOf(event.finish)),
       ];
     case "error":
-      return finish(state, failedEnding(event.message));
+      return finish(state, failedEnding(event.message, event.code));
     case "text_start":
     case "refusal_start":
     case "reasoning_start":

@@ -15,12 +15,13 @@ export function decodeError(status: number, body: unknown): WireError {
 
 /**
  * The `error` of a failed response object. Its codes are a closed list at OpenAI; ours that are not on it stay
- * readable in the message, so the list's own `server_error` and `rate_limit_exceeded` are all that is needed.
+ * readable in the message. `context_length_exceeded` is not on the list, but OpenAI sends it, and agents act on it.
  */
-export function responseError(error: GatewayError): JsonObject {
-  const code = error.code === "rate_limit_exceeded" ? error.code : "server_error";
-  return { code, message: error.message };
+export function responseError({ code, message }: GatewayError): JsonObject {
+  return { code: keptCodes.has(code) ? code : "server_error", message };
 }
+
+const keptCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "context_length_exceeded"]);
 
 /** The data of an `error` event in both dialects at once: OpenAI's flat keys and Open Responses' nested object. */
 export function errorEvent(error: GatewayError, sequenceNumber: number): JsonObject {

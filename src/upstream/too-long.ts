@@ -1,0 +1,31 @@
+/**
+ * Refusals of a request that does not fit the model's context. They are about the request: another one is answered. Vendors
+ * tell it in a code, in words, or both; some only once a stream has begun. docs/errors.md `context_length_exceeded`.
+ */
+import { GatewayError } from "../base/errors.ts";
+import type { WireError } from "../protocols/index.ts";
+
+const codes = new Set(["context_length_exceeded", "exceed_context_size_error"]);
+
+/** OpenAI and most that speak like it, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope. */
+const said = [
+  /\bmaximum (?:context|prompt) length is\b/i,
+  /\bexceeds? (?:the )?context (?:window|limit|length)\b/i,
+  /\bprompt is too long\b/i,
+  /\binput token count\b.{0,80}\bexceeds the maximum number of tokens\b/i,
+  /\binput is too long for requested model\b/i,
+  /\btoo large for model with \d{1,9} maximum context length\b/i,
+  /\bexceeds the available context size\b/i,
+  /\brange of input length should be\b/i,
+];
+
+/** Whether a vendor says that a request is too long for its model. */
+export const isTooLong = ({ code, message }: WireError): boolean =>
+  (code !== undefined && codes.has(code)) || said.some((pattern) => pattern.test(message));
+
+/** The error that its caller gets, in the vendor's own words. `status` is the vendor's, where it refused with one. */
+export const tooLong = ({ message, param }: WireError, status?: number): GatewayError =>
+  new GatewayError("context_length_exceeded", message, {
+    param,
+    ...(status === undefined ? {} : { status }),
+  });

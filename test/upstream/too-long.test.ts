@@ -1,0 +1,50 @@
+/** What vendors say of a request that does not fit the model's context. docs/errors.md `context_length_exceeded`. */
+import { describe, expect, it } from "vitest";
+import { outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
+import { answeredError } from "../../src/upstream/bad-answer.ts";
+
+const words = [
+  "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+  "Your input exceeds the context window of this model. Please adjust your input and try again.",
+  "prompt is too long: 210004 tokens > 200000 maximum",
+  "input length and `max_tokens` exceed context limit: 150000 + 64000 > 200000, decrease input length",
+  "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+  "Input is too long for requested model.",
+  "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+  "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+  "the request exceeds the available context size, try increasing it",
+  "Range of input length should be [1, 30720]",
+];
+
+const refused = (message: string, code?: string) =>
+  outcomeOfStatus({ status: 400, wire: { message, code }, retryAfter: undefined }, 0);
+
+describe("a request that is too long for its model", () => {
+  it.each(words)("%s", (message) => {
+    const { error, fault, hurtsHealth } = refused(message);
+    expect(error).toMatchObject({ code: "context_length_exceeded", status: 400, message });
+    expect({ fault, hurtsHealth }).toEqual({ fault: "caller", hurtsHealth: false });
+  });
+
+  it("a vendor's code says it too, and another refusal is another one", () => {
+    expect(refused("Too big.", "context_length_exceeded").error.code).toBe(
+      "context_length_exceeded",
+    );
+    expect(refused("temperature must be at most 1").error.code).toBe("upstream_rejected");
+  });
+
+  it("an error inside an answer is the caller's too, and of another error the provider's", () => {
+    const told = (message: string) =>
+      outcomeOfFailure(answeredError("it is an error", { message }));
+    expect(told(words[1]!)).toMatchObject({
+      fault: "caller",
+      hurtsHealth: false,
+      error: { code: "context_length_exceeded", message: words[1] },
+    });
+    expect(told("The server had an error.")).toMatchObject({
+      fault: "provider",
+      hurtsHealth: true,
+      error: { code: "upstream_error" },
+    });
+  });
+});
