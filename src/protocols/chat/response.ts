@@ -84,6 +84,12 @@ function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {
   };
 }
 
+/**
+ * Of a whole answer that no vendor of this protocol gave. `@openrouter/sdk` takes none without the field, and OpenAI's own
+ * schema no null in it.
+ */
+const fingerprint = "fp_tollgate";
+
 /** Writes the answer for a chat caller (CONV-701, CONV-705, CONV-709, CONV-713, CONV-801). */
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
   const answer: JsonObject = {
@@ -92,6 +98,7 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
     created: context.createdAt,
     model: context.model,
     choices: [encodeChoice(response, 0)],
+    system_fingerprint: fingerprint,
   };
   if (response.usage) answer["usage"] = writeUsage(response.usage);
   return answer;

@@ -89,6 +89,7 @@ describe("whole chat answers", () => {
           finish_reason: "tool_calls",
         },
       ],
+      system_fingerprint: "fp_tollgate",
     });
   });
 
