@@ -8,6 +8,8 @@ import { StringDecoder } from "node:string_decoder";
 export interface SseEvent {
   readonly event?: string | undefined;
   readonly data: string;
+  /** What is written behind the frame, in the last one of a stream only: a line that readers of events skip. */
+  readonly tail?: string | undefined;
 }
 
 /** The stream held more bytes without an event boundary than allowed. */
@@ -170,9 +172,9 @@ export function formatSse(event: SseEvent): string {
     data = data.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
   }
   if (data.includes("\n")) data = data.replaceAll("\n", "\ndata: ");
-  return event.event === undefined
-    ? `data: ${data}\n\n`
-    : `event: ${event.event}\ndata: ${data}\n\n`;
+  const frame =
+    event.event === undefined ? `data: ${data}\n\n` : `event: ${event.event}\ndata: ${data}\n\n`;
+  return event.tail === undefined ? frame : frame + event.tail;
 }
 
 /** A comment frame: keeps idle connections open through proxies (T88), and every client skips it. */

@@ -7,16 +7,10 @@ import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { JsonObject, Part, Signature } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
-import {
-  transducer,
-  type AnswerContext,
-  type EndReason,
-  type Transducer,
-  type WireError,
-} from "../codec.ts";
+import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import { streamError } from "../error-object.ts";
 import { signFirstCall } from "./encode-parts.ts";
-import { encodeError } from "./errors.ts";
+import { errorFrame } from "./errors.ts";
 import { answerId, encodeAnswerPart, encodeFinish } from "./response.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -73,7 +67,7 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
       return finish(state, event.finish);
     case "error":
       state.isOver = true;
-      return [errorFrame(event)];
+      return [errorFrame(streamError(event))];
     default:
       return takeBlock(state, event);
   }
@@ -156,9 +150,5 @@ function finish(state: State, finished: Finish): SseEvent[] {
 function end(state: State, why: EndReason): SseEvent[] {
   if (state.isOver) return [];
   const message = why.kind === "cut" ? why.message : "The stream ended too early.";
-  return [errorFrame({ message })];
+  return [errorFrame(streamError({ message }))];
 }
-
-const errorFrame = (told: WireError): SseEvent => ({
-  data: JSON.stringify(encodeError(streamError(told), "")),
-});

@@ -4,6 +4,7 @@
  */
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
 import { decodeErrorObject } from "../error-object.ts";
@@ -46,6 +47,16 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
   }
   const { status, message } = error;
   return { error: { code: status, message, status: rpcStatus(status), details } };
+}
+
+/**
+ * The last frame of a stream that broke. The vendor itself sends the bare object, which `@google/genai` 1, LangChain and
+ * LlamaIndex wait for: they take a frame for a piece of the answer, whatever it holds, and its end for a normal one. So the
+ * object stands behind the frame too, where a reader of events skips it.
+ */
+export function errorFrame(error: GatewayError): SseEvent {
+  const data = JSON.stringify(encodeError(error, ""));
+  return { data, tail: data };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import { DirectTap, none } from "../stream-tap.ts";
-import { encodeError } from "./errors.ts";
+import { errorFrame } from "./errors.ts";
 import { GenerateReader, partText } from "./read-stream.ts";
 
 /** The tap of one stream. */
@@ -61,7 +61,7 @@ export class GenerateTap extends DirectTap {
   }
 
   protected failure(error: GatewayError): readonly SseEvent[] {
-    return [{ data: JSON.stringify(encodeError(error, "")) }];
+    return [errorFrame(error)];
   }
 }
 
