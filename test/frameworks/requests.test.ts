@@ -86,3 +86,74 @@ describe("LangChain 1.5", () => {
     },
   );
 });
+
+describe("@instructor-ai/instructor 1.7.0 in its mode FUNCTIONS", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      name: { type: "string" },
+      age: { type: "number" },
+      tags: { type: "array", items: { type: "string" } },
+    },
+    required: ["name", "age", "tags"],
+    additionalProperties: false,
+  };
+  // As version 4 of `openai` writes it.
+  const body = (stream: boolean): string =>
+    JSON.stringify(
+      {
+        model: "MODEL",
+        messages: [{ role: "user", content: "PROMPT" }],
+        stream,
+        function_call: { name: "Person" },
+        functions: [{ name: "Person", description: "", parameters: schema }],
+      },
+      null,
+      2,
+    );
+  const path = "/v1/chat/completions";
+  const called = (name: string) => ({ name: "Person", arguments: { name, age: 36, tags: ["x"] } });
+  const prompt = scripted({ tool_calls: [called("Ada"), called("Bob")] });
+  const first = JSON.stringify(called("Ada").arguments);
+  const converted = models.slice(1);
+
+  it.each(converted)(
+    "a call stands where the functions' callers read it, from %s",
+    async (model) => {
+      const answer = (await (await send({ path, body: body(false) }, model, prompt)).json()) as {
+        choices: object[];
+      };
+      expect(answer.choices).toMatchObject([
+        {
+          message: {
+            content: null,
+            function_call: { name: "Person", arguments: first },
+          },
+          finish_reason: "function_call",
+        },
+      ]);
+      expect(answer.choices).not.toHaveProperty("0.message.tool_calls");
+    },
+  );
+
+  it.each(converted)("and the same in the stream of %s", async (model) => {
+    const text = await (await send({ path, body: body(true) }, model, prompt)).text();
+    const parser = createSseParser();
+    const frames = [...parser.push(Buffer.from(text)), ...parser.end()];
+    const choices = frames
+      .filter(({ data }) => data !== "[DONE]")
+      .map(({ data }) => (JSON.parse(data) as { choices: [Choice] }).choices[0]);
+    const pieces = choices.flatMap(({ delta }) => delta.function_call ?? []);
+    expect(pieces[0]).toMatchObject({ name: "Person" });
+    expect(pieces.map((piece) => piece.arguments).join("")).toBe(first);
+    expect(choices.at(-1)?.finish_reason).toBe("function_call");
+    expect(text).not.toContain("tool_calls");
+  });
+});
+
+interface Choice {
+  readonly delta: {
+    readonly function_call?: { readonly name?: string; readonly arguments: string };
+  };
+  readonly finish_reason: string | null;
+}

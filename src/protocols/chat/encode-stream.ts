@@ -22,6 +22,7 @@ import { encodeFinish } from "./finish.ts";
 import { member } from "../read.ts";
 import { encodeMedia } from "./parts.ts";
 import { detailsOf } from "./reasoning.ts";
+import { usesFunctions } from "./response.ts";
 import { writeUsage } from "./usage.ts";
 
 interface StreamState {
@@ -35,6 +36,8 @@ interface StreamState {
   readonly before: string;
   readonly after: string;
   readonly wantsUsage: boolean;
+  /** The caller offered its tools as `functions`, and reads one call in `function_call`. */
+  readonly asFunction: boolean;
   /** Whether an upstream of this protocol answers. */
   isOwn: boolean;
   usage: Usage | undefined;
@@ -63,6 +66,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     before: `${JSON.stringify(fields).slice(0, -1)},"choices":[{"index":0,"delta":`,
     after: `,"logprobs":null,"finish_reason":null}]${wantsUsage ? ',"usage":null' : ""}}`,
     wantsUsage,
+    asFunction: usesFunctions(context.request),
     isOwn: false,
     usage: undefined,
     calls: new Map(),
@@ -141,8 +145,10 @@ function takeReasoning(state: StreamState, event: ReasoningEvent): SseEvent[] {
 function takeCall(state: StreamState, event: CallEvent): SseEvent[] {
   if (event.type === "tool_call_start") {
     const index = state.calls.size;
+    if (state.asFunction && index > 0) return [];
     state.calls.set(event.block, { index, hasArguments: false });
     const named = { name: event.name, arguments: "" };
+    if (state.asFunction) return [delta(state, { function_call: named })];
     return [callDelta(state, { index, id: event.id, type: "function", function: named })];
   }
   const call = state.calls.get(event.block);
@@ -151,6 +157,7 @@ function takeCall(state: StreamState, event: CallEvent): SseEvent[] {
   const text = event.type === "tool_call_delta" ? event.arguments : "{}";
   if (event.type === "tool_call_end" && call.hasArguments) return [];
   call.hasArguments = true;
+  if (state.asFunction) return [delta(state, { function_call: { arguments: text } })];
   return [callDelta(state, { index: call.index, function: { arguments: text } })];
 }
 
@@ -171,7 +178,7 @@ function finishStream(state: StreamState, finish: Finish): SseEvent[] {
   if (finish.reason === "error")
     return breakOff(state, { message: "The upstream ended the answer with an error." });
   state.ended = true;
-  const reason = encodeFinish(finish);
+  const reason = encodeFinish(finish, state.asFunction);
   // vLLM's word, for callers of its own protocol.
   const stopReason = state.isOwn ? finish.stopSequence : undefined;
   const last = {

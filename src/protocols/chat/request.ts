@@ -119,7 +119,10 @@ function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
   const name = ["tools", "functions"].find((key) => isSet(body[key]));
   if (name === undefined) return {};
   names.tools = name;
-  return { tools };
+  if (name === "tools") return { tools };
+  // An answer has place for one call of a function.
+  names.parallelToolCalls = name;
+  return { tools, parallelToolCalls: false };
 }
 
 const formatKeys = new Set(["type"]);

@@ -6,7 +6,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { JsonObject, Part, TextPart, ToolCallPart } from "../canonical/request.ts";
 import type { CanonicalResponse } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
-import type { AnswerContext } from "../codec.ts";
+import type { AnswerContext, AnsweredRequest } from "../codec.ts";
 import { breakBetween } from "../content-parts.ts";
 import { explained } from "../explained.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
@@ -97,23 +97,30 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
     object: "chat.completion",
     created: context.createdAt,
     model: context.model,
-    choices: [encodeChoice(response, 0)],
+    choices: [encodeChoice(response, 0, usesFunctions(context.request))],
     system_fingerprint: fingerprint,
   };
   if (response.usage) answer["usage"] = writeUsage(response.usage);
   return answer;
 }
 
-/** What an answer says, as one of its choices. */
-export function encodeChoice(response: CanonicalResponse, index: number) {
+/**
+ * Whether the caller offered its tools as `functions`, the deprecated way: it then reads a call in `function_call`, which has
+ * place for one.
+ */
+export const usesFunctions = ({ names }: Pick<AnsweredRequest, "names">): boolean =>
+  names.tools === "functions";
+
+/** What an answer says, as one of its choices. `asFunction`: its call stands in `function_call`. */
+export function encodeChoice(response: CanonicalResponse, index: number, asFunction = false) {
   const { finish, protocol } = response;
   // vLLM's word, for callers of its own protocol.
   const stopReason = protocol === "chat" ? finish.stopSequence : undefined;
   const choice: JsonObject = {
     index,
-    message: encodeMessage(explained(response)),
+    message: encodeMessage(explained(response), asFunction),
     logprobs: null,
-    finish_reason: encodeFinish(finish),
+    finish_reason: encodeFinish(finish, asFunction),
     ...member("stop_reason", stopReason),
   };
   return choice;
@@ -126,7 +133,7 @@ const joined = (texts: readonly TextPart[]): string =>
     "",
   );
 
-function encodeMessage(parts: readonly Part[]): JsonObject {
+function encodeMessage(parts: readonly Part[], asFunction: boolean): JsonObject {
   const texts = parts.filter((part) => part.type === "text");
   const refusals = parts.flatMap((part) => (part.type === "refusal" ? [part.text] : []));
   const images = parts.flatMap((part) => (part.type === "media" ? encodeMedia(part) : []));
@@ -140,11 +147,16 @@ function encodeMessage(parts: readonly Part[]): JsonObject {
     ...encodeReasoning(parts.filter((part) => part.type === "reasoning")),
   };
   if (images.length > 0) message["images"] = images;
-  if (calls.length > 0) {
-    message["tool_calls"] = calls.map(({ id, name, arguments: text }) => ({
-      id,
+  const written = (call: ToolCallPart): JsonObject => ({
+    name: call.name,
+    arguments: call.arguments === "" ? "{}" : call.arguments,
+  });
+  if (calls.length > 0 && asFunction) message["function_call"] = written(calls[0]!);
+  else if (calls.length > 0) {
+    message["tool_calls"] = calls.map((call) => ({
+      id: call.id,
       type: "function",
-      function: { name, arguments: text === "" ? "{}" : text },
+      function: written(call),
     }));
   }
   return message;
