@@ -20,6 +20,13 @@ export const streamError = ({ message, code }: Pick<WireError, "message" | "code
     message,
   );
 
+/**
+ * The message of an error in a protocol without codes of its own, whose clients know a context that is too long by these
+ * words: they come first where the vendor said it in others.
+ */
+export const tellTooLong = ({ code, message }: GatewayError, words: string): string =>
+  code !== "context_length_exceeded" || message.includes(words) ? message : `${words}: ${message}`;
+
 const messageCharactersMax = 4000;
 
 /**

@@ -63,6 +63,13 @@ describe("LangChain 1.5", () => {
       body: '{"model":"MODEL","stream":false,"max_tokens":4096,"messages":[{"role":"user","content":"PROMPT"}]}',
       knows: /"message":"prompt is too long/,
     },
+    ChatGoogleGenerativeAI: {
+      own: "sandbox/generate-content",
+      path: "/v1beta/MODEL:generateContent",
+      body: '{"generationConfig":{"stopSequences":[]},"safetySettings":[],"contents":[{"role":"user","parts":[{"text":"PROMPT"}]}]}',
+      // It looks at no words, but @strands-agents/sdk, which sends much the same, does.
+      knows: /exceeds the maximum number of tokens/,
+    },
   };
   const words: Readonly<Record<(typeof models)[number], string>> = {
     "sandbox/chat": "This model's maximum context length is 8 tokens.",

@@ -7,7 +7,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
-import { decodeErrorObject } from "../error-object.ts";
+import { decodeErrorObject, tellTooLong } from "../error-object.ts";
 
 const rpcStatusByHttp: Readonly<Record<number, string>> = {
   401: "UNAUTHENTICATED",
@@ -45,7 +45,8 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
       retryDelay: `${error.retryAfterSeconds}s`,
     });
   }
-  const { status, message } = error;
+  const { status } = error;
+  const message = tellTooLong(error, "exceeds the maximum number of tokens");
   return { error: { code: status, message, status: rpcStatus(status), details } };
 }
 

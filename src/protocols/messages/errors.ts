@@ -6,7 +6,7 @@ import type { GatewayError } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
-import { decodeErrorObject } from "../error-object.ts";
+import { decodeErrorObject, tellTooLong } from "../error-object.ts";
 
 const typeByStatus: Readonly<Record<number, string>> = {
   401: "authentication_error",
@@ -35,16 +35,14 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
   if (error.param !== null) details["param"] = error.param;
   return {
     type: "error",
-    error: { type: errorType(error.status), message: messageOf(error), details },
+    error: {
+      type: errorType(error.status),
+      message: tellTooLong(error, "prompt is too long"),
+      details,
+    },
     request_id: requestId,
   };
 }
-
-/** The vendor has no code for a context that is too long: its clients know it by its first words. */
-const messageOf = ({ code, message }: GatewayError): string =>
-  code === "context_length_exceeded" && !/prompt is too long/i.test(message)
-    ? `prompt is too long: ${message}`
-    : message;
 
 /** An upstream's error body, or the data of its error event, whatever its quirks. Never throws. */
 export function decodeError(status: number, body: unknown): WireError {
