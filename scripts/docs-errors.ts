@@ -40,7 +40,8 @@ fails before it produced anything, is not charged. A response that must not be s
 \`x-should-retry: false\`.
 
 A stream that breaks after its first byte cannot change its status any more: it ends with an error event in
-the caller's protocol, and never with a normal ending.
+the caller's protocol, and never with a normal ending. For generateContent the error stands behind that event once more, as a
+line of its own: there Google's clients look for it.
 
 ## Codes
 

@@ -3,6 +3,7 @@
  * starred ("sk-...abcd"), URL-encoded or within escapes. The one place; every upstream error passes it as it comes in.
  */
 import { accessSecrets, type Provider } from "../catalog/index.ts";
+import { BadAnswerError } from "./bad-answer.ts";
 
 /** What stands where a credential stood. */
 const maskedCredential = "[credential]";
@@ -208,6 +209,7 @@ export function maskError(provider: Provider, thrown: unknown): void {
       const masked = typeof said === "string" ? withoutCredentials(provider, said) : said;
       if (masked !== said) Object.defineProperty(error, name, { value: masked });
     }
+    if (error instanceof BadAnswerError) maskError(provider, error.refusal);
     error = error.cause;
   }
 }

@@ -24,7 +24,7 @@ interface Sent {
 
 export interface Frameworks {
   /** Sends one request of a framework. */
-  send(sent: Sent, model: string, prompt: string): Promise<Response>;
+  readonly send: (sent: Sent, model: string, prompt: string) => Promise<Response>;
 }
 
 export function useFrameworks(): Frameworks {

@@ -1,7 +1,12 @@
 /** Our credentials in what vendors say: every form they are known to come back in is masked, and ordinary words are not. */
 import { describe, expect, it } from "vitest";
 import type { Provider } from "../../src/catalog/index.ts";
-import { asReported, maskError, withoutCredentials } from "../../src/upstream/index.ts";
+import {
+  answeredError,
+  asReported,
+  maskError,
+  withoutCredentials,
+} from "../../src/upstream/index.ts";
 import { provider } from "./media-support.ts";
 
 const key = "sk-proj-Ab3/dE+fGh1jKlMn0pQrStUvWxYz4567";
@@ -95,6 +100,12 @@ describe("a credential that a vendor echoes", () => {
       "b [credential]",
     ]);
     expect(error.stack).not.toContain(key);
+  });
+
+  it("is masked in what the caller is told of a refusal inside an answer", () => {
+    const error = answeredError("it is an error", { message: `prompt is too long, ${key}` });
+    maskError(known, error);
+    expect(error.refusal?.message).toBe("prompt is too long, [credential]");
   });
 
   it("is masked in what a media vendor says of a job", () => {

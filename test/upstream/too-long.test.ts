@@ -1,7 +1,6 @@
 /** What vendors say of a request that does not fit the model's context. docs/errors.md `context_length_exceeded`. */
 import { describe, expect, it } from "vitest";
-import { outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
-import { answeredError } from "../../src/upstream/bad-answer.ts";
+import { answeredError, outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
 
 const words = [
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
