@@ -50,17 +50,18 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
 
 /** Leaves out what only the caller's protocol knows. @throws GatewayError for what is part of what the caller said */
 function loseNative({ protocol, native }: CanonicalRequest): Note[] {
-  return native.map((field): Note => {
-    const { param } = field;
+  return native.flatMap((field): Note[] => {
+    const { param, value } = field;
+    if (isNoList(value)) return [];
     const loss = lossOf(protocol, field);
     if (loss.class === "refused") throw refusalOf(protocol, param, loss);
-    return {
-      param,
-      kind: "dropped",
-      detail: "only its own protocol knows it, dropped in conversion",
-    };
+    const detail = "only its own protocol knows it, dropped in conversion";
+    return [{ param, kind: "dropped", detail }];
   });
 }
+
+/** A list of nothing says nothing: frameworks send their lists with every call, such as `include` and `safetySettings`. */
+const isNoList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /**
  * A list of allowed tools none of which is offered: no tool is called.

@@ -30,7 +30,7 @@ const values: Readonly<Record<string, unknown>> = {
   max_tool_calls: 3,
   thinking: { type: "between_tools" },
   cache_control: { type: "ephemeral" },
-  safetySettings: [],
+  safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }],
   cachedContent: "cachedContents/1",
 };
 

@@ -94,6 +94,25 @@ describe("LangChain 1.5", () => {
   );
 });
 
+describe("@openai/agents 0.20.0", () => {
+  const run = {
+    path: "/v1/responses",
+    body: '{"model":"MODEL","instructions":"Brief","input":[{"role":"user","content":"PROMPT"}],"include":[],"tools":[],"stream":false}',
+  };
+
+  it.each(models)("TXT-14: an empty list is no loss towards %s", async (model) => {
+    const answer = await send(run, model, "Hi");
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).not.toHaveProperty("gw");
+  });
+
+  it("and none that a call is refused for", async () => {
+    const body =
+      '{"model":"MODEL","max_tokens":9,"mcp_servers":[],"messages":[{"role":"user","content":"Hi"}]}';
+    expect((await send({ path: "/v1/messages", body }, models[0], "")).status).toBe(200);
+  });
+});
+
 describe("@instructor-ai/instructor 1.7.0 in its mode FUNCTIONS", () => {
   const schema = {
     type: "object",
