@@ -141,6 +141,10 @@ console:
 - **Client authentication**: \`client_secret_post\`. PKCE is used.
 - **Scopes**: \`openid email profile\`. The ID token or the userinfo endpoint must have \`email\`.
 - **Discovery**: \`/.well-known/openid-configuration\` below \`issuer\` is read at the first sign-in.
+- **What is believed**: an ID token that is signed, for this client and of this sign-in. What the userinfo endpoint says counts
+  where it is about the same \`sub\`.
+- **What is kept**: \`issuer\` and \`sub\`. Its access, refresh and ID tokens are not.
+- Where it is silent, signing in there is 504 after ten seconds. Passwords and sessions do not need it.
 - Signing in makes nobody a member: add people first, by the address that the provider knows.
 
 ## Where you are signed in, and a lost password

@@ -45,6 +45,15 @@ export async function adoptSubjects(database: Queryable, issuer: string): Promis
   );
 }
 
+/** Forgets what the provider granted at sign-ins of before, which was kept for nothing and opens doors elsewhere. */
+export async function forgetTokens(database: Queryable): Promise<void> {
+  await database.query(
+    `update auth_accounts set access_token = null, refresh_token = null, id_token = null,
+       access_token_expires_at = null, refresh_token_expires_at = null
+     where access_token is not null or refresh_token is not null or id_token is not null`,
+  );
+}
+
 /** Links the person with their user, where there is one, and accepts what they are invited to. */
 export async function meetPerson(context: ChangeContext, vouched: Vouched): Promise<void> {
   const email = addressText(vouched.email);

@@ -2,6 +2,7 @@
  * Console sessions: better-auth on our database, with its tables under our names and our migrations. docs/management.md. Loaded at the first use: a gateway that nobody signs in to need not hold it in memory.
  */
 import type { betterAuth, BetterAuthOptions } from "better-auth";
+import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
@@ -9,7 +10,8 @@ import type { Settings } from "../catalog/index.ts";
 import type { Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import type { SignedIn } from "./accounts.ts";
-import { adoptSubjects, meetPerson, oidcProvider, subjectAt } from "./identity.ts";
+import { adoptSubjects, forgetTokens, meetPerson, oidcProvider, subjectAt } from "./identity.ts";
+import { checkedProvider, type Profile } from "./identity-provider.ts";
 import type { SessionOpening } from "./open-session.ts";
 
 export interface SessionsOptions {
@@ -20,13 +22,17 @@ export interface SessionsOptions {
   /** The address people use; known once the gateway listens. */
   readonly publicUrl: () => string;
   readonly log: Pick<Log, "warn">;
+  /** How long the identity provider may take for one step; 10 s where absent. */
+  readonly providerMs?: number | undefined;
 }
 
 export interface Sessions {
   /** What people sign in with besides a password: the host of the identity provider; null without one. */
   readonly provider: string | null;
-  /** Answers a request below `/auth`. */
+  /** Answers a request below `/auth` about a session that there is. */
   handle(request: Request): Promise<Response>;
+  /** Answers a step of signing in with the identity provider. @throws GatewayError `upstream_timeout` where that is silent */
+  signIn(request: Request): Promise<Response>;
   /** Whose session these headers carry; undefined without a good one. */
   userOf(headers: Headers): Promise<SignedIn | undefined>;
   /** Opens a session. The answer sets its cookie and tells the user and the token. */
@@ -104,6 +110,8 @@ function baseOptions(options: SessionsOptions) {
       fields: accountFields,
       // An address proves nothing by itself: identity.ts links before the library looks for an account.
       accountLinking: { enabled: false },
+      // What the provider grants opens its own doors, and nothing here needs it.
+      updateAccountOnSignIn: false,
       // Whoever begins to sign in is a stranger: they keep what it takes themselves, sealed.
       storeStateStrategy: "cookie" as const,
     },
@@ -142,42 +150,41 @@ type Auth = Pick<ReturnType<typeof betterAuth>, "handler"> & {
   };
 };
 
-interface Profile {
-  readonly sub?: unknown;
-  readonly email?: unknown;
-  readonly email_verified?: unknown;
-}
-
 /** A provider that says an address is not verified vouches for nobody by it; one that says nothing is taken to. */
-async function meet(
-  options: SessionsOptions,
-  issuer: string,
-  profile: Profile,
-): Promise<Record<string, never>> {
+async function meet(options: SessionsOptions, issuer: string, profile: Profile): Promise<void> {
   const { email, email_verified: verified } = profile;
   const subject = subjectAt(issuer, profile.sub);
   const isVerified = verified === undefined || verified === true || verified === "true";
   if (subject !== "" && typeof email === "string" && isVerified) {
     await meetPerson(options, { subject, email });
   }
-  return {};
 }
 
-async function load(options: SessionsOptions): Promise<{ auth: Auth; whole: boolean }> {
+/** Sessions by themselves: they are good however the identity provider is. */
+async function loadSessions(options: SessionsOptions): Promise<Auth> {
   const { betterAuth } = await import("better-auth");
   const { sessionOpener } = await import("./open-session.ts");
-  const { oidc } = options;
-  if (oidc === undefined) {
-    const auth = betterAuth({ ...baseOptions(options), plugins: [sessionOpener] });
-    return { auth: auth as unknown as Auth, whole: true };
-  }
+  await forgetTokens(options.database);
+  const auth = betterAuth({ ...baseOptions(options), plugins: [sessionOpener] });
+  return auth as unknown as Auth;
+}
+
+/** Signing in with the identity provider. `whole`: it could be read. */
+async function loadProvider(
+  options: SessionsOptions,
+  oidc: NonNullable<SessionsOptions["oidc"]>,
+): Promise<{ auth: Pick<Auth, "handler">; whole: boolean }> {
+  const { betterAuth } = await import("better-auth");
   const { genericOAuth } = await import("better-auth/plugins/generic-oauth");
   const issuer = oidc.issuer.replace(/\/+$/, "");
   await adoptSubjects(options.database, issuer);
+  const checking = {
+    log: options.log,
+    meet: (profile: Profile) => meet(options, issuer, profile),
+  };
   const auth = betterAuth({
     ...baseOptions(options),
     plugins: [
-      sessionOpener,
       genericOAuth({
         config: [
           {
@@ -189,39 +196,87 @@ async function load(options: SessionsOptions): Promise<{ auth: Auth; whole: bool
             requireIdTokenVerification: true,
             disableSignUp: true,
             accountSubject: ({ profile }) => subjectAt(issuer, (profile as Profile).sub),
-            // Called with a profile whose token was verified.
-            mapProfileToUser: (profile) => meet(options, issuer, profile as Profile),
           },
         ],
       }),
+      // Behind the library's own: what that found is checked.
+      {
+        id: "checked-provider",
+        init: ({ socialProviders }) => ({
+          context: {
+            socialProviders: socialProviders.map((one) => checkedProvider(one, checking)),
+          },
+        }),
+      },
     ],
   });
   const { socialProviders } = await auth.$context;
-  return {
-    auth: auth as unknown as Auth,
-    whole: socialProviders.some(({ id }) => id === oidcProvider),
+  return { auth, whole: socialProviders.some(({ id }) => id === oidcProvider) };
+}
+
+/** How long the identity provider may take for one step of a sign-in. */
+const providerMsDefault = 10_000;
+
+/** The result of `work`, if it comes in time. @throws GatewayError `upstream_timeout` */
+async function inTime<Result>(work: Promise<Result>, ms: number): Promise<Result> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () =>
+      reject(
+        new GatewayError(
+          "upstream_timeout",
+          "The identity provider did not answer in time. Try again, or sign in with a password.",
+        ),
+      ),
+    ms,
+  );
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What is loaded at its first use; again where that failed, or is not `good`. */
+function atFirstUse<Loaded>(
+  load: () => Promise<Loaded>,
+  good: (loaded: Loaded) => boolean = () => true,
+): () => Promise<Loaded> {
+  let loading: Promise<Loaded> | undefined;
+  const forget = (): void => void (loading = undefined);
+  return () => {
+    if (loading === undefined) {
+      loading = load();
+      loading.then((loaded) => {
+        if (!good(loaded)) forget();
+      }, forget);
+    }
+    return loading;
   };
 }
 
 /** Sessions on a database. */
 export function createSessions(options: SessionsOptions): Sessions {
-  let opened: Promise<Auth> | undefined;
-  function open(): Promise<Auth> {
-    const opening = (opened ??= load(options).then(({ auth, whole }) => {
-      // The identity provider did not answer; it is asked again next time.
-      if (!whole) opened = undefined;
-      return auth;
-    }));
-    opening.catch(() => (opened = undefined));
-    return opening;
-  }
+  const { oidc, providerMs = providerMsDefault } = options;
+  const sessions = atFirstUse(() => loadSessions(options));
+  const provider =
+    oidc &&
+    atFirstUse(
+      () => loadProvider(options, oidc),
+      ({ whole }) => whole,
+    );
   return {
-    provider: options.oidc === undefined ? null : new URL(options.oidc.issuer).host,
+    provider: oidc === undefined ? null : new URL(oidc.issuer).host,
     async handle(request) {
-      return (await open()).handler(request);
+      return (await sessions()).handler(request);
+    },
+    async signIn(request) {
+      if (provider === undefined) return (await sessions()).handler(request);
+      const answer = async () => (await provider()).auth.handler(request);
+      return inTime(answer(), providerMs);
     },
     async userOf(headers) {
-      const session = await (await open()).api.getSession({ headers });
+      const session = await (await sessions()).api.getSession({ headers });
       if (session === null) return undefined;
       return {
         userId: session.user.id,
@@ -230,7 +285,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       };
     },
     async open(opening, headers) {
-      return (await open()).api.openSession({ body: opening, headers, asResponse: true });
+      return (await sessions()).api.openSession({ body: opening, headers, asResponse: true });
     },
   };
 }

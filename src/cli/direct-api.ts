@@ -71,7 +71,13 @@ async function directApi(
   let pools: Pools | undefined;
   const services: AdminServices = {
     actors: { ofBearer: notHere, ofSession: notHere },
-    sessions: { provider: null, userOf: notHere, handle: notHere, open: notHere },
+    sessions: {
+      provider: null,
+      userOf: notHere,
+      handle: notHere,
+      signIn: notHere,
+      open: notHere,
+    },
     throttle: { begin: notHere, succeeded: notHere },
     publicUrl: () =>
       environment.publicUrl ??

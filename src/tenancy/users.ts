@@ -46,8 +46,12 @@ const columns = "id, email, name, role, created_at, updated_at";
 /** Addresses that can be signed in with: with a domain of at least two names. */
 const emailShape = /^[\w.!#$%&'*+/=?^`{|}~-]+@([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z]{2,}$/;
 
-/** An address however it is typed: what users have, and what sign-ins are looked up and counted by. */
-export const addressText = (email: string): string => email.trim().toLowerCase();
+/**
+ * An address however it is typed: what users have, and what sign-ins are looked up and counted by. Letters beyond ASCII stay as they
+ * are: in lower case the Kelvin sign is a k, and its address would be another person's.
+ */
+export const addressText = (email: string): string =>
+  email.trim().replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** @throws GatewayError `invalid_value` */
 export function checkEmail(email: string): string {

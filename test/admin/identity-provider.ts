@@ -1,5 +1,5 @@
-/** A stand-in identity provider (OpenID Connect): it signs in whoever the test says, and checks what it is asked. */
-import { createHash, generateKeyPairSync, randomUUID, sign } from "node:crypto";
+/** A stand-in identity provider (OpenID Connect): it signs in whoever the test says, checks what it is asked, and lies where told to. */
+import { createHash, createHmac, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -11,6 +11,24 @@ export interface Claims {
   readonly name: string;
 }
 
+/** How it answers a sign-in, where that is not as it should. */
+export interface Manner {
+  /** Its token is signed by another key than it tells of. */
+  readonly forged?: boolean;
+  /** The token has the id alone, and everything else is asked for with the access token. */
+  readonly bare?: boolean;
+  /** There is no token. */
+  readonly tokenless?: boolean;
+  /** The userinfo endpoint tells of somebody else. */
+  readonly userinfo?: Claims;
+  /** The token's header says something else. */
+  readonly header?: object;
+  /** What the token says besides, or in place of what is right. */
+  readonly body?: object;
+  /** How the token is signed: by nobody, or with what everybody knows as the secret. */
+  readonly signedBy?: "nobody" | "public key";
+}
+
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 export async function startIdentityProvider(client: { id: string; secret: string }) {
@@ -18,19 +36,29 @@ export async function startIdentityProvider(client: { id: string; secret: string
   const codes = new Map<string, { query: URLSearchParams; claims: Claims }>();
   let issuer = "";
   let claims: Claims;
-  /** Tokens of another issuer's key, when the test wants a forger. */
-  let forge = false;
-  /** Whether the token has the id alone, and everything else is asked for with the access token. */
-  let isBare = false;
+  let manner: Manner = {};
+  /** What was granted, by what it was called. */
+  const tokens: string[] = [];
   const granted = new Map<string, Claims>();
+
+  const publicPem = publicKey.export({ format: "pem", type: "spki" });
+
+  function signed(text: string): string {
+    if (manner.signedBy === "nobody") return "";
+    if (manner.signedBy === "public key")
+      return createHmac("sha256", publicPem).update(text).digest("base64url");
+    const other = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+    const key = manner.forged === true ? other() : privateKey;
+    return sign("sha256", Buffer.from(text), key).toString("base64url");
+  }
 
   function idToken(nonce: string | null, who: Claims): string {
     const now = Math.floor(Date.now() / 1000);
-    const said = isBare ? { sub: who.sub } : who;
-    const body = { ...said, nonce, iss: issuer, aud: client.id, iat: now, exp: now + 60 };
-    const text = `${base64url({ alg: "RS256", kid: "one" })}.${base64url(body)}`;
-    const key = forge ? generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey : privateKey;
-    return `${text}.${sign("sha256", Buffer.from(text), key).toString("base64url")}`;
+    const said = manner.bare === true ? { sub: who.sub } : who;
+    const right = { ...said, nonce, iss: issuer, aud: client.id, iat: now, exp: now + 60 };
+    const header = { alg: "RS256", kid: "one", ...manner.header };
+    const text = `${base64url(header)}.${base64url({ ...right, ...manner.body })}`;
+    return `${text}.${signed(text)}`;
   }
 
   async function bodyOf(request: IncomingMessage): Promise<URLSearchParams> {
@@ -52,12 +80,16 @@ export async function startIdentityProvider(client: { id: string; secret: string
     if (known.query.get("code_challenge") !== challenge) return undefined;
     codes.delete(form.get("code")!);
     const access = randomUUID();
-    granted.set(`Bearer ${access}`, known.claims);
+    granted.set(`Bearer ${access}`, manner.userinfo ?? known.claims);
+    const refresh = randomUUID();
+    const token = idToken(known.query.get("nonce"), known.claims);
+    tokens.push(access, refresh, token);
     return {
       access_token: access,
+      refresh_token: refresh,
       token_type: "Bearer",
       expires_in: 60,
-      id_token: idToken(known.query.get("nonce"), known.claims),
+      ...(manner.tokenless !== true && { id_token: token }),
     };
   }
 
@@ -98,11 +130,59 @@ export async function startIdentityProvider(client: { id: string; secret: string
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
-    signsIn(who: Claims, options: { forged?: boolean; bare?: boolean } = {}) {
+    /** What it granted so far: access tokens, refresh tokens and ID tokens. */
+    tokens,
+    publicKey: publicKey.export({ format: "jwk" }),
+    signsIn(who: Claims, how: Manner = {}) {
       claims = who;
-      forge = options.forged === true;
-      isBare = options.bare === true;
+      manner = how;
     },
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }
+
+type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>;
+
+const cookies = (response: Response): string =>
+  response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(";")[0]!)
+    .join("; ");
+
+export interface SigningIn extends Manner {
+  readonly provider: IdentityProvider;
+  /** The gateway's address. */
+  readonly base: string;
+  /** The cookie that comes back with the callback, where it is not the one of the beginning. */
+  readonly state?: string;
+}
+
+/** Everything a browser does, until it is back in the console. */
+export async function signInThere(who: Claims, { provider, base, state, ...how }: SigningIn) {
+  provider.signsIn(who, how);
+  const begun = await fetch(`${base}/auth/sign-in/social`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ provider: "oidc" }),
+  });
+  if (begun.status !== 200) throw new Error(`${begun.status} ${await begun.text()}`);
+  const { url } = (await begun.json()) as { url: string };
+  const authorized = await fetch(url, { redirect: "manual" });
+  const back = new URL(authorized.headers.get("location")!);
+  if (!back.href.startsWith(`${base}/auth/callback/oidc?`)) throw new Error(back.href);
+  const cookie = state ?? cookies(begun);
+  const done = await fetch(back, { redirect: "manual", headers: { cookie } });
+  const location = done.headers.get("location") ?? "";
+  return { location, cookie: cookies(done) };
+}
+
+/** The configuration of a gateway that people sign in to there. */
+export const signInConfig = (issuer: string, client: { id: string; secret: string }): string => `
+providers: []
+models: []
+console:
+  oidc:
+    issuer: ${issuer}
+    client_id: ${client.id}
+    client_secret: "${client.secret}"
+`;

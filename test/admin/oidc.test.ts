@@ -1,7 +1,13 @@
 /** Signing in with the operator's identity provider. docs/architecture.md. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startIdentityProvider, type Claims } from "./identity-provider.ts";
+import {
+  signInConfig,
+  signInThere,
+  startIdentityProvider,
+  type Claims,
+  type Manner,
+} from "./identity-provider.ts";
 import { newMember, password, signIn as passwordSignIn } from "./people.ts";
 import { call, startAdminGateway, type AdminGateway } from "./support.ts";
 
@@ -9,15 +15,7 @@ const client = { id: "tollgate", secret: "the client's secret" };
 let provider: Awaited<ReturnType<typeof startIdentityProvider>>;
 let gateway: AdminGateway;
 
-const configOf = ({ issuer }: { issuer: string }): string => `
-providers: []
-models: []
-console:
-  oidc:
-    issuer: ${issuer}
-    client_id: ${client.id}
-    client_secret: "${client.secret}"
-`;
+const configOf = ({ issuer }: { issuer: string }): string => signInConfig(issuer, client);
 
 beforeAll(async () => {
   provider = await startIdentityProvider(client);
@@ -30,40 +28,14 @@ afterAll(async () => {
   await provider.close();
 });
 
-const cookies = (response: Response): string =>
-  response.headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(";")[0]!)
-    .join("; ");
-
-/** Everything a browser does, until it is back in the console. */
-async function signIn(
+const signIn = (
   who: Claims,
-  options: {
-    forged?: boolean;
-    bare?: boolean;
-    state?: string;
-    at?: { url: string };
-    with?: typeof provider;
-  } = {},
-) {
-  const { url: base } = options.at ?? gateway;
-  (options.with ?? provider).signsIn(who, options);
-  const begun = await fetch(`${base}/auth/sign-in/social`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ provider: "oidc" }),
-  });
-  expect(begun.status).toBe(200);
-  const { url } = (await begun.json()) as { url: string };
-  const authorized = await fetch(url, { redirect: "manual" });
-  const back = new URL(authorized.headers.get("location")!);
-  expect(back.href).toContain(`${base}/auth/callback/oidc?`);
-  const cookie = options.state ?? cookies(begun);
-  const done = await fetch(back, { redirect: "manual", headers: { cookie } });
-  const location = done.headers.get("location") ?? "";
-  return { location, cookie: cookies(done) };
-}
+  {
+    at = gateway,
+    with: other = provider,
+    ...how
+  }: Manner & { state?: string; at?: { url: string }; with?: typeof provider } = {},
+) => signInThere(who, { provider: other, base: at.url, ...how });
 
 const me = (cookie: string) => call(gateway.url, "GET", "/me", { headers: { cookie } });
 

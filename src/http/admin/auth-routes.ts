@@ -28,7 +28,9 @@ export function registerAuth(app: FastifyInstance, services: HttpServices): void
   });
   app.post("/auth/sign-in/social", async (request, reply) => {
     const fields = await readAuthBody("SignInWithProviderRequest", request);
-    return pass(services, request, reply, { ...fields, callbackURL: "/", errorCallbackURL: "/" });
+    const body = { ...fields, callbackURL: "/", errorCallbackURL: "/" };
+    const asked = libraryRequest(services, request, body);
+    return passAnswer(reply, await services.admin.sessions.signIn(asked));
   });
   app.post("/auth/sign-out", async (request, reply) => {
     checkSameOrigin(request.method, request.headers);
@@ -40,9 +42,27 @@ export function registerAuth(app: FastifyInstance, services: HttpServices): void
     if (session !== undefined) await services.admin.actors.ofSession(session);
     return pass(services, request, reply, undefined);
   });
-  app.get("/auth/callback/oidc", async (request, reply) =>
-    pass(services, request, reply, undefined),
-  );
+  app.get("/auth/callback/oidc", async (request, reply) => {
+    const asked = libraryRequest(services, request, undefined);
+    return passAnswer(reply, await services.admin.sessions.signIn(asked));
+  });
+}
+
+/** A request as the library takes it. */
+function libraryRequest(
+  services: HttpServices,
+  request: FastifyRequest,
+  body: object | undefined,
+): Request {
+  const headers = sessionHeaders(services, request);
+  if (body !== undefined) headers.set("content-type", "application/json");
+  const url = new URL(request.raw.url ?? "/", services.admin.publicUrl());
+  const { method } = request;
+  return new Request(url, {
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
 }
 
 async function pass(
@@ -51,11 +71,6 @@ async function pass(
   reply: FastifyReply,
   body: object | undefined,
 ): Promise<FastifyReply> {
-  const headers = sessionHeaders(services, request);
-  if (body !== undefined) headers.set("content-type", "application/json");
-  const url = new URL(request.raw.url ?? "/", services.admin.publicUrl());
-  const { method } = request;
-  const sent = body !== undefined && { body: JSON.stringify(body) };
-  const asked = new Request(url, { method, headers, ...sent });
+  const asked = libraryRequest(services, request, body);
   return passAnswer(reply, await services.admin.sessions.handle(asked));
 }

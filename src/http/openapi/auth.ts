@@ -111,7 +111,7 @@ const oidc = operation({
   responses: {
     200: done("Go there.", Type.Object({ url: Type.String(), redirect: Type.Boolean() })),
     404: refusal,
-    ...errorResponses("chat", writing),
+    ...errorResponses("chat", [...writing, "upstream_timeout"]),
   },
 });
 
@@ -119,7 +119,10 @@ const callback = operation({
   operationId: "signInCallback",
   summary: "Where the identity provider sends the browser back to",
   description: "Sets the session's cookie and goes on to the console.",
-  responses: { 302: { description: "To the console, or to `/?error=...`." } },
+  responses: {
+    302: { description: "To the console, or to `/?error=...`." },
+    ...errorResponses("chat", ["upstream_timeout"]),
+  },
 });
 
 export const auth: Part = {
