@@ -22,9 +22,25 @@ interface View {
 
 type Span = readonly [from: number, to: number];
 
+/** A credential of `partMin` characters and more, and where in it each of its parts begins. */
+interface LongKey {
+  readonly key: string;
+  readonly places: ReadonlyMap<string, readonly number[]>;
+}
+
+function longKey(key: string): LongKey {
+  const places = new Map<string, number[]>();
+  for (let at = 0; at + partMin <= key.length; at += 1) {
+    const part = key.slice(at, at + partMin);
+    places.set(part, [...(places.get(part) ?? []), at]);
+  }
+  return { key, places };
+}
+
 /** Masks the credentials of a provider in texts. */
 class Masker {
   readonly #keys: readonly string[];
+  readonly #longKeys: readonly LongKey[];
   /** Each part of a credential, and whether it says more than whose key it is. */
   readonly #parts = new Map<string, boolean>();
   /** The first two characters of each part, so that most places of a text are passed by without a look. */
@@ -32,6 +48,7 @@ class Masker {
 
   constructor(keys: readonly string[]) {
     this.#keys = keys.filter((key) => key.length >= wholeMin);
+    this.#longKeys = this.#keys.filter((key) => key.length >= partMin).map(longKey);
     for (const key of this.#keys)
       for (let at = 0; at + partMin <= key.length; at += 1) {
         this.#parts.set(key.slice(at, at + partMin), at + partMin > prefixOf(key));
@@ -94,11 +111,11 @@ class Masker {
     for (const { index, 0: run } of text.matchAll(starred)) {
       if ((runs += 1) > runsMax) break;
       const end = index + run.length;
-      for (const key of this.#keys) {
-        if (key.length < partMin) continue;
-        const before = sharedBefore(text, index, key);
-        const behind = sharedBehind(text, end, key);
-        const isSecret = behind >= 4 || before > prefixOf(key) + 2 || (before >= 2 && behind >= 2);
+      for (const long of this.#longKeys) {
+        const before = sharedBefore(text, index, long);
+        const behind = sharedBehind(text, end, long);
+        const isSecret =
+          behind >= 4 || before > prefixOf(long.key) + 2 || (before >= 2 && behind >= 2);
         if (isSecret) spans.push([index - before, end + behind]);
       }
     }
@@ -117,17 +134,24 @@ const runsMax = 1_000;
 const isWord = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}_]/u.test(character);
 
-/** How many characters before `index` are the beginning of a key. */
-function sharedBefore(text: string, index: number, key: string): number {
-  for (let length = Math.min(key.length, index); length > 0; length -= 1)
-    if (text.startsWith(key.slice(0, length), index - length)) return length;
+/** How many characters before `index` are the beginning of a key. Only where its parts stand, for tokens have thousands of characters. */
+function sharedBefore(text: string, index: number, { key, places }: LongKey): number {
+  const fits = (length: number): boolean =>
+    length <= index && text.startsWith(key.slice(0, length), index - length);
+  const starts = places.get(text.slice(Math.max(0, index - partMin), index)) ?? [];
+  const start = starts.findLast((at) => fits(at + partMin));
+  if (start !== undefined) return start + partMin;
+  for (let length = partMin - 1; length > 0; length -= 1) if (fits(length)) return length;
   return 0;
 }
 
 /** How many characters from `end` on are the end of a key. */
-function sharedBehind(text: string, end: number, key: string): number {
-  for (let length = key.length; length > 0; length -= 1)
-    if (text.startsWith(key.slice(-length), end)) return length;
+function sharedBehind(text: string, end: number, { key, places }: LongKey): number {
+  const fits = (length: number): boolean => text.startsWith(key.slice(-length), end);
+  const starts = places.get(text.slice(end, end + partMin)) ?? [];
+  const start = starts.find((at) => fits(key.length - at));
+  if (start !== undefined) return key.length - start;
+  for (let length = partMin - 1; length > 0; length -= 1) if (fits(length)) return length;
   return 0;
 }
 

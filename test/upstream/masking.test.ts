@@ -1,4 +1,5 @@
 /** Our credentials in what vendors say: every form they are known to come back in is masked, and ordinary words are not. */
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { Provider } from "../../src/catalog/index.ts";
 import {
@@ -7,6 +8,7 @@ import {
   maskError,
   withoutCredentials,
 } from "../../src/upstream/index.ts";
+import { costMs } from "../support/cost.ts";
 import { provider } from "./media-support.ts";
 
 const key = "sk-proj-Ab3/dE+fGh1jKlMn0pQrStUvWxYz4567";
@@ -135,6 +137,22 @@ describe("a credential that a vendor echoes", () => {
         piece,
         isSlow: false,
       });
+    }
+  });
+
+  it("takes no time to find where tokens have thousands of characters, whatever is sent", async () => {
+    const token = (seed: number): string =>
+      "eyJ0eXAi" +
+      createHash("shake256", { outputLength: 1_500 }).update(`${seed}`).digest("base64url");
+    const signedIn = withKeys(...Array.from({ length: 4 }, (_, seed) => token(seed)));
+    const maskOne = (text: string): string => withoutCredentials(signedIn, text);
+    expect(maskOne(`Bearer ${token(2).slice(0, 60)}***${token(2).slice(-9)}.`)).toBe(
+      "Bearer [credential].",
+    );
+    for (const piece of ["* ", "e*", "eyJ0eXAi*"]) {
+      // What a caller's own text becomes in a vendor's refusal of it.
+      const cost = await costMs(() => maskOne(piece.repeat(2_000)));
+      expect({ piece, isSlow: cost > 60 }).toEqual({ piece, isSlow: false });
     }
   });
 });
