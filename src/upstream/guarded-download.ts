@@ -70,6 +70,8 @@ interface DownloadErrorExtra {
 }
 
 const redirectsMax = 3;
+/** An address signed with temporary credentials carries their token, of some thousand characters. */
+const addressCharactersMax = 8192;
 
 /**
  * Downloads a file into `sink`, and returns what that returns.
@@ -113,6 +115,7 @@ async function check(text: string, request: DownloadRequest): Promise<CheckedUrl
       https: false,
       allowPrivate: request.allowPrivate || isOwn,
       param: "the file's address",
+      charactersMax: addressCharactersMax,
       byVendor: true,
       owner: request.provider?.id,
       resolve: request.resolve,

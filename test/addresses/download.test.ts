@@ -331,6 +331,18 @@ describe("T77: where a file may be", () => {
     expect(await failure(server, { url: url(4) })).toBe("redirects");
   });
 
+  it("an address may be as long as a temporary credential's token makes it, and a redirect's too", async () => {
+    const server = await serving((request, response) => {
+      if (request.url!.startsWith("/on")) response.end(mp4);
+      else response.writeHead(302, { location: `/on?X-Amz-Security-Token=${token}` }).end();
+    });
+    const token = "t".repeat(4000);
+    const url = `http://127.0.0.1:${server.port}/file?X-Amz-Security-Token=`;
+    expect(await fetched(server, { url: url + token })).toMatchObject({ bytes: mp4.length });
+    await store.remove("file");
+    expect(await failure(server, { url: url + "t".repeat(9000) })).toBe("address");
+  });
+
   it("a redirect must lead to an address", async () => {
     const location = { now: "" };
     const server = await serving((_request, response) =>
