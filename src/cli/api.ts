@@ -3,6 +3,7 @@
  * docs/cli.md.
  */
 import type { Command } from "commander";
+import { visibleValue } from "../base/visible.ts";
 import { knownToken, possibleAddresses } from "./address.ts";
 import type { Needs } from "./direct-api.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
@@ -81,15 +82,22 @@ export async function withApi(
   needs: Needs = {},
 ): Promise<void> {
   const environment = readEnvironment(process.env);
+  const asked = (api: Api): Promise<void> => work(options.json ? api : readable(api));
   const running =
     options.url === undefined
       ? await runningApi(environment)
       : named(options.url, knownToken(environment));
-  if (running) return work(running);
+  if (running) return asked(running);
   // The gateway's own parts take most of a command's time, and a running gateway needs none of them here.
   const { withDirectApi } = await import("./direct-api.ts");
-  return withDirectApi(environment, work, needs);
+  return withDirectApi(environment, asked, needs);
 }
+
+/** Its answers for people: what is in them is printed. */
+const readable = (api: Api): Api => ({
+  csv: (call) => api.csv(call),
+  call: async (call) => visibleValue(await api.call(call)),
+});
 
 function named(url: string, token: string | undefined): Api {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))

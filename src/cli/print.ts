@@ -1,14 +1,14 @@
 /** Output of commands: a table for people, JSON for programs. */
+import { visibleJson } from "../base/visible.ts";
 
 /** Prints `value` as indented JSON. Bigints are written as decimal strings. */
 export function printJson(value: unknown): void {
-  console.log(
-    JSON.stringify(
-      value,
-      (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item),
-      2,
-    ),
+  const text = JSON.stringify(
+    value,
+    (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item),
+    2,
   );
+  console.log(visibleJson(text));
 }
 
 /** Prints rows as a table with aligned columns; the first row of names in capitals. */

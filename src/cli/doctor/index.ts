@@ -2,6 +2,7 @@
  * `tollgate doctor`: looks at everything a gateway needs, side by side, and says what to do about what fails. Each check is a
  * row of one table with a deadline. docs/operate.md "Doctor".
  */
+import { visibleLines } from "../../base/visible.ts";
 import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
 import { createPools, type Pools } from "../../upstream/index.ts";
 import { formatMistakes, type Catalog, type ConfigResult } from "../../catalog/index.ts";
@@ -59,7 +60,7 @@ export async function doctor(options: FileOption): Promise<void> {
   );
   const findings = [...configuration.findings, ...unread, ...misspelt, ...found.flat()];
   if (options.json) printJson({ findings });
-  else for (const line of findings.flatMap(linesOf)) console.log(line);
+  else for (const line of findings.flatMap(linesOf)) console.log(visibleLines(line));
   if (findings.some(({ status }) => status === "failed")) process.exitCode = 1;
 }
 
