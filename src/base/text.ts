@@ -6,6 +6,18 @@ export function textOf(bytes: Buffer): string {
   return bytes.toString("utf8", hasMark ? 3 : 0);
 }
 
+/**
+ * The text of a file that people write: UTF-8, or UTF-16 with its byte order mark, in which Windows PowerShell 5 writes what a command
+ * prints into a file.
+ */
+export function fileText(bytes: Buffer): string {
+  const [first, second] = bytes;
+  const whole = bytes.subarray(2, bytes.length - (bytes.length % 2));
+  if (first === 0xff && second === 0xfe) return whole.toString("utf16le");
+  if (first === 0xfe && second === 0xff) return Buffer.from(whole).swap16().toString("utf16le");
+  return textOf(bytes);
+}
+
 /** A text of others as it can be kept: U+0000 left out, halves of characters replaced. */
 export const storableText = (text: string): string => text.replaceAll("\0", "").toWellFormed();
 

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { fileText } from "../base/text.ts";
 import { buildCatalog } from "./build.ts";
 import type { Environment } from "./environment.ts";
 import type { Mistake } from "./mistakes.ts";
@@ -106,7 +107,8 @@ const digestOf = (text: string): string => createHash("sha256").update(text).dig
 export async function loadConfig(path: string, options: ConfigOptions): Promise<ConfigResult> {
   const file = options.file ?? basename(path);
   try {
-    return checkConfig(await readFile(path, "utf8"), { folder: dirname(path), ...options, file });
+    const text = fileText(await readFile(path));
+    return checkConfig(text, { folder: dirname(path), ...options, file });
   } catch (error) {
     const message = `cannot be read: ${reasonOf(error)}`;
     return { mistakes: [{ file, line: 1, column: 1, path: "", message, fix: "" }] };

@@ -4,6 +4,7 @@ import { basename, dirname } from "node:path";
 import { readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inTurns } from "../base/in-turn.ts";
+import { fileText } from "../base/text.ts";
 import { checkConfig, type Config, type ConfigOptions, type ConfigResult } from "./config.ts";
 import type { Mistake } from "./mistakes.ts";
 
@@ -40,7 +41,7 @@ async function settledText(path: string, quietMs: number): Promise<string> {
   let changedMs: number | undefined;
   for (;;) {
     const before = await stat(path);
-    const text = await readFile(path, "utf8");
+    const text = fileText(await readFile(path));
     const { mtimeMs } = await stat(path);
     const ageMs = Date.now() - mtimeMs;
     // Written by another machine's clock, it never gets old: that it did not change for as long says the same.

@@ -56,6 +56,23 @@ it("check and print take the file with and without --config, and not two of them
   expect(two.stderr).toBe(`tollgate: two files are named: ${good} and other.yaml\n`);
 });
 
+it("a file in UTF-16, as Windows PowerShell redirects what a command prints, is a file like any other", async () => {
+  const text = Buffer.from("\ufeffproviders: []\nmodels: []\n# Größe\n", "utf16le");
+  for (const [name, bytes] of [
+    ["le.yaml", text],
+    ["be.yaml", Buffer.from(text).swap16()],
+    ["cut.yaml", Buffer.concat([text, Buffer.of(0x0d)])],
+  ] as const) {
+    const path = join(directory, name);
+    writeFileSync(path, bytes);
+    expect(await tollgateHere(["config", "check", path], empty)).toEqual({
+      code: 0,
+      stdout: `${path}: 0 providers, 0 models, no mistake\n`,
+      stderr: "",
+    });
+  }
+});
+
 it("a tollgate.yml beside the gateway is told by check, doctor and the start's log", async () => {
   const beside = join(directory, "beside");
   mkdirSync(beside);

@@ -3,6 +3,7 @@
  * docs/litellm.md.
  */
 import { readFile, writeFile } from "node:fs/promises";
+import { fileText } from "../../base/text.ts";
 import { formatMistakes } from "../../catalog/index.ts";
 import { UsageError } from "../environment.ts";
 import { printJson } from "../print.ts";
@@ -52,7 +53,7 @@ function summary({ models, variables, report }: Converted, out: string | undefin
 
 async function read(file: string): Promise<string> {
   try {
-    return await readFile(file, "utf8");
+    return fileText(await readFile(file));
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${reason(error)}`);
   }
