@@ -39,7 +39,7 @@ Pages in a browser may call \`/v1\`, \`/v1beta\`, \`/api\` and \`/files\` from t
 
 A provider may differ from its dialect. \`auth\` says where the key is written, \`headers\` and \`query\` what every request
 has besides, and \`paths\` where a protocol answers below \`base_url\`. \`request\` says which fields are left out, or set
-over what the caller says. Headers and parameters whose names say so (\`x-api-key\`, \`token\`) are secrets: masked
+over what the caller says. Headers and parameters whose names say so (\`x-api-key\`, \`apikey\`, \`access_token\`) are secrets: masked
 wherever the configuration is printed, and in whatever the vendor says. Paths and fields are for text and embeddings;
 the rest is for images and videos too. A provider of text or embeddings may be authorized by the identity of a
 cloud instead of a key: \`auth: { type: azure }\` ([Azure](azure.md)),

@@ -14,7 +14,7 @@ const secretKeys: ReadonlySet<string> = new Set([
 
 /** Headers and parameters of addresses that hold secrets, by what they are called. */
 const secretName =
-  /-(?:key|token|secret|auth|authorization)$|^(?:authorization|cookie|key|token|secret|password|sig)$/i;
+  /(?:^|[-_])(?:key|token|secret|auth|authorization|password|cookie|signature|sig)$|apikey$/i;
 
 /** Whether the values of a key are secrets, wherever in the file it stands. */
 export const isSecretKey = (key: string): boolean => secretKeys.has(key) || secretName.test(key);

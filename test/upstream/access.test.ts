@@ -1,6 +1,6 @@
 /** What a provider's file says beyond its dialect is what arrives at the vendor, over real sockets. TXT-06, TXT-11. */
 import { afterEach, describe, expect, it } from "vitest";
-import { checkConfig, type Provider } from "../../src/catalog/index.ts";
+import { checkConfig, shownProvider, type Provider } from "../../src/catalog/index.ts";
 import {
   ask,
   askText,
@@ -121,12 +121,21 @@ describe("a provider's own needs", () => {
     expect(headers).not.toHaveProperty("authorization");
   });
 
-  it("a secret among the headers is masked in what the vendor says; another header is not", () => {
-    const provider = providerOf(
-      "http://x.test",
-      "headers: { X-Other-Key: second-secret-of-ours, X-Title: application-name }",
-    );
-    const said = "bad second-secret-of-ours for application-name";
-    expect(withoutCredentials(provider, said)).toBe("bad [credential] for application-name");
-  });
+  it.each([
+    "headers: { X-Other-Key: second-secret-of-ours, X-Title: application-name }",
+    "headers: { apikey: second-secret-of-ours, X-Title: application-name }",
+    "headers: { X-Password: second-secret-of-ours, X-Title: application-name }",
+    "query: { access_token: second-secret-of-ours, api_version: application-name }",
+    "query: { subscription_key: second-secret-of-ours, api_version: application-name }",
+  ])(
+    "a secret in %s is masked in what the vendor says, and where it is shown; the other is not",
+    (own) => {
+      const provider = providerOf("http://x.test", own);
+      const said = "bad second-secret-of-ours for application-name";
+      expect(withoutCredentials(provider, said)).toBe("bad [credential] for application-name");
+      const shown = JSON.stringify(shownProvider(provider));
+      expect(shown).toContain("application-name");
+      expect(shown).not.toContain("second-secret");
+    },
+  );
 });
