@@ -51,7 +51,8 @@ export function watchLocalServers(options: WatchOptions): LocalServers {
     const catalog = localCatalog(
       providers.map((provider) => ({ provider, models: known.get(provider.id) ?? [] })),
     );
-    const now = [...catalog.models.keys()].join(" ");
+    // One that is started anew may hold more or less under the same name. `created` is the time of the question at some of them.
+    const now = JSON.stringify([...catalog.models].map(([id, model]) => [id, contextOf(model)]));
     if (closed.signal.aborted || now === announced) return;
     announced = now;
     onChange(catalog);
@@ -68,6 +69,9 @@ export function watchLocalServers(options: WatchOptions): LocalServers {
     },
   };
 }
+
+const contextOf = (model: Model): number | null =>
+  "contextLength" in model ? model.contextLength : null;
 
 async function modelsOf(provider: Provider, closed: AbortSignal): Promise<readonly Model[]> {
   const { baseUrl, credentials } = provider;

@@ -1,0 +1,50 @@
+/** Local servers are asked again and again for their models: what they say anew holds without a restart. docs/models.md. */
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { localProviders, type Catalog } from "../../src/catalog/index.ts";
+import { watchLocalServers } from "../../src/cli/local-servers.ts";
+
+it("a server that is started anew with more context under the same name is known by it", async () => {
+  let contextLength = 8_192;
+  let asked = 0;
+  const server = createServer((_request, response) =>
+    // vLLM says that it made the model just now, whenever it is asked.
+    response.end(
+      JSON.stringify({
+        data: [{ id: "talk", max_model_len: contextLength, created: (asked += 1) }],
+      }),
+    ),
+  ).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const told: Catalog[] = [];
+  const heard = { of: Promise.withResolvers<void>() };
+  const servers = watchLocalServers({
+    providers: localProviders({ VLLM_BASE_URL: `http://127.0.0.1:${port}/v1` }),
+    log: silentLog,
+    everyMs: 10,
+    onChange(catalog) {
+      told.push(catalog);
+      heard.of.resolve();
+    },
+  });
+  const lengths = () =>
+    told.map(({ models }) =>
+      [...models.values()].map((one) => (one as { contextLength: number }).contextLength),
+    );
+  try {
+    await heard.of.promise;
+    expect(lengths()).toEqual([[8_192]]);
+    heard.of = Promise.withResolvers();
+    contextLength = 32_768;
+    await heard.of.promise;
+    expect(lengths()).toEqual([[8_192], [32_768]]);
+  } finally {
+    servers.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
