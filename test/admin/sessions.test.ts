@@ -97,6 +97,20 @@ describe("console sessions", () => {
     expect((await withCookie(cookie, "POST", "/keys", body)).status).toBe(201);
   });
 
+  it("the Basic of a proxy in front does not keep a session out; a bearer counts before the cookie", async () => {
+    const cookie = cookieOf(await signIn(email, password));
+    const basic = `Basic ${Buffer.from("proxy:secret").toString("base64")}`;
+    const asked = async (headers: Record<string, string>) => {
+      const { status, json } = await call(gateway.url, "GET", "/me", { headers });
+      return status === 200 ? json.kind : json.error.code;
+    };
+    expect(await asked({ cookie, authorization: basic })).toBe("session");
+    expect(await asked({ authorization: basic })).toBe("invalid_credential");
+    expect(await asked({ cookie, authorization: "Bearer wrong" })).toBe("invalid_credential");
+    expect(await asked({ cookie, authorization: "Bearer" })).toBe("invalid_credential");
+    expect(await asked({ cookie, authorization: `Bearer ${adminToken}` })).toBe("admin_token");
+  });
+
   it("a personal token has its owner's role, ends at its time or when revoked, and makes no tokens", async () => {
     const cookie = cookieOf(await signIn(email, password));
     const made = await withCookie(cookie, "POST", "/tokens", {

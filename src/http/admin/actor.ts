@@ -20,21 +20,23 @@ const missing = (): GatewayError =>
 
 const bearer = /^bearer[ \t]+([\x21-\x7e]{1,512})$/i;
 
+const noBearer = (): GatewayError =>
+  new GatewayError("invalid_credential", "The Authorization header must be `Bearer <token>`.");
+
+/** Another scheme, such as the Basic of a proxy in front, which browsers send along with each request. */
+const isOfProxy = (authorization: string): boolean => !/^bearer(?:[ \t]|$)/i.test(authorization);
+
 /** A bearer token, else a console session. @throws GatewayError 401 `missing_credential`, `invalid_credential`; 403 `cross_origin_request`, `password_change_required` */
 export async function actorOf(services: AdminServices, request: FastifyRequest): Promise<Actor> {
-  const { authorization } = request.headers;
-  if (authorization !== undefined && authorization.trim() !== "") {
-    const token = bearer.exec(authorization.trim())?.[1];
-    if (token === undefined) {
-      throw new GatewayError(
-        "invalid_credential",
-        "The Authorization header must be `Bearer <token>`.",
-      );
-    }
+  const authorization = request.headers.authorization?.trim() ?? "";
+  const { cookie } = request.headers;
+  const hasCookie = cookie?.includes(cookiePrefix) === true;
+  if (authorization !== "" && !(hasCookie && isOfProxy(authorization))) {
+    const token = bearer.exec(authorization)?.[1];
+    if (token === undefined) throw noBearer();
     return services.actors.ofBearer(token);
   }
-  const { cookie } = request.headers;
-  if (cookie === undefined || !cookie.includes(cookiePrefix)) throw missing();
+  if (!hasCookie) throw missing();
   checkSameOrigin(request.method, request.headers);
   const session = await sessionOf(services, request);
   if (session === undefined) {
