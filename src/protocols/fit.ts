@@ -129,7 +129,7 @@ function tellSchemaLosses(fitting: Fitting): void {
   const { schemaLosses } = target.limits;
   if (!schemaLosses) return;
   const tell = (field: CanonicalFieldName, schemas: readonly JsonObject[]): void => {
-    const keywords = [...new Set(schemas.flatMap((schema) => schemaLosses(schema)))].sort();
+    const keywords = schemaLosses(schemas);
     if (keywords.length === 0) return;
     const named = keywords.slice(0, keywordsNamedMax).join(", ");
     const more = keywords.length > keywordsNamedMax ? ", ..." : "";

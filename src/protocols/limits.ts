@@ -65,8 +65,8 @@ export interface Limits {
   readonly toolName: RegExp;
   /** The most characters of such a name. */
   readonly toolNameMax: number;
-  /** The keywords of a JSON Schema that the vendor refuses and the codec therefore takes out (T23). Absent: none. */
-  readonly schemaLosses?: (schema: JsonObject) => readonly string[];
+  /** The keywords of JSON Schemas that the vendor refuses and the codec therefore takes out, sorted (T23). Absent: none. */
+  readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
 }
 
 /** How a wish for reasoning is put. */

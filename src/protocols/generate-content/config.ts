@@ -11,7 +11,7 @@ import type {
 } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
 import { read, spelling } from "./names.ts";
-import { fromVendorSchema } from "./schema.ts";
+import { fromVendorSchema } from "./from-schema.ts";
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 

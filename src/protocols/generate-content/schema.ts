@@ -1,13 +1,12 @@
 /**
- * JSON Schema and the vendor's own dialect of it. Towards the vendor, what it refuses is taken out, and reported, and local
- * references are put in place (T23); from it, type names become lower case and `nullable` a type.
+ * JSON Schema in the vendor's own dialect of it: what that refuses is taken out, and reported, and local references are put in place
+ * (T23). The other way is in from-schema.ts.
  */
-import { isObject, type WireObject } from "../../base/json.ts";
+import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import { snakeCase } from "./names.ts";
 
 /** Keywords the vendor reads; any other makes it refuse the request. */
-const keptKeywords = new Set([
+export const keptKeywords: ReadonlySet<string> = new Set([
   "type",
   "format",
   "title",
@@ -35,68 +34,103 @@ const keptKeywords = new Set([
   "propertyOrdering",
 ]);
 
-const schemaLists = new Set(["anyOf", "oneOf", "prefixItems"]);
-const schemaMembers = new Set(["items", "additionalProperties"]);
+export const schemaLists: ReadonlySet<string> = new Set(["anyOf", "oneOf", "prefixItems"]);
+export const schemaMembers: ReadonlySet<string> = new Set(["items", "additionalProperties"]);
 /** How many schemas references may unfold to: a few lines of them, one within the other, could make billions. */
 const schemasMax = 10_000;
 /** How many members and items may be put together on the way there: lists of references in lists of references multiply. */
 const stepsMax = 50_000;
+/** The same of all tools of a request together: each of hundreds could unfold to as much. */
+const togetherMax = { schemas: 50_000, steps: 250_000 } as const;
 /** Characters of a value that are compared with another's in one step. */
 const stepCharacters = 64;
 
 /** Where definitions stand: what refers to them is put in place, so nothing goes with them. */
 const definitionPlaces = new Set(["$defs", "definitions"]);
 
+/** What the schemas of one request may still unfold to, and the steps that may be taken for them. */
+interface Unfolding {
+  schemas: number;
+  steps: number;
+}
+
+/** For the schemas of one request. */
+export const unfolding = (): Unfolding => ({ ...togetherMax });
+
 interface Cleaning {
   readonly root: JsonObject;
+  readonly together: Unfolding;
   /** How many schemas may still be written, and how many steps be taken. */
   left: number;
   steps: number;
+  /** What references point at, each looked up once: one may be as long as a request, and be met wherever it unfolds. */
+  readonly targets: Map<string, JsonObject | undefined>;
   /** Keywords whose meaning the cleaned schema does not have any more. */
   readonly lost: Set<string>;
 }
 
-const cleaningOf = (schema: JsonObject): Cleaning => ({
+const cleaningOf = (schema: JsonObject, together: Unfolding): Cleaning => ({
   root: schema,
+  together,
   left: schemasMax,
   steps: stepsMax,
+  targets: new Map(),
   lost: new Set(),
 });
 
 /**
  * A JSON Schema as the vendor takes it. Where a reference goes round in a circle, or references unfold without end,
- * stands a schema that allows anything.
+ * stands a schema that allows anything. `together` is shared by the schemas of a request.
  */
-export function toVendorSchema(schema: JsonObject): JsonObject {
-  return clean(schema, cleaningOf(schema), new Set());
+export function toVendorSchema(schema: JsonObject, together = unfolding()): JsonObject {
+  return clean(schema, cleaningOf(schema, together), new Set());
 }
 
-/** The keywords that `toVendorSchema` takes out of a schema, sorted; a reference counts where nothing could take its place. */
-export function schemaLosses(schema: JsonObject): string[] {
-  const cleaning = cleaningOf(schema);
-  clean(schema, cleaning, new Set());
-  return [...cleaning.lost].sort();
+/**
+ * The keywords that `toVendorSchema` takes out of the schemas of a request, sorted; a reference counts where nothing could take its
+ * place.
+ */
+export function schemaLosses(schemas: readonly JsonObject[]): string[] {
+  const together = unfolding();
+  const lost = schemas.flatMap((schema) => {
+    const cleaning = cleaningOf(schema, together);
+    clean(schema, cleaning, new Set());
+    return [...cleaning.lost];
+  });
+  return [...new Set(lost)].sort();
 }
 
-/** Whether the schema that comes next may be written; where it may not, what it refers to is lost. */
-function mayGoOn(cleaning: Cleaning): boolean {
+const spend = (cleaning: Cleaning, steps: number): void => {
+  cleaning.steps -= steps;
+  cleaning.together.steps -= steps;
+};
+
+const isSpent = ({ left, steps, together }: Cleaning): boolean =>
+  left < 0 || steps < 0 || together.schemas < 0 || together.steps < 0;
+
+/**
+ * Whether the schema that comes next may be written; where it may not, what it refers to is lost. What the request itself spells out
+ * is as long as the request, and takes nothing from what others may unfold to.
+ */
+function mayGoOn(cleaning: Cleaning, isUnfolded: boolean): boolean {
   cleaning.left -= 1;
-  if (cleaning.left >= 0 && cleaning.steps >= 0) return true;
-  cleaning.lost.add("$ref");
-  return false;
+  if (isUnfolded) cleaning.together.schemas -= 1;
+  const mayBe = isUnfolded ? !isSpent(cleaning) : cleaning.left >= 0 && cleaning.steps >= 0;
+  if (!mayBe) cleaning.lost.add("$ref");
+  return mayBe;
 }
 
 /** `within` are the references that are being put in place. */
 function clean(schema: JsonObject, cleaning: Cleaning, within: ReadonlySet<string>): JsonObject {
-  if (!mayGoOn(cleaning)) return {};
+  if (!mayGoOn(cleaning, within.size > 0)) return {};
   let { own, parts } = partsOf(schema);
   let inside = within;
   while (parts.length > 0) {
     const { schemas, names } = inPlace(parts, cleaning, inside);
-    cleaning.steps -= inside.size;
+    spend(cleaning, inside.size);
     inside = new Set([...inside, ...names]);
     ({ own, parts } = partsOf(mergeAll([...schemas, own], cleaning)));
-    if (!mayGoOn(cleaning)) return {};
+    if (!mayGoOn(cleaning, true)) return {};
   }
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(own)) {
@@ -124,13 +158,13 @@ function inPlace(
   cleaning: Cleaning,
   within: ReadonlySet<string>,
 ): { schemas: Json[]; names: Set<string> } {
-  const { root, lost } = cleaning;
+  const { lost } = cleaning;
   const names = new Set<string>();
   const schemas = parts.map((part) => {
     const name = isJsonObject(part) ? part["$ref"] : undefined;
     if (typeof name !== "string") return part;
     names.add(name);
-    const target = within.has(name) ? undefined : resolve(name, root);
+    const target = within.has(name) ? undefined : targetOf(name, cleaning);
     if (!target) lost.add("$ref");
     const { $ref: _name, ...beside } = part as JsonObject;
     return mergeAll([target ?? {}, beside], cleaning);
@@ -160,9 +194,9 @@ const isJsonObject = (value: Json | undefined): value is JsonObject => isObject(
 function mergeAll(parts: readonly Json[], cleaning: Cleaning): JsonObject {
   const merged: JsonObject = {};
   for (const part of parts) {
-    if (cleaning.steps < 0) break;
+    if (isSpent(cleaning)) break;
     const members = isJsonObject(part) ? Object.entries(part) : [];
-    cleaning.steps -= 1 + members.length;
+    spend(cleaning, 1 + members.length);
     for (const [key, value] of members) {
       if (key !== "__proto__") merged[key] = mergeMember(key, merged[key], value, cleaning);
     }
@@ -174,12 +208,12 @@ function mergeMember(key: string, first: Json | undefined, second: Json, cleanin
   if (first === undefined || first === second || annotations.has(key)) return second;
   if (key === "properties" && isJsonObject(first) && isJsonObject(second)) {
     const names = Object.keys(second);
-    cleaning.steps -= Object.keys(first).length + names.length;
+    spend(cleaning, Object.keys(first).length + names.length);
     if (names.some((name) => Object.hasOwn(first, name))) cleaning.lost.add("allOf");
     return { ...first, ...second };
   }
   if (Array.isArray(first) && Array.isArray(second) && (key === "allOf" || key === "required")) {
-    cleaning.steps -= first.length + second.length;
+    spend(cleaning, first.length + second.length);
     return key === "allOf" ? [...first, ...second] : [...new Set([...first, ...second])];
   }
   if (!definitionPlaces.has(key) && differs(first, second, cleaning)) cleaning.lost.add("allOf");
@@ -190,12 +224,17 @@ function mergeMember(key: string, first: Json | undefined, second: Json, cleanin
 function differs(first: Json, second: Json, cleaning: Cleaning): boolean {
   if (cleaning.lost.has("allOf")) return false;
   const [left, right] = [JSON.stringify(first), JSON.stringify(second)];
-  cleaning.steps -= Math.floor((left.length + right.length) / stepCharacters);
+  spend(cleaning, Math.floor((left.length + right.length) / stepCharacters));
   return left !== right;
 }
 
 /** What says nothing about values. */
 const annotations = new Set(["title", "description", "default", "example", "$comment"]);
+
+function targetOf(reference: string, { root, targets }: Cleaning): JsonObject | undefined {
+  if (!targets.has(reference)) targets.set(reference, resolve(reference, root));
+  return targets.get(reference);
+}
 
 /** What a local reference such as `#/$defs/Name` points at; undefined for any other. */
 function resolve(reference: string, root: JsonObject): JsonObject | undefined {
@@ -208,54 +247,3 @@ function resolve(reference: string, root: JsonObject): JsonObject | undefined {
   }
   return isJsonObject(place) ? place : undefined;
 }
-
-/** Keywords by their other spelling, and by the vendor's own. */
-const keywordOf = new Map([
-  ...[...keptKeywords].map((name) => [snakeCase(name), name] as const),
-  ["defs", "$defs"],
-  ["ref", "$ref"],
-]);
-/** Numbers of 64 bits, which the vendor's JSON writes as text too. */
-const bounds = new Set(
-  ["Items", "Length", "Properties"].flatMap((what) => [`min${what}`, `max${what}`]),
-);
-
-/** The vendor's `Schema` object (OpenAPI subset, type names in upper case) as JSON Schema. */
-export function fromVendorSchema(schema: WireObject): JsonObject {
-  const { nullable, ...rest } = schema;
-  const result: JsonObject = {};
-  for (const [spelled, value] of Object.entries(rest)) {
-    if (spelled === "type" && value === "TYPE_UNSPECIFIED") continue;
-    const key = keywordOf.get(spelled) ?? spelled;
-    result[key] = fromMember(key, value);
-  }
-  if (nullable === true) allowNull(result);
-  return result;
-}
-
-/** Of a type, of values that are listed, and of a choice of schemas `null` is one more. */
-function allowNull(schema: JsonObject): void {
-  const { type, enum: values, anyOf } = schema;
-  if (typeof type === "string") schema["type"] = [type, "null"];
-  if (Array.isArray(values) && !values.includes(null)) schema["enum"] = [...values, null];
-  if (type === undefined && Array.isArray(anyOf)) schema["anyOf"] = [...anyOf, { type: "null" }];
-}
-
-/** Members that hold schemas by name. */
-const schemaMaps = new Set(["properties", "$defs"]);
-
-function fromMember(key: string, value: unknown): Json {
-  if (key === "type" && typeof value === "string") return value.toLowerCase();
-  if (key === "$ref" && typeof value === "string") return value.replace(/^#\/defs\//, "#/$defs/");
-  if (schemaMaps.has(key) && isObject(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, fromAny(member)]),
-    );
-  }
-  if (schemaLists.has(key) && Array.isArray(value)) return value.map(fromAny);
-  if (bounds.has(key) && typeof value === "string" && /^\d+$/.test(value)) return Number(value);
-  return schemaMembers.has(key) ? fromAny(value) : (value as Json);
-}
-
-const fromAny = (value: unknown): Json =>
-  isObject(value) ? fromVendorSchema(value) : (value as Json);

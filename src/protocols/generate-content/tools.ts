@@ -6,7 +6,8 @@ import { keepUnknown } from "../native.ts";
 import { isSet, list } from "../read.ts";
 import type { Fields, Gathered } from "./config.ts";
 import { read, spelling } from "./names.ts";
-import { fromVendorSchema, toVendorSchema } from "./schema.ts";
+import { fromVendorSchema } from "./from-schema.ts";
+import { toVendorSchema, unfolding } from "./schema.ts";
 
 /** What is read of a declaration: of its two schemas one, as at the vendor. */
 function declarationFields(wire: WireObject): ReadonlySet<string> {
@@ -90,8 +91,11 @@ function decodeMode(mode: unknown, allowed: readonly string[]): ToolChoice {
  */
 export function encodeTools(request: CanonicalRequest, body: JsonObject): void {
   const { protocol, tools = [], toolChoice } = request;
+  const together = unfolding();
   const schemaOf = (schema: JsonObject): JsonObject =>
-    protocol === "generate_content" ? schema : toVendorSchema({ type: "object", ...schema });
+    protocol === "generate_content"
+      ? schema
+      : toVendorSchema({ type: "object", ...schema }, together);
   if (tools.length > 0) {
     const functionDeclarations = tools.map((tool) => encodeDeclaration(tool, schemaOf));
     body["tools"] = [{ functionDeclarations }];

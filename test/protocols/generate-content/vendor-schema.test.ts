@@ -1,6 +1,6 @@
 /** Google's own dialect of schemas, as other vendors get it in JSON Schema. CONV-208; trap T24. */
 import { expect, it } from "vitest";
-import { fromVendorSchema } from "../../../src/protocols/generate-content/schema.ts";
+import { fromVendorSchema } from "../../../src/protocols/generate-content/from-schema.ts";
 import { routeOf } from "../../conversion/route.ts";
 
 const read = (schema: Record<string, unknown>) => fromVendorSchema(schema);
