@@ -16,10 +16,10 @@ export interface Metered {
 const countedCharactersMax = 20_000;
 
 /**
- * Runs of letters, signs or spaces that the tokenizer does not split: its time grows with the square of their length, to
- * half a second for ten thousand letters.
+ * Runs of letters, signs, spaces, or line ends and slashes that the tokenizer does not split: its time grows with the square of their
+ * length, to half a second for ten thousand letters.
  */
-const longRun = /[\p{L}\p{M}]{33,}|[^\s\p{L}\p{N}]{33,}|\s{33,}/gu;
+const longRun = /[\p{L}\p{M}]{33,}|[^\s\p{L}\p{N}]{33,}|\s{33,}|[\r\n/]{33,}/gu;
 const runPiece = 32;
 
 type Count = (text: string) => number;

@@ -1,6 +1,7 @@
 /** What is counted of an answer that came without a count: long runs, and JSON that was cut. T61, T62. */
 import { countTokens } from "gpt-tokenizer";
 import { expect, it } from "vitest";
+import { costMs } from "../support/cost.ts";
 import { meterPartial, textOfCut, tokensIn } from "../../src/calls/meter.ts";
 import { noUsage } from "../../src/base/usage.ts";
 
@@ -11,6 +12,20 @@ it("a run without a break is counted in pieces, and what stands around it as it 
   expect(await tokensIn(`before ${run} after`)).toBe(counted);
   expect(await tokensIn("one two three")).toBe(countTokens("one two three"));
   expect(await tokensIn("")).toBe(0);
+});
+
+it.each([
+  ["letters", "a"],
+  ["marks", "\u0301"],
+  ["signs", "!"],
+  ["spaces", " "],
+  ["line ends", "\r\n"],
+  // The tokenizer takes slashes and line ends together.
+  ["paths and line ends", "/\r\n"],
+])("a long text of %s is counted in no time", async (_what, piece) => {
+  await tokensIn("Its tables are loaded.");
+  const cost = await costMs(() => tokensIn(piece.repeat(20_000 / piece.length)));
+  expect(cost).toBeLessThan(120);
 });
 
 it("T62: the text of JSON that was cut in an escape counts as far as it came", () => {
