@@ -137,13 +137,22 @@ function mergeNeighbours(messages: readonly Message[], { carries }: Limits): Mes
   }));
 }
 
-/** Texts of nothing go; a message of nothing gets the placeholder (CONV-604, T25), but a system turn of nothing goes. */
+/**
+ * Texts of nothing go, also within results of tools; a message of nothing gets the placeholder (CONV-604, T25), but a system
+ * turn of nothing goes.
+ */
 function fillEmpty(message: Message): Message[] {
-  const content = message.content.filter((part) => part.type !== "text" || part.text.trim() !== "");
+  const content = message.content.flatMap((part): Part[] => {
+    if (isBlank(part)) return [];
+    const isFull = part.type !== "tool_result" || !part.content.some(isBlank);
+    return [isFull ? part : { ...part, content: part.content.filter((one) => !isBlank(one)) }];
+  });
   const says = content.some((part) => part.type !== "reasoning");
   if (says) return [{ ...message, content }];
   return message.role === "system" ? [] : [{ ...message, content: [...content, placeholder] }];
 }
+
+const isBlank = (part: Part): boolean => part.type === "text" && part.text.trim() === "";
 
 /** A conversation needs a turn, and at some vendors the user has the first one. */
 function withUserTurn(messages: readonly Message[], { systemOnTop }: Limits): Message[] {

@@ -237,6 +237,20 @@ describe("nothing said", () => {
         [said([text(""), text("Hi")])],
         [user(text("Hi"))],
       ),
+      turns(
+        "CONV-604 T25: a tool that printed nothing but a line break has an empty result",
+        [
+          said("Where?"),
+          calls(call("c1"), call("c2")),
+          result("c1", "\n"),
+          result("c2", [text(" "), text("there")]),
+        ],
+        [
+          user(text("Where?")),
+          { role: "assistant", content: [use("c1"), use("c2")] },
+          user({ type: "tool_result", tool_use_id: "c1", content: [] }, used("c2", "there")),
+        ],
+      ),
       {
         title: "CONV-604: empty parts",
         from: "generate_content",
