@@ -169,6 +169,9 @@ function numbers(): string {
       perProtocol("System turns", (one) =>
         one.systemOnTop ? "gathered at the top" : "where they stand",
       ),
+      perProtocol("White space at the end of an answer to go on with", (one) =>
+        one.trimsBegun ? "left out" : "carried",
+      ),
       perProtocol("Earlier reasoning without a signature of this protocol", (one) =>
         one.unsignedReasoning ? "carried" : "lost",
       ),

@@ -56,6 +56,8 @@ export interface Limits {
   readonly cacheMarkersMax: number;
   /** True where system turns stand apart from the conversation, at its top, and the conversation begins with the user. */
   readonly systemOnTop: boolean;
+  /** True where an answer that the model is to go on with may not end in white space. Absent: it may. */
+  readonly trimsBegun?: boolean;
   /** True where reasoning of an earlier turn may go back without the protocol's own signature. */
   readonly unsignedReasoning: boolean;
   readonly reasoning: ReasoningLimits;

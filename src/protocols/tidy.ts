@@ -36,7 +36,7 @@ interface Tidied {
 /**
  * Pairs calls with their results, merges neighbours of one role, fills what is empty.
  * Results are put directly after their calls, wherever the caller had them; results without a call and calls without a
- * result are removed and noted. Merging and filling lose nothing, and are not.
+ * result are removed and noted, and so is white space that the upstream refuses. Merging and filling lose nothing, and are not.
  */
 export function tidy(request: CanonicalRequest, limits: Limits): Tidied {
   const messages = bySpeaker(request.messages);
@@ -46,7 +46,10 @@ export function tidy(request: CanonicalRequest, limits: Limits): Tidied {
   const placed = ordered.flatMap((message) => placeResults(message, pairs));
   const merged = joinPieces(mergeNeighbours(placed, limits), request.protocol);
   const filled = merged.flatMap(fillEmpty);
-  return { request: { ...request, messages: withUserTurn(filled, limits) }, notes };
+  const begun = limits.trimsBegun === true ? trimBegun(filled, request.protocol) : undefined;
+  if (begun) notes.push(begun.note);
+  const said = begun?.messages ?? filled;
+  return { request: { ...request, messages: withUserTurn(said, limits) }, notes };
 }
 
 const systemFirst = (messages: readonly Message[]): Message[] => [
@@ -153,6 +156,20 @@ function fillEmpty(message: Message): Message[] {
 }
 
 const isBlank = (part: Part): boolean => part.type === "text" && part.text.trim() === "";
+
+/** An answer that the model is to go on with, without white space at its end; undefined where there is nothing to trim. */
+function trimBegun(messages: readonly Message[], protocol: ProtocolName) {
+  const last = messages.at(-1);
+  const end = last?.content.at(-1);
+  if (last?.role !== "assistant" || end?.type !== "text") return undefined;
+  const text = end.text.trimEnd();
+  if (text === end.text) return undefined;
+  const detail =
+    "white space at the end of the answer that has begun left out: the upstream refuses it";
+  const note: Note = { param: containerOf[protocol], kind: "rewritten", detail };
+  const trimmed = { ...last, content: [...last.content.slice(0, -1), { ...end, text }] };
+  return { messages: [...messages.slice(0, -1), trimmed], note };
+}
 
 /** A conversation needs a turn, and at some vendors the user has the first one. */
 function withUserTurn(messages: readonly Message[], { systemOnTop }: Limits): Message[] {

@@ -39,6 +39,7 @@ export const conversionLimits: Limits = {
   plainCallIds: true,
   cacheMarkersMax: 0,
   systemOnTop: true,
+  trimsBegun: true,
   unsignedReasoning: false,
   forbidsTools: false,
   reasoning: {

@@ -45,6 +45,7 @@ export const conversionLimits: Limits = {
   plainCallIds: true,
   cacheMarkersMax: limits.cacheBreakpointsMax,
   systemOnTop: true,
+  trimsBegun: true,
   unsignedReasoning: false,
   reasoning: {
     budgetByEffort,
