@@ -88,19 +88,34 @@ function readParts(usage: WireObject): Parts {
   };
 }
 
-/** The same object with the normalised totals, so that a caller reads what it is billed for; other members stay. */
+/**
+ * The same object with the normalised counts, so that a caller reads what it is billed for, and where the protocol has it
+ * (CONV-809, CONV-813); other members stay.
+ */
 export function normaliseUsage(value: WireObject): JsonObject {
   const kept = value as JsonObject;
   const usage = readUsage(value);
   if (!usage) return kept;
   const { inputTokens: prompt, outputTokens: completion } = usage;
-  if (kept["prompt_tokens"] === prompt && kept["completion_tokens"] === completion) return kept;
-  return {
-    ...kept,
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
+  const parts = {
+    ...partOf(kept, "prompt_tokens_details", { cached_tokens: usage.cacheReadTokens }),
+    ...partOf(kept, "completion_tokens_details", { reasoning_tokens: usage.reasoningTokens }),
   };
+  const isTold = kept["prompt_tokens"] === prompt && kept["completion_tokens"] === completion;
+  if (isTold && Object.keys(parts).length === 0) return kept;
+  const total: JsonObject = isTold ? {} : { total_tokens: prompt + completion };
+  return { ...kept, prompt_tokens: prompt, completion_tokens: completion, ...total, ...parts };
+}
+
+/** A member of `usage` with a count that its vendor tells elsewhere; none where it is there, or nothing was counted. */
+function partOf(
+  usage: JsonObject,
+  key: string,
+  count: Readonly<Record<string, number>>,
+): JsonObject {
+  const known = details(usage, key) as JsonObject;
+  const isTold = Object.entries(count).every(([name, told]) => told === 0 || known[name] === told);
+  return isTold ? {} : { [key]: { ...known, ...count } };
 }
 
 /** Writes canonical usage in the protocol's own names (CONV-801, CONV-805, CONV-809, CONV-813). */

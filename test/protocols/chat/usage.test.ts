@@ -105,6 +105,36 @@ describe("usage of chat upstreams", () => {
       total_tokens: 354,
     });
   });
+
+  it.each<[string, JsonObject, object]>([
+    [
+      "DeepSeek",
+      { prompt_cache_hit_tokens: 7, prompt_cache_miss_tokens: 3, total_tokens: 15 },
+      { prompt_cache_hit_tokens: 7, prompt_tokens_details: { cached_tokens: 7 }, total_tokens: 15 },
+    ],
+    [
+      "Moonshot, beside other details",
+      { cached_tokens: 7, prompt_tokens_details: { audio_tokens: 2 }, total_tokens: 15 },
+      { cached_tokens: 7, prompt_tokens_details: { audio_tokens: 2, cached_tokens: 7 } },
+    ],
+    [
+      "reasoning at the top",
+      { reasoning_tokens: 4, total_tokens: 15 },
+      { reasoning_tokens: 4, completion_tokens_details: { reasoning_tokens: 4 } },
+    ],
+  ])(
+    "CONV-809 CONV-813: a direct caller finds parts of the counts where the protocol has them (%s)",
+    (_what, members, wanted) => {
+      const usage = { prompt_tokens: 10, completion_tokens: 5, ...members };
+      const answer = chatCodec.direct.answer({ usage }, "acme/talk", []);
+      expect(answer["usage"]).toMatchObject({ prompt_tokens: 10, completion_tokens: 5, ...wanted });
+    },
+  );
+
+  it("what the vendor counts nothing of is not added", () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+    expect(chatCodec.direct.answer({ usage }, "acme/talk", [])["usage"]).toEqual(usage);
+  });
 });
 
 describe("errors of chat upstreams", () => {
