@@ -94,7 +94,10 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens } = facts;
   const asked = { inputEstimate, inputMedia, session, askedOutputTokens };
   const shared = { services, call, record, catalog, ...asked };
-  const candidates = usable(plans.flatMap((one) => candidatesOf(one, shared)));
+  const candidates = usable(
+    plans.flatMap((one) => candidatesOf(one, shared)),
+    () => plans.flatMap((one) => candidatesOf({ ...one, offers: one.leftOut }, shared)),
+  );
   record.reservedNano = boundOf(candidates, facts, inputEstimate);
   return { candidates, inputEstimate };
 }
@@ -210,22 +213,40 @@ class OfferCandidate implements Candidate<TextOffer> {
   }
 }
 
-/** The candidates from the first on that can take the request; what only some upstreams cannot take is no error. */
-function usable(candidates: readonly OfferCandidate[]): readonly OfferCandidate[] {
-  let refusal: GatewayError | undefined;
+/**
+ * The candidates from the first on that can take the request; what only some upstreams cannot take is no error. Where none of them
+ * can, those that are left out for their health are asked all the same: they are all there is for this request.
+ */
+function usable(
+  candidates: readonly OfferCandidate[],
+  leftOut: () => readonly OfferCandidate[],
+): readonly OfferCandidate[] {
+  const refusals: GatewayError[] = [];
+  const ready = firstUsable(candidates, refusals);
+  if (ready.length > 0) return ready;
+  const last = refusals.length === 0 ? [] : firstUsable(leftOut(), refusals);
+  if (last.length > 0) return last;
+  throw (
+    refusals[0] ??
+    new GatewayError("no_provider_available", "No provider of this model is available now.")
+  );
+}
+
+/** Those from the first on that can take the request. Why others cannot is added to `refusals`. */
+function firstUsable(
+  candidates: readonly OfferCandidate[],
+  refusals: GatewayError[],
+): readonly OfferCandidate[] {
   for (let index = 0; index < candidates.length; index += 1) {
     try {
       candidates[index]!.route();
       return index === 0 ? candidates : candidates.slice(index);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      refusal ??= error;
+      refusals.push(error);
     }
   }
-  throw (
-    refusal ??
-    new GatewayError("no_provider_available", "No provider of this model is available now.")
-  );
+  return [];
 }
 
 /** What the call may cost at the dearest of its models. */

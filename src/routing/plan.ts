@@ -68,6 +68,8 @@ export interface Plan<Kind extends CallableKind = TextModel> {
   readonly model: Kind;
   /** The first is tried first. Never empty, unless the input said that it may be. */
   readonly offers: readonly Kind["offers"][number][];
+  /** Those that health keeps out while there are others, in order: for a call that none of the others can take. */
+  readonly leftOut: readonly Kind["offers"][number][];
   readonly explanation: Explanation;
 }
 
@@ -182,12 +184,13 @@ function makePlan(input: PlanInput): MadePlan {
     protocol: endpointProtocol[input.entryPoint],
     preferredProviders: input.scope.preferredProviders,
   };
+  const order = (offers: readonly Offer[]) => orderOffers({ ...common, offers });
   const lined = lineUp(
     allowed.map(({ offer }) => offer),
     {
       health,
       providers: input.catalog.providers,
-      order: (offers) => orderOffers({ ...common, offers }),
+      order,
       draw: ({ provider }) => (affinity ? sessionDraw(affinity, provider) : random()),
     },
   );
@@ -196,6 +199,7 @@ function makePlan(input: PlanInput): MadePlan {
   const plan = {
     model,
     offers: lined.offers,
+    leftOut: lined.excluded ? order([...lined.excluded.keys()]).offers : [],
     explanation: {
       model: model.id,
       entry_point: input.entryPoint,

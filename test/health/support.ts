@@ -41,11 +41,13 @@ interface TrioOptions {
   /** So many models, `acme/talk-1` and so on, beside `acme/talk`: what happens to one leaves the others as they are. */
   readonly models?: number;
   readonly tiers?: Partial<Readonly<Record<Name, "official" | "community">>>;
+  /** What each speaks; chat completions where absent. */
+  readonly protocols?: Partial<Readonly<Record<Name, "chat" | "messages">>>;
 }
 
 /** The configuration file. */
 export function configuration(up: Trio["up"], options: TrioOptions): string {
-  const { prices, twoKeys, tiers, models = 0, firstByteSeconds = 5 } = options;
+  const { prices, twoKeys, tiers, protocols, models = 0, firstByteSeconds = 5 } = options;
   const keys = (name: Name) =>
     twoKeys
       ? `credentials: [{ id: one, api_key: ${name}-one }, { id: two, api_key: ${name}-two }]`
@@ -61,7 +63,7 @@ export function configuration(up: Trio["up"], options: TrioOptions): string {
     "    offers:",
     ...names.map((name) => {
       const usd = prices?.[name] ?? 1;
-      return `      - { provider: ${name}, protocol: chat, upstream_model: talk${suffix}, price: { input: "${usd}", output: "${usd}" } }`;
+      return `      - { provider: ${name}, protocol: ${protocols?.[name] ?? "chat"}, upstream_model: talk${suffix}, price: { input: "${usd}", output: "${usd}" } }`;
     }),
   ];
   const suffixes = ["", ...Array.from({ length: models }, (_one, index) => `-${index + 1}`)];

@@ -1,0 +1,55 @@
+/** Content that one provider of a model can take, while health keeps calls from it. CONV-424, TXT-05; docs/routing.md. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { answering } from "../rows/world.ts";
+import { failing, heard, startTrio, type Trio } from "./support.ts";
+
+const sound = { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } };
+const spoken = { messages: [{ role: "user", content: [sound] }] };
+
+let trio: Trio;
+beforeAll(async () => {
+  trio = await startTrio({
+    prices: { a: 1, b: 2, c: 3 },
+    protocols: { b: "messages", c: "messages" },
+    models: 2,
+  });
+});
+afterAll(() => trio.close());
+
+/** A model whose calls do not go to `a`, the only one that takes sound. */
+async function withoutA(model: string): Promise<void> {
+  trio.up.a.answer(failing);
+  for (let index = 0; index < 6; index += 1) await (await trio.call({ model })).text();
+  const kept = heard(trio);
+  expect(kept).toEqual({ a: 5, b: 6, c: 0 });
+}
+
+it.each([false, true])(
+  "CONV-424: it is asked all the same, and answers as soon as it can (stream: %s)",
+  async (stream) => {
+    const model = `acme/talk-${stream ? 2 : 1}:@price`;
+    await withoutA(model);
+    const failed = await trio.call({ model, stream, extra: spoken });
+    expect(failed.status).toBe(502);
+    await failed.text();
+    trio.up.a.answer(answering);
+    const answer = await trio.call({ model, stream, extra: spoken });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    expect(heard(trio)).toMatchObject({ b: 0, c: 0 });
+    expect((await trio.row(answer)).attempts).toMatchObject([{ provider: "a", outcome: "ok" }]);
+  },
+);
+
+it("CONV-424: what none of them takes is refused, and nobody is asked", async () => {
+  const file = { type: "file", file: { file_data: "data:text/plain;base64,QQ==" } };
+  trio.up.a.answer(answering);
+  const model = "acme/talk:b";
+  const answer = await trio.call({
+    model,
+    extra: { messages: [{ role: "user", content: [file] }] },
+  });
+  expect(answer.status).toBe(400);
+  await answer.text();
+  expect(heard(trio)).toEqual({ a: 0, b: 0, c: 0 });
+});
