@@ -20,12 +20,14 @@ export const filteredNames = filteredFields
   .join(", ")
   .replace(/, (?=[^,]*$)/, " and ");
 
-/** Removes the filtered fields from `body` (a copy of the caller's) and notes each one. */
+/** Removes the filtered fields from `body` (a copy of the caller's) and notes each one. Null is how SDKs say nothing: it is not noted. */
 export function removeFilteredFields(body: JsonObject): Note[] {
   const notes: Note[] = [];
   for (const param of filteredFields) {
     if (!Object.hasOwn(body, param)) continue;
+    const isNothing = body[param] === null;
     delete body[param];
+    if (isNothing) continue;
     notes.push({ param, kind: "dropped", detail: "never forwarded, dropped" });
   }
   return notes;

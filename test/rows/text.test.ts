@@ -166,6 +166,17 @@ describe("what is never forwarded", () => {
     }
   });
 
+  it.each(filtered)(
+    "TXT-14 RESP-16 %s: null says nothing, and nothing is told of it",
+    async (_name, protocol, field) => {
+      const extra = { [field]: null, parallel_tool_calls: null };
+      const answer = await world.call(protocol, { extra });
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).not.toHaveProperty("gw");
+      expect(reached()[0]!.body).not.toHaveProperty(field);
+    },
+  );
+
   it("TXT-14 TXT-15: several are told once each, in the order of the request", async () => {
     const extra = {
       previous_response_id: "resp_1",

@@ -30,7 +30,8 @@ function directRequest(body: JsonObject, upstream: RequestAddress) {
   }
   const { tools } = copy;
   if (Object.hasOwn(copy, "parallel_tool_calls") && !(Array.isArray(tools) && tools.length > 0)) {
-    notes.push(dropped("parallel_tool_calls", "sent only with tools, dropped"));
+    if (copy["parallel_tool_calls"] !== null)
+      notes.push(dropped("parallel_tool_calls", "sent only with tools, dropped"));
     delete copy["parallel_tool_calls"];
   }
   notes.push(...removeOurReasoning(copy), ...filterStreamOptions(copy));
