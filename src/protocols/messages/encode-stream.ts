@@ -35,6 +35,8 @@ interface Waiting {
   readonly events: BlockEvent[];
   /** Whether its `content_block_start` was sent. */
   isOpen: boolean;
+  /** White space that came before any other text: sent with that, and not at all without. */
+  blanks: string;
 }
 
 interface State {
@@ -115,7 +117,8 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   const { block, type } = event;
   const { queue } = state;
   if (type.endsWith("_start")) {
-    queue.push({ block, isReasoning: type === "reasoning_start", events: [], isOpen: false });
+    const isReasoning = type === "reasoning_start";
+    queue.push({ block, isReasoning, events: [], isOpen: false, blanks: "" });
   }
   if (queue[0]?.block === block) return drain(state, send(state, event));
   const waiting = queue.find((one) => one.block === block);
@@ -154,11 +157,8 @@ function send(state: State, event: BlockEvent): SseEvent[] {
     case "tool_call_start":
       return open(state, { type: "tool_use", id: event.id, name: event.name, input: {} });
     case "text_delta":
-    case "refusal_delta": {
-      const frames = open(state, { type: "text", text: "" });
-      frames.push(delta(state, { type: "text_delta", text: event.text }));
-      return frames;
-    }
+    case "refusal_delta":
+      return sendText(state, event.text);
     case "reasoning_delta": {
       const frames = open(state, { type: "thinking", thinking: "", signature: "" });
       frames.push(delta(state, { type: "thinking_delta", thinking: event.text }));
@@ -169,6 +169,22 @@ function send(state: State, event: BlockEvent): SseEvent[] {
     default:
       return close(state, event);
   }
+}
+
+/**
+ * A piece of a text. Models that think in chat say a line break before their calls. The vendor takes no message back whose texts
+ * are all white space, so other vendors' texts of nothing else are no blocks (T25).
+ */
+function sendText(state: State, text: string): SseEvent[] {
+  const head = state.queue[0];
+  if (head && !head.isOpen && state.upstream !== "messages" && text.trim() === "") {
+    head.blanks += text;
+    return [];
+  }
+  const whole = head ? head.blanks + text : text;
+  if (head) head.blanks = "";
+  const frames = open(state, { type: "text", text: "" });
+  return [...frames, delta(state, { type: "text_delta", text: whole })];
 }
 
 /** Opens the first block of the queue, unless it is open. */

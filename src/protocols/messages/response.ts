@@ -118,12 +118,14 @@ export function encodeFinish(finish: Finish): JsonObject {
 
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
   const content: JsonObject[] = [];
+  const isOwn = response.protocol === "messages";
   for (const part of response.content) {
-    const block = encodeBlock(part);
+    // As in streams: other vendors' texts of white space alone are no blocks.
+    const block = isOwn || !isBlank(part) ? encodeBlock(part) : undefined;
     if (block) content.push(block);
   }
   return {
-    id: answerId(response.protocol === "messages" ? response.id : "", context),
+    id: answerId(isOwn ? response.id : "", context),
     type: "message",
     role: "assistant",
     model: context.model,
@@ -133,6 +135,8 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
     ...(response.usage ? { usage: encodeUsage(response.usage, response.protocol) } : {}),
   };
 }
+
+const isBlank = (part: Part): boolean => part.type === "text" && part.text.trim() === "";
 
 /** The upstream's own id where it spoke this protocol, else ours with the prefix clients know. */
 export function answerId(upstreamId: string, context: AnswerContext): string {
