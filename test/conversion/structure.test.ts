@@ -275,56 +275,6 @@ describe("nothing said", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-describe("an answer that has begun", () => {
-  const begun = "Here it is:";
-  const spaced = `${begun} \n`;
-  const model = (content: unknown): Body => ({ role: "assistant", content });
-  it.each(
-    titled([
-      turns(
-        "TXT-05: the white space at its end is left out and reported, for the vendor refuses it",
-        [said("Where?"), model(spaced)],
-        [user(text("Where?")), model([text(begun)])],
-        ["messages"],
-      ),
-      {
-        title: "TXT-05: the same of a responses caller",
-        from: "responses",
-        to: "messages",
-        body: { input: [said("Where?"), model([{ type: "output_text", text: spaced }])] },
-        up: { messages: [{ role: "user" }, model([text(begun)])] },
-        reported: ["input"],
-      },
-      {
-        title: "TXT-05: the same of a generateContent caller, whose pieces are one text",
-        from: "generate_content",
-        to: "messages",
-        body: {
-          contents: [
-            { role: "user", parts: [{ text: "Where?" }] },
-            { role: "model", parts: [{ text: "Here it" }] },
-            { role: "model", parts: [{ text: " is:" }, { text: " \n" }] },
-          ],
-        },
-        up: { messages: [{ role: "user" }, model([text(begun)])] },
-        reported: ["contents"],
-      },
-      turns(
-        "TXT-05: an earlier answer keeps it, and so does a question",
-        [said("Where?"), model(spaced), said("Where? ")],
-        [user(text("Where?")), model([text(spaced)]), user(text("Where? "))],
-      ),
-      {
-        title: "TXT-05: a vendor that takes it gets it",
-        from: "messages",
-        to: "chat",
-        body: chat(said("Where?"), model(spaced)),
-        up: chat(said("Where?"), model(spaced)),
-      },
-    ]),
-  )("%s", (_title, one) => showCase(world, one));
-});
-
 describe("what messages hold", () => {
   it.each(
     titled([

@@ -1,0 +1,64 @@
+/** Conversations that end with the model's own words: it is to go on with them. TXT-05. */
+import { describe, it } from "vitest";
+import { conversions, showCase, titled, type Body } from "./world.ts";
+
+const world = conversions();
+
+const said = (content: unknown): Body => ({ role: "user", content });
+const chat = (...messages: Body[]): Body => ({ messages });
+const text = (value: string): Body => ({ type: "text", text: value });
+
+describe("an answer that has begun", () => {
+  const begun = "Here it is:";
+  const spaced = `${begun} \n`;
+  const model = (content: unknown): Body => ({ role: "assistant", content });
+  it.each(
+    titled([
+      {
+        title:
+          "TXT-05: the white space at its end is left out and reported, for the vendor refuses it",
+        from: "chat",
+        to: "messages",
+        body: chat(said("Where?"), model(spaced)),
+        up: { messages: [said([text("Where?")]), model([text(begun)])] },
+        reported: ["messages"],
+      },
+      {
+        title: "TXT-05: the same of a responses caller",
+        from: "responses",
+        to: "messages",
+        body: { input: [said("Where?"), model([{ type: "output_text", text: spaced }])] },
+        up: { messages: [{ role: "user" }, model([text(begun)])] },
+        reported: ["input"],
+      },
+      {
+        title: "TXT-05: the same of a generateContent caller, whose pieces are one text",
+        from: "generate_content",
+        to: "messages",
+        body: {
+          contents: [
+            { role: "user", parts: [{ text: "Where?" }] },
+            { role: "model", parts: [{ text: "Here it" }] },
+            { role: "model", parts: [{ text: " is:" }, { text: " \n" }] },
+          ],
+        },
+        up: { messages: [{ role: "user" }, model([text(begun)])] },
+        reported: ["contents"],
+      },
+      {
+        title: "TXT-05: an earlier answer keeps it, and so does a question",
+        from: "chat",
+        to: "messages",
+        body: chat(said("Where?"), model(spaced), said("Where? ")),
+        up: { messages: [said([text("Where?")]), model([text(spaced)]), said([text("Where? ")])] },
+      },
+      {
+        title: "TXT-05: a vendor that takes it gets it",
+        from: "messages",
+        to: "chat",
+        body: chat(said("Where?"), model(spaced)),
+        up: chat(said("Where?"), model(spaced)),
+      },
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
