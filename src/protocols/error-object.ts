@@ -13,10 +13,10 @@ export function encodeErrorObject(error: GatewayError): { error: JsonObject } {
   };
 }
 
-/** The error that ends a stream which had begun. Of codes only that stays which callers act on: a context that is too long. */
+/** The error that ends a stream which had begun. Of codes only those stay that say that the request is at fault. */
 export const streamError = ({ message, code }: Pick<WireError, "message" | "code">): GatewayError =>
   new GatewayError(
-    code === "context_length_exceeded" ? "context_length_exceeded" : "upstream_error",
+    code === "context_length_exceeded" || code === "upstream_rejected" ? code : "upstream_error",
     message,
   );
 

@@ -1,6 +1,7 @@
 /** An answer that looked good and is not. */
 import type { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
+import { toldMistake } from "./told-mistake.ts";
 import { isTooLong, tooLong } from "./too-long.ts";
 
 /** Thrown by whoever reads the answer: the next provider may do better. */
@@ -26,7 +27,7 @@ export const answeredError = (reason: string, wire: WireError): BadAnswerError =
   new BadAnswerError(reason, {
     reported: wire.message,
     isModels: wire.isModels,
-    refusal: isTooLong(wire) ? tooLong(wire) : undefined,
+    refusal: isTooLong(wire) ? tooLong(wire) : toldMistake(wire),
   });
 
 interface Details {

@@ -7,7 +7,10 @@ import type { WireError } from "../protocols/index.ts";
 
 const codes = new Set(["context_length_exceeded", "exceed_context_size_error"]);
 
-/** OpenAI and most that speak like it, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope. */
+/**
+ * OpenAI and most that speak like it, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot, Moonshot, MiniMax,
+ * Zhipu.
+ */
 const said = [
   /\bmaximum (?:context|prompt) length is\b/i,
   /\bexceeds? (?:the )?context (?:window|limit|length)\b/i,
@@ -17,6 +20,11 @@ const said = [
   /\btoo large for model with \d{1,9} maximum context length\b/i,
   /\bexceeds the available context size\b/i,
   /\brange of input length should be\b/i,
+  /\breduce the length of the (?:messages|prompt)\b/i,
+  /\bprompt token count of \d{1,12} exceeds\b/i,
+  /\bexceeded model token limit\b/i,
+  /\bcontext window exceeds limit\b/i,
+  /\bprompt exceeds max length\b/i,
 ];
 
 /** Whether a vendor says that a request is too long for its model. */

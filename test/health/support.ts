@@ -42,7 +42,7 @@ interface TrioOptions {
   readonly models?: number;
   readonly tiers?: Partial<Readonly<Record<Name, "official" | "community">>>;
   /** What each speaks; chat completions where absent. */
-  readonly protocols?: Partial<Readonly<Record<Name, "chat" | "messages">>>;
+  readonly protocols?: Partial<Readonly<Record<Name, "chat" | "responses" | "messages">>>;
 }
 
 /** The configuration file. */

@@ -13,6 +13,11 @@ const words = [
   "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
   "the request exceeds the available context size, try increasing it",
   "Range of input length should be [1, 30720]",
+  "Please reduce the length of the messages or completion.",
+  "prompt token count of 130000 exceeds the limit of 128000",
+  "Invalid request: Your request exceeded model token limit: 262144",
+  "invalid params, context window exceeds limit (2013)",
+  "Prompt exceeds max length",
 ];
 
 const refused = (message: string, code?: string) =>

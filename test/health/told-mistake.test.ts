@@ -1,0 +1,71 @@
+/** A caller's mistake that a vendor tells inside an answer that began well. TXT-20, BILL-22; docs/routing.md. */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { sse, type Answer } from "../support/recorder.ts";
+import { answering } from "../rows/world.ts";
+import { parsed } from "../rows/protocols.ts";
+import { createSseParser } from "../../src/base/sse.ts";
+import { heard, names, startTrio, type Trio } from "./support.ts";
+
+const response = { id: "resp_1", object: "response", created_at: 1, model: "talk", output: [] };
+
+/** As OpenAI does it: the answer begins, and then it failed. */
+const failed = (error: object): Answer => {
+  const frames = [
+    { type: "response.created", response: { ...response, status: "in_progress" } },
+    { type: "response.failed", response: { ...response, status: "failed", error } },
+  ];
+  return sse(
+    frames
+      .map((frame, number) => {
+        const data = JSON.stringify({ sequence_number: number, ...frame });
+        return `event: ${frame.type}\ndata: ${data}\n\n`;
+      })
+      .join(""),
+  );
+};
+
+let trio: Trio;
+beforeAll(async () => {
+  trio = await startTrio({
+    prices: { a: 1, b: 2, c: 3 },
+    protocols: { a: "responses" },
+    models: 5,
+  });
+});
+afterAll(() => trio.close());
+beforeEach(() => {
+  for (const name of names) trio.up[name].answer(answering);
+  heard(trio);
+});
+
+const calls = 8;
+
+/** Makes more calls than open a circuit, and gives the last one. */
+async function several(model: string, stream: boolean): Promise<{ status: number; text: string }> {
+  let last = { status: 0, text: "" };
+  for (let index = 0; index < calls; index += 1) {
+    const answer = await trio.call({ model: `${model}:@price`, stream });
+    last = { status: answer.status, text: await answer.text() };
+  }
+  return last;
+}
+
+const lastFrame = (text: string) => {
+  const parser = createSseParser();
+  return parsed([...parser.push(new TextEncoder().encode(text)), ...parser.end()].at(-1)!);
+};
+
+it("TXT-20: a picture that cannot be read is told as such, and keeps no other call from the provider", async () => {
+  const said = "The image data you provided does not represent a valid image.";
+  trio.up.a.answer(failed({ code: "invalid_image", message: said }));
+  const { text } = await several("acme/talk-2", true);
+  expect(lastFrame(text)).toMatchObject({ error: { code: "upstream_rejected", message: said } });
+  expect(heard(trio)).toEqual({ a: calls, b: 0, c: 0 });
+});
+
+it("a provider's own trouble counts against it as before", async () => {
+  trio.up.a.answer(failed({ code: "server_error", message: "The server had an error." }));
+  const { text } = await several("acme/talk-4", true);
+  expect(text).not.toContain("The server had an error.");
+  expect(heard(trio)).toMatchObject({ a: 5, c: 0 });
+});
