@@ -61,7 +61,7 @@ curl http://localhost:8080/v1/tasks/$TASK -H "Authorization: Bearer $KEY"
 \`\`\`
 
 **Wait in place** instead of polling: \`Prefer: wait=60\` holds the answer until the task has ended, at most so many seconds, at
-most 60. A wait that runs out answers with the task as it is. A caller who leaves cancels nothing. A database that
+most 60. A wait that runs out answers with the task as it is, and so does one at a gateway that stops. A caller who leaves cancels nothing. A database that
 fails meanwhile is asked again; the answer is the task as it was last seen.
 
 \`\`\`sh

@@ -45,6 +45,8 @@ export interface GatewayOptions {
   readonly consoleFolder?: string;
   /** How often streams of events look for what is new, and what they bound; tests only. */
   readonly events?: HttpServices["events"];
+  /** How long calls under way may take to end when it stops; 20 s if absent; tests only. */
+  readonly stopMs?: number;
   /** What this process is among the workers of its gateway; alone if absent. */
   readonly role?: WorkerRole;
 }

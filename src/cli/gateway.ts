@@ -100,7 +100,11 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   closers.add(async () => {
     stage = "leaving";
     workers.media.tasks.rest();
-    await stopServer(app.server, () => (stage = "refusing"), closing.callsMs);
+    const stopping = {
+      refuse: () => void (stage = "refusing"),
+      hurry: () => workers.media.tasks.endWaits(),
+    };
+    await stopServer(app.server, stopping, closing.callsMs ?? options.stopMs);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.

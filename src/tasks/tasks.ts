@@ -45,6 +45,7 @@ export function createTasks(options: TasksOptions): Tasks {
     list: (workspaceId, filter) => listTasks(database, workspaceId, filter),
     cancel: (workspaceId, id) => cancelTask(services, workspaceId, id),
     wait: (task, waitMs, signal) => waiting.until(task, waitMs, signal),
+    endWaits: () => waiting.close(),
     rest: () => runner.rest(),
     async close() {
       waiting.close();

@@ -128,6 +128,8 @@ export interface Tasks {
   cancel(workspaceId: string, id: string): Promise<Task>;
   /** Resolves with the task once it is terminal, or as it is after `waitMs` or when `signal` fires. Holds no connection. */
   wait(task: Task, waitMs: number, signal?: AbortSignal): Promise<Task>;
+  /** Answers everybody who waits with the task as it is, now and from now on: the gateway is about to cut its calls. */
+  endWaits(): void;
   /** Takes no more steps from now on; the gateway is about to stop. */
   rest(): void;
   /** Stops taking steps and waits for those under way. Tasks go on at the next start, or on another node. */

@@ -41,6 +41,8 @@ interface Options {
   readonly sandbox?: "on" | "off";
   readonly holdLeaseMs?: number;
   readonly keepAliveMs?: number;
+  /** How long calls under way may take to end when it stops. */
+  readonly stopMs?: number;
   /** Direct calls go through the canonical form too. */
   readonly forceConversion?: boolean;
   readonly receive?: GatewayOptions["receive"];
@@ -142,6 +144,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       "receive",
       "holdLeaseMs",
       "keepAliveMs",
+      "stopMs",
       "filesEveryMs",
       "presenceEveryMs",
       "forceConversion",

@@ -1,5 +1,5 @@
 // A gateway that leaves its balancer begins no more steps of tasks: what its vendor has not answered by the end is lost. docs/operate.md.
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { startRecorder } from "../support/recorder.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
@@ -17,6 +17,19 @@ models:
       - provider: xai
         upstream_model: m
         price: { output_image: { low: { 1K: "0.01", 2K: "0.02" }, medium: { 1K: "0.03", 2K: "0.04" } }, input_image: "0.001" }
+`;
+
+const videosAt = (url: string): string => `
+providers:
+  - { id: xai, dialect: xai, base_url: "${url}/v1", api_key: secret }
+models:
+  - id: acme/videos
+    kind: video
+    family: video-v1
+    offers:
+      - provider: xai
+        upstream_model: m
+        price: { output_second: { 480p: "0.05", 720p: "0.07" }, input_image: "0.002" }
 `;
 
 it("what is under way is made to its end meanwhile, and what is submitted meanwhile is left to others", async () => {
@@ -44,4 +57,28 @@ it("what is under way is made to its end meanwhile, and what is submitted meanwh
   await closed;
   expect(painter.requests).toHaveLength(1);
   await painter.close();
+});
+
+it("TASK-17: who waits in place when the gateway stops is answered with the task before calls are cut", async () => {
+  const vendor = await startRecorder((request, response) =>
+    request.method === "POST"
+      ? response.end(JSON.stringify({ request_id: "job" }))
+      : response.writeHead(202).end(),
+  );
+  const gateway = await startTestGateway({ config: videosAt(vendor.url), stopMs: 2_500 });
+  await gateway.credit("10");
+  const waiting = gateway.post(
+    "/v1/tasks",
+    { model: "acme/videos", prompt: "A boat" },
+    { prefer: "wait=60" },
+  );
+  await vi.waitFor(
+    () => expect(vendor.requests.map(({ method }) => method)).toContain("GET"),
+    5_000,
+  );
+  await gateway.close();
+  const answer = await waiting;
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ status: "running", cost: "0" });
+  await vendor.close();
 });

@@ -12,21 +12,32 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 const lateMs = 3_000;
 /** How long calls under way may take to end when the gateway stops. */
 const cutMsDefault = 20_000;
+/** What a call that can be answered at any time has for its answer before it is cut. */
+const hurryMs = 2_000;
 const idleCheckMs = 50;
 
+/** What a server that stops tells. */
+interface Stopping {
+  /** It is too late for new requests. */
+  refuse(): void;
+  /** Calls will be cut in two seconds: those that only wait are to be answered now. */
+  hurry(): void;
+}
+
 /**
- * Closes the listener and then, one by one as they fall idle, all connections. `refuse` is called when it is too late for new
- * requests; calls that are still under way after `cutMs` (20 s if absent) are cut.
+ * Closes the listener and then, one by one as they fall idle, all connections. Calls that are still under way after `cutMs`
+ * (20 s if absent) are cut.
  */
 export async function stopServer(
   server: Server,
-  refuse: () => void,
+  { refuse, hurry }: Stopping,
   cutMs = cutMsDefault,
 ): Promise<void> {
   const closed = once(server, "close");
   await quietTurn(server);
   closeListener.call(server);
   const late = setTimeout(refuse, lateMs);
+  const soon = setTimeout(hurry, Math.max(0, cutMs - hurryMs));
   const cut = setTimeout(() => server.closeAllConnections(), cutMs);
   // A connection that was busy when we began to close is kept open by its client after its answer. Right after what has
   // arrived was read, so that no request is cut that is already here.
@@ -34,6 +45,7 @@ export async function stopServer(
   await closed;
   clearInterval(idle);
   clearTimeout(cut);
+  clearTimeout(soon);
   clearTimeout(late);
 }
 

@@ -24,13 +24,10 @@ import { isTaskId, taskOf } from "./task-caller.ts";
 
 /** Adds the unified endpoints of tasks. */
 export function registerTaskRoutes(app: FastifyInstance, services: HttpServices): void {
-  const waits = waitsOf(app);
   void app.register((scope, _options, done) => {
     // Its body is read by the route, as it comes.
     scope.addContentTypeParser("multipart/form-data", (_request, _payload, parsed) => parsed(null));
-    handle(scope, "POST /v1/tasks", (request, reply) =>
-      create(services, waits, { request, reply }),
-    );
+    handle(scope, "POST /v1/tasks", (request, reply) => create(services, { request, reply }));
     done();
   });
   const answer = (reply: FastifyReply, request: FastifyRequest, task: Task) =>
@@ -56,45 +53,12 @@ export function registerTaskRoutes(app: FastifyInstance, services: HttpServices)
   handle(app, "DELETE /v1/tasks/:id", cancel);
 }
 
-/** The waits of callers that are under way; all end when the gateway stops. */
-interface Waits {
-  /** Fires when the client has left, or the gateway stops. */
-  begin(reply: FastifyReply): { readonly signal: AbortSignal; end(): void };
-}
-
-function waitsOf(app: FastifyInstance): Waits {
-  const open = new Set<AbortController>();
-  app.addHook("preClose", (done) => {
-    for (const wait of open) wait.abort();
-    done();
-  });
-  return {
-    begin({ raw }) {
-      const wait = new AbortController();
-      const leave = () => wait.abort();
-      open.add(wait);
-      raw.once("close", leave);
-      return {
-        signal: wait.signal,
-        end() {
-          open.delete(wait);
-          raw.off("close", leave);
-        },
-      };
-    },
-  };
-}
-
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-async function create(
-  services: HttpServices,
-  waits: Waits,
-  { request, reply }: Exchange,
-): Promise<FastifyReply> {
+async function create(services: HttpServices, { request, reply }: Exchange): Promise<FastifyReply> {
   const creation = isForm(request)
     ? await multipartCreation(services, request, "tasks")
     : await jsonCreation(request, "tasks");
@@ -103,7 +67,7 @@ async function create(
   const task =
     waitSeconds === undefined
       ? result.task
-      : await waitInPlace(services, waits, { reply, task: result.task, waitSeconds });
+      : await waitInPlace(services, { reply, task: result.task, waitSeconds });
   return reply
     .code(creationStatus(result, task))
     .headers({
@@ -116,16 +80,19 @@ async function create(
     .send(renderUnified(task, services.fileUrl));
 }
 
+/** Waits until the task has ended, its time is over, or the client has left; a gateway that stops ends all waits by itself. */
 async function waitInPlace(
   { tasks }: HttpServices,
-  waits: Waits,
   asked: { readonly reply: FastifyReply; readonly task: Task; readonly waitSeconds: number },
 ): Promise<Task> {
-  const wait = waits.begin(asked.reply);
+  const { raw } = asked.reply;
+  const left = new AbortController();
+  const leave = () => left.abort();
+  raw.once("close", leave);
   try {
-    return await tasks.wait(asked.task, asked.waitSeconds * 1000, wait.signal);
+    return await tasks.wait(asked.task, asked.waitSeconds * 1000, left.signal);
   } finally {
-    wait.end();
+    raw.off("close", leave);
   }
 }
 
