@@ -105,7 +105,7 @@ function filesText({ files }: MediaFamily): string[] {
     ? "`mask`: a PNG with alpha below 4 MB, as large as the first image, to which it applies; without an image it is ignored and noted."
     : "A `mask` is dropped and noted.";
   const limits = `up to ${files.most} files of ${megabytes(files.bytesMost)}${total}; PNG, JPEG or WebP, no addresses`;
-  return [`\`image\` or \`image[]\`: ${limits}. ${mask}`, ""];
+  return [`\`image\`, \`image[]\` or \`image[0]\`, \`image[1]\`: ${limits}. ${mask}`, ""];
 }
 
 function dropsText({ drops = {}, refuses = {} }: MediaFamily): string[] {

@@ -7,6 +7,12 @@ import type { Note } from "../base/notes.ts";
 import type { FileLimits, MediaFamily } from "./family.ts";
 import type { MediaInput, Upload } from "./types.ts";
 
+/**
+ * Whether a field of a form holds a picture: `image`, `image[]`, or `image[0]`, as clients write it whose forms have each name
+ * once, such as PHP's.
+ */
+export const isImageField = (name: string): boolean => /^image(?:\[\d{0,3}\])?$/.test(name);
+
 /** A mask must be smaller than this. */
 const maskBytesBelow = 4_000_000;
 
@@ -30,10 +36,9 @@ export function checkFiles(
     if (input.images.length > 0) refuse("image", "invalid_type", "cannot be a file here");
     return none;
   }
-  for (const name of ["image", "image[]"]) {
-    if (isGiven(input, name))
-      refuse(name, "image_url_not_supported", "must be a file of a multipart body");
-  }
+  const text = Object.keys(input.fields).find((name) => isImageField(name) && isGiven(input, name));
+  if (text !== undefined)
+    refuse(text, "image_url_not_supported", "must be a file of a multipart body");
   checkImages(files, input);
   return { mask: usedMask(files, input, notes) };
 }

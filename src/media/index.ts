@@ -1,5 +1,6 @@
 /** What an image or video call means: families, fields, usage and prices. How a vendor is asked is upstream's concern. */
 export type * from "./types.ts";
+export { isImageField } from "./files.ts";
 export { fieldsOf, readMedia } from "./read.ts";
 export { imageTokenTotals, mediaBound, mediaUsage, nothingUsed, wantedOf } from "./usage.ts";
 export { mediaParts, priceMedia } from "./price.ts";

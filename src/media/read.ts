@@ -6,7 +6,7 @@ import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import { shortText } from "../base/text.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
-import { checkFiles } from "./files.ts";
+import { checkFiles, isImageField } from "./files.ts";
 import { families } from "./families/index.ts";
 import {
   fieldName,
@@ -121,10 +121,10 @@ function readFields(
 
 /** Files are read by files.ts, and what asynchronous forms say of streaming has been seen. */
 function isHandledElsewhere(family: MediaFamily, name: string, form: MediaForm): boolean {
-  if (family.kind === "image" && form !== "images" && fileFields.has(name)) return true;
+  if (family.kind === "image" && form !== "images" && isFileField(name)) return true;
   return isAsynchronous(form) && Object.hasOwn(streamDomains, name);
 }
-const fileFields: ReadonlySet<string> = new Set(["image", "image[]", "mask"]);
+const isFileField = (name: string): boolean => isImageField(name) || name === "mask";
 
 function refuseOrCollect(
   family: MediaFamily,

@@ -139,6 +139,22 @@ describe("once a body is read", () => {
     expect((await bench.until(id, "succeeded")).usage["input_images"]).toBe(5);
   });
 
+  it("TIMG1-08 TASK-05: pictures as image[0] and image[1] are edited, and as text they are refused", async () => {
+    const model = fields("sandbox/task-image-model-1");
+    const taken = await send(
+      bodyOf([...model, ["image[0]", png, "0.png"], ["image[1]", png, "1.png"]]),
+    );
+    expect(taken.status).toBe(202);
+    const task = (await taken.json()) as TaskBody;
+    expect(task).not.toHaveProperty("notes");
+    expect((await bench.until(task.id, "succeeded")).usage["input_images"]).toBe(2);
+    const text = await send(bodyOf([...model, ["image[0]", "https://example.com/a.png"]]));
+    expect([text.status, await text.json()]).toMatchObject([
+      400,
+      { error: { code: "image_url_not_supported", param: "image[0]" } },
+    ]);
+  });
+
   it("TIMG2-03: sixteen pictures are taken; seventeen are refused", async () => {
     const of = (count: number) =>
       send(bodyOf([...fields("sandbox/task-image-model-2"), ...pictures(count)]));

@@ -7,7 +7,7 @@ import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { Pieces } from "../../base/pieces.ts";
 import type { FileDrafts } from "../../files/index.ts";
-import type { Upload } from "../../media/index.ts";
+import { isImageField, type Upload } from "../../media/index.ts";
 import { bodyTooLarge, brokenBody } from "../bodies/body-limits.ts";
 import { readParts, type Part, type PartLimits } from "./multipart.ts";
 import { receive, storePicture, type PictureLimits } from "./picture-upload.ts";
@@ -101,8 +101,6 @@ async function* bounded(
   }
 }
 
-const imageNames: ReadonlySet<string> = new Set(["image", "image[]"]);
-
 class Form {
   readonly #fields = new Map<string, unknown>();
   readonly #images: Upload[] = [];
@@ -147,7 +145,7 @@ class Form {
     this.#files += 1;
     if (this.#files > limits.files)
       throw refusal("too_many_images", part.name, `the body has more than ${limits.files} files`);
-    if (!imageNames.has(part.name) && part.name !== "mask") return this.#ignoreFile(part);
+    if (!isImageField(part.name) && part.name !== "mask") return this.#ignoreFile(part);
     const { result: upload, sha256 } = await receive(part, limits.fileBytes, (content) =>
       storePicture(shown(part.name), content, this.#options),
     );

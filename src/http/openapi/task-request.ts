@@ -76,7 +76,7 @@ const file: Node = { type: "string", contentMediaType: "application/octet-stream
 const files: Node = {
   image: {
     description:
-      "One picture, or several as repeated `image` or `image[]`: PNG, JPEG or WebP. At least one makes it an edit.",
+      "One picture, or several as repeated `image` or `image[]`, or as `image[0]`, `image[1]`: PNG, JPEG or WebP. At least one makes it an edit.",
     anyOf: [file, { type: "array", items: file }],
   },
   "image[]": { type: "array", items: file },
