@@ -105,6 +105,21 @@ describe("reading", () => {
 });
 
 describe("canceling", () => {
+  it.each(["application/x-www-form-urlencoded", "text/plain"])(
+    "TASK-46: an empty body is none, also where it is announced as %s",
+    async (type) => {
+      const seconds = { ...video, model: "sandbox/video-model-seconds" };
+      const { id } = await bench.create({ ...seconds, prompt: scripted({ task_seconds: 600 }) });
+      const cancel = () =>
+        fetch(`${bench.url}/v1/tasks/${id}/cancel`, {
+          method: "POST",
+          body: "",
+          headers: { authorization: `Bearer ${bench.key}`, "content-type": type },
+        });
+      await expect.poll(async () => (await cancel()).status).toBe(200);
+    },
+  );
+
   it("TASK-46: by POST and by DELETE, again too; what has ended is not canceled", async () => {
     const seconds = { ...video, model: "sandbox/video-model-seconds" };
     for (const [method, tail] of [

@@ -14,9 +14,11 @@ export interface BodyBounds {
   readonly lease: ByteLease;
 }
 
+const isJsonType = (type: string): boolean => /^application\/([\w.+-]+\+)?json\b/i.test(type);
+
 /** Refuses what is not JSON by its Content-Type; without one it is taken for JSON. @throws GatewayError `unsupported_media_type` */
 function checkJsonType(type = "application/json"): void {
-  if (/^application\/([\w.+-]+\+)?json\b/i.test(type)) return;
+  if (isJsonType(type)) return;
   const message = `The Content-Type is ${type.slice(0, 80)}; send application/json.`;
   throw new GatewayError("unsupported_media_type", message);
 }
@@ -32,10 +34,12 @@ export function readBytes(
   bounds: BodyBounds,
 ): Buffer | undefined | Promise<Buffer> {
   const length = headers["content-length"];
-  if (headers["content-type"] === undefined && headers["transfer-encoding"] === undefined) {
+  const type = headers["content-type"];
+  // No body has no type, whatever is said of it: curl calls one a form that was given as `-d ''`.
+  if (headers["transfer-encoding"] === undefined && (type === undefined || !isJsonType(type))) {
     if (length === undefined || length === "0") return undefined;
   }
-  checkJsonType(headers["content-type"]);
+  checkJsonType(type);
   if (bounds.limit.plain) refuseEncoded(headers["content-encoding"]);
   const encoding = encodingOf(headers["content-encoding"]);
   const announced = Number(length ?? 0);
