@@ -35,13 +35,15 @@ interface DoorParts {
   readonly metricsAccess: MetricsAccess;
   /** The gateway's own address, known once it listens. */
   readonly ownUrl: () => string;
+  /** It takes calls, and the workspace and key of a first start are there. */
+  readonly isReady: () => boolean;
   readonly isOpen: () => boolean;
   readonly isRefusing: () => boolean;
 }
 
 /** Everything that the routes need. */
 export async function httpServices(parts: DoorParts): Promise<HttpServices> {
-  const { options, ground, media, metrics, isOpen } = parts;
+  const { options, ground, media, metrics, isReady, isOpen } = parts;
   const { environment, log, accessLog, tracer, role, catalog, database, files } = ground;
   const { limits, descriptors, secure } = ground;
   const { settings } = catalog;
@@ -80,7 +82,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     fastPath: options.fastPath,
     consoleFolder: options.consoleFolder,
     events: options.events,
-    ready: () => role.ready(isOpen()),
+    ready: () => role.ready(isReady()),
     leaving: () => !isOpen(),
     refusing: parts.isRefusing,
   };

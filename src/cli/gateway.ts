@@ -75,6 +75,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   const { environment, role, catalog, database, ledger, metrics } = ground;
   let address = "";
   let stage: "open" | "leaving" | "refusing" = "open";
+  let isStarted = false;
   const ownUrl = (): string => address;
   const workers = await openWorkers(options, ground, { closers, ownUrl });
   const metricsAccess = metricsAccessOf(environment);
@@ -89,6 +90,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
       metrics,
       metricsAccess,
       ownUrl,
+      isReady: () => isStarted && stage === "open",
       isOpen: () => stage === "open",
       isRefusing: () => stage === "refusing",
     }),
@@ -109,6 +111,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   if (!role.isWorker) closers.add(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.
   const first = await firstStart({ ...ground, creditNano: environment.initialCreditNano });
+  isStarted = true;
   return {
     url: address,
     sandboxUrl: ground.sandboxUrl,

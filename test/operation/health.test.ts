@@ -1,6 +1,8 @@
 /** What probes and dashboards read: /healthz, /readyz with a database that goes away, /metrics. docs/operate.md. */
+import { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { freePort } from "../support/nginx.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 
 let postgres: TestPostgres;
@@ -45,6 +47,28 @@ it("/healthz and /readyz need no key", async () => {
     status: 200,
     text: '{"status":"ready","database":"ok"}',
   });
+});
+
+it("/readyz of a first start waits for the workspace and the key that it makes", async () => {
+  const databaseUrl = await postgres.createMigrated();
+  const holder = new Client({ connectionString: databaseUrl });
+  await holder.connect();
+  // What a first start makes first.
+  await holder.query("begin; lock table organizations in exclusive mode");
+  const PORT = String(await freePort());
+  const starting = startTestGateway({ databaseUrl, environment: { PORT } });
+  const status = (path: string) =>
+    fetch(`http://127.0.0.1:${PORT}${path}`).then(
+      (answer) => answer.status,
+      () => "closed",
+    );
+  await expect.poll(() => status("/healthz")).toBe(200);
+  expect(await status("/readyz")).toBe(503);
+  await holder.query("commit");
+  await holder.end();
+  const started = await starting;
+  expect(await status("/readyz")).toBe(200);
+  await started.close();
 });
 
 it("/metrics counts calls, tokens, cost and durations", async () => {
