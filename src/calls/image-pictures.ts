@@ -80,13 +80,16 @@ const wordOf = (
   otherwise: string,
 ): string => reported.find((word) => word !== undefined && allowed.has(word)) ?? otherwise;
 
+/** A picture's size as calls write it. */
+export const sizeOf = ({ width, height }: ImageHeader): string => `${width}x${height}`;
+
 /** How a picture was really made. What nobody tells is what is billed: the best quality. */
 export function renderedAs(request: ImageRequest, reported: Rendered, { header }: Picture) {
   return {
     background: wordOf(backgrounds, [reported.background, request.background], "opaque"),
     output_format: formats[header.mediaType],
     quality: wordOf(qualities, [reported.quality, request.quality], "high"),
-    size: `${header.width}x${header.height}`,
+    size: sizeOf(header),
   };
 }
 

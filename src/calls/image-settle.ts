@@ -18,7 +18,7 @@ import {
 } from "../tasks/index.ts";
 import type { Rendered, ReportedUsage } from "../upstream/index.ts";
 import type { ImageContext } from "./image-context.ts";
-import { tokensOf, type Picture } from "./image-pictures.ts";
+import { sizeOf, tokensOf, type Picture } from "./image-pictures.ts";
 import { keepAnswer, type Answer } from "./kept-answer.ts";
 
 /** What a vendor made. */
@@ -51,7 +51,13 @@ export async function settle<Rendering extends Answer>(
   const { services, call, record, request } = context;
   // A vendor may make fewer previews than were asked for, and none where it does not stream.
   const produced = { ...request, partialImages: made.previews ?? 0 };
-  const { usage, isTold } = mediaUsage(produced, made.reported, { count: made.pictures.length });
+  const { usage, isTold } = mediaUsage(produced, made.reported, {
+    count: made.pictures.length,
+    as: {
+      sizes: made.pictures.map(({ header }) => sizeOf(header)),
+      quality: made.rendered.quality,
+    },
+  });
   const costNano = priceMedia(made.candidate.offer.price, usage);
   const owner = { workspaceId: call.caller.workspaceId, waitMs: unclaimedMs };
   const kept = new FileDrafts(services, owner);

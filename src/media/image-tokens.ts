@@ -33,6 +33,12 @@ function tokensOfSize(size: string, quality: string): number {
   return Math.ceil(width / side) * rows + rows;
 }
 
+const isTier = (quality: string | undefined): quality is string =>
+  quality !== undefined && Object.hasOwn(patchSide, quality);
+
+const isLegal = (size: string | undefined): size is string =>
+  size !== undefined && sizeFault(size) === undefined;
+
 /**
  * Tokens of one output image; of the dearest of `autoSizes` where the call leaves the size to the vendor, or where it names
  * one that the vendor is left to refuse.
@@ -41,7 +47,7 @@ function tokensOfImage(
   { size, quality }: Pick<ImageRequest, "size" | "quality">,
   autoSizes: readonly string[],
 ): number {
-  const sizes = size !== undefined && sizeFault(size) === undefined ? [size] : autoSizes;
+  const sizes = isLegal(size) ? [size] : autoSizes;
   return Math.max(...sizes.map((one) => tokensOfSize(one, quality ?? "auto")));
 }
 
@@ -61,13 +67,37 @@ export function imageTokens(
   };
 }
 
+/** How pictures were really made, as far as that is known: the size of each, and the quality that the vendor told. */
+export interface MadeAs {
+  readonly sizes: readonly (string | undefined)[];
+  readonly quality?: string | undefined;
+}
+
 const bytesPerTextToken = 4;
 
-/** What is billed where a vendor reports nothing: as above, without upper-bound allowances. */
-export function unreportedImageTokens(most: ImageTokens): ImageTokens {
+/**
+ * What is billed where a vendor reports nothing: as above, without upper-bound allowances. What the call left to the vendor
+ * counts as what it became; as the dearest where nobody knows (T56).
+ */
+export function unreportedImageTokens(
+  request: ImageRequest,
+  { sizes, quality }: MadeAs,
+  autoSizes: readonly string[],
+): ImageTokens {
+  const most = imageTokens(request, 0, autoSizes);
+  const reserved = tokensOfImage(request, autoSizes);
+  const became = { ...request, quality: isTier(request.quality) ? request.quality : quality };
+  const tokensOf = (size: string | undefined) =>
+    isLegal(request.size) || size === undefined || parseSize(size) === undefined
+      ? tokensOfImage(became, autoSizes)
+      : tokensOfSize(size, became.quality ?? "auto");
   return {
     ...most,
     inputTextTokens: Math.ceil(most.inputTextTokens / bytesPerTextToken),
     outputTextTokens: 0,
+    outputImageTokens: sizes.reduce(
+      (sum, size) => sum + Math.min(reserved, tokensOf(size)),
+      most.outputImageTokens,
+    ),
   };
 }

@@ -5,7 +5,12 @@
 import { reportedAmount } from "../base/usage.ts";
 import { families } from "./families/index.ts";
 import type { UsageBasis } from "./family.ts";
-import { imageTokens, unreportedImageTokens, type ImageTokens } from "./image-tokens.ts";
+import {
+  imageTokens,
+  unreportedImageTokens,
+  type ImageTokens,
+  type MadeAs,
+} from "./image-tokens.ts";
 import type {
   ImageRequest,
   MediaRequest,
@@ -18,7 +23,13 @@ import type {
 export function mediaBound(request: MediaRequest): MediaUsage {
   return request.kind === "video"
     ? videoUsage(request, {}).usage
-    : imageUsage(request, undefined, request.n).usage;
+    : imageUsage(request, undefined, { count: request.n }).usage;
+}
+
+/** How many files there are, and of pictures how they were made. */
+export interface Produced {
+  readonly count: number;
+  readonly as?: MadeAs | undefined;
 }
 
 /** What was produced, and whether that is known: false where what was asked for stands in for what the vendor did not tell. */
@@ -29,16 +40,17 @@ export interface CountedMedia {
 
 /**
  * What was produced. The vendor's own count wins, and a 0 it reported is 0 (T61); where it reported nothing, or what cannot be,
- * what was asked for stands in. Video tokens nobody reported are billed as reserved. Pictures that are here are their own count.
+ * what was asked for stands in. Video tokens nobody reported are billed as reserved. Pictures that are here are their own count,
+ * and `as` says how they were made.
  */
 export function mediaUsage(
   request: MediaRequest,
   reported: ReportedUsage,
-  produced: { readonly count: number },
+  produced: Produced,
 ): CountedMedia {
   return request.kind === "video"
     ? videoUsage(request, reported)
-    : imageUsage(request, reported, produced.count);
+    : imageUsage(request, reported, produced);
 }
 
 /** Of what a vendor made, no more than was asked for and reserved (BILL-09). */
@@ -162,13 +174,14 @@ const sumOf = (tokens: ImageTokens): number =>
 function imageUsage(
   request: ImageRequest,
   reported: ReportedUsage | undefined,
-  count: number,
+  { count, as: made = { sizes: Array.from({ length: count }, () => undefined) } }: Produced,
 ): CountedMedia {
   const basis = families[request.family].usage;
   if (basis.unit === "image_tokens") {
     const most = imageTokens(request, count, basis.autoSizes);
     const told = reported && reportedImageTokens(reported, most);
-    const tokens = told ?? (reported ? unreportedImageTokens(most) : most);
+    const untold = () => unreportedImageTokens(request, made, basis.autoSizes);
+    const tokens = told ?? (reported ? untold() : most);
     return { usage: { unit: "image_tokens", ...tokens }, isTold: told !== undefined };
   }
   const usage = {

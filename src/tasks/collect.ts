@@ -3,9 +3,10 @@
  * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { readImageHeader } from "../base/image-header.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { FileDrafts, recordFile } from "../files/index.ts";
-import { mediaUsage, priceMedia, wantedOf } from "../media/index.ts";
+import { mediaUsage, priceMedia, wantedOf, type MadeAs } from "../media/index.ts";
 import { persist } from "../storage/index.ts";
 import {
   download,
@@ -64,7 +65,10 @@ export async function collect(
     return failed(services, job, { target, error });
   }
   await services.at("collect.stored");
-  const { usage, isTold } = mediaUsage(job.request, answer.reported, { count: artifacts.length });
+  const { usage, isTold } = mediaUsage(job.request, answer.reported, {
+    count: artifacts.length,
+    as: madeAs(job, answer),
+  });
   const costNano = priceMedia(target.offer.price, usage);
   const hasEnded = await endTask(services, job, {
     status: "succeeded",
@@ -92,6 +96,21 @@ async function failed(
     status: "failed",
     error: { code: "artifact_unavailable", message },
   });
+}
+
+/** Enough of a picture for its header, but for rare files that begin with long metadata. */
+const headCharacters = 65_536;
+
+/** How pictures were made: as their own headers say, else as their vendor does. Undefined for videos. */
+function madeAs({ kind, request }: Job, { results, rendered }: Succeeded): MadeAs | undefined {
+  if (kind === "video") return undefined;
+  const sizes = wantedOf(request, results).map((result) => {
+    if (result.from !== "base64") return rendered?.size;
+    const head = Buffer.from(result.base64.slice(0, headCharacters), "base64");
+    const header = readImageHeader(head);
+    return typeof header === "string" ? rendered?.size : `${header.width}x${header.height}`;
+  });
+  return { sizes, quality: rendered?.quality };
 }
 
 interface Kept {

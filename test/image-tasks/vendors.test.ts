@@ -150,6 +150,11 @@ describe("what is billed", () => {
     expect(costs[0]! - costs[1]!).toBeCloseTo((4160 * 30) / 1_000_000, 9);
   });
 
+  it("BILL-09 IMG-25: the size and quality that were left to such a vendor are paid as they became", async () => {
+    vendor.answer(json({ data: made(1), quality: "low" }));
+    expect((await run({ model: "acme/tokens" })).usage["output_tokens"]).toBe(2);
+  });
+
   it("T55: each kind of token has its own rate", async () => {
     const usage = {
       input_tokens: 1100,

@@ -82,3 +82,12 @@ describe("EDIT2-30, BILL-20: a vendor that makes fewer previews than were asked 
     });
   });
 });
+
+describe("BILL-09, IMG-25: a vendor that tells no usage", () => {
+  it("is charged for the quality and the size that it chose, not for the dearest there are", async () => {
+    const [low, untold] = [await streamed(0, 0, { quality: "low" }), await streamed(0, 0)];
+    expect(low.nano).toBeLessThan(untold.nano);
+    // An output of 3840x2160 in high quality has 32,640 tokens.
+    expect(untold.nano).toBeLessThan(32_640n * nanoPerToken);
+  });
+});

@@ -9,6 +9,7 @@ import {
   mediaUsage,
   priceMedia,
   type ImageRequest,
+  type MadeAs,
   type MediaUsage,
   type VideoRequest,
 } from "../../src/media/index.ts";
@@ -232,6 +233,27 @@ describe("images by the token", () => {
       outputTextTokens: 0,
     });
     expect(chargeOf(request, { outputImageTokens: 0 })).toBe(0n);
+  });
+
+  it("T56 BILL-09: of a vendor that tells nothing, what was left to it costs what it became", () => {
+    const outputOf = (fields: object, as: MadeAs) => {
+      const request = requestOf("image-a", { prompt, ...fields });
+      const { usage } = mediaUsage(request, {}, { count: as.sizes.length, as });
+      expect(priceMedia(prices.get("image-a")!, usage)).toBeLessThanOrEqual(boundOf(request));
+      return (usage as typeof counts).outputImageTokens;
+    };
+    const square = { sizes: ["1024x1024"] };
+    expect(outputOf({}, { ...square, quality: "medium" })).toBe(1056);
+    expect(outputOf({}, square)).toBe(4160);
+    expect(outputOf({}, { ...square, quality: "auto" })).toBe(4160);
+    expect(outputOf({ quality: "low" }, { ...square, quality: "high" })).toBe(272);
+    expect(outputOf({ n: 2 }, { sizes: ["1024x1024", "1000x1000"], quality: "low" })).toBe(544);
+    // What was asked for stands in, whatever came.
+    expect(outputOf({ size: "1536x1024", quality: "high" }, square)).toBe(6208);
+    // Nobody knows, or says what cannot be: the dearest.
+    const dearest = outputTokens("image-a", {});
+    for (const size of [undefined, "auto", "999999x999999"])
+      expect([size, outputOf({}, { sizes: [size] })]).toEqual([size, dearest]);
   });
 
   it("T56: a vendor that tells nothing does not make the call free", () => {
