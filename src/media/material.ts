@@ -55,9 +55,14 @@ export const materialFits: Rule = (values, reading) => {
   return values;
 };
 
-/** A call with neither prompt nor material asks for nothing (VID-04, NVID-09). */
+/**
+ * A call with neither prompt nor material asks for nothing (VID-04, NVID-09). Beside material a blank prompt is none: forms send
+ * it for a field that nobody filled in, and vendors refuse it (VID-03).
+ */
 export const needsPromptOrMaterial: Rule = (values, reading) => {
-  if ((values.prompt ?? "").trim() !== "" || modeOf(values) !== "text") return values;
+  const { prompt = "", ...rest } = values;
+  if (prompt.trim() !== "") return values;
+  if (modeOf(values) !== "text") return rest;
   return reading.refuse(
     "prompt",
     "prompt_or_media_required",

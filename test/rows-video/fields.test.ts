@@ -40,6 +40,9 @@ describe("what a video is made of", () => {
 
   it("VID-03 VID-04: a prompt may be left out where there is material, and only there", async () => {
     expect(await sent({ ...first, duration: 1, image: frame })).not.toHaveProperty("prompt");
+    // What a form sends for a field that nobody filled in.
+    const blank = { ...first, duration: 1, image: frame, prompt: " " };
+    expect(await sent(blank)).not.toHaveProperty("prompt");
     for (const body of [first, { ...first, prompt: "" }, { ...first, reference_images: [] }])
       expect(await refused(body)).toEqual({ status: 400, param: "prompt" });
   });
