@@ -36,7 +36,8 @@ export class ExchangeError extends Error {
 /** What undici or the network failed with, in our terms. `peer` is who was asked, for the message. */
 export function toExchangeError(error: Error, peer = "upstream"): ExchangeError {
   if (error instanceof ExchangeError) return error;
-  const code = "code" in error ? String(error.code) : "";
+  // undici's parser has the member without a value.
+  const code = String((error as { readonly code?: unknown }).code ?? "");
   if (code === "UND_ERR_HEADERS_TIMEOUT") {
     return new ExchangeError("first_byte_timeout", `the ${peer} sent no answer in time`, error);
   }

@@ -176,6 +176,16 @@ describe("a shortage of our own", () => {
     expect(isTransient(error)).toBe(true);
   });
 
+  it("HOOK-11: a peer that does not speak HTTP is told by the error's name, which has no code", () => {
+    const garbled = Object.assign(new Error("Expected HTTP/"), { code: undefined });
+    garbled.name = "HTTPParserError";
+    const { failure, message } = toExchangeError(garbled, "receiver");
+    expect([failure, message]).toEqual([
+      "broken",
+      "the connection to the receiver broke (HTTPParserError)",
+    ]);
+  });
+
   it("is none where one of several addresses said no", () => {
     const refused = failing("ECONNREFUSED");
     const both = Object.assign(new AggregateError([failing("EADDRNOTAVAIL"), refused]), {
