@@ -25,6 +25,34 @@ type Parser = Generator<Step, ImageHeader | "invalid", Buffer>;
 export const readImageHeader = (bytes: Buffer): HeaderReading =>
   new ImageHeaderReader().push(bytes);
 
+/** What a picture that was made is known by. Its transparency is told elsewhere, and may stand far behind. */
+export type MadePicture = Omit<ImageHeader, "hasAlpha">;
+
+/** Enough for the header of nearly every file. */
+const headCharacters = 65_536;
+
+/**
+ * Format and size of a picture in base64. Of a PNG they come first, and what follows does not matter: vendors put long metadata
+ * there. Of other formats, rare files that begin with long metadata are decoded whole.
+ */
+export function readMadePicture(base64: string): MadePicture | "incomplete" | "invalid" {
+  const head = Buffer.from(base64.slice(0, headCharacters), "base64");
+  const reading = readImageHeader(head);
+  if (reading !== "incomplete") return reading;
+  return pngSize(head) ?? readImageHeader(Buffer.from(base64, "base64"));
+}
+
+/** The signature and IHDR. */
+const pngStartBytes = 33;
+
+/** The size of a PNG whose start was not found to be invalid. */
+function pngSize(head: Buffer): MadePicture | undefined {
+  if (head.length < pngStartBytes || formatOf(head.subarray(0, startBytes)) !== "image/png")
+    return undefined;
+  const [width, height] = [head.readUInt32BE(16), head.readUInt32BE(20)];
+  return width > 0 && height > 0 ? { mediaType: "image/png", width, height } : undefined;
+}
+
 const nothing = Buffer.alloc(0);
 
 /** Reads a header from a file that comes in pieces; holds a few bytes of them at a time. */

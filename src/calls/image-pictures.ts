@@ -3,7 +3,7 @@
  * claims; the other words are the vendor's where it reported them. IMG-19 to IMG-27.
  */
 import { trustedUrl, type Candidate } from "../attempts/index.ts";
-import { readImageHeader, type ImageHeader } from "../base/image-header.ts";
+import { readMadePicture, type MadePicture } from "../base/image-header.ts";
 import { Pieces } from "../base/pieces.ts";
 import { imageTokenTotals, type ImageRequest, type MediaUsage } from "../media/index.ts";
 import { download, DownloadError, type MediaResult, type Rendered } from "../upstream/index.ts";
@@ -13,16 +13,12 @@ import { unusable } from "./image-failures.ts";
 /** A picture that was made. */
 export interface Picture {
   readonly base64: string;
-  readonly header: ImageHeader;
+  readonly header: MadePicture;
 }
-
-/** Enough of a picture for its header, but for rare files that begin with long metadata. */
-const headCharacters = 65_536;
 
 /** A vendor's base64 as a picture. @throws AttemptFailure where it is none */
 export function pictureOf(base64: string): Picture {
-  const head = readImageHeader(Buffer.from(base64.slice(0, headCharacters), "base64"));
-  const header = head === "incomplete" ? readImageHeader(Buffer.from(base64, "base64")) : head;
+  const header = readMadePicture(base64);
   if (typeof header === "string") throw unusable("the result is no PNG, JPEG or WebP picture");
   return { base64, header };
 }
@@ -81,7 +77,7 @@ const wordOf = (
 ): string => reported.find((word) => word !== undefined && allowed.has(word)) ?? otherwise;
 
 /** A picture's size as calls write it. */
-export const sizeOf = ({ width, height }: ImageHeader): string => `${width}x${height}`;
+export const sizeOf = ({ width, height }: MadePicture): string => `${width}x${height}`;
 
 /** How a picture was really made. What nobody tells is what is billed: the best quality. */
 export function renderedAs(request: ImageRequest, reported: Rendered, { header }: Picture) {

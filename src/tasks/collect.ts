@@ -3,7 +3,7 @@
  * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { readImageHeader } from "../base/image-header.ts";
+import { readMadePicture } from "../base/image-header.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { FileDrafts, recordFile } from "../files/index.ts";
 import { mediaUsage, priceMedia, wantedOf, type MadeAs } from "../media/index.ts";
@@ -98,17 +98,13 @@ async function failed(
   });
 }
 
-/** Enough of a picture for its header, but for rare files that begin with long metadata. */
-const headCharacters = 65_536;
-
 /** How pictures were made: as their own headers say, else as their vendor does. Undefined for videos. */
 function madeAs({ kind, request }: Job, { results, rendered }: Succeeded): MadeAs | undefined {
   if (kind === "video") return undefined;
   const sizes = wantedOf(request, results).map((result) => {
     if (result.from !== "base64") return rendered?.size;
-    const head = Buffer.from(result.base64.slice(0, headCharacters), "base64");
-    const header = readImageHeader(head);
-    return typeof header === "string" ? rendered?.size : `${header.width}x${header.height}`;
+    const made = readMadePicture(result.base64);
+    return typeof made === "string" ? rendered?.size : `${made.width}x${made.height}`;
   });
   return { sizes, quality: rendered?.quality };
 }

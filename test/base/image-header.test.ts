@@ -2,7 +2,11 @@
 import * as fc from "fast-check";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { ImageHeaderReader, readImageHeader } from "../../src/base/image-header.ts";
+import {
+  ImageHeaderReader,
+  readImageHeader,
+  readMadePicture,
+} from "../../src/base/image-header.ts";
 import { withMetadata } from "../support/metadata.ts";
 
 const picture = (width: number, height: number, channels: 3 | 4 = 3) =>
@@ -119,6 +123,35 @@ describe("the header of a picture", () => {
     let read = 0;
     while (reader.push(file.subarray(read, read + 65_536)) === "incomplete") read += 65_536;
     expect(read).toBeLessThan(1_000_000);
+  });
+
+  it.each(files)("IMG-25: %s that was made has the size that sharp says", async (_name, make) => {
+    const file = await make();
+    const { format, width, height } = await sharp(file).metadata();
+    expect(readMadePicture(file.toString("base64"))).toMatchObject({
+      mediaType: `image/${format}`,
+      width,
+      height,
+    });
+  });
+
+  it.each(["jpeg", "png"] as const)(
+    "IMG-25: a %s that was made has its size behind metadata; a PNG also where the rest is missing",
+    async (format) => {
+      const file = withMetadata(await picture(7, 9).toFormat(format).toBuffer(), 3_000_000);
+      const made = { mediaType: `image/${format}`, width: 7, height: 9 };
+      expect(readMadePicture(file.toString("base64"))).toMatchObject(made);
+      const cut = file.subarray(0, 75).toString("base64");
+      const known = { jpeg: "incomplete", png: made };
+      expect(readMadePicture(cut)).toEqual(known[format]);
+    },
+  );
+
+  it("a PNG that was made without a size is none", () => {
+    const start = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+    const none = Buffer.concat([start, Buffer.alloc(8), Buffer.from([8, 2, 0, 0, 0, 0, 0, 0, 0])]);
+    expect(readMadePicture(none.toString("base64"))).toBe("incomplete");
+    expect(readMadePicture(start.toString("base64"))).toBe("incomplete");
   });
 
   it("other formats, and text, are invalid", async () => {

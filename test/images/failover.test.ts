@@ -1,6 +1,7 @@
 // What becomes of a call whose vendor fails: the next one gets it whole and its own, an unknown outcome is not repeated, the
 // caller's mistakes are the caller's; and nothing is left of any failure.
 import { brotliCompressSync } from "node:zlib";
+import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { steadyHealthRules } from "../support/steady-health.ts";
 import { json, type Answer } from "../support/recorder.ts";
@@ -111,6 +112,19 @@ describe("an answer that cannot be used", () => {
     expect(told.status).toBe(502);
     expect((await told.text()).replaceAll("\\", "")).toMatch(said);
     expect(vendors.first.requests).toHaveLength(1);
+  });
+
+  it("IMG-20 IMG-25: a PNG is a picture whatever stands between its size and its pixels", async () => {
+    const file = await picture();
+    // OpenAI puts some 70 kB about the origin there.
+    const origin = Buffer.concat([Buffer.from("00012844", "hex"), Buffer.from("caBX"), file]);
+    const base64 = Buffer.concat([file.subarray(0, 33), origin]).toString("base64");
+    vendors.answer(json({ data: [{ b64_json: base64 }] }));
+    const told = await vendors.bench.generate({ model: generating });
+    expect(told.status).toBe(200);
+    const { width, height } = await sharp(file).metadata();
+    const made = { size: `${width}x${height}`, output_format: "png" };
+    expect(await told.json()).toMatchObject({ data: [{ b64_json: base64 }], ...made });
   });
 
   it("pictures that were compressed are pictures all the same", async () => {
