@@ -72,10 +72,9 @@ export function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function build(options: GatewayOptions, closers: Closers): Promise<Gateway> {
   const ground = await openGround(options, closers);
-  const { environment, role, catalog, database, ledger, metrics } = ground;
+  const { environment, role, catalog, database, ledger, metrics, flushLogs } = ground;
   let address = "";
-  let stage: "open" | "leaving" | "refusing" = "open";
-  let isStarted = false;
+  let stage: "starting" | "open" | "leaving" | "refusing" = "starting";
   const ownUrl = (): string => address;
   const workers = await openWorkers(options, ground, { closers, ownUrl });
   const metricsAccess = metricsAccessOf(environment);
@@ -90,8 +89,8 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
       metrics,
       metricsAccess,
       ownUrl,
-      isReady: () => isStarted && stage === "open",
-      isOpen: () => stage === "open",
+      isReady: () => stage === "open",
+      isOpen: () => stage === "starting" || stage === "open",
       isRefusing: () => stage === "refusing",
     }),
   );
@@ -102,16 +101,14 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   closers.add(async () => {
     stage = "leaving";
     workers.media.tasks.rest();
-    const stopping = {
-      refuse: () => void (stage = "refusing"),
-      hurry: () => workers.media.tasks.endWaits(),
-    };
-    await stopServer(app.server, stopping, closing.callsMs ?? options.stopMs);
+    const refuse = (): void => void (stage = "refusing");
+    const hurry = (): void => workers.media.tasks.endWaits();
+    await stopServer(app.server, { refuse, hurry }, closing.callsMs ?? options.stopMs);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.
   const first = await firstStart({ ...ground, creditNano: environment.initialCreditNano });
-  isStarted = true;
+  stage = "open";
   return {
     url: address,
     sandboxUrl: ground.sandboxUrl,
@@ -129,11 +126,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
       await closers.closeAll();
     },
     reload: (next) => reload(ground, next),
-    own: {
-      isOpen: () => stage === "open",
-      measure: () => metrics.read(),
-      flushLogs: ground.flushLogs,
-    },
+    own: { isOpen: () => stage === "open", measure: () => metrics.read(), flushLogs },
   };
 }
 

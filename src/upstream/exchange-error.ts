@@ -37,7 +37,7 @@ export class ExchangeError extends Error {
 export function toExchangeError(error: Error, peer = "upstream"): ExchangeError {
   if (error instanceof ExchangeError) return error;
   // undici's parser has the member without a value.
-  const code = String((error as { readonly code?: unknown }).code ?? "");
+  const code = (error as NodeJS.ErrnoException).code ?? "";
   if (code === "UND_ERR_HEADERS_TIMEOUT") {
     return new ExchangeError("first_byte_timeout", `the ${peer} sent no answer in time`, error);
   }

@@ -60,11 +60,10 @@ it("what is under way is made to its end meanwhile, and what is submitted meanwh
 });
 
 it("TASK-17: who waits in place when the gateway stops is answered with the task before calls are cut", async () => {
-  const vendor = await startRecorder((request, response) =>
-    request.method === "POST"
-      ? response.end(JSON.stringify({ request_id: "job" }))
-      : response.writeHead(202).end(),
-  );
+  const vendor = await startRecorder((request, response) => {
+    if (request.method === "POST") response.end(JSON.stringify({ request_id: "job" }));
+    else response.writeHead(202).end();
+  });
   const gateway = await startTestGateway({ config: videosAt(vendor.url), stopMs: 2_500 });
   await gateway.credit("10");
   const waiting = gateway.post(

@@ -19,9 +19,9 @@ const idleCheckMs = 50;
 /** What a server that stops tells. */
 interface Stopping {
   /** It is too late for new requests. */
-  refuse(): void;
+  readonly refuse: () => void;
   /** Calls will be cut in two seconds: those that only wait are to be answered now. */
-  hurry(): void;
+  readonly hurry: () => void;
 }
 
 /**
