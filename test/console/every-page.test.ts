@@ -35,9 +35,14 @@ const looks = inForm<readonly (readonly [width: number, scheme: Scheme])[]>(
   ],
 );
 
+/** What a page says where it reads a field that is not there. */
+const nonsense = /\bNaN\b|\bundefined\b|Invalid Date|\[object /;
+
 /** What is wrong with the page as it stands, by scheme and width. */
 async function faultsOf({ page, complaints, settled }: Visit): Promise<object[]> {
   const faults: object[] = [];
+  const said = (await page.locator("body").innerText()).split("\n");
+  faults.push(...said.filter((line) => nonsense.test(line)).map((line) => ({ line })));
   for (const [width, scheme] of looks) {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme: scheme });

@@ -1,15 +1,19 @@
 /** The attempts at providers on one time axis; the same numbers stand beside the bars. */
 import { Table } from "@mantine/core";
 import { readDuration } from "../../../base/numbers.ts";
-import type { Attempted } from "./sentence.ts";
+import { beganMs, isAnswered, type Attempted } from "./sentence.ts";
 
 interface AttemptsProps {
   readonly attempts: readonly Attempted[];
+  /** When the call began, and how long it took. */
+  readonly callAt: string;
   readonly durationMs: number;
 }
 
-export function Attempts({ attempts, durationMs }: AttemptsProps) {
-  const whole = Math.max(durationMs, 1, ...attempts.map((one) => one.started_ms + one.duration_ms));
+/** How long each took is not known of a task's. */
+export function Attempts({ attempts, callAt, durationMs }: AttemptsProps) {
+  const ends = attempts.map((one) => beganMs(one, callAt) + (one.duration_ms ?? 0));
+  const whole = Math.max(durationMs, 1, ...ends);
   const share = (ms: number) => `${Math.min(100, (ms / whole) * 100)}%`;
   return (
     <Table aria-label="Attempts" style={{ tableLayout: "fixed" }}>
@@ -24,25 +28,27 @@ export function Attempts({ attempts, durationMs }: AttemptsProps) {
       </Table.Thead>
       <Table.Tbody>
         {attempts.map((one) => (
-          <Table.Tr key={`${one.provider} ${one.started_ms}`}>
+          <Table.Tr key={`${one.provider} ${one.started_ms ?? one.started_at}`}>
             <Table.Td className="cut">{one.provider}</Table.Td>
             <Table.Td
               title={one.message}
-              className={one.outcome === "ok" ? "ok" : "bad"}
+              className={isAnswered(one) ? "ok" : "bad"}
               style={{ overflowWrap: "anywhere" }}
             >
               {one.status} {one.outcome}
             </Table.Td>
-            <Table.Td className="number">{readDuration(one.started_ms)}</Table.Td>
-            <Table.Td className="number">{readDuration(one.duration_ms)}</Table.Td>
+            <Table.Td className="number">{readDuration(beganMs(one, callAt))}</Table.Td>
+            <Table.Td className="number">
+              {one.duration_ms === undefined ? "-" : readDuration(one.duration_ms)}
+            </Table.Td>
             <Table.Td visibleFrom="sm">
               <div
                 style={{
-                  marginLeft: share(one.started_ms),
-                  width: share(one.duration_ms),
+                  marginLeft: share(beganMs(one, callAt)),
+                  width: share(one.duration_ms ?? 0),
                   minWidth: 2,
                   height: 10,
-                  background: one.outcome === "ok" ? "var(--series-3)" : "var(--bad)",
+                  background: isAnswered(one) ? "var(--series-3)" : "var(--bad)",
                 }}
               />
             </Table.Td>

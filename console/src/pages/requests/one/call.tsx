@@ -82,7 +82,7 @@ function Call({ row }: { row: Row }) {
       )}
       {attempts.length > 0 && (
         <Part title="Attempts">
-          <Attempts attempts={attempts} durationMs={row.duration_ms ?? 0} />
+          <Attempts attempts={attempts} callAt={row.created_at} durationMs={row.duration_ms ?? 0} />
         </Part>
       )}
       {plan != null && (

@@ -1,7 +1,7 @@
 /** Who could have answered, in which order they were to be asked, and why others were left out. */
 import { Table, Text } from "@mantine/core";
 import { exactUsd } from "../../../base/money.ts";
-import type { Attempted } from "./sentence.ts";
+import { isAnswered, type Attempted } from "./sentence.ts";
 
 interface Offer {
   readonly provider: string;
@@ -41,7 +41,7 @@ function verdictOf(plan: Plan, offer: Offer, attempts: readonly Attempted[]): st
   const last = attempts.findLast(({ provider }) => provider === offer.provider);
   const number = `number ${place + 1}`;
   if (last === undefined) return `${number}, not asked`;
-  return last.outcome === "ok" ? `${number}, answered` : `${number}, failed`;
+  return isAnswered(last) ? `${number}, answered` : `${number}, failed`;
 }
 
 const priceOf = ({ standard_price_nano: nano }: Offer) =>

@@ -3,12 +3,23 @@
 export interface Attempted {
   readonly provider: string;
   readonly outcome: string;
-  readonly status: number | null;
-  readonly started_ms: number;
-  readonly duration_ms: number;
+  /** Of a task's attempts absent where the vendor gave none. */
+  readonly status?: number | null;
+  readonly started_ms?: number;
+  readonly duration_ms?: number;
+  /** Of a task's attempts, in place of the two before. */
+  readonly started_at?: string;
   /** For organization admins: the vendor's own words. */
   readonly message?: string;
 }
+
+/** Whether its provider answered: a call, or a task to its end. */
+export const isAnswered = ({ outcome }: Attempted): boolean =>
+  outcome === "ok" || outcome === "succeeded";
+
+/** How long after the beginning of its call an attempt began, in ms. */
+export const beganMs = ({ started_ms: ms, started_at: at }: Attempted, callAt: string): number =>
+  ms ?? Math.max(0, Date.parse(at ?? callAt) - Date.parse(callAt));
 
 interface Told {
   readonly status: string | null;
