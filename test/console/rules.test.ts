@@ -1,6 +1,7 @@
 /** Small rules of the console's pages, by tables: what is read of addresses, prices, attempts and refusals. */
 import { expect, it } from "vitest";
 import { beganMs, isAnswered } from "../../console/src/pages/requests/one/sentence.ts";
+import { priceLines } from "../../console/src/base/rates.ts";
 
 it("an attempt of a task is placed by its time, and one that succeeded has answered", () => {
   const callAt = "2026-11-26T14:00:00.000Z";
@@ -11,4 +12,27 @@ it("an attempt of a task is placed by its time, and one that succeeded has answe
     [20, true],
   ]);
   expect(isAnswered({ ...call, outcome: "429" })).toBe(false);
+});
+
+it("each rate of a price is for what it is charged for", () => {
+  const price = {
+    input: "1",
+    cache_write_1h: "2",
+    request: "0.1",
+    web_search: "0.01",
+    web_search_answer: "0.035",
+    output_image: { low: "0.02" },
+    output_second: "0.05",
+    output_video_token: "3",
+  };
+  expect(priceLines(price).map(({ name, amount, per }) => `${name} ${amount} ${per}`)).toEqual([
+    "input 1 a million tokens",
+    "cache write 1h 2 a million tokens",
+    "request 0.1 a call",
+    "web search 0.01 a search",
+    "web search answer 0.035 an answer with a search",
+    "output image, low 0.02 an image",
+    "output second 0.05 a second",
+    "output video token 3 a million tokens",
+  ]);
 });

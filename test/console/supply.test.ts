@@ -308,7 +308,10 @@ it.skipIf(!isLong)(
     ]);
     await page.getByText(/^out: circuit open since /).waitFor();
     expect(await page.content()).not.toMatch(/acme-m|zeta-m/);
-    await page.goto("/models/acme/narrow");
+    // What it was used for is of the workspace that is chosen.
+    const asked = page.waitForRequest(/usage\?.*workspace_id=/);
+    await page.goto(`/models/acme/narrow?ws=${world.home.id}`);
+    await asked;
     const parameters = page.getByRole("table", { name: "Parameters" });
     await parameters
       .getByRole("row", { name: "temperature a number from 0 to 1", exact: true })

@@ -9,6 +9,9 @@ interface KeySelectProps {
   readonly value: string | undefined;
   readonly set: (id: string | undefined) => void;
   readonly placeholder?: string;
+  readonly label?: string;
+  /** Only those that can call. */
+  readonly isActive?: boolean;
 }
 
 const choiceOf = ({
@@ -25,9 +28,14 @@ const choiceOf = ({
 });
 
 /** Keys that were used last, or that fit a text; the chosen one is among them. */
-function useChoices({ ws, value }: KeySelectProps, text: string) {
-  const limit = String(listedMax);
-  const query = { limit, sort: "used" as const, workspace_id: ws, q: text || undefined };
+function useChoices({ ws, value, isActive = false }: KeySelectProps, text: string) {
+  const query = {
+    limit: String(listedMax),
+    sort: "used" as const,
+    workspace_id: ws,
+    q: text || undefined,
+    status: isActive ? ("active" as const) : undefined,
+  };
   const { data } = api.useQuery(
     "get",
     "/admin/v1/keys",
@@ -46,11 +54,11 @@ function useChoices({ ws, value }: KeySelectProps, text: string) {
 }
 
 export function KeySelect(props: KeySelectProps) {
-  const { value, set, placeholder = "Any key" } = props;
+  const { value, set, placeholder = "Any key", label = "Key" } = props;
   const { wanted, field } = useSearched(set);
   return (
     <Select
-      aria-label="Key"
+      aria-label={label}
       placeholder={placeholder}
       w={200}
       data={useChoices(props, wanted)}

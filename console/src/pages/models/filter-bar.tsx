@@ -1,8 +1,8 @@
 /** The filters of the list of models. Each change is a new address; nothing is asked for again but with another key. */
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import { KeySelect } from "../../ui/key-select.tsx";
 import { kinds, type Filters, type Model } from "./filters.ts";
-import { useKeyChoices } from "./queries.ts";
 
 const providersOf = (models: readonly Model[]): string[] => [
   ...new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider))),
@@ -16,7 +16,6 @@ interface FilterBarProps {
 
 export function FilterBar({ filters, ws, models }: FilterBarProps) {
   const navigate = useNavigate();
-  const keys = useKeyChoices(ws);
   const set = (change: Partial<Filters>) =>
     void navigate({
       to: "/models",
@@ -52,15 +51,12 @@ export function FilterBar({ filters, ws, models }: FilterBarProps) {
         value={filters.provider ?? null}
         onChange={(provider) => set({ provider: provider ?? undefined })}
       />
-      <Select
-        aria-label="Only what this key may call"
+      <KeySelect
+        label="Only what this key may call"
         placeholder="Whatever the key"
-        w={220}
-        searchable
-        clearable
-        data={keys}
-        value={filters["usable-by"] ?? null}
-        onChange={(key) => set({ "usable-by": key ?? undefined })}
+        ws={ws}
+        value={filters["usable-by"]}
+        set={(key) => set({ "usable-by": key })}
       />
       <Button
         variant="subtle"

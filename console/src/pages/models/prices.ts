@@ -1,33 +1,9 @@
 /** Prices as the API has them, as lines to read. Pure; amounts stay decimal text, compared as whole nano-dollars. */
 import { parseUsd } from "../../base/money.ts";
+import { priceLines, type PriceLine } from "../../base/rates.ts";
 import type { Model } from "./filters.ts";
 
 type Offer = Model["offers"][number];
-
-export interface PriceLine {
-  readonly name: string;
-  /** Decimal text of USD. */
-  readonly amount: string;
-  readonly per: string;
-}
-
-const unitOf = (field: string): string => {
-  if (field === "output_image" || field === "input_image") return "an image";
-  if (field === "output_second") return "a second";
-  return field === "request" ? "a call" : "a million tokens";
-};
-
-function linesWithin(name: string, per: string, value: unknown): PriceLine[] {
-  if (typeof value === "string") return [{ name: name.replaceAll("_", " "), amount: value, per }];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([step, inner]) =>
-    linesWithin(`${name}, ${step}`, per, inner),
-  );
-}
-
-/** Each rate of a price on a line of its own: `output image, high, 1024x1024`. */
-const priceLines = (price: object): readonly PriceLine[] =>
-  Object.entries(price).flatMap(([field, value]) => linesWithin(field, unitOf(field), value));
 
 export interface PriceBlock {
   /** When it holds; undefined: now, for all calls. */

@@ -20,13 +20,3 @@ export const useNamed = (ids: readonly string[]) =>
     { params: { query: { ids: ids.join(",") } } },
     { staleTime: freshMs, enabled: ids.length > 0 },
   );
-
-/** Keys to choose from: those that the reader sees. */
-export function useKeyChoices(ws: string | undefined) {
-  const query = { limit: "100", status: "active" as const, ...(ws && { workspace_id: ws }) };
-  const { data } = api.useQuery("get", "/admin/v1/keys", { params: { query } });
-  return (data?.data ?? []).map(({ id, name, key_last4: end }) => ({
-    value: id,
-    label: `${name} (...${end})`,
-  }));
-}

@@ -1,5 +1,6 @@
 /** What a model was used for in the last seven days, out of the sums of usage. */
 import { Group, Text } from "@mantine/core";
+import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { readCount, readDuration, readShare } from "../../base/numbers.ts";
@@ -12,11 +13,12 @@ const minuteMs = 60_000;
 const days = 7;
 
 export function Use({ model }: { model: string }) {
+  const { ws } = useSearch({ from: "/shell" });
   // One beginning for as long as the page is open: another would be another question each time.
   const [from] = useState(() =>
     new Date(Math.floor(Date.now() / minuteMs) * minuteMs - days * dayMs).toISOString(),
   );
-  const query = { granularity: "total" as const, model, from };
+  const query = { granularity: "total" as const, model, from, workspace_id: ws };
   const read = api.useQuery("get", "/admin/v1/usage", { params: { query } });
   const row = read.data?.data[0];
   return (

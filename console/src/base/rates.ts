@@ -1,0 +1,32 @@
+/** The rates of a price, each with what it is for. Pure. */
+
+export interface PriceLine {
+  readonly name: string;
+  /** Decimal text of USD. */
+  readonly amount: string;
+  readonly per: string;
+}
+
+/** What is not sold by the million tokens. */
+const units: Readonly<Record<string, string>> = {
+  output_image: "an image",
+  input_image: "an image",
+  output_second: "a second",
+  request: "a call",
+  web_search: "a search",
+  web_search_answer: "an answer with a search",
+};
+
+const unitOf = (field: string): string => units[field] ?? "a million tokens";
+
+function linesWithin(name: string, per: string, value: unknown): PriceLine[] {
+  if (typeof value === "string") return [{ name: name.replaceAll("_", " "), amount: value, per }];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([step, inner]) =>
+    linesWithin(`${name}, ${step}`, per, inner),
+  );
+}
+
+/** Each rate of a price on a line of its own: `output image, high, 1024x1024`. */
+export const priceLines = (price: object): readonly PriceLine[] =>
+  Object.entries(price).flatMap(([field, value]) => linesWithin(field, unitOf(field), value));
