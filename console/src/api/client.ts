@@ -1,5 +1,5 @@
 /** The one way to the API: typed by its own document, refusals thrown as ApiError. */
-import { QueryClient } from "@tanstack/react-query";
+import { notifyManager, QueryClient } from "@tanstack/react-query";
 import createFetchClient from "openapi-fetch";
 import createQueryClient from "openapi-react-query";
 import { fetchAgain } from "./again.ts";
@@ -23,9 +23,21 @@ export const api = createQueryClient(client);
 
 const tries = 2;
 
+// What a press began is drawn before the next press is heard: a double click makes one key.
+notifyManager.setScheduler(queueMicrotask);
+
+/**
+ * Asked for whatever the browser says of its network: the gateway may be on this very machine. Where it cannot be reached, that
+ * is said at once; else a change would wait unseen, and be made long after its reader has gone on.
+ */
+const networkMode = "always";
+
 export const queryClient = new QueryClient({
   defaultOptions: {
+    mutations: { networkMode },
     queries: {
+      networkMode,
+      refetchOnReconnect: true,
       staleTime: 10_000,
       // A refusal stays one; a network may come back.
       retry: (failures, error) => {

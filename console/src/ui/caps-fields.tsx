@@ -9,6 +9,14 @@ const labels: Readonly<Record<Window, string>> = {
   total: "Cap in all (USD)",
 };
 
+const amountShape = /^\s*\d+(\.\d{1,9})?\s*$/;
+
+/** What was refused of an amount: of what is none in words for who types, else as the API says it. */
+const wordsOf = (refusal: string | undefined, text: string): string | undefined =>
+  refusal === undefined || amountShape.test(text)
+    ? refusal
+    : "Write an amount of USD such as 5 or 0.50, or leave it empty for no cap.";
+
 interface CapsFieldsProps {
   readonly fields: CapFields;
   readonly set: (fields: CapFields) => void;
@@ -33,7 +41,7 @@ export function CapsFields(props: CapsFieldsProps) {
             autoComplete="off"
             value={fields[window]}
             disabled={disabled}
-            error={at(`spend_caps.${window}`)}
+            error={wordsOf(at(`spend_caps.${window}`), fields[window])}
             onChange={({ currentTarget: { value } }) => set({ ...fields, [window]: value })}
           />
         ))}

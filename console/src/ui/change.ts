@@ -9,7 +9,7 @@ import { ifMatch } from "../api/etag.ts";
 import { refresh } from "../api/keys.ts";
 import { randomId } from "../base/ids.ts";
 import { openConflict } from "./conflict.tsx";
-import { offerUndo, say } from "./undo.tsx";
+import { offerUndo, say, sayRefusal } from "./undo.tsx";
 
 export interface Headers {
   /** Of the object that the change was decided on. */
@@ -27,6 +27,8 @@ export interface ChangeOptions<Input, Output> {
   readonly read?: () => Promise<object>;
   /** Said when it is done. */
   readonly said?: string;
+  /** Said, with the reason, when it is refused: for what has no place beside it that says so. */
+  readonly refused?: string;
   /** The way back, offered for ten seconds: sends the former values with `ifMatch(after)`. */
   readonly undo?: (after: Output, input: Input) => Promise<unknown>;
   /** Whether the reader may go that way back; yes if absent. */
@@ -64,7 +66,7 @@ function useIdempotency(): { of: (input: unknown) => Headers["idempotency"]; tak
 
 /** A change that is sent when `run` is called. */
 export function useChange<Input, Output>(options: ChangeOptions<Input, Output>): Change<Input> {
-  const { send, touches, base, read, said, undo, mayUndo, done, settled } = options;
+  const { send, touches, base, read, said, refused, undo, mayUndo, done, settled } = options;
   const queries = useQueryClient();
   const idempotency = useIdempotency();
   const again = () => refresh(queries, touches);
@@ -92,6 +94,11 @@ export function useChange<Input, Output>(options: ChangeOptions<Input, Output>):
       done?.(after, input);
     },
     async onError(error, { input }) {
+      if (refused !== undefined) {
+        sayRefusal(refused, error);
+        // What it was decided on may be what was wrong.
+        await again();
+      }
       if (asApiError(error).status !== 412 || base === undefined || read === undefined) return;
       const theirs = await read();
       openConflict({

@@ -36,19 +36,18 @@ interface CreateDialogProps {
   readonly opened: boolean;
   readonly close: () => void;
   readonly title: string;
-  /** What is in it is shown this once, and must not go by a slip. */
-  readonly isOnce?: boolean;
   readonly children: ReactNode;
 }
 
 export function CreateDialog(props: CreateDialogProps) {
-  const { opened, close, title, isOnce = false, children } = props;
+  const { opened, close, title, children } = props;
   return (
     <Modal
       opened={opened}
       onClose={close}
       title={title}
-      closeOnClickOutside={!isOnce}
+      // What was typed, or is shown this once, must not go by a slip.
+      closeOnClickOutside={false}
       closeButtonProps={{ "aria-label": "Close" }}
     >
       {children}

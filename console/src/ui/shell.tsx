@@ -1,8 +1,9 @@
 /** What surrounds every page inside: menu, workspace switch, who reads, the colour scheme, signing out. */
 import { Anchor, AppShell, Button, Group, NavLink, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense, useSyncExternalStore } from "react";
+import { modals } from "@mantine/modals";
+import { Link, Outlet, useRouter, useRouterState } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
 import { isSignInNeeded, watchSignIn } from "../api/again.ts";
 import { api, client, queryClient } from "../api/client.ts";
 import { mayAll, mayOwn } from "../base/rights.ts";
@@ -13,6 +14,7 @@ import { ProviderBanner } from "./provider-banner.tsx";
 import { SchemeSwitch } from "./scheme-switch.tsx";
 import { RegionError } from "./region-error.tsx";
 import { Stale } from "./stale.tsx";
+import { sayRefusal } from "./undo.tsx";
 import classes from "./shell.module.css";
 import icon from "../theme/icon.svg";
 import { WorkspaceSwitch } from "./workspace-switch.tsx";
@@ -25,7 +27,12 @@ const SignInDialog = lazy(async () => ({
 }));
 
 async function signOut() {
-  await client.POST("/auth/sign-out");
+  try {
+    await client.POST("/auth/sign-out");
+  } catch (error) {
+    sayRefusal("You are not signed out.", error);
+    return;
+  }
   queryClient.clear();
   location.assign("/sign-in");
 }
@@ -73,12 +80,25 @@ function WorkspacesError() {
   return error !== null && <RegionError what="workspaces" error={error} retry={refetch} />;
 }
 
+/** What a page asks goes with it: Back leaves no question about something else than what is shown. */
+function useQuestionsOfThePage(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe("onBeforeNavigate", ({ pathChanged }) => {
+        if (pathChanged) modals.closeAll();
+      }),
+    [router],
+  );
+}
+
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const [zone] = useZone();
   const mustSignIn = useSyncExternalStore(watchSignIn, isSignInNeeded);
+  useQuestionsOfThePage();
   const shown = entries.filter(
     (entry) => me !== undefined && ("all" in entry ? mayAll : mayOwn)(me.rights, entry.action),
   );

@@ -13,7 +13,7 @@ export function say(text: string): void {
 }
 
 /** Says that something could not be done; stays until it is closed. */
-function sayRefusal(text: string, error: unknown): void {
+export function sayRefusal(text: string, error: unknown): void {
   const { message } = asApiError(error);
   const title = <span className="bad">{text}</span>;
   notifications.show({ title, message, autoClose: false, closeButtonProps });

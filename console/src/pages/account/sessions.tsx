@@ -17,6 +17,7 @@ function Row({ session }: { session: Session }) {
     send: () => client.DELETE("/admin/v1/sessions/{id}", { params: { path: { id } } }),
     touches: touched.session,
     said: "The session has ended.",
+    refused: "The session has not ended.",
   });
   return (
     <Table.Tr>

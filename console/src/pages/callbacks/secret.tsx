@@ -22,6 +22,7 @@ function Toggle({ workspace: { id }, signing }: SecretProps) {
     send: (to: boolean, headers) => enable(id, to, headers.ifMatch),
     touches: touched.workspace,
     said: enabled ? "No callback is sent any more." : "Callbacks are sent.",
+    refused: enabled ? "Callbacks are not switched off." : "Callbacks are not switched on.",
     undo: (after, to) => enable(id, !to, ifMatch(after)),
   });
   return (

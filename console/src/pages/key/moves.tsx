@@ -36,6 +36,7 @@ function Switch({ apiKey }: { apiKey: Key }) {
     said: isActive
       ? `${apiKey.name} is disabled: its calls fail from now on.`
       : `${apiKey.name} works again.`,
+    refused: isActive ? `${apiKey.name} is not disabled.` : `${apiKey.name} is not enabled.`,
     undo: (after) => sendMove(back, apiKey, after),
   });
   return (

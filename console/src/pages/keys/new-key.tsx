@@ -171,12 +171,7 @@ export function NewKey({ ws, opened, close }: NewKeyProps) {
   };
   const isMade = made !== undefined;
   return (
-    <CreateDialog
-      opened={opened}
-      close={leave}
-      title={isMade ? "Your new key" : "New key"}
-      isOnce={isMade}
-    >
+    <CreateDialog opened={opened} close={leave} title={isMade ? "Your new key" : "New key"}>
       {isMade ? (
         <Finished made={made} isOwn={made.created_by === me?.user_id} close={leave} />
       ) : (

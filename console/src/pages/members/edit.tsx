@@ -86,6 +86,7 @@ export function Edit({ member, close }: { member: Member; close: () => void }) {
     <Modal
       opened
       onClose={close}
+      closeOnClickOutside={false}
       title={`Role, caps and limits of ${member.email}`}
       closeButtonProps={{ "aria-label": "Close" }}
     >

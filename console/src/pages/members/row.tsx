@@ -5,15 +5,17 @@ import { refresh, touched } from "../../api/keys.ts";
 import { readTime } from "../../base/time.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import { confirm } from "../../ui/confirm.tsx";
-import { offerUndo, say } from "../../ui/undo.tsx";
+import { offerUndo, say, sayRefusal } from "../../ui/undo.tsx";
 import { keysOf, removeMember, restoreMember, type Member } from "./queries.ts";
 
 /** Asks before a member is removed, with the keys that stop. */
 function useRemoval() {
   const queries = useQueryClient();
+  const refuse = (error: unknown) => sayRefusal("The member's keys cannot be read.", error);
   return async (member: Member) => {
     const isInvited = member.status === "invited";
-    const keys = isInvited ? [] : await keysOf(member);
+    const keys = isInvited ? [] : await keysOf(member).catch(refuse);
+    if (keys === undefined) return;
     const stops =
       keys.length === 0 ? (
         <Text>No key of theirs is active here.</Text>

@@ -152,6 +152,7 @@ export function AddCredit({ id, name }: { id: string; name: string }) {
       <Modal
         opened={opened}
         onClose={close}
+        closeOnClickOutside={false}
         title={`Add credit to ${name}`}
         closeButtonProps={{ "aria-label": "Close" }}
       >

@@ -85,6 +85,8 @@ export function useSwitch({ id, name, status }: Workspace): () => void {
     send: () => send(id, { status: isActive ? "disabled" : "active" }),
     touches: touched.workspace,
     said: isActive ? `${name} is disabled.` : `${name} works again.`,
+    // Disabling is asked for in a dialog, which says it.
+    ...(!isActive && { refused: `${name} is not enabled.` }),
   });
   return () =>
     isActive
