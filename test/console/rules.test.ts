@@ -1,5 +1,6 @@
 /** Small rules of the console's pages, by tables: what is read of addresses, prices, attempts and refusals. */
 import { expect, it } from "vitest";
+import { asReached } from "../../console/src/base/reached.ts";
 import { beganMs, isAnswered } from "../../console/src/pages/requests/one/sentence.ts";
 import { priceLines } from "../../console/src/base/rates.ts";
 
@@ -35,4 +36,15 @@ it("each rate of a price is for what it is charged for", () => {
     "output second 0.05 a second",
     "output video token 3 a million tokens",
   ]);
+});
+
+it("the address that calls go to is the one that the page was reached by, where the gateway listens everywhere", () => {
+  const lan = "http://192.168.1.7:8080";
+  for (const [own, reached] of [
+    ["http://0.0.0.0:8080", lan],
+    ["http://[::]:8080/join#gw_inv_a", `${lan}/join#gw_inv_a`],
+    ["https://gateway.example.com/join#a", "https://gateway.example.com/join#a"],
+    ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
+  ] as const)
+    expect(asReached(own, lan)).toBe(reached);
 });

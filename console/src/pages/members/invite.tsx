@@ -4,6 +4,7 @@ import { useState } from "react";
 import { client, type Schemas } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";
 import { capsOf, noCaps } from "../../base/caps.ts";
+import { asReached } from "../../base/reached.ts";
 import { readTime } from "../../base/time.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { useChange } from "../../ui/change.ts";
@@ -14,7 +15,8 @@ import { roleChoices, type Role } from "./roles.ts";
 type Added = Schemas["MemberAdded"];
 
 function Link({ added, close }: { added: Added; close: () => void }) {
-  const { url, expires_at: until } = added.invitation;
+  const { expires_at: until } = added.invitation;
+  const url = asReached(added.invitation.url, location.origin);
   return (
     <Stack gap="md">
       <Text>
@@ -87,7 +89,7 @@ export function Invite({ workspaceId, opened, close }: InviteProps) {
       <Fields workspaceId={workspaceId} done={setAdded} />
     </CreateDialog>
   ) : (
-    <CreateDialog opened={opened} close={leave} title="The invitation" isOnce>
+    <CreateDialog opened={opened} close={leave} title="The invitation">
       <Link added={added} close={leave} />
     </CreateDialog>
   );

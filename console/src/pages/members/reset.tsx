@@ -2,6 +2,7 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { client, type Schemas } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";
+import { asReached } from "../../base/reached.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { Copy } from "../../ui/copy.tsx";
@@ -12,15 +13,16 @@ import type { Member } from "./queries.ts";
 type Made = Schemas["PasswordResetMade"];
 
 function Link({ made, email, close }: { made: Made; email: string; close: () => void }) {
+  const url = asReached(made.url, location.origin);
   return (
     <Stack gap="md">
       <Text>
         Send this link to {email}. Whoever has it may choose the password, once, until{" "}
         {readTime(new Date(made.expires_at))}. It is not shown again.
       </Text>
-      <code className="mono">{made.url}</code>
+      <code className="mono">{url}</code>
       <Group gap="sm">
-        <Copy text={() => made.url} label="the link" />
+        <Copy text={() => url} label="the link" />
         <Button size="xs" variant="default" onClick={close}>
           Done
         </Button>
@@ -53,12 +55,7 @@ function Question({ member, done }: { member: Member; done: (made: Made) => void
 export function Reset({ member, close }: { member: Member; close: () => void }) {
   const [made, setMade] = useState<Made>();
   return (
-    <CreateDialog
-      opened
-      close={close}
-      title={made === undefined ? "Reset password" : "The link"}
-      isOnce={made !== undefined}
-    >
+    <CreateDialog opened close={close} title={made === undefined ? "Reset password" : "The link"}>
       {made === undefined ? (
         <Question member={member} done={setMade} />
       ) : (

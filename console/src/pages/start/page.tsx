@@ -3,6 +3,7 @@ import { Button, Group, Select, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
+import { asReached } from "../../base/reached.ts";
 import { FormError } from "../../ui/form-error.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -109,7 +110,12 @@ export function StartPage() {
       )}
       {keys?.length === 0 && <FirstKey ws={ws} />}
       {keys !== undefined && info !== undefined && models !== undefined && (
-        <FirstCall keys={keys} url={info.public_url} models={models.data} named={named} />
+        <FirstCall
+          keys={keys}
+          url={asReached(info.public_url, location.origin)}
+          models={models.data}
+          named={named}
+        />
       )}
     </Page>
   );
