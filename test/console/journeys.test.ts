@@ -23,7 +23,8 @@ it("a member makes a key, copies a call, sends it, sees the mark turn and opens 
     "const write = navigator.clipboard.writeText.bind(navigator.clipboard); navigator.clipboard.writeText = (text) => ((globalThis.copied = text), write(text));",
   );
   await page.goto("/");
-  await page.getByRole("button", { name: "Make a key" }).click();
+  // Twice in a hurry is once.
+  await page.getByRole("button", { name: "Make a key" }).dblclick();
   await page.getByText("Waiting for the first request").waitFor();
   await page.getByRole("button", { name: "Copy the call with curl" }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
@@ -44,6 +45,22 @@ it("a member makes a key, copies a call, sends it, sees the mark turn and opens 
   const charged = exactOf(await price.locator("tfoot th:last-child").innerText());
   expect(amounts.length).toBeGreaterThan(1);
   expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(charged);
+  expect((await world.mem.call("GET", "/keys")).json.data).toHaveLength(1);
+  // Without TLS a browser has no clipboard, and copies what is selected.
+  await page.evaluate(
+    "Object.defineProperty(navigator, 'clipboard', { value: undefined }); addEventListener('copy', () => (globalThis.copied = document.activeElement.value))",
+  );
+  await page.getByRole("button", { name: "Copy the id" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate("globalThis.copied")).toBe(answer.headers.get("x-request-id"));
+  expect(await page.locator(":focus").innerText()).toBe("Copied");
+  // On paper there is the page alone, in the colours of paper.
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  expect(await page.getByRole("navigation").or(page.getByRole("banner")).allInnerTexts()).toEqual(
+    [],
+  );
+  const ink = "getComputedStyle(document.body).color";
+  await expect.poll(() => page.evaluate(ink)).toBe("rgb(27, 31, 36)");
   expect(complaints).toEqual([]);
   await close();
 });

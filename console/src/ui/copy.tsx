@@ -1,6 +1,7 @@
 /** A button that copies a text, and says that it did. */
 import { Button } from "@mantine/core";
 import { useState } from "react";
+import { putOnClipboard } from "./copy-text.ts";
 
 type State = "ready" | "done" | "failed";
 const words: Readonly<Record<State, string>> = {
@@ -22,7 +23,7 @@ export function Copy(props: CopyProps) {
   const [state, setState] = useState<State>("ready");
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(await props.text());
+      await putOnClipboard(await props.text());
       setState("done");
     } catch {
       setState("failed");
