@@ -1,5 +1,6 @@
 /** Small rules of the console's pages, by tables: what is read of addresses, prices, attempts and refusals. */
 import { expect, it } from "vitest";
+import { ApiError, stillStands } from "../../console/src/api/errors.ts";
 import { asReached } from "../../console/src/base/reached.ts";
 import { beganMs, isAnswered } from "../../console/src/pages/requests/one/sentence.ts";
 import { priceLines } from "../../console/src/base/rates.ts";
@@ -47,4 +48,14 @@ it("the address that calls go to is the one that the page was reached by, where 
     ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
   ] as const)
     expect(asReached(own, lan)).toBe(reached);
+});
+
+it("what was read stays while a gateway is away, and goes where it is refused", () => {
+  const stays = [null, new TypeError("fetch"), new ApiError(503, "")];
+  expect(stays.map(stillStands)).toEqual([true, true, true]);
+  expect([401, 403, 404].map((status) => stillStands(new ApiError(status, "")))).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });

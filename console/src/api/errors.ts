@@ -48,6 +48,13 @@ export async function errorOf(response: Response): Promise<ApiError> {
 export const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError(0, "The gateway cannot be reached.");
 
+/** Whether what was read before is shown all the same: a gateway that cannot be reached, or is in trouble, takes no form from under who types in it. A refusal does. */
+export function stillStands(error: unknown): boolean {
+  if (error == null) return true;
+  const { status } = asApiError(error);
+  return status === 0 || status >= 500;
+}
+
 const isAbout = (name: string, { param }: ApiError): boolean =>
   param !== undefined &&
   (param === name || param.startsWith(`${name}.`) || param.startsWith(`${name}[`));

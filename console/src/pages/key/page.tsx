@@ -2,6 +2,7 @@
 import { Group, Tabs, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { stillStands } from "../../api/errors.ts";
 import { readCache } from "../../base/cache.ts";
 import { readAgo, readTime } from "../../base/time.ts";
 import { KeyStanding } from "../../ui/key-standing.tsx";
@@ -99,7 +100,7 @@ export function KeyPage() {
       aside={key && <Moves apiKey={key} />}
     >
       {error !== null && <RegionError what="key" error={error} retry={refetch} />}
-      {error === null && key !== undefined && (
+      {key !== undefined && stillStands(error) && (
         <>
           <Facts apiKey={key} />
           <Reveal apiKey={key} />

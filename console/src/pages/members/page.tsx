@@ -3,6 +3,7 @@ import { Button, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { stillStands } from "../../api/errors.ts";
 import { More } from "../../ui/more.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
@@ -26,10 +27,12 @@ function Members({ workspace }: { workspace: Workspace }) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const [edited, setEdited] = useState<Member>();
   const [lost, setLost] = useState<Member>();
-  if (error !== null) return <RegionError what="members" error={error} retry={refetch} />;
+  const refusal = error !== null && <RegionError what="members" error={error} retry={refetch} />;
+  if (!stillStands(error)) return refusal;
   const members = data?.pages.flatMap(({ data: page }) => page) ?? [];
   return (
     <>
+      {refusal}
       {(wanted !== "" || q !== "" || members.length > fewMembers) && (
         <TextInput
           aria-label="Name or e-mail"

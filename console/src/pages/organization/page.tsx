@@ -2,6 +2,7 @@
 import { Button, Select, Stack, TextInput } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
+import { stillStands } from "../../api/errors.ts";
 import { ifMatch } from "../../api/etag.ts";
 import { touched } from "../../api/keys.ts";
 import { formerOf } from "../../base/former.ts";
@@ -107,8 +108,12 @@ function One({ id }: { id: string }) {
   const { data, error, refetch } = api.useQuery("get", "/admin/v1/organizations/{id}", {
     params: { path: { id } },
   });
-  if (error !== null) return <RegionError what="organization" error={error} retry={refetch} />;
-  return data === undefined ? null : <Form key={data.id} organization={data} />;
+  return (
+    <>
+      {error !== null && <RegionError what="organization" error={error} retry={refetch} />}
+      {data !== undefined && stillStands(error) && <Form key={data.id} organization={data} />}
+    </>
+  );
 }
 
 export function OrganizationPage() {
