@@ -38,11 +38,21 @@ it("without a key it says so, and leads to where one is made", async () => {
 });
 
 describe("with a key", () => {
-  beforeAll(() => made());
+  beforeAll(async () => {
+    await made({ name: "other" });
+    await made();
+  });
 
   it("two models answer side by side, go on with what each said, and each cost is the log's", async () => {
     await open("models=sandbox/chat,sandbox/messages");
     await write(script({ reply: "A first answer", reasoning: "Because" }));
+    // What is written stays where the key is chosen anew.
+    await page.getByRole("combobox", { name: "Key" }).click();
+    await page.getByRole("option", { name: "other" }).click();
+    await page
+      .getByRole("combobox", { name: "Key" })
+      .and(page.locator('[value^="other"]'))
+      .waitFor();
     await page.getByLabel("You", { exact: true }).press("Control+Enter");
     for (const model of ["sandbox/chat", "sandbox/messages"]) {
       await answer(model).getByText("A first answer").waitFor();
@@ -257,8 +267,9 @@ describe("with a key", () => {
     ) as { id: string };
     await open("models=sandbox/chat");
     await page.getByRole("combobox", { name: "Key" }).click();
-    expect(await page.getByRole("option").allInnerTexts()).toEqual([
+    expect((await page.getByRole("option").allInnerTexts()).toSorted()).toEqual([
       expect.stringContaining("mine"),
+      expect.stringContaining("other"),
     ]);
     const { page: hers, complaints, close } = await world.open("ann");
     await hers.goto("/playground");

@@ -1,16 +1,25 @@
 /** The playground: calls with a key of one's own, as any program makes them. Nothing of them is kept in the browser. */
-import { Group, SegmentedControl, Select, Skeleton, Text } from "@mantine/core";
+import { Group, SegmentedControl, Skeleton, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useState, type ComponentType } from "react";
 import { api } from "../../api/client.ts";
 import { Empty } from "../../ui/empty.tsx";
+import { KeySelect } from "../../ui/key-select.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Spent } from "./cost.tsx";
 import { modeNames, modes, rememberModels, type Mode } from "./kinds.ts";
 import type { ModeProps } from "./mode-props.ts";
 import { Picker } from "./picker.tsx";
-import { useAgain, useCallable, useKept, useKeys, type Callable, type Key } from "./queries.ts";
+import {
+  useAgain,
+  useCallable,
+  useChosenKey,
+  useFirstKey,
+  useKept,
+  type Callable,
+  type Key,
+} from "./queries.ts";
 import { spokenIn } from "./spoken.ts";
 import { TextMode } from "./text-mode.tsx";
 import { useChoice } from "./use-choice.ts";
@@ -117,40 +126,37 @@ function WithKey({ apiKey }: { apiKey: Key }) {
   const again = useAgain(from);
   // One that cannot be read is asked for again by whoever shows that.
   const isAwaited = from !== undefined && again.data === undefined && again.errorUpdateCount === 0;
-  if (error !== null) return <RegionError what="models" error={error} retry={refetch} />;
+  const refusal = error !== null && <RegionError what="models" error={error} retry={refetch} />;
+  // What is being written goes on where it is asked again, and refused.
+  if (refusal !== false && data === undefined) return refusal;
   if (data === undefined || kept.isLoading || isAwaited) return <Skeleton height={320} />;
-  return <Made apiKey={apiKey} callable={data} request={kept.data ?? null} />;
+  return (
+    <>
+      {refusal}
+      <Made apiKey={apiKey} callable={data} request={kept.data ?? null} />
+    </>
+  );
 }
 
 export function PlaygroundPage() {
   const { ws, from } = route.useSearch();
   const { data: again } = useAgain(from);
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const { keys, error, refetch } = useKeys(ws, me?.user_id);
-  const [keyId, setKeyId] = useState<string | null>(null);
-  const wanted = [keyId, again?.key_id].map((id) => keys?.find((key) => key.id === id));
-  const apiKey = wanted.find((key) => key !== undefined) ?? keys?.[0];
+  const [picked, setPicked] = useState<{ id: string | undefined; before: Key }>();
+  const { first, isNone, error, refetch } = useFirstKey(ws, me?.user_id);
+  const chosen = useChosenKey(picked?.id ?? again?.key_id, ws);
+  // What is being written stays while another key is read.
+  const apiKey = chosen === null ? first : (chosen ?? picked?.before);
   const choice = apiKey !== undefined && (
-    <Select
-      aria-label="Key"
-      w={260}
-      allowDeselect={false}
-      searchable
-      data={keys!.map(({ id, name, key_last4: end }) => ({
-        value: id,
-        label: `${name} (...${end})`,
-      }))}
-      value={apiKey.id}
-      onChange={setKeyId}
-    />
+    <KeySelect ws={ws} value={apiKey.id} set={(id) => setPicked({ id, before: apiKey })} isActive />
   );
   return (
     <Page title="Playground" aside={choice}>
       {error !== null && <RegionError what="keys" error={error} retry={refetch} />}
-      {keys?.length === 0 && (
+      {isNone && (
         <Empty text="You have no key yet. A call needs one." to="/start" action="Make a key" />
       )}
-      {apiKey !== undefined && <WithKey key={apiKey.id} apiKey={apiKey} />}
+      {apiKey !== undefined && <WithKey apiKey={apiKey} />}
     </Page>
   );
 }

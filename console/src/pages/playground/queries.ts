@@ -1,23 +1,42 @@
 /** What the playground reads: keys, what a key may call, and what became of a call. */
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { asApiError } from "../../api/errors.ts";
 import { ask } from "./call.ts";
 import type { Domains } from "./parameters.ts";
 
-export type Key = Schemas["KeyRecords"]["data"][number];
+export type Key = Schemas["KeyRecord"];
 
-/** Active keys that the reader may use: their own first. */
-export function useKeys(ws: string | undefined, userId: string | null | undefined) {
-  const query = {
-    status: "active" as const,
-    limit: "100",
-    ...(ws !== undefined && { workspace_id: ws }),
-  };
-  const { data, error, refetch } = api.useQuery("get", "/admin/v1/keys", { params: { query } });
-  const isOwn = (key: Key) => key.created_by === userId;
-  const keys = data?.data.toSorted((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
-  return { keys, error, refetch };
+/** The key that calls where none is chosen: the newest active one of the reader's own, else of those that they may use. */
+export function useFirstKey(ws: string | undefined, userId: string | null | undefined) {
+  const query = { status: "active" as const, limit: "1", workspace_id: ws };
+  const own = api.useQuery(
+    "get",
+    "/admin/v1/keys",
+    { params: { query: { ...query, created_by: userId ?? undefined } } },
+    { enabled: userId != null },
+  );
+  const hasOwn = userId !== null && (own.data === undefined || own.data.data.length > 0);
+  const any = api.useQuery("get", "/admin/v1/keys", { params: { query } }, { enabled: !hasOwn });
+  const read = hasOwn ? own : any;
+  const { error, refetch } = read;
+  return { first: read.data?.data[0], isNone: read.data?.data.length === 0, error, refetch };
+}
+
+/** A chosen key, where it is active and of this workspace; null where it is not, undefined while that is read. */
+export function useChosenKey(
+  id: string | null | undefined,
+  ws: string | undefined,
+): Key | null | undefined {
+  const { data, isError } = api.useQuery(
+    "get",
+    "/admin/v1/keys/{id}",
+    { params: { path: { id: id ?? "" } } },
+    { enabled: id != null },
+  );
+  if (id == null || isError) return null;
+  if (data === undefined) return undefined;
+  return data.status === "active" && (ws === undefined || data.workspace_id === ws) ? data : null;
 }
 
 /** A model that a key may call, as `GET /v1/models` lists it for that key. */
@@ -38,6 +57,8 @@ export const useCallable = (keyId: string | undefined) =>
     enabled: keyId !== undefined,
     staleTime: 60_000,
     retry: false,
+    // What is being written stays where another key is chosen.
+    placeholderData: keepPreviousData,
     async queryFn({ signal }) {
       const response = await ask({ keyId: keyId!, path: "/v1/models", signal });
       return ((await response.json()) as { data: Callable[] }).data;
