@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { ApiError, stillStands } from "../../console/src/api/errors.ts";
 import { asReached } from "../../console/src/base/reached.ts";
 import { beganMs, isAnswered } from "../../console/src/pages/requests/one/sentence.ts";
+import { filtersOf } from "../../console/src/pages/requests/filters.ts";
 import { priceLines } from "../../console/src/base/rates.ts";
 
 it("an attempt of a task is placed by its time, and one that succeeded has answered", () => {
@@ -58,4 +59,16 @@ it("what was read stays while a gateway is away, and goes where it is refused", 
     false,
     false,
   ]);
+});
+
+it("a filter is read however long its value may be, so that no list passes for a narrowed one", () => {
+  const long = `team:${"\u{1F525}".repeat(512)}`;
+  expect(filtersOf({ tag: long, user: "line\nbreak" })).toMatchObject({
+    tag: long,
+    user: "line\nbreak",
+  });
+  expect(filtersOf({ tag: `${long}!`, user: "u".repeat(257) })).toMatchObject({
+    tag: undefined,
+    user: undefined,
+  });
 });

@@ -17,14 +17,19 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** Takes the named fields of an address, each of at most 300 characters. */
+/** The longest field that any page reads: a tag with its value, in characters that count twice. */
+const lengthMax = 1_200;
+
+/** Takes the named fields of an address; longer ones are left out. */
 export function pick<Name extends string>(
   search: Record<string, unknown>,
   names: readonly Name[],
 ): { [Field in Name]?: string } {
   const fields = names.flatMap((name) => {
     const value = search[name];
-    return typeof value === "string" && value !== "" && value.length <= 300 ? [[name, value]] : [];
+    return typeof value === "string" && value !== "" && value.length <= lengthMax
+      ? [[name, value]]
+      : [];
   });
   return Object.fromEntries(fields) as { [Field in Name]?: string };
 }

@@ -49,9 +49,9 @@ const shapes = {
   slower: /^\d{1,9}$/,
   q: /^.{1,100}$/,
   changed: /^1$/,
-  // A name and its value, such as team:search.
-  tag: /^[^:]{1,100}:.{0,500}$/,
-  user: /^.{1,256}$/,
+  // A name and its value, such as team:search, as long as callers may say them.
+  tag: /^[^:]{1,64}:.{0,512}$/su,
+  user: /^.{1,256}$/su,
 } as const;
 
 /** The filters of an address, whether the list grows by itself, and the call that is shown beside it. */
