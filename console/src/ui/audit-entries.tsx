@@ -28,9 +28,16 @@ interface AuditEntriesProps {
   readonly entries: readonly Entry[];
   /** What of the object stands in each row; left out where all are of one. */
   readonly subject?: (entry: Entry) => ReactNode;
+  /** Who did it and what was done, where they are more than words. */
+  readonly who?: (entry: Entry) => ReactNode;
+  readonly what?: (entry: Entry) => ReactNode;
 }
 
-export function AuditEntries({ entries, subject }: AuditEntriesProps) {
+const nameOf = ({ actor }: Entry) => actor.name;
+const actionOf = ({ action }: Entry) => action;
+
+export function AuditEntries(props: AuditEntriesProps) {
+  const { entries, subject, who = nameOf, what = actionOf } = props;
   if (entries.length === 0) return <Text className="muted">Nothing was changed yet.</Text>;
   return (
     <ScrollBox label="Audit log">
@@ -52,8 +59,8 @@ export function AuditEntries({ entries, subject }: AuditEntriesProps) {
           {entries.map((entry) => (
             <Table.Tr key={entry.id}>
               <Table.Td title={entry.created_at}>{readTime(new Date(entry.created_at))}</Table.Td>
-              <Table.Td style={{ overflowWrap: "anywhere" }}>{entry.actor.name}</Table.Td>
-              <Table.Td title={entry.request_id ?? ""}>{entry.action}</Table.Td>
+              <Table.Td style={{ overflowWrap: "anywhere" }}>{who(entry)}</Table.Td>
+              <Table.Td title={entry.request_id ?? ""}>{what(entry)}</Table.Td>
               {subject !== undefined && <Table.Td>{subject(entry)}</Table.Td>}
               <Table.Td>
                 <Changes entry={entry} />

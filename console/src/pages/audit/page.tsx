@@ -2,11 +2,14 @@
 import { Button, Group, Text, TextInput } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
+import { askedIn } from "../../base/asked.ts";
 import { mayAll } from "../../base/rights.ts";
 import { AuditEntries } from "../../ui/audit-entries.tsx";
 import { fieldsOf } from "../../ui/form.ts";
 import { More } from "../../ui/more.tsx";
+import { PeriodPicker } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 
@@ -18,9 +21,9 @@ type Filters = ReturnType<typeof route.useSearch>;
 const names = ["actor", "action", "subject"] as const;
 const labels = { actor: "Who (id)", action: "What, such as key.change", subject: "Of what (id)" };
 
-const useEntries = ({ ws, actor, action, subject }: Filters) =>
+const useEntries = ({ ws, actor, action, subject, ...period }: Filters) =>
   useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/audit", { ws, actor, action, subject }, "pages"],
+    queryKey: ["get", "/admin/v1/audit", { ws, actor, action, subject, ...period }, "pages"],
     queryFn: async ({ pageParam: cursor, signal }) => {
       const query = {
         limit: "50",
@@ -28,6 +31,7 @@ const useEntries = ({ ws, actor, action, subject }: Filters) =>
         actor_id: actor,
         action,
         subject_id: subject,
+        ...askedIn(period, Date.now()),
         cursor,
       };
       return (await client.GET("/admin/v1/audit", { params: { query }, signal })).data!;
@@ -36,10 +40,19 @@ const useEntries = ({ ws, actor, action, subject }: Filters) =>
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 
-/** What an entry is about; a key is a link. */
+/** Leads to the entries that have this in common with it. */
+function Others({ of, children }: { of: Partial<Filters>; children: ReactNode }) {
+  return (
+    <Link to="/settings/audit" search={(before) => ({ ...before, ...of })}>
+      {children}
+    </Link>
+  );
+}
+
+/** What an entry is about: a key has a page, of others the entries are shown. */
 function Subject({ entry: { subject } }: { entry: Entry }) {
   const text = <span className="mono">{subject.id}</span>;
-  if (subject.type !== "api_key") return text;
+  if (subject.type !== "api_key") return <Others of={{ subject: subject.id }}>{text}</Others>;
   return (
     <Link to="/keys/$id" params={{ id: subject.id }} search={({ ws }) => ({ ws })}>
       {text}
@@ -48,16 +61,20 @@ function Subject({ entry: { subject } }: { entry: Entry }) {
 }
 
 const subjectOf = (entry: Entry) => <Subject entry={entry} />;
+const whoOf = ({ actor: { id, name } }: Entry) =>
+  id === null ? name : <Others of={{ actor: id }}>{name}</Others>;
+const whatOf = ({ action }: Entry) => <Others of={{ action }}>{action}</Others>;
 
 function Filter({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
+  const set = (change: Partial<Filters>) =>
+    void navigate({ to: "/settings/audit", search: { ...filters, ...change } });
   return (
     <form
       key={names.map((name) => filters[name]).join(" ")}
       onSubmit={(event) => {
         const field = fieldsOf(event);
-        const search = Object.fromEntries(names.map((name) => [name, field(name) || undefined]));
-        void navigate({ to: "/settings/audit", search: { ws: filters.ws, ...search } });
+        set(Object.fromEntries(names.map((name) => [name, field(name) || undefined])));
       }}
     >
       <Group gap="sm" mb="lg">
@@ -70,8 +87,19 @@ function Filter({ filters }: { filters: Filters }) {
             defaultValue={filters[name]}
           />
         ))}
+        <PeriodPicker
+          search={filters}
+          fallback={null}
+          set={(chosen) => set({ period: undefined, from: undefined, to: undefined, ...chosen })}
+        />
         <Button type="submit" variant="default">
           Filter
+        </Button>
+        <Button
+          variant="subtle"
+          onClick={() => void navigate({ to: "/settings/audit", search: ({ ws }) => ({ ws }) })}
+        >
+          Clear
         </Button>
       </Group>
     </form>
@@ -94,7 +122,7 @@ export function AuditPage() {
       )}
       {entries?.length === 0 && <Text className="muted">No change fits these filters.</Text>}
       {entries !== undefined && entries.length > 0 && (
-        <AuditEntries entries={entries} subject={subjectOf} />
+        <AuditEntries entries={entries} subject={subjectOf} who={whoOf} what={whatOf} />
       )}
       <More query={query} />
     </Settings>

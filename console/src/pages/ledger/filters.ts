@@ -1,5 +1,6 @@
 /** The filters of the ledger, as they stand in the address. */
-import { isTime, momentsIn, periodWords } from "../../base/period.ts";
+import { askedIn } from "../../base/asked.ts";
+import { isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
 
 const filterNames = ["kind", "key", "member", "reference", "period", "from", "to"] as const;
@@ -19,22 +20,15 @@ export const kindOf = ({ kind }: { readonly kind?: string | undefined }): Kind |
 export const isFiltered = (filters: Filters): boolean =>
   filterNames.some((name) => filters[name] !== undefined);
 
-const minuteMs = 60_000;
-
-/** What the API is asked for; what is undefined is not sent. A period that ends now begins at the full minute. */
+/** What the API is asked for; what is undefined is not sent. */
 export function queryOf(filters: Filters, now: number) {
-  const { key, member, reference, period, from, to } = filters;
-  const moments = momentsIn(
-    { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
-    new Date(Math.floor(now / minuteMs) * minuteMs),
-  );
+  const { key, member, reference, ...period } = filters;
   return {
     kind: kindOf(filters),
     key_id: key,
     member_id: member,
     reference,
-    from: moments.from?.toISOString(),
-    to: moments.to?.toISOString(),
+    ...askedIn(period, now),
   };
 }
 
