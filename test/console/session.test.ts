@@ -57,6 +57,12 @@ it("a file is handed out after a new sign-in, where the session had ended", asyn
   const download = page.waitForEvent("download");
   await dialog.getByRole("button", { name: "Sign in", exact: true }).click();
   expect((await download).suggestedFilename()).toMatch(/\.csv$/);
+  // A file that has not all rows is said to have not.
+  const body = "id\r\ncut after 100000 rows: choose a shorter period\r\n";
+  await page.route(/requests\?.*to=/, (route) => route.fulfill({ contentType: "text/csv", body }));
+  await page.getByRole("button", { name: /^Download CSV/ }).click();
+  await page.getByRole("alert").getByText("The file is cut after 100000 rows").waitFor();
+  await page.unroute(/requests\?.*to=/);
   expect(complaints).toEqual([]);
   await close();
 });

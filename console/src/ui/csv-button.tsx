@@ -4,6 +4,9 @@ import { useState } from "react";
 import { fetchAgain } from "../api/again.ts";
 import { errorOf, asApiError } from "../api/errors.ts";
 
+/** No line that is looked for is longer. */
+const lineMax = 200;
+
 interface CsvButtonProps {
   readonly path: string;
   /** With `from` and `to`; what is undefined is not sent. Asked for when the button is pressed. */
@@ -14,19 +17,28 @@ interface CsvButtonProps {
   readonly size?: "xs" | "sm";
 }
 
-async function download({ path, query, name }: CsvButtonProps): Promise<void> {
+/** What the last line of a file says that has not all rows; undefined where it has. */
+async function cutOf(file: Blob): Promise<string | undefined> {
+  const [, words] = /\n(cut after [^\r\n]*)\r\n$/.exec(await file.slice(-lineMax).text()) ?? [];
+  return words;
+}
+
+/** Hands the file to the browser; what is to be said of it, if anything. */
+async function download({ path, query, name }: CsvButtonProps): Promise<string | undefined> {
   const kept = Object.entries(query()).flatMap(([field, value]) =>
     value === undefined ? [] : [[field, value]],
   );
   const address = new URL(`${path}?${String(new URLSearchParams(kept))}`, location.origin);
   const answer = await fetchAgain(new Request(address, { headers: { accept: "text/csv" } }));
   if (!answer.ok) throw await errorOf(answer);
-  const file = URL.createObjectURL(await answer.blob());
+  const file = await answer.blob();
   const link = document.createElement("a");
-  link.href = file;
+  link.href = URL.createObjectURL(file);
   link.download = `${name}.csv`;
   link.click();
-  URL.revokeObjectURL(file);
+  URL.revokeObjectURL(link.href);
+  const cut = await cutOf(file);
+  return cut && `The file is ${cut}.`;
 }
 
 export function CsvButton(props: CsvButtonProps) {
@@ -36,7 +48,7 @@ export function CsvButton(props: CsvButtonProps) {
     setBusy(true);
     setFailure(undefined);
     try {
-      await download(props);
+      setFailure(await download(props));
     } catch (error) {
       setFailure(asApiError(error).message);
     }
