@@ -143,3 +143,19 @@ it.each([1440, 1280, 1024, 390])(
     await page.unroute("**/admin/v1/usage?**");
   },
 );
+
+it("millions of dollars and their nano-dollars stand in one line of the balance", async () => {
+  const { page, settled } = root;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.route("**/balance", async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as object;
+    await route.fulfill({ response: answer, json: { ...body, credits: "12345678.733778999" } });
+  });
+  await page.goto(`/money?ws=${world.home.id}`);
+  const amount = page.getByText("12,345,678.733778999");
+  await amount.waitFor();
+  await settled();
+  expect((await amount.boundingBox())!.height).toBeLessThan(30);
+  await page.unroute("**/balance");
+});

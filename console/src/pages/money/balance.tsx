@@ -15,17 +15,23 @@ type Balance = Schemas["Balance"];
 const read = (amount: string): string =>
   amount === "unlimited" ? amount : exactUsd(parseUsd(amount));
 
+/** From so many characters on an amount is set smaller. */
+const longFrom = 15;
+
 function Tile(props: {
   title: string;
   amount: string;
   note?: string;
   entries?: { ws: string; kind: string } | undefined;
 }) {
-  const { title, amount, note, entries } = props;
+  const { title, note, entries } = props;
+  const amount = read(props.amount);
   const inside: ReactNode = (
     <>
       <span className="muted">{title}</span>
-      <span className={classes["amount"]}>{read(amount)}</span>
+      <span className={`${classes["amount"]} ${amount.length > longFrom ? classes["long"] : ""}`}>
+        {amount}
+      </span>
       <span className="muted">{note ?? "\u00A0"}</span>
     </>
   );
