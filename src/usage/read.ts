@@ -53,6 +53,7 @@ interface UsageRow extends Readonly<Record<SumColumn, string>> {
   readonly other: boolean;
   /** What the group is called, where that is not its id. */
   readonly name: string | null;
+  readonly last4: string | null;
 }
 
 /** The name of a row's group, where it has one. */
@@ -60,6 +61,9 @@ const nameSql: Readonly<Partial<Record<UsageGroup, string>>> = {
   member: "(select u.email from users u where u.id = s.of)",
   key: "(select k.name from api_keys k where k.id = s.of limit 1)",
 };
+
+/** The end of a key's value: several keys may have one name. */
+const last4Sql = "(select k.key_last4 from api_keys k where k.id = s.of limit 1)";
 
 const summed = (table: string): string =>
   sumColumns.map((name) => `sum(${table}.${name}) as ${name}`).join(", ");
@@ -89,13 +93,14 @@ export function usageSql(filter: UsageFilter, low = ""): { sql: string; params: 
     bind,
   );
   const name = (groupBy !== undefined && nameSql[groupBy]) || "null::text";
+  const last4 = groupBy === "key" ? last4Sql : "null::text";
   const sql = `
     with ${tables},
     grouped as materialized (
       select p.start, ${top === undefined ? "p.of, false as other" : topColumns}, ${summed("p")}
       from (${parts}) p ${top === undefined ? "" : topJoin(parts, bind(top))}
       group by 1, 2, 3 having sum(p.requests) <> 0 or sum(p.cost_nano) <> 0)
-    select s.start, nullif(s.of, '') as of, s.other, ${name} as name, ${sumColumns.map((name) => `s.${name}::text`).join(", ")}
+    select s.start, nullif(s.of, '') as of, s.other, ${name} as name, ${last4} as last4, ${sumColumns.map((name) => `s.${name}::text`).join(", ")}
     from (select * from grouped order by start, cost_nano desc, of limit ${usageRowsMax + 1}) s
     order by s.start, s.cost_nano desc, s.of`;
   return { sql, params };
@@ -147,7 +152,7 @@ function renderRow(row: UsageRow, { groupBy, tag, top }: UsageFilter): object {
     ...(tag?.grouped === true && { tag: row.of, untagged: row.of === null && !row.other }),
     ...(groupBy !== undefined && { [usageColumns[groupBy]]: row.of }),
     ...(groupBy === "member" && { member_email: row.name }),
-    ...(groupBy === "key" && { key_name: row.name }),
+    ...(groupBy === "key" && { key_name: row.name, key_last4: row.last4 }),
     ...(top !== undefined && { other: row.other }),
     requests: Number(row.requests),
     errors: Number(row.errors),

@@ -87,6 +87,10 @@ describe("usage", () => {
       [keys.mel.id]: 2,
       [keys.bob.id]: 1,
     });
+    // All of them have one name: what tells them apart is how they end.
+    expect(new Map(byKey.map((row) => [row["key_id"], row["key_last4"]]))).toEqual(
+      new Map([keys.mem, keys.mel, keys.bob].map(({ id, key }) => [id, key.slice(-4)])),
+    );
     const byMember = await usage("group_by=member");
     expect(Object.fromEntries(byMember.map((row) => [row["member_id"], row.requests]))).toEqual({
       [world.mem.userId]: 3,

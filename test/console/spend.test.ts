@@ -117,9 +117,9 @@ describe("the overview", () => {
           });
       }
       // All keys of these tests have one name: their sums, in any order.
-      const keys = (await rowsOf(page, "By key"))
-        .map(({ nano }) => nano)
-        .filter((nano) => nano > 0n);
+      const named = await rowsOf(page, "By key");
+      expect(new Set(named.map(({ name }) => name)).size).toBe(named.length);
+      const keys = named.map(({ nano }) => nano).filter((nano) => nano > 0n);
       expect(keys.toSorted(bySize)).toEqual(
         [...byName(seen, ({ key }) => key).values()].toSorted(bySize),
       );

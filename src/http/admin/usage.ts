@@ -35,6 +35,7 @@ const row = Type.Object({
   ),
   key_id: group("Of `group_by=key`."),
   key_name: group("Of `group_by=key`: what it is called."),
+  key_last4: group("Of `group_by=key`: the end of its value, since several may have one name."),
   provider: group("Of `group_by=provider`. null: nobody answered."),
   member_id: group("Of `group_by=member`: the user whose key it is."),
   member_email: group("Of `group_by=member`: their address. null: the admin token's keys."),
@@ -166,6 +167,7 @@ const usage = route({
     "first_token.p50",
     "first_token.p95",
     "cost",
+    "key_last4",
   ],
   async handle({ services, actor, query }) {
     const period = periodOf(query);

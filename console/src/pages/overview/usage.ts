@@ -14,6 +14,7 @@ export interface UsageRow {
   readonly model?: string | null;
   readonly key_id?: string | null;
   readonly key_name?: string | null;
+  readonly key_last4?: string | null;
   readonly member_id?: string | null;
   readonly member_email?: string | null;
   readonly provider?: string | null;
@@ -44,12 +45,16 @@ const unnamed: Readonly<Record<string, string>> = {
   workspace: "no workspace",
 };
 
+/** As keys are named wherever one is chosen: several may have one name. */
+const keyNameOf = ({ key_name: name, key_last4: end }: UsageRow): string | undefined =>
+  name == null ? undefined : `${name}${end == null ? "" : ` (...${end})`}`;
+
 /** The name of a row's group; `names` has those of workspaces. */
 export function nameOf(row: UsageRow, by: Group, names: ReadonlyMap<string, string>): string {
   if (row.other === true) return "all others";
   const id = idOf(row, by);
   if (id === null) return unnamed[by] ?? "without it";
-  if (by === "key") return row.key_name ?? id;
+  if (by === "key") return keyNameOf(row) ?? id;
   if (by === "member") return row.member_email ?? id;
   return names.get(id) ?? id;
 }
