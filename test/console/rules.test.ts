@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { ApiError, stillStands } from "../../console/src/api/errors.ts";
 import { asReached } from "../../console/src/base/reached.ts";
 import { beganMs, isAnswered } from "../../console/src/pages/requests/one/sentence.ts";
+import { readIn, readMoment } from "../../console/src/base/time.ts";
 import { filtersOf } from "../../console/src/pages/requests/filters.ts";
 import { priceLines } from "../../console/src/base/rates.ts";
 
@@ -59,6 +60,16 @@ it("what was read stays while a gateway is away, and goes where it is refused", 
     false,
     false,
   ]);
+});
+
+it("a moment of another day says which", () => {
+  readIn("utc");
+  const now = new Date("2026-12-31T14:00:00Z");
+  const read = ["2026-12-31T23:59:59Z", "2027-01-06T14:03:00Z"].map((time) =>
+    readMoment(new Date(time), now),
+  );
+  readIn("local");
+  expect(read).toEqual(["23:59", "6 Jan 14:03"]);
 });
 
 it("a filter is read however long its value may be, so that no list passes for a narrowed one", () => {

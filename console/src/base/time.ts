@@ -66,6 +66,13 @@ export function readMinute(time: Date): string {
   return `${two(hours)}:${two(minutes)}`;
 }
 
+/** The same where it may be days away: "14:03", of another day "2 Dec 14:03". */
+export function readMoment(time: Date, now: Date): string {
+  if (dayOf(time) === dayOf(now)) return readMinute(time);
+  const { date, month } = partsOf(time);
+  return `${date} ${months[month]} ${readMinute(time)}`;
+}
+
 const minuteMs = 60_000;
 
 /** "in 5 h 12 m", "in 3 d 2 h": how far off a time to come is. */

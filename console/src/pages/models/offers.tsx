@@ -2,7 +2,7 @@
 import { Group, Table, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { readDuration } from "../../base/numbers.ts";
-import { readMinute } from "../../base/time.ts";
+import { readMoment } from "../../base/time.ts";
 import { Part } from "../../ui/part.tsx";
 import type { Model } from "./filters.ts";
 import { priceBlocks, type PriceBlock } from "./prices.ts";
@@ -12,7 +12,7 @@ type Offer = Model["offers"][number];
 function State({ offer }: { offer: Offer }) {
   const { health, paused_until: paused } = offer;
   if (paused !== null)
-    return <span className="warn">paused until {readMinute(new Date(paused))}</span>;
+    return <span className="warn">paused until {readMoment(new Date(paused), new Date())}</span>;
   if (health === null) return <span className="muted">unknown</span>;
   if (health.state === "out") return <span className="bad">out: {health.reason}</span>;
   return <span className="ok">{health.state === "due" ? "ready, to be probed" : "ready"}</span>;

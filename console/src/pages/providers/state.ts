@@ -1,6 +1,6 @@
 /** How a provider is doing, in words: pure functions of what the API says of it. */
 import type { Schemas } from "../../api/client.ts";
-import { readMinute, readUntil } from "../../base/time.ts";
+import { readMoment, readUntil } from "../../base/time.ts";
 
 export type Provider = Schemas["Providers"]["data"][number];
 export type Model = Schemas["ConfiguredModels"]["data"][number];
@@ -85,15 +85,15 @@ export function affectedModels(provider: Provider, models: readonly Model[]): re
   });
 }
 
-const clock = (time: string): string => readMinute(new Date(time));
+const clock = (time: string, now: Date): string => readMoment(new Date(time), now);
 
 /** What stands below its name: since when, until when, what is done about it. */
 export function sentenceOf(provider: Provider, now: Date): string {
   const { paused_until: paused } = provider;
   if (paused !== null)
-    return `It gets no new calls until ${clock(paused)}, and goes on by itself ${untilOf(paused, now.getTime())}.`;
+    return `It gets no new calls until ${clock(paused, now)}, and goes on by itself ${untilOf(paused, now.getTime())}.`;
   const since = outSince(provider);
   const probe = nextProbe(provider);
   if (since === undefined || probe === undefined) return "";
-  return `Since ${clock(since)}. The next call that may try it: ${untilOf(probe, now.getTime())}.`;
+  return `Since ${clock(since, now)}. The next call that may try it: ${untilOf(probe, now.getTime())}.`;
 }

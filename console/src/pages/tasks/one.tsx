@@ -4,7 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { readDuration } from "../../base/numbers.ts";
-import { readMinute, readTime } from "../../base/time.ts";
+import { readMoment, readTime } from "../../base/time.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { Copy } from "../../ui/copy.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -93,7 +93,7 @@ function Facts({ task }: { task: Whole }) {
       <Link to="/requests/$id" params={{ id: task.id }} search={({ ws }) => ({ ws })}>
         Its request
       </Link>
-      {isUnderWay(task) && <span>expires at {readMinute(new Date(task.expires_at))}</span>}
+      {isUnderWay(task) && <span>expires at {readMoment(new Date(task.expires_at), now)}</span>}
       {until !== null && <span title={until}>files kept until {until.slice(0, 10)} (UTC)</span>}
     </Group>
   );
