@@ -67,7 +67,7 @@ export function readMinute(time: Date): string {
 }
 
 /** The same where it may be days away: "14:03", of another day "2 Dec 14:03". */
-export function readMoment(time: Date, now: Date): string {
+export function readMoment(time: Date, now = new Date()): string {
   if (dayOf(time) === dayOf(now)) return readMinute(time);
   const { date, month } = partsOf(time);
   return `${date} ${months[month]} ${readMinute(time)}`;

@@ -12,7 +12,7 @@ type Offer = Model["offers"][number];
 function State({ offer }: { offer: Offer }) {
   const { health, paused_until: paused } = offer;
   if (paused !== null)
-    return <span className="warn">paused until {readMoment(new Date(paused), new Date())}</span>;
+    return <span className="warn">paused until {readMoment(new Date(paused))}</span>;
   if (health === null) return <span className="muted">unknown</span>;
   if (health.state === "out") return <span className="bad">out: {health.reason}</span>;
   return <span className="ok">{health.state === "due" ? "ready, to be probed" : "ready"}</span>;
