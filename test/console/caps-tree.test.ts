@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { fullUsd, spokenUsd } from "../../console/src/base/money.ts";
 import { callOf, filtersOf, queryOf } from "../../console/src/pages/ledger/filters.ts";
-import { treeOf, type Capped, type Node } from "../../console/src/pages/money/tree.ts";
+import { freeOf, treeOf, type Capped, type Node } from "../../console/src/pages/money/tree.ts";
 import { nanoOf } from "./made-up-calls.ts";
 
 const none = { daily: null, weekly: null, monthly: null, total: null };
@@ -55,6 +55,14 @@ it("what is nearest to its limit comes first in each layer; keys without caps ar
     ["mem", 120, 0, ["m2", 120, 0], ["m1", 99, 0]],
     ["left", 50, 0],
     ["ann", 30, 1, ["a1", 30, 0]],
+  ]);
+});
+
+it("of keys that are not all read, those without a cap are said to be so many or more", () => {
+  expect([freeOf(1, false), freeOf(33, false), freeOf(33, true)]).toEqual([
+    "1 key without a cap",
+    "33 keys without a cap",
+    "33 keys or more without a cap",
   ]);
 });
 

@@ -8,7 +8,7 @@ import { CapBar } from "../../ui/cap-bar.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./money.module.css";
 import { useKeysByCap, useMembers, useWorkspace } from "./queries.ts";
-import { treeOf, type CapLine, type Node } from "./tree.ts";
+import { freeOf, treeOf, type CapLine, type Node } from "./tree.ts";
 
 const windowWords: Readonly<Record<CapLine["window"], string>> = {
   daily: "today",
@@ -41,7 +41,14 @@ function Pace({ line }: { line: CapLine }) {
   return words !== undefined && <span className={`warn ${classes["pace"]}`}>{words}</span>;
 }
 
-function Branch({ node, ws }: { node: Node; ws: string }) {
+interface BranchProps {
+  readonly node: Node;
+  readonly ws: string;
+  /** There are more keys than are read: those without a cap are the last of them. */
+  readonly isCut: boolean;
+}
+
+function Branch({ node, ws, isCut }: BranchProps) {
   return (
     <li>
       <div className={classes["node"]}>
@@ -68,13 +75,9 @@ function Branch({ node, ws }: { node: Node; ws: string }) {
       {(node.below.length > 0 || node.free > 0) && (
         <ul className={classes["below"]}>
           {node.below.map((one) => (
-            <Branch key={`${one.layer} ${one.id}`} node={one} ws={ws} />
+            <Branch key={`${one.layer} ${one.id}`} node={one} ws={ws} isCut={isCut} />
           ))}
-          {node.free > 0 && (
-            <li className="muted">
-              {node.free === 1 ? "1 key" : `${node.free} keys`} without a cap
-            </li>
-          )}
+          {node.free > 0 && <li className="muted">{freeOf(node.free, isCut)}</li>}
         </ul>
       )}
     </li>
@@ -100,6 +103,7 @@ export function Caps({ id }: { id: string }) {
         <ul className={classes["tree"]}>
           <Branch
             ws={id}
+            isCut={keys.isCut}
             node={treeOf({ workspace: workspace.data, members: members.rows, keys: keys.rows })}
           />
         </ul>

@@ -47,6 +47,10 @@ function linesOf({ spend_caps, spend, remaining, resets_at }: Capped): CapLine[]
 
 const percentOf = ({ spent, cap }: CapLine): number => shareOf(parseUsd(spent), parseUsd(cap));
 
+/** How many keys have no cap, in words; `isCut`: of those that were read, and there may be more. */
+export const freeOf = (free: number, isCut: boolean): string =>
+  `${free === 1 ? "1 key" : `${free} keys`}${isCut ? " or more" : ""} without a cap`;
+
 interface Named extends Capped {
   readonly id: string;
   readonly name: string;
