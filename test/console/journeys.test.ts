@@ -29,6 +29,8 @@ it("a member makes a key, copies a call, sends it, sees the mark turn and opens 
   await page.getByRole("button", { name: "Copy the call with curl" }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   const copied = await page.evaluate<string>("globalThis.copied");
+  await page.getByRole("button", { name: "Copy the base URL" }).click();
+  await expect.poll(() => page.evaluate("globalThis.copied")).toBe(world.gateway.url);
   const [, url = "", key = "", body = ""] =
     /^curl (\S+) .*?Bearer (gw_live_\w+)".*-d '(.*)'$/s.exec(copied) ?? [];
   expect(url).toBe(`${world.gateway.url}/v1/chat/completions`);

@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { asReached } from "../../base/reached.ts";
+import { Copy } from "../../ui/copy.tsx";
 import { FormError } from "../../ui/form-error.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -76,9 +77,12 @@ function FirstCall(props: {
           value={chosen ?? null}
           onChange={setModel}
         />
-        <Text>
-          Base URL <span className="mono">{url}</span>
-        </Text>
+        <Group gap="sm" mih={36}>
+          <Text>
+            Base URL <span className="mono">{url}</span>
+          </Text>
+          <Copy label="the base URL" text={() => url} />
+        </Group>
       </Group>
       {chosen === undefined ? (
         <Text>
