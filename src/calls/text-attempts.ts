@@ -153,12 +153,11 @@ async function refused(
   );
   const body = parseLenient(text);
   const wire = upstreamErrors(offer.protocol).decodeError(exchange.status, body);
-  const retryAfter = exchange.headers["retry-after"];
   const health = outcomeOfStatus(
     {
       status: exchange.status,
       wire,
-      retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
+      headers: exchange.headers,
       namesThing: () => namesThing(context.route.body),
     },
     context.services.clock.now(),

@@ -22,14 +22,14 @@ interface PeersParts {
 /** What this process knows of the providers, joined to what the other gateways know. What was opened is in `closers`. */
 export async function openHealth(parts: PeersParts, closers: Closers): Promise<Health> {
   const { database, secrets, log, catalog, clock, rules } = parts;
-  const health = new Health({ clock, rules });
+  const health = new Health({ clock, rules, providers: () => catalog.current().providers });
   const { signals } = database;
   const gateway = newId("gw");
   const peers = new HealthPeers({
     health,
     gateway,
     catalog: () => catalog.current(),
-    markOf: (apiKey) => secrets.lookup(apiKey).toString("hex").slice(0, 32),
+    markOf: (secret) => secrets.lookup(secret).toString("hex").slice(0, 32),
     warn: (err, message) => log.warn({ err }, message),
     link: {
       exchange: (name, changes) =>

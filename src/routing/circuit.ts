@@ -60,7 +60,7 @@ export class Circuit {
   /** When it opened; undefined while it is closed. */
   #openedMs: number | undefined;
   /** Of the last change between open and closed: what began before it says nothing about what came of it. */
-  #changedMs = -Infinity;
+  #changedMs: number;
   #pauseMs = 0;
   #pauseEndMs = 0;
   #probeEndMs = 0;
@@ -73,8 +73,10 @@ export class Circuit {
   /** What a doubted gateway said last. */
   #unheard: OpenWord | undefined;
 
-  constructor(rules: CircuitRules) {
+  /** `sinceMs`: what began before it says nothing of this provider. */
+  constructor(rules: CircuitRules, sinceMs = -Infinity) {
     this.#rules = rules;
+    this.#changedMs = sinceMs;
   }
 
   state(nowMs: number): CircuitState {

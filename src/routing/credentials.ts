@@ -4,6 +4,7 @@
  * refused is an input like what this one was.
  */
 import type { Credential, Provider } from "../catalog/index.ts";
+import { placeOf } from "./provider-forms.ts";
 import { rendezvous } from "./rendezvous.ts";
 
 /** What a refusal says of the key it was given with. */
@@ -56,10 +57,10 @@ interface Use {
   readonly model: string;
 }
 
-/** By the key itself too: what a vendor said of a key does not hold for the one that took its place. */
-const wide = ({ provider }: Use, id: string): string => {
+/** By the key itself and its place too: what a vendor said of a key holds neither for its successor nor at another address. */
+const wide = ({ provider }: Pick<Use, "provider">, id: string): string => {
   const key = provider.credentials.find((credential) => credential.id === id)?.apiKey ?? "";
-  return `${provider.id} ${id} ${key}`;
+  return `${provider.id} ${id} ${key} ${placeOf(provider)}`;
 };
 const narrow = (use: Use, id: string): string => `${wide(use, id)} ${use.model}`;
 const nameOf = { credential: wide, model: narrow };
@@ -172,6 +173,14 @@ export class Credentials {
     const endMs = Math.max(heardMs, this.#coolDowns.get(name)?.endMs ?? 0);
     const pauseMs = Math.min(word.pauseMs, pauseMsMax);
     if (pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
+  }
+
+  /** A provider has changed: what is held against keys that it has no more is over. `now` is absent where it is gone. */
+  keep(providerId: string, now: Provider | undefined): void {
+    const kept = now?.credentials.map(({ id }) => wide({ provider: now }, id)) ?? [];
+    for (const name of this.#coolDowns.keys())
+      if (name.startsWith(`${providerId} `) && !kept.some((one) => name.startsWith(one)))
+        this.#coolDowns.delete(name);
   }
 
   #rulesOf(of: CredentialRefusal["of"]): CoolDownRules {

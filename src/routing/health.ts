@@ -6,7 +6,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Credential, Provider } from "../catalog/index.ts";
 import {
-  Circuit,
   defaultCircuitRules,
   type CircuitRules,
   type OpenWord,
@@ -20,13 +19,11 @@ import {
   type CredentialRules,
 } from "./credentials.ts";
 import { Unsaid } from "./last-hour.ts";
-import { Speed, type MeasuredCall } from "./speed.ts";
+import { OfferHealths, type OfferHealth, type ServedModel } from "./offer-health.ts";
+import { ProviderForms, type Providers } from "./provider-forms.ts";
+import type { MeasuredCall } from "./speed.ts";
 
-/** What health is kept of: an upstream's model at a provider. Every kind of offer is one. */
-export interface ServedModel {
-  readonly provider: string;
-  readonly upstreamModel: string;
-}
+export type { ServedModel } from "./offer-health.ts";
 
 export interface HealthRules {
   readonly circuit: CircuitRules;
@@ -58,12 +55,6 @@ export interface HealthAttempt {
   readonly begunMs: number;
 }
 
-/** What is known of one (provider, model). */
-export interface OfferHealth {
-  readonly circuit: Circuit;
-  readonly speed: Speed;
-}
-
 /** One key of a provider, for one of its models or for all. */
 export interface RefusedKey {
   readonly provider: Provider;
@@ -87,6 +78,8 @@ export interface HealthOptions {
   /** For what people read; intervals are measured by a clock that never goes back. */
   readonly clock: Clock;
   readonly rules?: HealthRules | undefined;
+  /** Those of the catalogue in force: what was found of one is over when it changes. Absent: none ever does. */
+  readonly providers?: (() => Providers) | undefined;
   /** Milliseconds; never goes back. `performance.now` where absent. */
   readonly nowMs?: (() => number) | undefined;
   /** Uniform in [0, 1). */
@@ -99,9 +92,9 @@ export class Health {
   readonly #clock: Clock;
   readonly #rules: HealthRules;
   readonly #credentials: Credentials;
-  /** As many as the catalogue has upstream models; they outlive a reload of it. */
-  readonly #byName = new Map<string, OfferHealth>();
-  readonly #byOffer = new WeakMap<ServedModel, OfferHealth>();
+  readonly #providers: HealthOptions["providers"];
+  readonly #forms = new ProviderForms();
+  readonly #offers: OfferHealths;
   /** How attempts ended, until it is added to what all gateways know. */
   readonly unsaid = new Unsaid();
   #peers: Peers | undefined;
@@ -110,6 +103,8 @@ export class Health {
     this.nowMs = options.nowMs ?? (() => performance.now());
     this.#clock = options.clock;
     this.#rules = options.rules ?? defaultHealthRules;
+    this.#providers = options.providers;
+    this.#offers = new OfferHealths(this.#rules.circuit);
     this.#credentials = new Credentials(this.#rules.credentials, options.random ?? Math.random);
   }
 
@@ -120,16 +115,18 @@ export class Health {
 
   /** What is known of an offer. */
   of(offer: ServedModel): OfferHealth {
-    let known = this.#byOffer.get(offer);
-    if (known !== undefined) return known;
-    const name = `${offer.provider} ${offer.upstreamModel}`;
-    known = this.#byName.get(name);
-    if (known === undefined) {
-      known = { circuit: new Circuit(this.#rules.circuit), speed: new Speed() };
-      this.#byName.set(name, known);
+    this.#renew();
+    return this.#offers.of(offer);
+  }
+
+  /** Providers that have changed are new ones. */
+  #renew(): void {
+    if (this.#providers === undefined) return;
+    const providers = this.#providers();
+    for (const id of this.#forms.changed(providers)) {
+      this.#offers.forget(id, providers.has(id) ? this.nowMs() : undefined);
+      this.#credentials.keep(id, providers.get(id));
     }
-    this.#byOffer.set(offer, known);
-    return known;
   }
 
   /** `ready`: calls may go there. `due`: one may, to probe it. `out`: none may while others are left. */
@@ -202,7 +199,7 @@ export class Health {
   /** The circuits of all that was asked since the start, each with its provider and the vendor's name of the model. */
   circuits(): (readonly [served: string, state: CircuitState])[] {
     const nowMs = this.nowMs();
-    return [...this.#byName].map(([name, { circuit }]) => [name, circuit.state(nowMs)]);
+    return this.#offers.all().map(([name, { circuit }]) => [name, circuit.state(nowMs)]);
   }
 
   /** The provider's keys that are left alone now, by their ids: until when at the longest, and why. */

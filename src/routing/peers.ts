@@ -4,8 +4,9 @@
  * docs/routing.md, "On all gateways".
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Catalog } from "../catalog/index.ts";
+import type { Catalog, Provider } from "../catalog/index.ts";
 import type { Health, Peers, RefusedKey, ServedModel } from "./health.ts";
+import { formOf, placeOf } from "./provider-forms.ts";
 
 /** What a row is about: a circuit, or a key for all models (`model` is empty) or for one. */
 interface Subject {
@@ -13,8 +14,9 @@ interface Subject {
   readonly provider: string;
   /** The upstream's name of it. */
   readonly model: string;
-  /** Of a key: its id, and a digest that tells it from the one that takes its place. Empty for a circuit. */
+  /** Of a key: its id. Empty for a circuit. */
   readonly credential: string;
+  /** A digest that tells a provider, or its key, from the one that takes its place. Empty: from a gateway that knew none. */
   readonly mark: string;
 }
 
@@ -52,8 +54,8 @@ interface PeersOptions {
   /** This process's name among them. */
   readonly gateway: string;
   readonly catalog: () => Pick<Catalog, "providers">;
-  /** A digest of a key that says nothing of it. */
-  readonly markOf: (apiKey: string) => string;
+  /** A digest of a secret that says nothing of it. */
+  readonly markOf: (secret: string) => string;
   readonly warn: (error: unknown, message: string) => void;
 }
 
@@ -91,18 +93,18 @@ export class HealthPeers implements Peers {
   circuitChanged({ provider, upstreamModel }: ServedModel): void {
     const { health } = this.#options;
     const subject = { kind: "circuit" as const, provider, model: upstreamModel, credential: "" };
-    this.#say({ ...subject, mark: "" }, () =>
+    this.#say({ ...subject, mark: this.#markNow(subject) ?? "" }, () =>
       health.of({ provider, upstreamModel }).circuit.word(health.nowMs()),
     );
   }
 
   keyChanged(key: RefusedKey): void {
-    const { health, markOf } = this.#options;
-    const apiKey = key.provider.credentials.find(({ id }) => id === key.id)?.apiKey;
-    if (apiKey === undefined) return;
+    const { health } = this.#options;
+    const { provider, id: credential } = key;
     const model = key.of === "model" ? key.model : "";
-    const subject = { kind: "credential" as const, provider: key.provider.id, model };
-    this.#say({ ...subject, credential: key.id, mark: markOf(apiKey) }, () => health.keyWord(key));
+    const subject = { kind: "credential" as const, provider: provider.id, model, credential };
+    const mark = this.#markOf(provider, subject);
+    if (mark !== undefined) this.#say({ ...subject, mark }, () => health.keyWord(key));
   }
 
   async askProbe(offer: ServedModel, probeMs: number): Promise<number> {
@@ -187,14 +189,35 @@ export class HealthPeers implements Peers {
         if (before !== undefined) heard.set(name, before);
         continue;
       }
+      const isNew = row.version !== before && row.gateway !== this.#options.gateway;
+      // What is configured otherwise here may become the same yet: it is not heard before.
+      if (isNew && !this.#isMeant(row)) continue;
       heard.set(name, row.version);
-      if (row.version !== before && row.gateway !== this.#options.gateway) this.#take(row);
+      if (isNew) this.#take(row);
     }
     this.#heard = heard;
   }
 
+  /** Whether a row is about what this gateway has under its name too. Gateways of before marked no circuits. */
+  #isMeant(row: HealthRow): boolean {
+    return (row.kind === "circuit" && row.mark === "") || row.mark === this.#markNow(row);
+  }
+
+  /** The mark of what this gateway has under a name; undefined where it has nothing. */
+  #markNow(subject: Omit<Subject, "mark">): string | undefined {
+    const provider = this.#options.catalog().providers.get(subject.provider);
+    return provider && this.#markOf(provider, subject);
+  }
+
+  #markOf(provider: Provider, { kind, credential }: Omit<Subject, "mark">): string | undefined {
+    const { markOf } = this.#options;
+    if (kind === "circuit") return markOf(formOf(provider));
+    const key = provider.credentials.find(({ id }) => id === credential);
+    return key && markOf(`${key.apiKey} ${placeOf(provider)}`);
+  }
+
   #take(row: HealthRow): void {
-    const { health, catalog, markOf } = this.#options;
+    const { health, catalog } = this.#options;
     const { holds, pauseMs, leftMs, probeLeftMs, credential: id } = row;
     const provider = catalog().providers.get(row.provider);
     if (provider === undefined) return;
@@ -206,8 +229,6 @@ export class HealthPeers implements Peers {
       const word = { by: row.gateway, pauseMs, pauseEndMs: endMs, probeEndMs };
       return health.heardCircuit(offer, holds ? word : undefined);
     }
-    const apiKey = provider.credentials.find((one) => one.id === id)?.apiKey;
-    if (apiKey === undefined || markOf(apiKey) !== row.mark) return;
     const of = row.model === "" ? "credential" : "model";
     const word = holds ? { pauseMs, endMs } : undefined;
     health.heardKey({ provider, id, of, model: row.model }, word);

@@ -115,8 +115,8 @@ interface Refusal {
   readonly status: number;
   /** Its error body as the protocol's `decodeError` understood it. */
   readonly wire: WireError;
-  /** The header `Retry-After`: seconds or a date. */
-  readonly retryAfter: string | undefined;
+  /** Of which `Retry-After` and `retry-after-ms` are read. */
+  readonly headers: Parameters<typeof retryAfterMsOf>[0];
   /** Whether the request names anything that its vendor keeps, such as a file; asked where the refusal does not say. */
   readonly namesThing?: (() => boolean) | undefined;
 }
@@ -126,10 +126,10 @@ interface Refusal {
  * `nowMs` is what a date in `Retry-After` is compared with.
  */
 export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick<Row, "fault"> {
-  const { status, wire, retryAfter } = refusal;
+  const { status, wire, headers } = refusal;
   const row = rowOf(refusal);
   const { fault, retrySame, hurtsHealth, refused } = row;
-  const retryAfterMs = retryAfterMsOf(retryAfter, nowMs) ?? retryAfterInBody(wire);
+  const retryAfterMs = retryAfterMsOf(headers, nowMs) ?? retryAfterInBody(wire);
   return {
     fault,
     retrySame,

@@ -1,9 +1,23 @@
-/** The header `Retry-After`: seconds, or a date. RFC 9110, 10.2.3. */
+/** How long an answer asks to be left alone: `Retry-After` (RFC 9110, 10.2.3), or `retry-after-ms` of OpenAI and Azure. */
 
-/** How long a vendor asks to be left alone, in milliseconds; undefined where it says nothing that can be read, or a time that is over. */
-export function retryAfterMsOf(header: string | undefined, nowMs: number): number | undefined {
+/** Headers with lower-case names. */
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * In milliseconds; undefined where nothing is said that can be read, or a time that is over. `retry-after-ms` wins, as in
+ * the vendor's own clients: it is the exact one of the two.
+ */
+export function retryAfterMsOf(headers: Headers, nowMs: number): number | undefined {
+  const exact = positive(Number(textOf(headers["retry-after-ms"])));
+  if (exact !== undefined) return exact;
+  const header = textOf(headers["retry-after"]);
   if (header === undefined) return undefined;
   const seconds = Number(header);
-  const ms = Number.isNaN(seconds) ? Date.parse(header) - nowMs : seconds * 1000;
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+  return positive(Number.isNaN(seconds) ? Date.parse(header) - nowMs : seconds * 1000);
 }
+
+const textOf = (header: Headers[string]): string | undefined =>
+  typeof header === "string" ? header : undefined;
+
+const positive = (ms: number): number | undefined =>
+  Number.isFinite(ms) && ms > 0 ? ms : undefined;

@@ -164,7 +164,7 @@ const outcomeOf = ([, protocol, body, status = 404]: Row, request: object = {}) 
     {
       status,
       wire: codecs[protocol].decodeError(status, body),
-      retryAfter: undefined,
+      headers: {},
       namesThing: () => namesThing(request),
     },
     0,

@@ -66,13 +66,31 @@ describe("when to come again", () => {
     { title: "an hour at most", status: 503, wire: silent, header: "86400", seconds: 3600 },
     { title: "an overload's own word", status: 529, wire: silent, header: "12", seconds: 12 },
   ])("$title", ({ status, wire, header, seconds }) => {
-    const { error } = outcomeOfStatus({ status, wire, retryAfter: header }, nowMs);
+    const { error } = outcomeOfStatus({ status, wire, headers: { "retry-after": header } }, nowMs);
     expect(error.retryAfterSeconds).toBe(seconds);
   });
 
+  it.each([
+    { headers: { "retry-after-ms": "1500", "retry-after": "2" }, ms: 1_500, seconds: 2 },
+    { headers: { "retry-after-ms": "250" }, ms: 250, seconds: 1 },
+    { headers: { "retry-after-ms": "0", "retry-after": "7" }, ms: 7_000, seconds: 7 },
+    { headers: { "retry-after-ms": "soon", "retry-after": "7" }, ms: 7_000, seconds: 7 },
+    { headers: { "retry-after-ms": "-1" }, ms: undefined, seconds: 5 },
+  ])(
+    "is read of retry-after-ms, which OpenAI and Azure send: $headers",
+    ({ headers, ms, seconds }) => {
+      const { credential, error } = outcomeOfStatus({ status: 429, wire: silent, headers }, nowMs);
+      expect(credential).toEqual({ of: "model", retryAfterMs: ms });
+      expect(error.retryAfterSeconds).toBe(seconds);
+    },
+  );
+
   it("is not said of a failure that names no time of its own", () => {
     for (const status of [400, 401, 404, 500, 502, 504]) {
-      const { error } = outcomeOfStatus({ status, wire: silent, retryAfter: "7" }, nowMs);
+      const { error } = outcomeOfStatus(
+        { status, wire: silent, headers: { "retry-after": "7" } },
+        nowMs,
+      );
       expect(error.retryAfterSeconds).toBeUndefined();
     }
   });
@@ -80,7 +98,10 @@ describe("when to come again", () => {
 
 describe("whose fault it is", () => {
   const outcome = (status: number, code?: string, retryAfter?: string) =>
-    outcomeOfStatus({ status, wire: { message: "no", code }, retryAfter }, nowMs);
+    outcomeOfStatus(
+      { status, wire: { message: "no", code }, headers: { "retry-after": retryAfter } },
+      nowMs,
+    );
 
   it("402 and other refusals of our credential hurt nobody's health, are not asked again, and name the credential", () => {
     for (const status of [401, 402, 403]) {
@@ -111,7 +132,7 @@ describe("whose fault it is", () => {
     "%i of a prompt that moderation refused is the caller's, and says nothing of the key: %s",
     (status, message, told) => {
       const refused = outcomeOfStatus(
-        { status, wire: { message, code: "permission-denied" }, retryAfter: undefined },
+        { status, wire: { message, code: "permission-denied" }, headers: {} },
         nowMs,
       );
       expect(refused).toMatchObject({ fault: "caller", hurtsHealth: false, retrySame: false });
@@ -202,7 +223,7 @@ it.each([
   [403, true],
   [500, false],
 ])("ERR: a caller is not led to their own key by the refusal of ours: %i", (status, isKey) => {
-  const { error } = outcomeOfStatus({ status, wire: silent, retryAfter: undefined }, nowMs);
+  const { error } = outcomeOfStatus({ status, wire: silent, headers: {} }, nowMs);
   expect(error.code).toBe("upstream_error");
   expect(error.message.includes("this gateway's own key, not yours")).toBe(isKey);
 });

@@ -75,7 +75,7 @@ describe("what a refusal or a failure means", () => {
     [7, 7],
   ])("a body that says %s seconds lets the caller come again in %i", (retryAfterSeconds, told) => {
     const wire = { message: "Slow down.", retryAfterSeconds };
-    const outcome = outcomeOfStatus({ status: 429, wire, retryAfter: undefined }, 0);
+    const outcome = outcomeOfStatus({ status: 429, wire, headers: {} }, 0);
     expect(outcome.error.retryAfterSeconds).toBe(told);
   });
 

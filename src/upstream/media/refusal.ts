@@ -76,10 +76,9 @@ export function asAnswered<Read extends MediaState | MediaRefusal>(
   nowMs: number,
 ): Read {
   const read = asReported(provider, state);
-  const header = headers["retry-after"];
-  return read.state === "refused" && typeof header === "string"
-    ? { ...read, retryAfterMs: retryAfterMsOf(header, nowMs) }
-    : read;
+  if (read.state !== "refused") return read;
+  const retryAfterMs = retryAfterMsOf(headers, nowMs);
+  return retryAfterMs === undefined ? read : { ...read, retryAfterMs };
 }
 
 /** Reads a refusal. */
@@ -103,7 +102,7 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
     return { fault: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...toCaller };
   }
   const { fault, retrySame, hurtsHealth, credential, error } = outcomeOfStatus(
-    { status, wire: { message, param, code: refusal.code }, retryAfter: undefined },
+    { status, wire: { message, param, code: refusal.code }, headers: {} },
     0,
   );
   return {

@@ -1,0 +1,52 @@
+/**
+ * Whether a provider is still the one of which something was found. One that is asked at another address, in another way or
+ * with other keys is a new one: the pause of the old one says nothing of it. docs/routing.md "When one fails".
+ */
+import { createHash } from "node:crypto";
+import type { Provider } from "../catalog/index.ts";
+
+const digestOf = (value: unknown): string =>
+  createHash("sha256").update(JSON.stringify(value)).digest("base64url");
+
+/** Computes once for each object of a configuration that was read. */
+function remembered(digest: (provider: Provider) => string): (provider: Provider) => string {
+  const known = new WeakMap<Provider, string>();
+  return (provider) => {
+    let found = known.get(provider);
+    if (found === undefined) {
+      found = digest(provider);
+      known.set(provider, found);
+    }
+    return found;
+  };
+}
+
+/** A digest of where and how a provider is asked, without its keys. */
+export const placeOf = remembered(({ dialect, baseUrl, access, guarded }) =>
+  digestOf({ dialect, baseUrl, access, guarded }),
+);
+
+/** The same with its keys. */
+export const formOf = remembered((provider) =>
+  digestOf([placeOf(provider), provider.credentials.map(({ id, apiKey }) => [id, apiKey])]),
+);
+
+/** Those of a catalogue, by their ids. */
+export type Providers = ReadonlyMap<string, Provider>;
+
+export class ProviderForms {
+  #providers: Providers | undefined;
+  #forms: ReadonlyMap<string, string> = new Map();
+
+  /** The ids of those that have changed since the last time, or are gone. Costs nothing while the map is the same object. */
+  changed(providers: Providers): readonly string[] {
+    if (providers === this.#providers) return none;
+    const forms = new Map([...providers].map(([id, provider]) => [id, formOf(provider)] as const));
+    const before = this.#forms;
+    this.#providers = providers;
+    this.#forms = forms;
+    return [...before].filter(([id, form]) => forms.get(id) !== form).map(([id]) => id);
+  }
+}
+
+const none: readonly string[] = [];
