@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { GatewayError } from "../base/errors.ts";
 import { graceSecondsMax } from "../base/management.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
+import { noteModels } from "./allowlist-notes.ts";
 import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
@@ -128,8 +129,10 @@ function addCreate(create: Command): void {
         return api.call({ method: "POST", path: "/keys", body });
       };
     },
-    show: (record) =>
-      console.log(`${record.key}\n\n${record.id} "${record.name}" in ${record.workspace_id}`),
+    show(record) {
+      console.log(`${record.key}\n\n${record.id} "${record.name}" in ${record.workspace_id}`);
+      noteModels(record);
+    },
   });
 }
 

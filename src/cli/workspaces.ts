@@ -1,6 +1,7 @@
 /** `tollgate workspaces`: list, create, set. docs/cli.md. */
 import type { Command } from "commander";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
+import { noteModels } from "./allowlist-notes.ts";
 import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
@@ -112,4 +113,5 @@ function addSet(set: Command): void {
 function print(record: Json): void {
   const caps = capsText(record.spend_caps);
   console.log(`${record.id} "${record.name}" is ${record.status}${caps && `; caps: ${caps}`}`);
+  noteModels(record);
 }

@@ -21,6 +21,7 @@ export {
   type Constraints,
   type RoutingScope,
 } from "./scope.ts";
+export { meantModel } from "./unknown-model.ts";
 export { mediaModel, planMedia, type MediaPlan, type MediaPlanInput } from "./plan-media.ts";
 export { plan, type Plan, type PlanInput } from "./plan.ts";
 export { previewPlan } from "./preview.ts";

@@ -1,6 +1,7 @@
-/** The error of a model that does not exist, with the one that may have been meant. */
+/** Names that are no model's id: which model may have been meant, and the error of a call. */
 import { GatewayError } from "../base/errors.ts";
-import type { Catalog } from "../catalog/index.ts";
+import { nearest } from "../base/suggest.ts";
+import { modelNames, type Catalog } from "../catalog/index.ts";
 
 type Models = Catalog["models"];
 
@@ -22,6 +23,35 @@ function likelyIds(models: Models): ReadonlyMap<string, string> {
     known.set(models, likely);
   }
   return likely;
+}
+
+/** Names that were looked for, so that a list of keys with the same mistake looks once. */
+const sought = new WeakMap<Models, Map<string, string | undefined>>();
+const soughtMax = 1_000;
+
+function nearestId(name: string, models: Models): string | undefined {
+  let before = sought.get(models);
+  if (before === undefined || before.size >= soughtMax) {
+    before = new Map();
+    sought.set(models, before);
+  }
+  if (!before.has(name)) before.set(name, nearest(name, [...models.keys()]));
+  return before.get(name);
+}
+
+/**
+ * The id that may be meant by a name that is no model's id: of the model whose alias it is, else of the one whose id is like
+ * it. For people who manage: comparing takes up to a millisecond.
+ */
+export function meantModel(
+  name: string,
+  catalog: Catalog,
+): { readonly id: string; readonly isAlias: boolean } | undefined {
+  const { models, defaultModel } = catalog;
+  const alias = modelNames(catalog).any(name);
+  if (alias !== undefined && alias !== defaultModel) return { id: alias, isAlias: true };
+  const id = likelyIds(models).get(plain(name)) ?? nearestId(name, models);
+  return id === undefined ? undefined : { id, isAlias: false };
 }
 
 /** What a caller reads who asks for a model that there is not. `why`: what else is wrong with its id. */

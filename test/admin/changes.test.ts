@@ -269,6 +269,14 @@ describe("changes", () => {
       model_allowlist: ["no/such-model", "sandbox/chat"],
     });
     expect(unknown.json.out_of_scope_models).toEqual(["no/such-model"]);
+    expect(unknown.json.unknown_models).toEqual([
+      { name: "no/such-model", did_you_mean: null, is_alias: false },
+    ]);
+    const mistyped = await narrow(`/workspaces/${world.home.id}`, ["sandbox/chta"]);
+    expect(mistyped.json.unknown_models).toEqual([
+      { name: "sandbox/chta", did_you_mean: "sandbox/chat", is_alias: false },
+    ]);
+    world.must(await narrow(`/workspaces/${world.home.id}`, []));
   });
 
   it("VIS-01 VIS-02 VIS-03: admins list every key of the workspace, members their own, and nobody else the legacy ones", async () => {

@@ -68,6 +68,17 @@ describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kin
   });
   afterAll(() => gateway.stop());
 
+  it("ALLOW-01: a model that there is not is told beside the key, with the one that is meant, and is no error", async () => {
+    const args = ["keys", "create", "--name", "listed", "--models", "sandbox/chta,nope/nope"];
+    const { code, stdout, stderr } = await by(args, environment);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^gw_live_\S+\n\n\S+ "listed" in \S+\n$/);
+    expect(stderr).toBe(
+      'note: there is no model "sandbox/chta" now: did you mean "sandbox/chat"?\n' +
+        'note: there is no model "nope/nope" now: tollgate models lists them\n',
+    );
+  });
+
   it("KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key's whole life, each step of which counts for the very next call", async () => {
     const made = (await run("keys create --name ci --json", environment, by)) as KeyJson;
     expect(await call(gateway.url, made.key)).toBe("200 ok");

@@ -7,13 +7,13 @@ import { apiKeySchema } from "../shapes/key.ts";
 import { orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import type { AdminAnswer } from "./route.ts";
-import { layersOfWorkspace, outOfScopeModels } from "./scope.ts";
-import { outOfScope } from "./shapes.ts";
+import { layersOfWorkspace, scopeOfLayer } from "./scope.ts";
+import { scopeFields } from "./shapes.ts";
 
 const record = Type.Object({
   ...apiKeySchema.properties,
   owner_email: orNull(Type.String({ description: "Of `created_by`; null without an owner." })),
-  out_of_scope_models: outOfScope,
+  ...scopeFields,
 });
 
 const secret = {
@@ -47,11 +47,7 @@ export async function renderKeys(
         await readSpend(services.database, key.workspaceId, { layer: "key", id: key.id }),
       ),
       owner_email: emails.get(key.createdBy ?? "") ?? null,
-      out_of_scope_models: outOfScopeModels(
-        catalog,
-        key.modelAllowlist,
-        layers.get(key.workspaceId)!,
-      ),
+      ...scopeOfLayer(catalog, key.modelAllowlist, layers.get(key.workspaceId)!),
     })),
   );
 }

@@ -27,7 +27,7 @@ import {
   routingOf,
   strict,
 } from "./schemas.ts";
-import { checkProviders, outOfScopeModels } from "./scope.ts";
+import { checkProviders, scopeOfLayer } from "./scope.ts";
 import { layerFields, stamps } from "./shapes.ts";
 
 const organization = Type.Object({
@@ -49,7 +49,7 @@ function render({ catalog }: AdminServices, record: Organization): object {
     id: record.id,
     object: "organization",
     ...organizationKind.view(record),
-    out_of_scope_models: outOfScopeModels(catalog(), record.modelAllowlist, []),
+    ...scopeOfLayer(catalog(), record.modelAllowlist, []),
     created_at: record.createdAt.toISOString(),
     updated_at: record.updatedAt.toISOString(),
   };

@@ -5,7 +5,7 @@
 import { snakeName } from "../../base/casing.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/index.ts";
-import { modelsFor, openScope, type CallableModel } from "../../routing/index.ts";
+import { meantModel, modelsFor, openScope, type CallableModel } from "../../routing/index.ts";
 import {
   followRouting,
   getOrganization,
@@ -18,8 +18,31 @@ import {
   type ScopeLayer,
 } from "../../tenancy/index.ts";
 
+/** So many unknown names are shown of a list; which models are meant is looked for with the first of them. */
+const unknownMax = 20;
+const soughtMax = 3;
+
+/** The first entries of an allowlist that are no model's id now, in its order. They are allowed: a model may come. */
+function unknownModels(catalog: Catalog, allowlist: readonly string[]) {
+  const unknown = allowlist.filter((name) => !catalog.models.has(name));
+  return unknown.slice(0, unknownMax).map((name, at) => {
+    const meant = at < soughtMax ? meantModel(name, catalog) : undefined;
+    return { name, did_you_mean: meant?.id ?? null, is_alias: meant?.isAlias ?? false };
+  });
+}
+
+/** What the settings of a layer mean now, for its answer: `out_of_scope_models` and `unknown_models`. */
+export const scopeOfLayer = (
+  catalog: Catalog,
+  allowlist: readonly string[],
+  above: readonly ScopeLayer[],
+) => ({
+  out_of_scope_models: outOfScopeModels(catalog, allowlist, above),
+  unknown_models: unknownModels(catalog, allowlist),
+});
+
 /** The entries of an allowlist that the layers above, or the catalogue, leave uncallable. In the list's order. */
-export function outOfScopeModels(
+function outOfScopeModels(
   catalog: Catalog,
   allowlist: readonly string[],
   above: readonly ScopeLayer[],

@@ -1,18 +1,39 @@
 /** What several answers of the management API have in common, as schemas. */
 import { Type } from "../../base/json-schema.ts";
-import { timestamp } from "../shapes/schema.ts";
+import { orNull, timestamp } from "../shapes/schema.ts";
 import { apiKeySchema } from "../shapes/key.ts";
 
 const { spend_caps, spend, remaining, resets_at, model_allowlist, routing, rate_limits } =
   apiKeySchema.properties;
 
-export const outOfScope = Type.Array(Type.String(), {
+const outOfScope = Type.Array(Type.String(), {
   description:
     "Entries of `model_allowlist` that cannot be called now, because a layer above, or the configuration, leaves them out. They come back by themselves.",
 });
 
+const unknown = Type.Array(
+  Type.Object({
+    name: Type.String(),
+    did_you_mean: orNull(
+      Type.String({
+        description: "The id of the model whose alias it is, or whose id is like it.",
+      }),
+    ),
+    is_alias: Type.Boolean({
+      description: "It is another name of `did_you_mean`. An allowlist takes ids: put that there.",
+    }),
+  }),
+  {
+    description:
+      "The first 20 entries of `model_allowlist` that are no model's id. They allow nothing now, and count once such a model is configured.",
+  },
+);
+
+/** What an allowlist means now. */
+export const scopeFields = { out_of_scope_models: outOfScope, unknown_models: unknown };
+
 /** A layer that narrows what may be called. */
-export const layerFields = { model_allowlist, routing, out_of_scope_models: outOfScope };
+export const layerFields = { model_allowlist, routing, ...scopeFields };
 
 /** Caps, and how far they are used, and limits. */
 export const spendFields = { spend_caps, spend, remaining, resets_at, rate_limits };

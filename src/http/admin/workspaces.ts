@@ -46,7 +46,7 @@ import {
   strict,
   words,
 } from "./schemas.ts";
-import { checkProviders, outOfScopeModels } from "./scope.ts";
+import { checkProviders, scopeOfLayer } from "./scope.ts";
 import { layerFields, spendFields, stamps } from "./shapes.ts";
 
 const thresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
@@ -125,7 +125,7 @@ async function render(services: AdminServices, record: Workspace): Promise<objec
       record.spendCaps,
       await readSpend(services.database, record.id, { layer: "workspace", id: record.id }),
     ),
-    out_of_scope_models: outOfScopeModels(services.catalog(), record.modelAllowlist, above),
+    ...scopeOfLayer(services.catalog(), record.modelAllowlist, above),
     created_at: record.createdAt.toISOString(),
     updated_at: record.updatedAt.toISOString(),
   };
