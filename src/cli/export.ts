@@ -10,7 +10,7 @@ import { openReplicaOf } from "./database.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { wordOf } from "./fields.ts";
 import { withDatabase } from "./open.ts";
-import { printJson } from "./print.ts";
+import { printJsonLine } from "./print.ts";
 import { environmentProxies } from "./proxies.ts";
 
 export interface ExportOptions {
@@ -71,7 +71,7 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
           const day = dayText(ms);
           const reads = replica ?? readsOf(database);
           const done = await exportByHand(reads, place, { kind, day, format });
-          if (options.json) printJson({ day, ...done });
+          if (options.json) printJsonLine({ day, ...done });
           else console.log(`${done.file}: ${done.rows} rows, ${done.bytes} bytes`);
         }
       } finally {

@@ -1,15 +1,20 @@
 /** Output of commands: a table for people, JSON for programs. */
 import { visibleJson } from "../base/visible.ts";
 
-/** Prints `value` as indented JSON. Bigints are written as decimal strings. */
-export function printJson(value: unknown): void {
-  const text = JSON.stringify(
-    value,
-    (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item),
-    2,
+const jsonOf = (value: unknown, indent?: number): string =>
+  visibleJson(
+    JSON.stringify(
+      value,
+      (_key, item: unknown) => (typeof item === "bigint" ? item.toString() : item),
+      indent,
+    ),
   );
-  console.log(visibleJson(text));
-}
+
+/** Prints `value` as indented JSON. Bigints are written as decimal strings. */
+export const printJson = (value: unknown): void => console.log(jsonOf(value, 2));
+
+/** Prints `value` as one line of JSON: for a command that prints several, each when it is there. */
+export const printJsonLine = (value: unknown): void => console.log(jsonOf(value));
 
 /** Prints rows as a table with aligned columns; the first row of names in capitals. */
 export function printTable(columns: readonly string[], rows: readonly (readonly string[])[]): void {

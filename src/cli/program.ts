@@ -144,7 +144,7 @@ function addDatabaseCommands(program: Command): void {
     .option("--to <day>", "the last day, included (the first)")
     .option("--into <place>", "a folder, or s3://bucket/prefix (exports.to of the configuration)")
     .option("--format <format>", "jsonl or parquet (exports.format of the configuration, or jsonl)")
-    .option("--json", "print the files as JSON")
+    .option("--json", "print one line of JSON for each file, when it is written")
     .action(async (what: string, options: ExportOptions) =>
       (await import("./export.ts")).exportCommand(what, options),
     );

@@ -194,7 +194,19 @@ describeDatabase("exports", (open) => {
     const [from, to] = [dayName(today - 2 * dayMs), dayName(today - dayMs)];
     const { code, stdout } = await run("ledger", "--from", from, "--to", to, "--json");
     expect(code).toBe(0);
-    expect(stdout).toContain(`"file": "ledger-${from}.jsonl.gz"`);
+    expect(
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(
+      [from, to].map((day) => ({
+        day,
+        file: `ledger-${day}.jsonl.gz`,
+        rows: expect.any(Number) as number,
+        bytes: expect.any(Number) as number,
+      })),
+    );
     const names = readdirSync(join(into, "days")).sort();
     expect(names).toEqual([from, to].map((day) => `ledger-${day}.jsonl.gz`));
     const [again, before] = [join(into, "days"), folder].map((place) =>
