@@ -15,7 +15,14 @@ import {
   textAt,
   type Protocol,
 } from "./protocols.ts";
-import { answering, readEvents, startWorld, stream, type World } from "./world.ts";
+import {
+  answering,
+  costAtSecondNano,
+  readEvents,
+  startWorld,
+  stream,
+  type World,
+} from "./world.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -86,6 +93,17 @@ describe("all four protocols stream", () => {
     const names = (await eventsOf(messages)).map((event) => event.event);
     expect(names.filter((name) => name === "content_block_stop")).toHaveLength(1);
     expect(names.slice(-3)).toEqual(["content_block_stop", "message_delta", "message_stop"]);
+  });
+
+  it("T16: a chat stream of an end marker alone is no answer: the next provider's is given and charged", async () => {
+    world.first.answer(stream(["data: [DONE]\n\n"]));
+    const answered = await world.call(chat, { model: `${chat.model}:@price`, stream: true });
+    expect(chat.textOfFrames(await readEvents(answered))).toBe(answerText);
+    expect(await world.row(answered)).toMatchObject({
+      provider: "second",
+      cost_nano: costAtSecondNano,
+      attempts: [{ provider: "first", outcome: "bad_answer" }, { provider: "second" }],
+    });
   });
 
   it("STREAM-06 STREAM-07: responses streams named events, and tells its usage in response.completed", async () => {

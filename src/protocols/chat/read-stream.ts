@@ -32,12 +32,18 @@ export interface ChatChoice {
 }
 
 const failedAnswer: WireError = { message: "The upstream ended the answer with an error." };
+/** As a whole answer without a choice is none. */
+const noAnswer: AnyEvent = {
+  type: "error",
+  error: { message: "The upstream's stream ended without an answer." },
+};
 
 /** The reader of one stream. After the end marker and after an error there is nothing. */
 export class ChatReader {
   readonly #told = new ToldUsage();
   /** The same as it came. */
   #wireUsage: WireObject | undefined;
+  #hasChoice = false;
   /** Whether a choice has. */
   #hasFinished = false;
   readonly #frames = new StreamFrames(varying);
@@ -61,9 +67,15 @@ export class ChatReader {
   read(event: SseEvent): ChatChunk | AnyEvent {
     if (this.#over) return nothing;
     const chunk = this.#frames.read(event);
-    const seen = typeof chunk === "string" ? unread[chunk] : this.#take(event, chunk);
+    const seen = typeof chunk === "string" ? this.#unread(chunk) : this.#take(event, chunk);
     this.#over = seen.type === "marker" || seen.type === "error";
     return seen;
+  }
+
+  /** A marker that nothing came before ends no answer. */
+  #unread(frame: keyof typeof unread): AnyEvent {
+    const seen = unread[frame];
+    return seen.type === "marker" && !this.#hasChoice ? noAnswer : seen;
   }
 
   #take(event: SseEvent, chunk: WireObject): ChatChunk | AnyEvent {
@@ -72,6 +84,7 @@ export class ChatReader {
     const wire = objects(chunk["choices"]);
     const choices = wire.map(readChoice);
     const failed = choices.some(({ reason }) => reason === "error");
+    this.#hasChoice ||= choices.length > 0;
     this.#hasFinished ||= choices.some(({ reason }) => reason !== undefined);
     const tellsUsage = this.#takeUsage(chunk, wire[0]);
     return { type: "chunk", chunk, choices, tellsUsage, error: failed ? failedAnswer : undefined };

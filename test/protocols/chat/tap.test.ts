@@ -96,6 +96,15 @@ describe("a chat stream in passing", () => {
     ]);
   });
 
+  it("T16: an end marker that no choice came before ends no answer", () => {
+    const counts = { ...base, choices: [], usage };
+    for (const stream of [sse("[DONE]"), sse(counts, "[DONE]")]) {
+      const { tap } = tapped(direct, framesOf(stream));
+      expect(tap.seen.ended).toBe(false);
+      expect(tap.seen.error).toEqual({ message: "The upstream's stream ended without an answer." });
+    }
+  });
+
   it("a stream without finish reason and end marker has not ended", () => {
     expect(tapped(direct, framesOf(sse(chunk({ content: "hi" })))).tap.seen.ended).toBe(false);
   });
