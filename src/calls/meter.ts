@@ -63,12 +63,16 @@ export function meterWhole(
 
 /**
  * The usage of an answer that its vendor still works at, and will tell nobody here: what was reserved for it. What it comes to is
- * billed by the vendor all the same.
+ * billed by the vendor all the same. `text`: what of it arrived.
  */
-export const meterUnderWay = (inputTokens: number, outputTokens: number): Metered => ({
-  usage: { ...noUsage, inputTokens, outputTokens },
-  source: "estimated",
-});
+export async function meterUnderWay(
+  inputTokens: number,
+  reservedTokens: number,
+  text = "",
+): Promise<Metered> {
+  const outputTokens = Math.max(reservedTokens, await tokensIn(text));
+  return { usage: { ...noUsage, inputTokens, outputTokens }, source: "estimated" };
+}
 
 async function estimate(inputTokens: number, text: string): Promise<Metered> {
   const outputTokens = await tokensIn(text);

@@ -10,7 +10,7 @@ import { noteParams } from "../base/notes.ts";
 import { createSseParser, SseOverflowError, type SseEvent } from "../base/sse.ts";
 import { textOf } from "../base/text.ts";
 import { priceUsage } from "../catalog/index.ts";
-import type { JsonObject, Route } from "../protocols/index.ts";
+import type { JsonObject, Route, StreamSeen } from "../protocols/index.ts";
 import {
   answerBytesMax,
   answeredError,
@@ -46,7 +46,7 @@ export async function answerWhole(
   recordFirstToken(context.record, context.services.clock.now());
   if (context.record.span?.isSampled === true) context.record.answeredBy = modelIn(answer);
   const metered = route.isUnderWay(answer)
-    ? meterUnderWay(context.inputEstimate, candidate.reservedOutputTokens)
+    ? await meterUnderWay(context.inputEstimate, candidate.reservedOutputTokens)
     : await meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
   // Before the charge: an answer that cannot be converted is not given, and not billed.
   if (call.stream) {
@@ -105,14 +105,24 @@ export async function answerStream(
   if (end.kind === "broken") throw end.error;
   const { seen } = tap;
   const isCut = end.kind === "client_gone";
-  const metered = isCut
-    ? await meterPartial(seen.usage, context.inputEstimate, seen.text)
-    : await meterWhole(seen.usage, context.inputEstimate, () => seen.text);
+  const metered = await (isCut
+    ? meterCut(context, candidate, seen)
+    : meterWhole(seen.usage, context.inputEstimate, () => seen.text));
   return answeredFor(context, candidate, metered, () => {
     noteSaid(context, () => ({ text: seen.text }));
     if (!isCut) context.reply.end(tap.release(metered.usage));
   });
 }
+
+/** A stream that its client left: what arrived, or all that was reserved where the vendor goes on without it. */
+const meterCut = (
+  { inputEstimate }: CallContext,
+  { reservedOutputTokens }: Candidate,
+  { usage, text, goesOn }: StreamSeen,
+): Promise<Metered> =>
+  goesOn === true && usage === undefined
+    ? meterUnderWay(inputEstimate, reservedOutputTokens, text)
+    : meterPartial(usage, inputEstimate, text);
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
   let answer: JsonObject | undefined;

@@ -205,4 +205,6 @@ export interface StreamSeen {
   readonly ended: boolean;
   /** The error event the upstream sent inside the stream. */
   readonly error: WireError | undefined;
+  /** The vendor goes on with the answer, and bills all of it, whoever leaves (`background`). Absent: it does not. */
+  readonly goesOn?: boolean | undefined;
 }

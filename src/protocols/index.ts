@@ -75,6 +75,6 @@ export {
   type ProtocolName,
   type UpstreamProtocol,
 } from "./canonical/request.ts";
-export type { CallFacts, Codec, StreamTap, WireError } from "./codec.ts";
+export type { CallFacts, Codec, StreamSeen, StreamTap, WireError } from "./codec.ts";
 export { convertedBody, createRoute } from "./convert.ts";
 export type { Route } from "./route.ts";

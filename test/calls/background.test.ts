@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { responses } from "../rows/protocols.ts";
-import { costAtFirstNano, startWorld, type World } from "../rows/world.ts";
+import { costAtFirstNano, startWorld, stream, type World } from "../rows/world.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -40,3 +40,27 @@ it("BILL-04 RESP-30: a response that its vendor works at in the background is ch
   const told = await world.call(responses, { model, extra });
   expect((await rowOf(told)).cost_nano).toBe(costAtFirstNano);
 });
+
+it.each([
+  [true, 1_000],
+  [false, 4],
+])(
+  "BILL-04 RESP-30 T62: a stream that its client leaves, with background %s, is charged %i tokens of output: such a vendor goes on",
+  async (background, outputTokens) => {
+    const until = responses.frames.findIndex((frame) => frame.includes("output_text.delta")) + 1;
+    world.answer(stream(responses.frames.slice(0, until), () => undefined));
+    const extra = { background, max_output_tokens: 1_000 };
+    const model = `${responses.model}:first`;
+    const answered = await world.call(responses, { model, stream: true, extra });
+    const reader = answered.body!.getReader();
+    const decoder = new TextDecoder();
+    let text = "";
+    while (!text.includes("output_text.delta"))
+      text += decoder.decode((await reader.read()).value, { stream: true });
+    await reader.cancel();
+    const { usage, usage_source, cost_nano } = await rowOf(answered);
+    expect(usage_source).toBe("estimated");
+    expect(usage).toMatchObject({ outputTokens });
+    expect(cost_nano).toBe(BigInt(usage["inputTokens"]! * 1_000 + outputTokens * 10_000));
+  },
+);

@@ -91,5 +91,5 @@ export const responsesDirect: DirectRoute = {
   withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),
   framesOf,
   wholeOf,
-  tap: ({ model }) => new ResponsesTap(model),
+  tap: (options) => new ResponsesTap(options),
 };

@@ -6,6 +6,7 @@ import type { GatewayError } from "../../base/errors.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
+import type { TapOptions } from "../codec.ts";
 import { endMarker } from "../stream-frames.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { errorEvent, responseError } from "./errors.ts";
@@ -17,13 +18,15 @@ import { completeResponse } from "./response-object.ts";
 export class ResponsesTap extends DirectTap {
   readonly #reader = new ResponsesReader();
   readonly #model: string;
+  readonly goesOn: boolean;
   /** The response object as the stream's first event gave it. */
   #response: JsonObject | undefined;
   #hasFailed = false;
 
-  constructor(model: string) {
+  constructor({ model, request }: Pick<TapOptions, "model" | "request">) {
     super();
     this.#model = model;
+    this.goesOn = request["background"] === true;
   }
 
   get usage(): Usage | undefined {
