@@ -13,6 +13,8 @@ import type { SignedIn } from "./accounts.ts";
 import { adoptSubjects, forgetTokens, meetPerson, oidcProvider, subjectAt } from "./identity.ts";
 import { checkedProvider, type Profile } from "./identity-provider.ts";
 import type { SessionOpening } from "./open-session.ts";
+import { signInLog } from "./sign-in-log.ts";
+import { tokenEndpointAuth } from "./token-endpoint.ts";
 
 export interface SessionsOptions {
   readonly database: Database;
@@ -96,7 +98,12 @@ const idPrefixes: Readonly<Record<string, string>> = {
   verification: "verification",
 };
 
-function baseOptions(options: SessionsOptions) {
+/** With where the library writes: one for all that are loaded, so that what strangers cause is bounded. */
+interface Loading extends SessionsOptions {
+  readonly write: ReturnType<typeof signInLog>;
+}
+
+function baseOptions(options: Loading) {
   const baseURL = options.publicUrl().replace(/\/+$/, "");
   return {
     appName: "Tollgate",
@@ -120,7 +127,7 @@ function baseOptions(options: SessionsOptions) {
     // Ours counts accounts too, and on all nodes (throttle.ts).
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
-    logger: { level: "error" as const, log: logTo(options.log) },
+    logger: { level: "error" as const, log: options.write },
     advanced: {
       cookiePrefix,
       useSecureCookies: baseURL.startsWith("https:"),
@@ -132,9 +139,6 @@ function baseOptions(options: SessionsOptions) {
     },
   } satisfies BetterAuthOptions;
 }
-
-const logTo = (log: Pick<Log, "warn">) => (level: string, message: string) =>
-  log.warn({ level }, `sign-in: ${message}`);
 
 type Auth = Pick<ReturnType<typeof betterAuth>, "handler"> & {
   readonly api: {
@@ -161,7 +165,7 @@ async function meet(options: SessionsOptions, issuer: string, profile: Profile):
 }
 
 /** Sessions by themselves: they are good however the identity provider is. */
-async function loadSessions(options: SessionsOptions): Promise<Auth> {
+async function loadSessions(options: Loading): Promise<Auth> {
   const { betterAuth } = await import("better-auth");
   const { sessionOpener } = await import("./open-session.ts");
   await forgetTokens(options.database);
@@ -171,13 +175,15 @@ async function loadSessions(options: SessionsOptions): Promise<Auth> {
 
 /** Signing in with the identity provider. `whole`: it could be read. */
 async function loadProvider(
-  options: SessionsOptions,
+  options: Loading,
   oidc: NonNullable<SessionsOptions["oidc"]>,
 ): Promise<{ auth: Pick<Auth, "handler">; whole: boolean }> {
   const { betterAuth } = await import("better-auth");
   const { genericOAuth } = await import("better-auth/plugins/generic-oauth");
   const issuer = oidc.issuer.replace(/\/+$/, "");
   await adoptSubjects(options.database, issuer);
+  const discoveryUrl = `${issuer}/.well-known/openid-configuration`;
+  const authentication = await tokenEndpointAuth(discoveryUrl);
   const checking = {
     log: options.log,
     meet: (profile: Profile) => meet(options, issuer, profile),
@@ -191,7 +197,8 @@ async function loadProvider(
             providerId: oidcProvider,
             clientId: oidc.clientId,
             clientSecret: oidc.clientSecret,
-            discoveryUrl: `${issuer}/.well-known/openid-configuration`,
+            discoveryUrl,
+            authentication: authentication ?? "post",
             scopes: ["openid", "email", "profile"],
             requireIdTokenVerification: true,
             disableSignUp: true,
@@ -211,7 +218,8 @@ async function loadProvider(
     ],
   });
   const { socialProviders } = await auth.$context;
-  return { auth, whole: socialProviders.some(({ id }) => id === oidcProvider) };
+  const isThere = socialProviders.some(({ id }) => id === oidcProvider);
+  return { auth, whole: authentication !== undefined && isThere };
 }
 
 /** How long the identity provider may take for one step of a sign-in. */
@@ -258,11 +266,12 @@ function atFirstUse<Loaded>(
 /** Sessions on a database. */
 export function createSessions(options: SessionsOptions): Sessions {
   const { oidc, providerMs = providerMsDefault } = options;
-  const sessions = atFirstUse(() => loadSessions(options));
+  const loading = { ...options, write: signInLog(options.log) };
+  const sessions = atFirstUse(() => loadSessions(loading));
   const provider =
     oidc &&
     atFirstUse(
-      () => loadProvider(options, oidc),
+      () => loadProvider(loading, oidc),
       ({ whole }) => whole,
     );
   return {

@@ -31,7 +31,15 @@ export interface Manner {
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-export async function startIdentityProvider(client: { id: string; secret: string }) {
+/** How the client may show its secret: the discovery document says so. Absent: it says nothing, and takes both. */
+interface ProviderOptions {
+  readonly methods?: readonly string[];
+}
+
+export async function startIdentityProvider(
+  client: { id: string; secret: string },
+  { methods }: ProviderOptions = {},
+) {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const codes = new Map<string, { query: URLSearchParams; claims: Claims }>();
   let issuer = "";
@@ -61,6 +69,13 @@ export async function startIdentityProvider(client: { id: string; secret: string
     return `${text}.${signed(text)}`;
   }
 
+  /** Both halves are encoded as forms are. RFC 6749, 2.3.1. */
+  function isBasic(header: string | undefined): boolean {
+    const encoded = Buffer.from(header?.replace(/^Basic /, "") ?? "", "base64").toString();
+    const [id, secret] = [...new URLSearchParams(encoded.replace(":", "&")).keys()];
+    return id === client.id && secret === client.secret;
+  }
+
   async function bodyOf(request: IncomingMessage): Promise<URLSearchParams> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -72,10 +87,10 @@ export async function startIdentityProvider(client: { id: string; secret: string
     const known = codes.get(form.get("code") ?? "");
     const verifier = form.get("code_verifier") ?? "";
     const challenge = createHash("sha256").update(verifier).digest("base64url");
-    const basic = Buffer.from(`${client.id}:${client.secret}`).toString("base64");
+    const takes = (method: string): boolean => methods === undefined || methods.includes(method);
     const authenticated =
-      form.get("client_secret") === client.secret ||
-      request.headers.authorization === `Basic ${basic}`;
+      (takes("client_secret_post") && form.get("client_secret") === client.secret) ||
+      (takes("client_secret_basic") && isBasic(request.headers.authorization));
     if (!known || !authenticated) return undefined;
     if (known.query.get("code_challenge") !== challenge) return undefined;
     codes.delete(form.get("code")!);
@@ -105,6 +120,7 @@ export async function startIdentityProvider(client: { id: string; secret: string
         userinfo_endpoint: `${issuer}/userinfo`,
         jwks_uri: `${issuer}/jwks`,
         id_token_signing_alg_values_supported: ["RS256"],
+        ...(methods && { token_endpoint_auth_methods_supported: methods }),
       });
     } else if (url.pathname === "/jwks") {
       json(200, { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "RS256" }] });

@@ -60,6 +60,48 @@ it("a member signs in with the identity provider, and has their role; again, as 
   expect((await me(second.cookie)).json.user_id).toBe(known.json.user_id);
 });
 
+it.each([
+  [["client_secret_basic"]],
+  [["private_key_jwt", "client_secret_basic"]],
+  [["client_secret_post", "client_secret_basic"]],
+  [["client_secret_post"]],
+])(
+  "the client shows its secret as the provider's discovery document names it: %j",
+  async (methods) => {
+    const other = await startIdentityProvider(client, { methods });
+    const there = await startAdminGateway({ config: configOf(other) });
+    try {
+      const body = { email: ann.email, role: "member" };
+      await there.admin("POST", `/workspaces/${there.workspaceId}/members`, body);
+      const { cookie } = await signIn(ann, { at: there, with: other });
+      const known = await call(there.url, "GET", "/me", { headers: { cookie } });
+      expect(known.json).toMatchObject({ name: "ann@example.com" });
+    } finally {
+      await there.close();
+      await other.close();
+    }
+  },
+);
+
+it("an identity provider that does not answer keeps nobody from signing in with a password, and is asked again", async () => {
+  const gone = await startIdentityProvider(client);
+  await gone.close();
+  const there = await startAdminGateway({ config: configOf(gone) });
+  try {
+    const member = { email: "max@example.com", role: "member" } as const;
+    await newMember(there, there.workspaceId, member);
+    expect((await passwordSignIn(there, member.email, password)).status).toBe(200);
+    const begun = await fetch(`${there.url}/auth/sign-in/social`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ provider: "oidc" }),
+    });
+    expect(begun.status).toBe(404);
+  } finally {
+    await there.close();
+  }
+});
+
 it("an address that only the userinfo endpoint has is as good as one in the token", async () => {
   const { cookie } = await signIn(ann, { bare: true });
   expect((await me(cookie)).json).toMatchObject({ name: "ann@example.com" });

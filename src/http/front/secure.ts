@@ -7,6 +7,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { createServer, type Server as TlsServer } from "node:tls";
 import type { ServerTls } from "../../catalog/index.ts";
+import { atIntervals } from "../../base/at-intervals.ts";
 import type { Log } from "../../base/log.ts";
 
 /** Decrypts connections. */
@@ -108,15 +109,11 @@ function rawOf(socket: Socket): Socket | undefined {
 
 /** Says at most every ten seconds how many handshakes failed, and why the last one did. */
 function countFailures(log: Log): (error: Error) => void {
-  let count = 0;
-  let loggedMs = Number.NEGATIVE_INFINITY;
+  const counted = atIntervals(logMs);
   return (error) => {
-    count += 1;
-    const nowMs = performance.now();
-    if (nowMs - loggedMs < logMs) return;
+    const count = counted();
+    if (count === undefined) return;
     const { code } = error as NodeJS.ErrnoException;
     log.warn({ count, reason: code ?? error.message }, "TLS handshakes of clients failed");
-    loggedMs = nowMs;
-    count = 0;
   };
 }
