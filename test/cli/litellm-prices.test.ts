@@ -94,3 +94,45 @@ model_list:
     "not_supported: is no number: write the price",
   ]);
 });
+
+it("takes over the price of web searches, by the search or by the answer, and never makes tokens free by it", () => {
+  const sizes = (low: string, medium: string, high: string) =>
+    `{ search_context_size_low: ${low}, search_context_size_medium: ${medium}, search_context_size_high: ${high} }`;
+  const field = "search_context_cost_per_query";
+  const text = `
+model_list:
+  - model_name: claude-sonnet-4-5
+    litellm_params: { model: anthropic/claude-sonnet-4-5 }
+    model_info: { ${field}: ${sizes("0.01", "1e-2", "0.01")} }
+  - model_name: gemini-2.5-flash
+    litellm_params: { model: gemini/gemini-2.5-flash, ${field}: 0.035 }
+  - model_name: differs
+    litellm_params: { model: openai/differs, api_base: https://far.example.com/v1, api_key: none,
+      input_cost_per_token: 1e-06, output_cost_per_token: 2e-06, ${field}: ${sizes("0.03", "0.035", "0.05")} }
+  - model_name: odd
+    litellm_params: { model: openai/gpt-5, ${field}: free }
+  - model_name: unknown
+    litellm_params: { model: openai/of-nobodys-list, ${field}: 0.01 }
+`;
+  const result = convertLitellm(text, "prices.yaml");
+  expect(result.mistakes).toEqual([]);
+  const file = parse(result.config) as File;
+  const price = (id: string) =>
+    file.models.find((model) => model.id === id)!.offers[0]!["price"] as Record<string, string>;
+  expect(price("anthropic/claude-sonnet-4-5")).toMatchObject({
+    input: "3",
+    cache_read: "0.3",
+    web_search: "0.01",
+  });
+  expect(price("google/gemini-2.5-flash")).toMatchObject({ web_search_answer: "0.035" });
+  expect(price("openai/differs")).toEqual({ input: "1", output: "2", web_search: "0.035" });
+  expect(price("openai/odd")).not.toHaveProperty("web_search");
+  expect(file.models.map(({ id }) => id)).not.toContain("openai/of-nobodys-list");
+  expect(notesOf(result, `model_list[0].model_info.${field}`)).toEqual(["changed: USD per search"]);
+  expect(notesOf(result, `model_list[2].litellm_params.${field}`)).toEqual([
+    "changed: USD per search of any size: 0.035, the first of them",
+  ]);
+  expect(notesOf(result, `model_list[3].litellm_params.${field}`)).toEqual([
+    "not_supported: is no number: write the price",
+  ]);
+});

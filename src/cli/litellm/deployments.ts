@@ -1,7 +1,7 @@
 /** One entry of LiteLLM's `model_list`: where its calls go, at what price and weight, and what of it is not supported. */
 import { providerFault } from "./check.ts";
 import { knownModel, listOf, listedPrice } from "./known.ts";
-import { offerPrice, ownPrice, type OwnPrice, type PriceRow } from "./prices.ts";
+import { offerPrice, ownPrice, saysTokens, type OwnPrice, type PriceRow } from "./prices.ts";
 import { callSettings } from "./providers.ts";
 import { numberOf, type Section } from "./file.ts";
 import type { Report } from "./report.ts";
@@ -134,7 +134,9 @@ function single(one: Entry, target: Target, mode: string | undefined): Deploymen
   const isEmbedding =
     mode === "embedding" || known?.kind === "embedding" || target.upstream.includes("embed");
   const kind = isEmbedding ? "embedding" : "text";
-  const price = ownPrice([params, info], { kind, to }, report);
+  // Up to its second generation Gemini is billed by the answer that searched, however often.
+  const searchKey = /^gemini-[12]\b/.test(target.upstream) ? "web_search_answer" : "web_search";
+  const price = ownPrice([params, info], { kind, to, searchKey }, report);
   if (price === undefined && target.isOwn) {
     const note = "a server of your own: its calls cost nothing";
     report.changed(params.at("model"), note, `${to}.price`);
@@ -177,6 +179,8 @@ function priceOf(
 ): Readonly<Record<string, unknown>> | undefined {
   const listed = known && listedPrice(known);
   if (own === undefined) return target.isOwn ? { price: { input: "0", output: "0" } } : listed;
+  // A price of searches alone must not make the tokens of an unknown model free.
+  if (known === undefined && target.isOwn !== true && !saysTokens(own)) return undefined;
   return offerPrice(own, listed?.["price"] as PriceRow | undefined);
 }
 

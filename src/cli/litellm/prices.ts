@@ -25,11 +25,14 @@ const rates: ReadonlyMap<string, string> = new Map([
 /**
  * A cost per token ("0.0000025", "2.5e-06") as USD per million tokens, at most nine decimals. Undefined for what is no number.
  */
-export function perMillion(text: string): string | undefined {
+export const perMillion = (text: string): string | undefined => scaled(text, 6);
+
+/** A number as decimal text, times ten to `power`. */
+function scaled(text: string, power: number): string | undefined {
   const match = /^(\d*(?:\.\d+)?)(?:[eE]([+-]?\d{1,2}))?$/.exec(text.replaceAll("_", ""));
   if (!match || match[1] === "") return undefined;
   const whole = match[1]!.startsWith(".") ? `0${match[1]!}` : match[1]!;
-  return decimalOf(`${whole}e${Number(match[2] ?? 0) + 6}`);
+  return decimalOf(`${whole}e${Number(match[2] ?? 0) + power}`);
 }
 
 /** Which rate a field is, and of calls with how many input tokens: `..._above_200k_tokens`. Undefined for other fields. */
@@ -42,6 +45,8 @@ function rateOf(field: string): { readonly key: string; readonly above: number }
 
 interface Priced {
   readonly kind: "text" | "embedding";
+  /** What the vendor bills web searches by. */
+  readonly searchKey: "web_search" | "web_search_answer";
   /** Where the price stands in our file. */
   readonly to: string;
 }
@@ -57,11 +62,35 @@ interface Said {
   /** Of calls with more input tokens than this; 0: of all. */
   readonly above: number;
   readonly usd: string;
+  /** What becomes of it. Absent: USD per million tokens. */
+  readonly note?: string;
+}
+
+const searchField = "search_context_cost_per_query";
+const searchSizes = ["medium", "low", "high"].map((size) => `search_context_size_${size}`);
+
+/** The price of web searches: a number, or one for each size of what is found, of which ours has one. */
+function searchPriceIn(section: Section, key: string, report: Report): Said[] {
+  const field = section.at(searchField);
+  const single = section.text(searchField);
+  const sizes = section.section(searchField);
+  const texts =
+    single === undefined ? searchSizes.flatMap((size) => sizes.text(size) ?? []) : [single];
+  if (texts.length === 0) return [];
+  const [usd, ...others] = texts.map((text) => scaled(text, 0));
+  if (usd === undefined) {
+    report.unsupported(field, "is no number: write the price");
+    return [];
+  }
+  const isOne = others.every((other) => other === usd);
+  const note = isOne ? "USD per search" : `USD per search of any size: ${usd}, the first of them`;
+  return [{ field, key, above: 0, usd, note }];
 }
 
 /** The rates that a section says; those that are not taken over are reported. */
-function ratesIn(section: Section, kind: Priced["kind"], report: Report): Said[] {
+function ratesIn(section: Section, { kind, searchKey }: Priced, report: Report): Said[] {
   return section.names().flatMap((name): Said[] => {
+    if (name === searchField && kind === "text") return searchPriceIn(section, searchKey, report);
     const rate = rateOf(name);
     const text = rate && section.text(name);
     if (rate === undefined || text === undefined) return [];
@@ -80,10 +109,11 @@ function ratesIn(section: Section, kind: Priced["kind"], report: Report): Said[]
  */
 export function ownPrice(
   sections: readonly Section[],
-  { kind, to }: Priced,
+  priced: Priced,
   report: Report,
 ): OwnPrice | undefined {
-  const said = sections.flatMap((section) => ratesIn(section, kind, report));
+  const { to } = priced;
+  const said = sections.flatMap((section) => ratesIn(section, priced, report));
   if (said.length === 0) return undefined;
   const byInput = new Map<number, Record<string, string>>();
   for (const { key, above, usd } of said) {
@@ -96,15 +126,21 @@ export function ownPrice(
     .map(([input_tokens, price]) => ({ input_tokens, price }))
     .toSorted((one, other) => one.input_tokens - other.input_tokens);
   const tier = tiers.length > 1 ? "price_tiers[]." : "price_above.";
-  for (const { field, key, above } of said) {
+  for (const { field, key, above, note = "USD per million tokens" } of said) {
     const becomes = `${to}.${above > 0 ? tier : ""}price.${key}`;
-    report.changed(field, "USD per million tokens", becomes);
+    report.changed(field, note, becomes);
   }
   return { rates: byInput.get(0) ?? {}, tiers };
 }
 
+const searchKeys: ReadonlySet<string> = new Set(["web_search", "web_search_answer"]);
+
+/** Whether it has a rate of tokens for every call: one that has a price for searches or long calls alone goes by the list. */
+export const saysTokens = ({ rates: own }: OwnPrice): boolean =>
+  Object.keys(own).some((key) => !searchKeys.has(key));
+
 /** What LiteLLM's fields have a rate for. */
-const sayable: ReadonlySet<string> = new Set(rates.values());
+const sayable: ReadonlySet<string> = new Set([...rates.values(), ...searchKeys]);
 
 /**
  * The deployment's own price as an offer has it. What it leaves out of input and output is the list's, and so is what its fields cannot
@@ -115,7 +151,7 @@ export function offerPrice(
   { rates: own, tiers }: OwnPrice,
   listed: PriceRow | undefined,
 ): Readonly<Record<string, unknown>> {
-  const isKept = (key: string): boolean => !sayable.has(key) || Object.keys(own).length === 0;
+  const isKept = (key: string): boolean => !sayable.has(key) || !saysTokens({ rates: own, tiers });
   const kept = Object.entries(listed ?? {}).filter(([key]) => isKept(key));
   const base = { input: listed?.["input"] ?? "0", output: listed?.["output"] ?? "0" };
   const price = { ...base, ...Object.fromEntries(kept), ...own } as PriceRow;
