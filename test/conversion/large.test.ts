@@ -111,6 +111,55 @@ const conversations: readonly (readonly [string, ProtocolName, ProtocolName, Jso
   ],
 ];
 
+const callsAtOnce = 20_000;
+
+/** Chunks of a chat stream that begins so many calls, and then goes on with them from the last to the first. */
+function* interleavedCalls(): Generator<object> {
+  const base = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    ...base,
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  for (let index = 0; index < callsAtOnce; index += 1) {
+    const call = { index, id: `c${index}`, function: { name: "f", arguments: "{" } };
+    yield chunk({ tool_calls: [call] });
+  }
+  for (let index = callsAtOnce - 1; index >= 0; index -= 1)
+    yield chunk({ tool_calls: [{ index, function: { arguments: "}" } }] });
+  yield chunk({}, "tool_calls");
+}
+
+it.each(["messages", "responses"] as const)(
+  `T6: ${callsAtOnce} calls at once in a stream cost what they are, to %s`,
+  async (to) => {
+    const route = createRoute({
+      caller: codecs[to],
+      upstream: codecs.chat,
+      body:
+        to === "messages"
+          ? { model: "m", max_tokens: 1, stream: true, messages: [{ role: "user", content: "x" }] }
+          : { model: "m", stream: true, input: "x" },
+      stream: true,
+      requestedModel: "acme/chat",
+      model: "acme/chat",
+      upstreamModel: "talk",
+      maxOutputTokens: 1000,
+      inputEstimate: 1,
+      id: "1",
+      createdAt: 0,
+    });
+    const tap = route.tap();
+    let frames = 0;
+    const cost = await costMs(() => {
+      for (const chunk of interleavedCalls())
+        frames += tap.push({ data: JSON.stringify(chunk) }).length;
+      frames += tap.push({ data: "[DONE]" }).length + tap.release().length;
+    });
+    expect(frames).toBeGreaterThan(callsAtOnce * 3);
+    expect(cost).toBeLessThan(2_500);
+  },
+);
+
 describe(`${count} of a kind`, () => {
   it.each(conversations)("%s", async (_what, from, to, body) => {
     const request: Parameters<typeof createRoute>[0] = {

@@ -46,8 +46,11 @@ interface State {
   isOver: boolean;
   /** The index of the next block to be opened. */
   next: number;
-  /** The first is the one being sent. */
-  readonly queue: Waiting[];
+  /** In the order in which they began; the one at `head` is being sent, those before it are over. */
+  readonly queue: (Waiting | undefined)[];
+  head: number;
+  /** Those that are not over: an answer may have tens of thousands. */
+  readonly waiting: Map<BlockId, Waiting>;
   usage: Usage | undefined;
 }
 
@@ -59,6 +62,8 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     isOver: false,
     next: 0,
     queue: [],
+    head: 0,
+    waiting: new Map(),
     usage: undefined,
   };
   return transducer(state, takeEvent, end);
@@ -112,16 +117,20 @@ function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
   });
 }
 
+/** The block whose turn it is. */
+const first = ({ queue, head }: State): Waiting | undefined => queue[head];
+
 /** What comes for the first block of the queue is sent, and what comes for the others waits. */
 function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   const { block, type } = event;
-  const { queue } = state;
   if (type.endsWith("_start")) {
     const isReasoning = type === "reasoning_start";
-    queue.push({ block, isReasoning, events: [], isOpen: false, blanks: "" });
+    const begun: Waiting = { block, isReasoning, events: [], isOpen: false, blanks: "" };
+    state.queue.push(begun);
+    state.waiting.set(block, begun);
   }
-  if (queue[0]?.block === block) return drain(state, send(state, event));
-  const waiting = queue.find((one) => one.block === block);
+  if (first(state)?.block === block) return drain(state, send(state, event));
+  const waiting = state.waiting.get(block);
   if (waiting) addWaiting(waiting.events, event);
   return [];
 }
@@ -144,7 +153,7 @@ function drain(state: State, frames: SseEvent[]): SseEvent[] {
   return frames;
 }
 
-const nextEvent = ({ queue }: State): BlockEvent | undefined => queue[0]?.events.shift();
+const nextEvent = (state: State): BlockEvent | undefined => first(state)?.events.shift();
 
 /** One event of the block whose turn it is. */
 function send(state: State, event: BlockEvent): SseEvent[] {
@@ -176,7 +185,7 @@ function send(state: State, event: BlockEvent): SseEvent[] {
  * are all white space, so other vendors' texts of nothing else are no blocks (T25).
  */
 function sendText(state: State, text: string): SseEvent[] {
-  const head = state.queue[0];
+  const head = first(state);
   if (head && !head.isOpen && state.upstream !== "messages" && text.trim() === "") {
     head.blanks += text;
     return [];
@@ -189,7 +198,7 @@ function sendText(state: State, text: string): SseEvent[] {
 
 /** Opens the first block of the queue, unless it is open. */
 function open(state: State, block: object): SseEvent[] {
-  const head = state.queue[0];
+  const head = first(state);
   if (!head || head.isOpen) return [];
   head.isOpen = true;
   state.next += 1;
@@ -205,14 +214,24 @@ const delta = (state: State, wire: object): SseEvent => ({
 function close(state: State, event: BlockEnd): SseEvent[] {
   const signature = event.type === "reasoning_end" ? proofOf(state, event.signature) : undefined;
   const frames = signature ? sign(state, signature) : [];
-  const head = state.queue.shift();
+  const head = takeFirst(state);
   if (head?.isOpen) frames.push(frame("content_block_stop", { index: state.next - 1 }));
   return frames;
 }
 
+/** Takes the first block off the queue: it is over. */
+function takeFirst(state: State): Waiting | undefined {
+  const head = first(state);
+  if (head === undefined) return undefined;
+  state.queue[state.head] = undefined;
+  state.head += 1;
+  state.waiting.delete(head.block);
+  return head;
+}
+
 /** The signature of the first block of the queue. Thinking that was shown without one gets our mark. */
-function proofOf({ queue }: State, signature: Signature | undefined): Signature | undefined {
-  const mark = queue[0]?.isOpen ? unsigned : undefined;
+function proofOf(state: State, signature: Signature | undefined): Signature | undefined {
+  const mark = first(state)?.isOpen ? unsigned : undefined;
   return ownSignature(signature) ?? mark;
 }
 
@@ -227,10 +246,10 @@ function sign(state: State, { value, redacted }: Signature): SseEvent[] {
 function finish(state: State, finished: Finish): SseEvent[] {
   const frames: SseEvent[] = [];
   // Blocks that never ended are closed in their order.
-  for (let head = state.queue[0]; head; head = state.queue[0]) {
+  for (let head = first(state); head; head = first(state)) {
     drain(state, frames);
     const type = head.isReasoning ? "reasoning_end" : "text_end";
-    if (state.queue[0] === head) frames.push(...close(state, { type, block: head.block }));
+    if (first(state) === head) frames.push(...close(state, { type, block: head.block }));
   }
   const usage = state.usage
     ? encodeUsage(state.usage, state.upstream)

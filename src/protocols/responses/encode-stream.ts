@@ -41,6 +41,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     context,
     sequence: 0,
     items: [],
+    idle: new Set(),
     blocks: new Map(),
     usage: undefined,
     ended: false,
@@ -128,6 +129,7 @@ function beginPart(
   const begun: Block = { kind, item, part: item.partsBegun, call: noCall, text: "" };
   item.partsBegun += 1;
   item.openParts += 1;
+  state.idle.delete(item);
   state.blocks.set(block, begun);
   const members = { ...place(begun), part: spoken(kind, "") };
   frames.push(frame(state, "response.content_part.added", members));
@@ -211,6 +213,7 @@ function endPart(state: StreamState, block: Block): SseEvent[] {
   const part = spoken(kind, text);
   item.content[block.part] = part;
   item.openParts -= 1;
+  if (item.openParts === 0) state.idle.add(item);
   const content: JsonObject = kind === "output_text" ? { text, logprobs: [] } : { refusal: text };
   const frames = [
     frame(state, `response.${kind}.done`, { ...place(block), ...content }),

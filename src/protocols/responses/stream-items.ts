@@ -34,6 +34,8 @@ export interface StreamState {
   readonly context: AnswerContext;
   sequence: number;
   readonly items: Item[];
+  /** Messages without an open part, which are not done: an answer may have tens of thousands of other items. */
+  readonly idle: Set<Item>;
   readonly blocks: Map<BlockId, Block>;
   usage: Usage | undefined;
   ended: boolean;
@@ -107,7 +109,7 @@ export function itemDone(state: StreamState, item: Item, wire: JsonObject): SseE
 
 /** Ends the messages that have no open part: another item begins, or the answer is over. */
 export function settleMessages(state: StreamState, status: string): SseEvent[] {
-  return state.items
-    .filter((item) => item.kind === "message" && !item.done && item.openParts === 0)
-    .map((item) => itemDone(state, item, messageItem(item.id, status, item.content)));
+  const idle = [...state.idle].sort((one, other) => one.index - other.index);
+  state.idle.clear();
+  return idle.map((item) => itemDone(state, item, messageItem(item.id, status, item.content)));
 }
