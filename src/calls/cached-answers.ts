@@ -22,8 +22,8 @@ export interface AnswerCache {
   flush(): Promise<void>;
 }
 
-/** The longest answer that is kept, in characters. */
-export const cachedTextMax = 1024 * 1024;
+/** The longest answer that is kept, in bytes. */
+export const cachedBytesMax = 1024 * 1024;
 /** What one workspace may keep; when it is full nothing new is kept until something is over. */
 const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
 

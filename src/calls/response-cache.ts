@@ -9,7 +9,7 @@ import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import { routingScope, type AnswerName, type ResponseCache } from "../tenancy/index.ts";
 import type { CacheServices } from "./cache-services.ts";
-import { cachedTextMax } from "./cached-answers.ts";
+import { cachedBytesMax } from "./cached-answers.ts";
 import type { AnyCall, Answered, CallContext } from "./context.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { recordFirstToken, type CacheOutcome, type CallRecord } from "./record.ts";
@@ -101,8 +101,10 @@ export class CachedCall {
       ...kept,
     };
     // The bound is the answer's: its text is in it a second time.
-    const text = jsonWithin(whole, cachedTextMax + whole.text.length);
-    if (text !== undefined) this.#cache.answers.put(this.#name, text, this.#settings.ttlSeconds);
+    const most = cachedBytesMax + Buffer.byteLength(whole.text);
+    const text = jsonWithin(whole, most);
+    if (text !== undefined && Buffer.byteLength(text) <= most)
+      this.#cache.answers.put(this.#name, text, this.#settings.ttlSeconds);
   }
 
   /** What was kept, and still may be given: a provider that was taken away answers no more, from here neither. */
@@ -159,7 +161,7 @@ class Recording extends PassingReply {
   #headers: Readonly<Record<string, string>> = {};
   #body: object | undefined;
   #frames: SseEvent[] = [];
-  #characters = 0;
+  #bytes = 0;
 
   constructor(reply: Reply, isKept: boolean) {
     super(reply);
@@ -189,10 +191,10 @@ class Recording extends PassingReply {
   protected override saw(frames: readonly SseEvent[]): void {
     if (!this.#isKept) return;
     for (const frame of frames) {
-      this.#characters += frame.data.length;
+      this.#bytes += Buffer.byteLength(frame.data);
       this.#frames.push(frame);
     }
-    if (this.#characters <= cachedTextMax) return;
+    if (this.#bytes <= cachedBytesMax) return;
     this.#isKept = false;
     this.#frames = [];
   }

@@ -168,6 +168,7 @@ describe("what is not kept", () => {
     ["a failure", chat(scripted({ status: 500 }))],
     ["a stream that breaks", chat(scripted({ cut_after_chunks: 1, reply: "one two three four" }))],
     ["a long answer", chat(scripted({ reply: "x".repeat(200_000), chunk_chars: 20 }))],
+    ["one of many bytes", chat(scripted({ reply: "三".repeat(300_000), chunk_chars: 300 }))],
   ])("%s", async (_what, body) => {
     const { key } = await newKey();
     await call(key, { ...body, stream: true });
