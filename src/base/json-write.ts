@@ -86,7 +86,7 @@ function lengthLeft(value: unknown, length: number): number {
 
 /** Parts as what is sent, written at once. */
 export function writeParts(parts: Iterable<JsonPart>): JsonPieces {
-  const pieces = new Pieces();
+  const pieces = new PieceWriter();
   for (const part of parts) pieces.add(part);
   return pieces.end();
 }
@@ -96,7 +96,7 @@ export async function writePartsInTurns(
   parts: Iterable<JsonPart>,
   turn: () => Promise<void> | undefined,
 ): Promise<JsonPieces> {
-  const pieces = new Pieces();
+  const pieces = new PieceWriter();
   let begunMs = performance.now();
   for (const part of parts) {
     pieces.add(part);
@@ -108,7 +108,7 @@ export async function writePartsInTurns(
 }
 
 /** Texts side by side become one piece, up to a length. Text alone stays text. */
-class Pieces {
+class PieceWriter {
   readonly #pieces: Uint8Array[] = [];
   #text = "";
 
