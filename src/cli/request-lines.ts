@@ -32,6 +32,7 @@ export function requestLines(record: Json): string[] {
     ...named("provider", record.provider),
     ...named("protocol", record.protocol),
     ...named("end user", record.end_user),
+    ...named("tags", tagsText(record.tags)),
     ...named("took", record.duration_ms === null ? null : `${record.duration_ms} ms`),
     ...named("reserved", record.reserved === null ? null : `$${record.reserved}`),
     ...named("cost", `$${record.cost}`),
@@ -43,6 +44,12 @@ export function requestLines(record: Json): string[] {
     ...under("Price", ((record.price_lines ?? []) as Json[]).map(priceLine)),
   ];
 }
+
+/** Each as `requests list --tag` takes it; empty without any. */
+const tagsText = (tags: Json): string =>
+  Object.entries((tags ?? {}) as Json)
+    .map(([name, value]) => `${name}:${String(value)}`)
+    .join(", ");
 
 const errorLines = ({ code, message, meaning }: Json): string[] =>
   [code, message, meaning].filter((line) => line !== null && line !== undefined);
