@@ -98,6 +98,8 @@ function callServices({ options, ground, media, metrics, spend, hooks }: DoorPar
     requestLog.add(requestRow(record));
     if (record.bodies) bodyLog.add({ name: record, bodies: record.bodies });
     if (record.costNano > 0n) media.charged(record.workspaceId, record.keyId);
+    if (record.errorCode !== null)
+      media.refused(record.workspaceId, record.keyId, record.errorCode);
   };
   const shared = {
     catalog: () => catalog.current(),

@@ -1,6 +1,7 @@
 /** What image and video calls need beside the rest of the gateway: the task engine and the deliverer of callbacks. */
 import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
+import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { FileStore } from "../files/index.ts";
@@ -69,6 +70,8 @@ export interface Media {
   callbackDue(): void;
   /** A call of this key was charged. */
   charged(workspaceId: string, keyId: string): void;
+  /** A call of this key was refused with this code. */
+  refused(workspaceId: string, keyId: string, code: string): void;
   close(): Promise<void>;
 }
 
@@ -148,11 +151,21 @@ export function openMedia(options: MediaOptions): Media {
     at: testing?.at,
   });
   deliverer.start();
+  const submit: Tasks["submit"] = async (input) => {
+    try {
+      return await tasks.submit(input);
+    } catch (error) {
+      if (error instanceof GatewayError)
+        alerts.refused(input.caller.workspaceId, input.caller.keyId, error.code);
+      throw error;
+    }
+  };
   return {
-    tasks,
+    tasks: { ...tasks, submit },
     fileUrl,
     callbackDue: () => deliverer.wake(),
     charged: (workspaceId, keyId) => alerts.charged(workspaceId, keyId),
+    refused: (workspaceId, keyId, code) => alerts.refused(workspaceId, keyId, code),
     async close() {
       await tasks.close();
       await alerts.close();

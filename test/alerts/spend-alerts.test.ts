@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { silentLog } from "../../src/base/log.ts";
+import { listAlerts } from "../../src/admin/index.ts";
 import { startSpendAlerts } from "../../src/tasks/index.ts";
-import { readSigningSecret } from "../../src/tenancy/index.ts";
+import { readSigningSecret, seesEverything } from "../../src/tenancy/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
 import { answering, benchOf, chatConfig, talk, usageOf, type Bench } from "../money/support.ts";
 import { startTestGateway } from "../support/gateway.ts";
@@ -125,6 +126,33 @@ describe("alerts of spend caps", () => {
     }
   });
 
+  it("a hard cap that refuses a call before all of it is spent is told once, as the alert at 100 %; a soft one is not", async () => {
+    const refusedBy = async (one: Bench) => {
+      const headers = { authorization: `Bearer ${node().key}` };
+      const answer = await one.post("/v1/chat/completions", talk(), headers);
+      expect(answer.status).toBe(402);
+      await answer.text();
+    };
+    // A call is charged a cent, and may cost far more.
+    await node().setCaps("key", { dailyNano: 2n * cent, hard: true });
+    for (const one of [...nodes, ...nodes]) await refusedBy(one);
+    await until(() => receiver.received.length === 1);
+    await aMoment();
+    expect(events().map(({ data }) => data)).toEqual([
+      expect.objectContaining({
+        layer: "key",
+        window: "daily",
+        threshold: 100,
+        cap: "0.02",
+        spent: "0",
+        refused: true,
+      }),
+    ]);
+    expect(logged).toHaveLength(1);
+    const { records } = await listAlerts(node().database, { visibility: seesEverything });
+    expect(records).toEqual([expect.objectContaining({ threshold: 100, refused: true })]);
+  });
+
   it("each threshold is told once, in the log and signed to the workspace's address", async () => {
     await node().setCaps("key", { dailyNano: 10n * cent });
     await spend(4);
@@ -159,6 +187,7 @@ describe("alerts of spend caps", () => {
         threshold: 50,
         cap: "0.1",
         spent: "0.05",
+        refused: false,
         resets_at: tomorrow.toISOString(),
       },
     });

@@ -83,4 +83,5 @@ const render = ({ scope, scope_id, cap_window, cap_nano, spent_nano, ...row }: A
   window: cap_window,
   cap: formatUsd(cap_nano),
   spent: formatUsd(spent_nano),
+  refused: spent_nano * 100n < cap_nano * BigInt(row.threshold),
 });

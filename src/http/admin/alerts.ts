@@ -16,6 +16,9 @@ const alert = Type.Object({
   threshold: Type.Integer({ description: "Percent of the cap.", examples: [80] }),
   cap: usd("The cap as it was."),
   spent: usd("What was charged by then."),
+  refused: Type.Boolean({
+    description: "A hard cap refused a call then, although less than the threshold was charged.",
+  }),
   created_at: timestamp("When it was seen, within seconds of the charge."),
 });
 

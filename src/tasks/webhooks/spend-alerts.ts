@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { formatUsd } from "../../base/money.ts";
-import { resetsAt, type Layer, type Window } from "../../base/cap-windows.ts";
+import { layers, resetsAt, windows, type Layer, type Window } from "../../base/cap-windows.ts";
 import type { Database, Queryable } from "../../storage/index.ts";
 import { eventText } from "./events.ts";
 
@@ -29,6 +29,8 @@ export interface SpendAlertsOptions {
 export interface SpendAlerts {
   /** A call of this key was charged. Costs next to nothing. */
   charged(workspaceId: string, keyId: string): void;
+  /** A call of this key was refused. A hard cap refuses before all of it is spent: its alert at 100 % might never come. */
+  refused(workspaceId: string, keyId: string, code: string): void;
   /** Ends it; what was charged in the last moment is looked at once more. */
   close(): Promise<void>;
 }
@@ -38,6 +40,24 @@ const everyMsDefault = 2_000;
 const allEveryMs = 600_000;
 /** Keys looked at in one statement. */
 const keysMax = 1_000;
+
+/** Refusals that wait for a look: a caller that goes on makes new ones. */
+const refusalsMax = 1_000;
+const capCode = new RegExp(`^(${layers.join("|")})_(${windows.join("|")})_spend_cap_reached$`);
+
+/** A call that a cap refused. */
+interface Refusal {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly layer: string;
+  readonly window: string;
+}
+
+/** What a look is about: keys with their workspaces, and what was refused. */
+interface Seen {
+  readonly keys: readonly (readonly [keyId: string, workspaceId: string])[];
+  readonly refusals: readonly Refusal[];
+}
 
 interface Reached {
   readonly workspace_id: string;
@@ -53,22 +73,26 @@ interface Reached {
 export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
   const { database, log } = options;
   let charged = new Map<string, string>();
+  let refused = new Map<string, Refusal>();
   let looking: Promise<void> = Promise.resolve();
 
   async function look(all: boolean): Promise<void> {
     const taken = charged;
+    const refusals = refused;
     charged = new Map();
+    refused = new Map();
     try {
       if (all) await alertOn(options, null);
-      else await alertEach(options, [...taken]);
+      await alertEach(options, { keys: [...taken], refusals: [...refusals.values()] });
     } catch (error) {
       for (const [keyId, workspaceId] of taken) charged.set(keyId, workspaceId);
+      for (const [name, refusal] of refusals) refused.set(name, refusal);
       log.warn({ err: error }, "spend caps could not be looked at; they are looked at again");
     }
   }
   /** One look at a time; those without anything to see do not ask the database. */
   const next = (all: boolean): void => {
-    if (all || charged.size > 0) looking = looking.then(() => look(all));
+    if (all || charged.size + refused.size > 0) looking = looking.then(() => look(all));
   };
 
   const sweeps = options.sweeps ?? (() => true);
@@ -83,6 +107,11 @@ export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
   }, allEveryMs);
   return {
     charged: (workspaceId, keyId) => void charged.set(keyId, workspaceId),
+    refused(workspaceId, keyId, code) {
+      const [name, layer, window] = capCode.exec(code) ?? [];
+      if (name === undefined || refused.size >= refusalsMax) return;
+      refused.set(`${keyId} ${name}`, { workspaceId, keyId, layer: layer!, window: window! });
+    },
     async close() {
       clearInterval(often);
       clearInterval(now);
@@ -92,24 +121,24 @@ export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
   };
 }
 
-async function alertEach(
-  options: SpendAlertsOptions,
-  keys: readonly (readonly [keyId: string, workspaceId: string])[],
-): Promise<void> {
+async function alertEach(options: SpendAlertsOptions, { keys, refusals }: Seen): Promise<void> {
   for (let from = 0; from < keys.length; from += keysMax)
-    await alertOn(options, keys.slice(from, from + keysMax));
+    await alertOn(options, { keys: keys.slice(from, from + keysMax), refusals: [] });
+  if (refusals.length === 0) return;
+  const refusedKeys = new Map(refusals.map(({ keyId, workspaceId }) => [keyId, workspaceId]));
+  await alertOn(options, { keys: [...refusedKeys], refusals });
 }
 
 /** Alerts on the caps that hold for these keys, or on all. */
 async function alertOn(
   { database, clock, log, callbackDue }: SpendAlertsOptions,
-  keys: readonly (readonly [keyId: string, workspaceId: string])[] | null,
+  seen: Seen | null,
 ): Promise<void> {
   const { reached, posted, nowMs } = await database.transaction(async (tx) => {
     // Periods are the ledger's, whose clock is the database's.
     const [row] = await tx.query<{ at: Date }>("select ledger_now() as at", []);
     const atMs = row!.at.getTime();
-    const added = await addReached(tx, keys, atMs);
+    const added = await addReached(tx, seen, atMs);
     const sent = added.length === 0 ? 0 : await post(tx, added, { atMs, nowMs: clock.now() });
     return { reached: added, posted: sent, nowMs: atMs };
   });
@@ -118,43 +147,49 @@ async function alertOn(
 }
 
 /** Adds the rows that are not there yet: those are ours to tell of. */
-function addReached(
-  tx: Queryable,
-  keys: readonly (readonly [string, string])[] | null,
-  nowMs: number,
-): Promise<Reached[]> {
+function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Reached[]> {
+  const { keys, refusals } = seen ?? { keys: null, refusals: [] };
   return tx.query<Reached>(
     `with touched as materialized (
        select k.workspace_id, k.id as key_id, k.created_by as member_id from api_keys k
        where $1::text[] is null or (k.workspace_id, k.id) in (select * from unnest($1::text[], $2::text[]))
      ),
+     refused as (
+       select k.workspace_id, r.layer as scope, r.cap_window,
+         case r.layer when 'workspace' then k.workspace_id when 'member' then k.created_by else k.id end as scope_id
+       from unnest($5::text[], $6::text[], $7::text[], $8::text[]) as r (workspace_id, key_id, layer, cap_window)
+       join api_keys k on k.workspace_id = r.workspace_id and k.id = r.key_id
+     ),
      capped as (
-       select w.id as workspace_id, 'workspace' as scope, w.id as scope_id,
+       select w.id as workspace_id, 'workspace' as scope, w.id as scope_id, w.cap_hard as hard,
          array[w.cap_total_nano, w.cap_monthly_nano, w.cap_weekly_nano, w.cap_daily_nano] as caps
        from workspaces w where w.id in (select workspace_id from touched)
        union all
-       select m.workspace_id, 'member', m.user_id,
+       select m.workspace_id, 'member', m.user_id, m.cap_hard,
          array[m.cap_total_nano, m.cap_monthly_nano, m.cap_weekly_nano, m.cap_daily_nano]
        from members m where (m.workspace_id, m.user_id) in (select workspace_id, member_id from touched)
        union all
-       select k.workspace_id, 'key', k.id,
+       select k.workspace_id, 'key', k.id, k.cap_hard,
          array[k.cap_total_nano, k.cap_monthly_nano, k.cap_weekly_nano, k.cap_daily_nano]
        from api_keys k where (k.workspace_id, k.id) in (select workspace_id, key_id from touched)
      )
      insert into spend_alerts (workspace_id, scope, scope_id, cap_window, period_start, cap_nano, threshold, spent_nano, created_at)
-     select c.workspace_id, c.scope, c.scope_id, (array['total', 'monthly', 'weekly', 'daily'])[x.place],
+     select c.workspace_id, c.scope, c.scope_id, n.cap_window,
        (array[date '0001-01-01', date_trunc('month', $3::date::timestamp)::date,
          date_trunc('week', $3::date::timestamp)::date, $3::date])[x.place],
        x.cap, t.threshold, x.spent, $4
      from capped c
-     join ledger_counters s on s.workspace_id = c.workspace_id and s.scope = c.scope and s.scope_id = c.scope_id
-     cross join lateral unnest(c.caps, array[s.total_nano,
+     left join ledger_counters s on s.workspace_id = c.workspace_id and s.scope = c.scope and s.scope_id = c.scope_id
+     cross join lateral unnest(c.caps, array[coalesce(s.total_nano, 0),
        case when s.last_day >= date_trunc('month', $3::date::timestamp)::date then s.month_nano else 0 end,
        case when s.last_day >= date_trunc('week', $3::date::timestamp)::date then s.week_nano else 0 end,
        case when s.last_day >= $3::date then s.day_nano else 0 end]) with ordinality as x (cap, spent, place)
+     cross join lateral (select (array['total', 'monthly', 'weekly', 'daily'])[x.place] as cap_window) n
      join workspaces w on w.id = c.workspace_id
      cross join unnest(w.alert_thresholds) as t (threshold)
-     where x.cap > 0 and x.spent::numeric * 100 >= x.cap::numeric * t.threshold
+     where x.cap > 0 and (x.spent::numeric * 100 >= x.cap::numeric * t.threshold
+       or t.threshold = 100 and c.hard and (c.workspace_id, c.scope, c.scope_id, n.cap_window) in (
+         select r.workspace_id, r.scope, r.scope_id, r.cap_window from refused r))
      order by 1, 2, 3, 4, 7
      on conflict do nothing
      returning workspace_id, scope, scope_id, cap_window, cap_nano, threshold, spent_nano`,
@@ -163,6 +198,10 @@ function addReached(
       keys?.map(([keyId]) => keyId) ?? null,
       new Date(nowMs).toISOString().slice(0, 10),
       new Date(nowMs),
+      refusals.map(({ workspaceId }) => workspaceId),
+      refusals.map(({ keyId }) => keyId),
+      refusals.map(({ layer }) => layer),
+      refusals.map(({ window }) => window),
     ],
     { name: "spend_alerts_add" },
   );
@@ -190,6 +229,10 @@ async function post(
   return rows.length;
 }
 
+/** A hard cap has refused a call, though less than the threshold was spent. */
+const isRefusal = ({ cap_nano: cap, spent_nano: spent, threshold }: Reached): boolean =>
+  spent * 100n < cap * BigInt(threshold);
+
 /** The event's data; amounts in USD. */
 function dataOf(alert: Reached, nowMs: number) {
   return {
@@ -200,6 +243,7 @@ function dataOf(alert: Reached, nowMs: number) {
     threshold: alert.threshold,
     cap: formatUsd(alert.cap_nano),
     spent: formatUsd(alert.spent_nano),
+    refused: isRefusal(alert),
     resets_at: resetsAt(alert.cap_window, nowMs)?.toISOString() ?? null,
   };
 }

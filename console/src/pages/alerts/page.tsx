@@ -47,7 +47,7 @@ function Row({ alert }: { alert: Alert }) {
       </Table.Td>
       <Table.Td>{alert.window}</Table.Td>
       <Table.Td className={threshold >= 100 ? "bad" : ""}>
-        {threshold >= 100 ? "reached" : `${threshold} %`}
+        {alert.refused ? "refused a call" : threshold >= 100 ? "reached" : `${threshold} %`}
       </Table.Td>
       <Table.Td>
         <Money amount={alert.spent} exact />
