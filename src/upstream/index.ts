@@ -8,6 +8,7 @@ export { openExchange, type Exchange } from "./exchange.ts";
 export { agentsThrough, fetchBy, fetchThrough } from "./dial/agents.ts";
 export { loadClouds } from "./load-clouds.ts";
 export { ExchangeError } from "./exchange-error.ts";
+export { retryAfterMsOf } from "./retry-after.ts";
 export { guardedRequest, NotSentError, type GuardedRequest } from "./guarded.ts";
 export { checkAddress, type Resolve, type ResolvedAddress } from "./guarded-address.ts";
 export { download, DownloadError, type DownloadRequest } from "./guarded-download.ts";

@@ -129,6 +129,29 @@ describeDatabase("callbacks", (open) => {
     expect(dueAt).toBeNull();
   });
 
+  it.each([
+    ["90", 429, 90_000],
+    ["600", 503, 600_000],
+    ["2", 429, undefined],
+    ["soon", 429, undefined],
+    ["999999", 429, 3_600_000],
+  ])(
+    "HOOK-11: Retry-After %s of a receiver that answers %i is waited for, an hour at most, and never less than the usual pause",
+    async (header, status, askedMs) => {
+      const tenant = await newTenant(database);
+      const receiver = await startReceiver((response) =>
+        response.writeHead(status, { "retry-after": header }).end(),
+      );
+      const taskId = await tenant.end(receiver.url);
+      await delivering(tenant, () =>
+        until(async () => (await tenant.delivery(taskId)).tries.length === 1),
+      );
+      const { status: became, dueAt } = await tenant.delivery(taskId);
+      const pauseMs = askedMs === undefined ? pausesMs[0]! : (askedMs * 11) / 10;
+      expect([became, dueAt!.getTime() - tenant.clock.now()]).toEqual(["pending", pauseMs]);
+    },
+  );
+
   it("410 ends it at once", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver(410);

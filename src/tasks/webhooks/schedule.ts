@@ -28,6 +28,8 @@ export interface Outcome {
   readonly error: string | null;
   /** False where another try cannot end differently. */
   readonly retry: boolean;
+  /** How long the receiver asks to be left alone. Absent: it names no time. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** What becomes of the delivery. */
@@ -36,6 +38,8 @@ export type NextStep =
   | { readonly status: "pending"; readonly pauseMs: number };
 
 const goneStatus = 410;
+/** A receiver's own word counts up to here: an event must not be put off for days by one answer. */
+const toldMsMax = hourMs;
 
 /**
  * Decides after a try: any 2xx has delivered it; 410 and the last failure give it up; a test event is tried once.
@@ -52,5 +56,8 @@ export function nextStep(
   const pauseMs = pausesMs[failures - 1];
   const hopeless = !outcome.retry || httpStatus === goneStatus || type === testType;
   if (hopeless || pauseMs === undefined) return { status: "failed" };
-  return { status: "pending", pauseMs: Math.round(pauseMs * (1 + jitter * (2 * random - 1))) };
+  const usualMs = pauseMs * (1 + jitter * (2 * random - 1));
+  // Never sooner than it asks for; spread all the same.
+  const askedMs = Math.min(outcome.retryAfterMs ?? 0, toldMsMax) * (1 + jitter * random);
+  return { status: "pending", pauseMs: Math.round(Math.max(usualMs, askedMs)) };
 }

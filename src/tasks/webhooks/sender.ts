@@ -2,7 +2,12 @@
  * How a callback leaves: through the guard of addresses, anew at each try. HOOK-07,
  * HOOK-08; trap T77.
  */
-import { guardedRequest, type Pools, type Resolve } from "../../upstream/index.ts";
+import {
+  guardedRequest,
+  type Pools,
+  type Resolve,
+  type retryAfterMsOf,
+} from "../../upstream/index.ts";
 
 export interface CallbackRequest {
   readonly url: string;
@@ -18,8 +23,14 @@ export interface CallbackRequest {
   readonly signal: AbortSignal;
 }
 
-/** POSTs a callback. Resolves with the receiver's status, a redirect's too; rejects with NotSentError, or a message fit for the delivery log. */
-export type SendCallback = (request: CallbackRequest) => Promise<{ readonly status: number }>;
+/** What a receiver answered; its headers by lower-case names. */
+interface ReceiverAnswer {
+  readonly status: number;
+  readonly headers?: Parameters<typeof retryAfterMsOf>[0];
+}
+
+/** POSTs a callback. Resolves with the receiver's answer, a redirect's too; rejects with NotSentError, or a message fit for the delivery log. */
+export type SendCallback = (request: CallbackRequest) => Promise<ReceiverAnswer>;
 
 /** The response body is ignored; a little of it is read so that the receiver sees it accepted. */
 const answerBytesMax = 4096;

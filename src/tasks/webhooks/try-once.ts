@@ -12,7 +12,7 @@ import { readTask } from "../read.ts";
 import { beginCallback } from "../trace.ts";
 import { holds } from "../right.ts";
 import type { Task } from "../types.ts";
-import { NotSentError } from "../../upstream/index.ts";
+import { NotSentError, retryAfterMsOf } from "../../upstream/index.ts";
 import { eventText } from "./events.ts";
 import { keepText, noteTry, type ClaimedDelivery, type Tried } from "./outbox.ts";
 import { nextStep, type NextStep, type Outcome } from "./schedule.ts";
@@ -93,8 +93,9 @@ async function send(
   request: CallbackRequest,
 ): Promise<Outcome | undefined> {
   try {
-    const { status } = await services.send(request);
-    return { httpStatus: status, error: null, retry: true };
+    const { status, headers = {} } = await services.send(request);
+    const retryAfterMs = retryAfterMsOf(headers, services.clock.now());
+    return { httpStatus: status, error: null, retry: true, retryAfterMs };
   } catch (error) {
     if (error instanceof NotSentError) return undefined;
     if (request.signal.aborted) return cut;
