@@ -38,6 +38,20 @@ function freeAt({ clock, timing }: TaskServices, takesAbandoned: boolean): [Date
   return [new Date(nowMs), new Date(takesAbandoned ? nowMs - timing.abandonMs : 0)];
 }
 
+/**
+ * Providers and keys that this gateway can ask about a job. A gateway with another configuration must not take the poll of a
+ * provider that it does not know before the others, only to put it off.
+ */
+function knownKeys({ catalog }: TaskServices): string[] {
+  const { providers, retired = providers } = catalog();
+  return [...providers.values(), ...retired.values()].flatMap(({ id, credentials }) =>
+    credentials.map((credential) => `${id} ${credential.id}`),
+  );
+}
+
+/** So long the poll of a provider that is unknown here is left to gateways that may know it. */
+export const othersMs = 15_000;
+
 /** Tasks of one status whose step is due, the longest due first; any number of processes may ask at once. */
 export function findDue(
   services: TaskServices,
@@ -46,6 +60,7 @@ export function findDue(
   return services.database.query<DueTask>(
     `select workspace_id as "workspaceId", id from tasks
      where ${isFree} and status = $3 and workspace_id <> all ($4::text[]) and id <> all ($5::text[])
+       and (upstream_id is null or due_at <= $7 or expires_at <= $1 or provider || ' ' || credential = any ($8::text[]))
      order by due_at limit $6`,
     [
       ...freeAt(services, takesAbandoned),
@@ -53,6 +68,8 @@ export function findDue(
       fullWorkspaces,
       Array.from(underWay, (job) => job.id),
       limit,
+      new Date(services.clock.now() - othersMs),
+      knownKeys(services),
     ],
     { name: "tasks_due" },
   );
