@@ -55,6 +55,7 @@ export {
 } from "./invitations.ts";
 export {
   findLogins,
+  hasFirstPassword,
   hashFor,
   removeUser,
   setPassword,

@@ -83,6 +83,20 @@ export async function useOneTimePassword(
   return used.length === 1;
 }
 
+/**
+ * Whether the password that the first start printed still opens the console, as a log may show it to others; `userId`: as this user. Any
+ * other password that somebody else set is one-time.
+ */
+export async function hasFirstPassword(database: Queryable, userId?: string): Promise<boolean> {
+  const rows = await database.query(
+    `select 1 from users u join auth_accounts a on a.user_id = u.id
+     where u.role = 'admin' and a.provider_id = 'credential' and a.password is not null and a.one_time is null
+       and a.created_at = u.created_at and a.updated_at = a.created_at and ($1::text is null or u.id = $1) limit 1`,
+    [userId ?? null],
+  );
+  return rows.length > 0;
+}
+
 /** The password of a user as stored; undefined for one who has none. */
 export async function storedPassword(
   { database }: { readonly database: Queryable },

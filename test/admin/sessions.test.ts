@@ -168,6 +168,9 @@ describe("console sessions", () => {
   it("a changed password signs out everybody else", async () => {
     const mine = cookieOf(await signIn(email, password));
     const others = cookieOf(await signIn(email, password));
+    const isFirst = async (cookie: string) =>
+      (await withCookie(cookie, "GET", "/me")).json.has_first_password as unknown;
+    expect(await isFirst(mine)).toBe(true);
     const changed = await withCookie(mine, "POST", "/auth/change-password", {
       currentPassword: password,
       newPassword: "a much better password",
@@ -176,7 +179,7 @@ describe("console sessions", () => {
     expect((await withCookie(others, "GET", "/keys")).status).toBe(401);
     expect((await signIn(email, password)).status).toBe(401);
     password = "a much better password";
-    expect((await signIn(email, password)).status).toBe(200);
+    expect(await isFirst(cookieOf(await signIn(email, password)))).toBe(false);
   });
 
   it("a changed password ends personal tokens, unless told otherwise, and is in the audit log", async () => {

@@ -68,6 +68,34 @@ describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kin
   });
   afterAll(() => gateway.stop());
 
+  it("doctor warns of the password that the first start printed, as long as it works", async () => {
+    const found = async () => {
+      const { stdout } = await by(["doctor", "--json"], environment);
+      const { findings } = JSON.parse(stdout) as { findings: { check: string }[] };
+      return findings.filter(({ check }) => check === "administrator");
+    };
+    expect(await found()).toEqual([
+      {
+        check: "administrator",
+        status: "warning",
+        message: "the password that the first start printed still works",
+        fix: expect.stringContaining("Account") as string,
+      },
+    ]);
+    const [email, password] = /(\S+@\S+), one-time password (\S+)/.exec(gateway.banner)!.slice(1);
+    const post = (path: string, body: object, cookie = "") =>
+      fetch(gateway.url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", origin: gateway.url, cookie },
+        body: JSON.stringify(body),
+      });
+    const signedIn = await post("/auth/sign-in/email", { email, password });
+    const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
+    const words = { currentPassword: password, newPassword: "a password of my own" };
+    expect((await post("/auth/change-password", words, cookie)).status).toBe(200);
+    expect(await found()).toEqual([]);
+  });
+
   it("ALLOW-01: a model that there is not is told beside the key, with the one that is meant, and is no error", async () => {
     const args = ["keys", "create", "--name", "listed", "--models", "sandbox/chta,nope/nope"];
     const { code, stdout, stderr } = await by(args, environment);

@@ -1,7 +1,7 @@
 /** Checks of the database: reached, of this version's schema, its clock, and whether the master key is its own. */
 import { createLog } from "../../base/log.ts";
 import { compareReplica, SchemaError, schemaState, type Database } from "../../storage/index.ts";
-import { masterKeyProgress, openSecrets } from "../../tenancy/index.ts";
+import { hasFirstPassword, masterKeyProgress, openSecrets } from "../../tenancy/index.ts";
 import { openDatabaseOf } from "../database.ts";
 import type { Environment } from "../environment.ts";
 import { isUnused } from "../open.ts";
@@ -37,7 +37,8 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
     const key = checkMasterKey(environment, true);
     const isReady = schema.status === "ok" && key.status === "ok";
     const ownKey = isReady ? await checkOwnKey(database, environment, key) : key;
-    return [clock, schema, ...(await checkReplica(database, environment)), ownKey];
+    const first = schema.status === "ok" ? await checkFirstPassword(database) : [];
+    return [clock, schema, ...(await checkReplica(database, environment)), ownKey, ...first];
   } finally {
     await database.close();
   }
@@ -101,6 +102,18 @@ async function checkReplica(
     const fix = "check DATABASE_READ_URL, and that the server lets this user in";
     return [failed(check, (error as Error).message || String(error), fix)];
   }
+}
+
+/** The output of the first start has it, and so have the logs that were kept of it. */
+async function checkFirstPassword(database: Database): Promise<Finding[]> {
+  if (!(await hasFirstPassword(database))) return [];
+  return [
+    warning(
+      "administrator",
+      "the password that the first start printed still works",
+      "sign in to the console and choose another one, on the page Account",
+    ),
+  ];
 }
 
 async function checkOwnKey(

@@ -1,6 +1,7 @@
 /** Who a credential of the management API belongs to, and in which roles: what the console shows first. */
 import { rightsOf } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
+import { hasFirstPassword } from "../../tenancy/index.ts";
 import { orNull } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { words } from "./schemas.ts";
@@ -45,15 +46,20 @@ const read = route({
         }),
       ),
       rights: rightsSchema,
+      has_first_password: Type.Boolean({
+        description:
+          "You sign in with the password that the first start printed. Whoever reads its output or log may have it: choose your own.",
+      }),
     }),
   },
-  handle({ actor }) {
+  async handle({ services, actor }) {
     const memberships = [...actor.memberships].map(([workspaceId, { role, organizationId }]) => ({
       workspace_id: workspaceId,
       organization_id: organizationId,
       role,
     }));
-    return Promise.resolve({
+    const { userId } = actor;
+    return {
       body: {
         object: "actor",
         kind: actor.kind,
@@ -62,8 +68,9 @@ const read = route({
         organization_admin: actor.organizationAdmin,
         memberships,
         rights: rightsOf(actor),
+        has_first_password: userId !== null && (await hasFirstPassword(services.database, userId)),
       },
-    });
+    };
   },
 });
 

@@ -1,6 +1,6 @@
 /** How to make a first call, and whether it arrived. */
 import { Button, Group, Select, Text } from "@mantine/core";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { asReached } from "../../base/reached.ts";
@@ -96,6 +96,19 @@ function FirstCall(props: {
   );
 }
 
+/** Whoever reads the log of the first start may have it. */
+function FirstPassword() {
+  return (
+    <Text role="note" mb="lg">
+      You still sign in with the password that the first start printed.{" "}
+      <Link to="/account" search={({ ws }) => ({ ws })}>
+        Choose your own
+      </Link>
+      .
+    </Text>
+  );
+}
+
 export function StartPage() {
   const { ws, model: named } = route.useSearch();
   const { data: me } = api.useQuery("get", "/admin/v1/me");
@@ -108,6 +121,7 @@ export function StartPage() {
   const [info, models] = [reads.page.data, reads.models.data];
   return (
     <Page title="Make your first call">
+      {me?.has_first_password === true && <FirstPassword />}
       {Object.entries(reads).map(
         ([what, { error, refetch }]) =>
           error !== null && <RegionError key={what} what={what} error={error} retry={refetch} />,
