@@ -138,7 +138,8 @@ console:
 \`\`\`
 
 - **Redirect URI**: \`TOLLGATE_PUBLIC_URL\` and \`/auth/callback/oidc\`, such as \`https://gateway.example.com/auth/callback/oidc\`.
-- **Client authentication**: \`client_secret_post\`. PKCE is used.
+- **Client authentication**: \`client_secret_post\`, or \`client_secret_basic\` where the discovery document names that and not the other.
+  PKCE is used.
 - **Scopes**: \`openid email profile\`. The ID token or the userinfo endpoint must have \`email\`.
 - **Discovery**: \`/.well-known/openid-configuration\` below \`issuer\` is read at the first sign-in.
 - **What is believed**: an ID token that is signed, for this client and of this sign-in. What the userinfo endpoint says counts
@@ -183,6 +184,9 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - \`GET /models?key_id=\` says of each model whether that key may call it, and which layer is the first to leave it out.
   \`ids\` names up to twenty models, with their parameters and exact domains.
 - Models of an allowlist that a layer above leaves out stay in it, named in \`out_of_scope_models\`.
+- An allowlist takes ids of models. A name that is no id is taken, because the model may come, and allows nothing until then.
+  \`unknown_models\` names the first of them: \`did_you_mean\` is the model whose alias it is (\`is_alias\`) or whose id is like it.
+  \`tollgate keys create\` and \`workspaces create\` print the same as notes.
 - Whoever is removed from a workspace has their keys in it disabled. \`POST .../members/{user_id}/restore\` takes that
   back within ten minutes: role, caps, limits, and the keys that stopped with it.
 
