@@ -102,27 +102,46 @@ function tellOfTask(hooks: Hooks, row: RequestRow): void {
   });
 }
 
-/** Starts the engine and the deliverer. */
-export function openMedia(options: MediaOptions): Media {
-  const { environment, database, clock, log, catalog, sweeps, tasks: testing } = options;
-  const { settings } = catalog;
-  const fileUrl = (name: string): string =>
-    `${(environment.publicUrl ?? options.ownUrl()).replace(/\/+$/, "")}/files/${name}`;
-  const deliverer = createDeliverer({
-    database,
+/** Submits; a hard cap that refuses is told of. */
+const tellingRefusals =
+  (tasks: Tasks, alerts: ReturnType<typeof startSpendAlerts>): Tasks["submit"] =>
+  async (input) => {
+    try {
+      return await tasks.submit(input);
+    } catch (error) {
+      const { workspaceId, keyId } = input.caller;
+      if (error instanceof GatewayError) alerts.refused(workspaceId, keyId, error.code);
+      throw error;
+    }
+  };
+
+/** What sends callbacks, not started yet. */
+function delivererOf(options: MediaOptions, fileUrl: Media["fileUrl"]) {
+  const { environment, tasks: testing } = options;
+  return createDeliverer({
+    database: options.database,
     secrets: options.secrets,
-    clock,
-    log,
+    clock: options.clock,
+    log: options.log,
     tracer: options.tracer,
     tried: (became, durationMs) => options.metrics.observeCallback(became, durationMs),
-    sweeps,
-    timeoutMs: settings.webhooks.timeoutMs,
+    sweeps: options.sweeps,
+    timeoutMs: options.catalog.settings.webhooks.timeoutMs,
     render: (task) => renderUnified(task, fileUrl),
     send: createSender({ allowPrivate: environment.allowPrivateAddresses, ways: options.pools }),
     at: testing?.at,
     pollMs: testing?.callbackEveryMs,
     leaseMs: testing?.callbackLeaseMs,
   });
+}
+
+/** Starts the engine and the deliverer. */
+export function openMedia(options: MediaOptions): Media {
+  const { environment, database, clock, log, catalog, sweeps, tasks: testing } = options;
+  const { settings } = catalog;
+  const fileUrl = (name: string): string =>
+    `${(environment.publicUrl ?? options.ownUrl()).replace(/\/+$/, "")}/files/${name}`;
+  const deliverer = delivererOf(options, fileUrl);
   const alerts = startSpendAlerts({
     database,
     clock,
@@ -151,17 +170,8 @@ export function openMedia(options: MediaOptions): Media {
     at: testing?.at,
   });
   deliverer.start();
-  const submit: Tasks["submit"] = async (input) => {
-    try {
-      return await tasks.submit(input);
-    } catch (error) {
-      if (error instanceof GatewayError)
-        alerts.refused(input.caller.workspaceId, input.caller.keyId, error.code);
-      throw error;
-    }
-  };
   return {
-    tasks: { ...tasks, submit },
+    tasks: { ...tasks, submit: tellingRefusals(tasks, alerts) },
     fileUrl,
     callbackDue: () => deliverer.wake(),
     charged: (workspaceId, keyId) => alerts.charged(workspaceId, keyId),

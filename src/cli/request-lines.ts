@@ -47,7 +47,7 @@ export function requestLines(record: Json): string[] {
 
 /** Each as `requests list --tag` takes it; empty without any. */
 const tagsText = (tags: Json): string =>
-  Object.entries((tags ?? {}) as Json)
+  Object.entries(tags ?? {})
     .map(([name, value]) => `${name}:${String(value)}`)
     .join(", ");
 

@@ -21,7 +21,9 @@ it("a new administrator chooses a password and sees the first page, the log, and
   await page.getByLabel("Password", { exact: true }).fill(adminPassword);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Make your first call" }).waitFor();
-  await page.getByText("You still sign in with the password that the first start printed.").waitFor();
+  await page
+    .getByText("You still sign in with the password that the first start printed.")
+    .waitFor();
   const answer = await gateway.post("/v1/chat/completions", {
     model: "sandbox/chat",
     messages: [{ role: "user", content: "Hello" }],
