@@ -15,6 +15,11 @@ export interface Usage {
   readonly outputTokens: number;
   /** Of the output: reasoning. 0 where the vendor reports none. */
   readonly reasoningTokens: number;
+  /** Of the input and of the output: what is sound or pictures, where the vendor tells it apart. They have no price of their own. */
+  readonly audioInputTokens?: number;
+  readonly imageInputTokens?: number;
+  readonly audioOutputTokens?: number;
+  readonly imageOutputTokens?: number;
   /** Web searches that ran at the vendor; absent where there were none, or none are told. */
   readonly webSearches?: number;
 }
@@ -45,3 +50,24 @@ export function reportedCount(value: unknown): number | undefined {
 /** A reported count, or `fallback`. */
 export const tokenCount = (value: unknown, fallback = 0): number =>
   reportedCount(value) ?? fallback;
+
+const mediaCounts = [
+  "audioInputTokens",
+  "imageInputTokens",
+  "audioOutputTokens",
+  "imageOutputTokens",
+] as const;
+type MediaCounts = Pick<Usage, (typeof mediaCounts)[number]>;
+
+/** A usage with those of these reported counts that are above 0, none above its side. */
+export function withMediaCounts(
+  usage: Usage,
+  told: Readonly<Partial<Record<keyof MediaCounts, unknown>>>,
+): Usage {
+  const counts = mediaCounts.flatMap((name) => {
+    const whole = name.endsWith("InputTokens") ? usage.inputTokens : usage.outputTokens;
+    const count = Math.min(tokenCount(told[name]), whole);
+    return count > 0 ? [[name, count] as const] : [];
+  });
+  return counts.length === 0 ? usage : { ...usage, ...Object.fromEntries(counts) };
+}

@@ -148,3 +148,40 @@ describe("streams", () => {
     },
   );
 });
+
+describe("sound and pictures, told apart where both protocols do", () => {
+  const chatUsage = {
+    prompt_tokens: 100,
+    completion_tokens: 70,
+    total_tokens: 170,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 30, image_tokens: 20 },
+    completion_tokens_details: { reasoning_tokens: 20, audio_tokens: 40 },
+  };
+  const googleUsage = {
+    promptTokenCount: 100,
+    candidatesTokenCount: 50,
+    thoughtsTokenCount: 20,
+    totalTokenCount: 170,
+    promptTokensDetails: [
+      { modality: "TEXT", tokenCount: 50 },
+      { modality: "AUDIO", tokenCount: 30 },
+      { modality: "IMAGE", tokenCount: 20 },
+    ],
+    candidatesTokensDetails: [
+      { modality: "TEXT", tokenCount: 10 },
+      { modality: "AUDIO", tokenCount: 40 },
+    ],
+  };
+
+  it("CONV-801 CONV-805: a chat caller of generateContent", async () => {
+    const answer = json({ ...byName.generate_content.whole(), usageMetadata: googleUsage });
+    const { usage } = (await world.send("chat", "generate_content", {}, answer)).answer;
+    expect(usage).toMatchObject(chatUsage);
+  });
+
+  it("CONV-804 CONV-808: a generateContent caller of chat", async () => {
+    const answer = json({ ...byName.chat.whole(), usage: chatUsage });
+    const reply = (await world.send("generate_content", "chat", {}, answer)).answer;
+    expect(reply["usageMetadata"]).toEqual(googleUsage);
+  });
+});

@@ -3,9 +3,10 @@
  * Requirements: CONV, traps T46, T48, T50, T51, T61.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { reportedCount, type Usage } from "../../base/usage.ts";
+import { reportedCount, withMediaCounts, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { withLeftOut } from "../left-out.ts";
+import { member } from "../read.ts";
 import { toldSearches, withSearches } from "../web-searches.ts";
 
 type Count = number | undefined;
@@ -49,7 +50,16 @@ export function readUsage(value: unknown): Usage | undefined {
     outputTokens: whole.output,
     reasoningTokens: Math.min(parts.reasoning, whole.output),
   };
-  return withSearches(usage, toldSearches(value));
+  const [input, output] = [
+    details(value, "prompt_tokens_details"),
+    details(value, "completion_tokens_details"),
+  ];
+  const detailed = withMediaCounts(usage, {
+    audioInputTokens: input["audio_tokens"],
+    imageInputTokens: input["image_tokens"],
+    audioOutputTokens: output["audio_tokens"],
+  });
+  return withSearches(detailed, toldSearches(value));
 }
 
 interface Parts {
@@ -127,7 +137,12 @@ export function writeUsage(usage: Usage): JsonObject {
     prompt_tokens_details: {
       cached_tokens: usage.cacheReadTokens,
       cache_write_tokens: usage.cacheWriteTokens,
+      ...member("audio_tokens", usage.audioInputTokens),
+      ...member("image_tokens", usage.imageInputTokens),
     },
-    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoningTokens,
+      ...member("audio_tokens", usage.audioOutputTokens),
+    },
   };
 }

@@ -3,8 +3,9 @@
  * CONV-804, CONV-808, CONV-812, CONV-816, CONV-819.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
-import type { JsonObject } from "../canonical/request.ts";
+import { reportedCount, tokenCount, withMediaCounts, type Usage } from "../../base/usage.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import { objects } from "../read.ts";
 
 const countFields = [
   "promptTokenCount",
@@ -15,11 +16,14 @@ const countFields = [
   "totalTokenCount",
 ] as const;
 
+const detailFields = ["promptTokensDetails", "candidatesTokensDetails"] as const;
+
 /** The counts reported so far; they are cumulative, so of each the last value reported wins (T46, T49). */
 export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
   if (!isObject(later)) return earlier;
-  const told = countFields.filter((field) => typeof later[field] === "number");
-  if (told.length === 0) return earlier;
+  const counts = countFields.filter((field) => typeof later[field] === "number");
+  if (counts.length === 0) return earlier;
+  const told = [...counts, ...detailFields.filter((field) => Array.isArray(later[field]))];
   return { ...earlier, ...Object.fromEntries(told.map((field) => [field, later[field]])) };
 }
 
@@ -37,7 +41,7 @@ export function decodeUsage(wire: unknown): Usage | undefined {
     tokenCount(wire["promptTokenCount"]) + tokenCount(wire["toolUsePromptTokenCount"]);
   const reasoningTokens = tokenCount(wire["thoughtsTokenCount"]);
   const rest = Math.max(0, tokenCount(wire["totalTokenCount"]) - inputTokens - reasoningTokens);
-  return {
+  const usage: Usage = {
     inputTokens,
     cacheReadTokens: Math.min(tokenCount(wire["cachedContentTokenCount"]), inputTokens),
     cacheWriteTokens: 0,
@@ -45,6 +49,25 @@ export function decodeUsage(wire: unknown): Usage | undefined {
     outputTokens: tokenCount(wire["candidatesTokenCount"], rest) + reasoningTokens,
     reasoningTokens,
   };
+  return withMediaCounts(usage, {
+    audioInputTokens: ofModality(wire["promptTokensDetails"], "AUDIO"),
+    imageInputTokens: ofModality(wire["promptTokensDetails"], "IMAGE"),
+    audioOutputTokens: ofModality(wire["candidatesTokensDetails"], "AUDIO"),
+    imageOutputTokens: ofModality(wire["candidatesTokensDetails"], "IMAGE"),
+  });
+}
+
+const ofModality = (wire: unknown, modality: string): unknown =>
+  objects(wire).find((detail) => detail["modality"] === modality)?.["tokenCount"];
+
+/** Such a list; the rest of the side is text. None where nothing is told apart. */
+function detailsOf(whole: number, told: Readonly<Record<string, number | undefined>>): Json[] {
+  const others = Object.entries(told).flatMap(([modality, tokenCount]) =>
+    tokenCount === undefined ? [] : [{ modality, tokenCount }],
+  );
+  if (others.length === 0) return [];
+  const rest = others.reduce((left, { tokenCount }) => left - tokenCount, whole);
+  return [...(rest > 0 ? [{ modality: "TEXT", tokenCount: rest }] : []), ...others];
 }
 
 /** The `usageMetadata` of a normalised usage: reasoning taken out of the output again. */
@@ -57,5 +80,15 @@ export function encodeUsage(usage: Usage): JsonObject {
   };
   if (reasoningTokens > 0) wire["thoughtsTokenCount"] = reasoningTokens;
   if (cacheReadTokens > 0) wire["cachedContentTokenCount"] = cacheReadTokens;
+  const input = detailsOf(inputTokens, {
+    AUDIO: usage.audioInputTokens,
+    IMAGE: usage.imageInputTokens,
+  });
+  const output = detailsOf(outputTokens - reasoningTokens, {
+    AUDIO: usage.audioOutputTokens,
+    IMAGE: usage.imageOutputTokens,
+  });
+  if (input.length > 0) wire["promptTokensDetails"] = input;
+  if (output.length > 0) wire["candidatesTokensDetails"] = output;
   return wire;
 }
