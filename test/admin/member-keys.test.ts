@@ -100,6 +100,7 @@ describe("keys of members", () => {
       "remaining",
       "resets_at",
       "out_of_scope_models",
+      "unknown_models",
       "created_at",
       "updated_at",
     ];
