@@ -21,7 +21,7 @@ const words = [
 ];
 
 const refused = (message: string, code?: string) =>
-  outcomeOfStatus({ status: 400, wire: { message, code }, retryAfter: undefined }, 0);
+  outcomeOfStatus({ status: 400, wire: { message, code }, headers: {} }, 0);
 
 describe("a request that is too long for its model", () => {
   it.each(words)("%s", (message) => {
