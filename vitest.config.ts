@@ -28,9 +28,6 @@ export default defineConfig({
     // In the long form one: what it measures is not to be disturbed.
     maxWorkers: isLong ? 1 : 3,
     isolate: false,
-    // The two cores are busy anyway: collecting in threads beside takes more of them than it saves, and a small young
-    // generation is collected every few milliseconds. Together a quarter of the workers' processor time.
-    execArgv: ["--single-threaded-gc", "--max-semi-space-size=64"],
     setupFiles: ["test/support/own-memory.ts", "test/support/fuzz-seed.ts"],
     // Of ten thousand tests one may meet a moment it was not written for, on a machine that stands still. It is tried
     // once more and named at the end, and is a defect to mend. What looks for races in the ledger says itself that it has no
