@@ -11,15 +11,20 @@ const largeBytes = 262_144;
 /** The part of the budget that large bodies may use. The rest is kept for small ones: a few large bodies must not stop everybody. */
 const largeShare = 0.75;
 const retryAfterSeconds = 2;
+const refusalDefault =
+  "Too many bytes of requests and answers are under way (limits.bodies_under_way_mb). Retry in a moment.";
 
 /** One budget of a process. Everything that holds bodies takes a lease of it. */
 export class ByteBudget {
   readonly bytesMax: number;
+  /** What a caller is told whose bytes do not fit. */
+  readonly refusal: string;
   readonly turns = new Turns();
   #heldBytes = 0;
 
-  constructor(bytesMax: number) {
+  constructor(bytesMax: number, refusal = refusalDefault) {
     this.bytesMax = bytesMax;
+    this.refusal = refusal;
   }
 
   /** Bytes held now. */
@@ -85,11 +90,7 @@ export class ByteLease {
   /** Whether bytes more would fit now, for a body whose length is announced. Takes nothing. @throws GatewayError as `take` */
   check(bytes: number): void {
     if (this.#budget.fits(bytes, this.#bytes + bytes)) return;
-    throw new GatewayError(
-      "overloaded",
-      "Too many bytes of requests and answers are under way (limits.bodies_under_way_mb). Retry in a moment.",
-      { retryAfterSeconds },
-    );
+    throw new GatewayError("overloaded", this.#budget.refusal, { retryAfterSeconds });
   }
 
   /** Gives bytes back that are no longer held. */

@@ -7,7 +7,12 @@ import {
   type Spend,
 } from "../calls/index.ts";
 import type { Hooks } from "../hooks/index.ts";
-import type { HttpServices, Metrics, MetricsAccess } from "../http/index.ts";
+import {
+  uploadBudget,
+  type HttpServices,
+  type Metrics,
+  type MetricsAccess,
+} from "../http/index.ts";
 import type { Verifier } from "../verification/index.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openAdmin } from "./admin.ts";
@@ -68,6 +73,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     secure,
     bodies: {
       budget: ground.budget,
+      uploads: uploadBudget(),
       textBytesMax: settings.limits.textBodyBytes,
       mediaBytesMax: settings.limits.bodyBytes,
     },

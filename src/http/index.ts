@@ -1,6 +1,7 @@
 /** The HTTP surface of the gateway. */
 export { createApp } from "./app.ts";
 export { createMetrics, type JoinMetrics, type Metrics } from "./operation/metrics.ts";
+export { uploadBudget } from "./forms/uploads.ts";
 export type { HttpServices, Readiness } from "./services.ts";
 export { createSecureDoor } from "./front/secure.ts";
 export { leaveConnections, stopServer } from "./front/stop-server.ts";

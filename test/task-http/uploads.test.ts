@@ -8,7 +8,12 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { GatewayError } from "../../src/base/errors.ts";
-import { readMultipart, uploadLimits, type UploadLimits } from "../../src/http/forms/uploads.ts";
+import {
+  readMultipart,
+  uploadBudget,
+  uploadLimits,
+  type UploadLimits,
+} from "../../src/http/forms/uploads.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { sweepFiles } from "../../src/files/index.ts";
@@ -33,9 +38,15 @@ beforeEach(async () => {
   for (const name of place.kept()) await place.files.remove(name);
 });
 
+interface ReadOptions {
+  readonly limits?: Partial<UploadLimits>;
+  readonly piece?: number;
+  readonly stored?: ByteBudget;
+}
+
 function read(
   body: Buffer,
-  { limits = {}, piece = 1 << 16 }: { limits?: Partial<UploadLimits>; piece?: number } = {},
+  { limits = {}, piece = 1 << 16, stored = uploadBudget() }: ReadOptions = {},
 ) {
   const pieces = Array.from({ length: Math.ceil(body.length / piece) }, (_, at) =>
     body.subarray(at * piece, (at + 1) * piece),
@@ -46,6 +57,7 @@ function read(
     store: place.uploads(),
     limits: bounds,
     lease: new ByteBudget(1e9).lease(),
+    stored: stored.lease(),
   });
 }
 
@@ -55,6 +67,7 @@ const readOpen = (source: Readable) =>
     store: place.uploads(),
     limits: uploadLimits,
     lease: new ByteBudget(1e9).lease(),
+    stored: uploadBudget().lease(),
   });
 
 /** What nobody needs any more, or has no task yet, is swept in the end; this is what would stay for good. */
@@ -259,6 +272,7 @@ describe("uploads", () => {
       store: place.uploads(),
       limits: { ...uploadLimits, fileBytes: limit },
       lease: new ByteBudget(1e9).lease(),
+      stored: uploadBudget().lease(),
     };
     await expect(readMultipart(endless, options)).rejects.toMatchObject({
       code: "image_too_large",
@@ -269,6 +283,17 @@ describe("uploads", () => {
     expect(endless.destroyed).toBe(false);
     endless.destroy();
     expect(place.kept()).toEqual(form.images.map(({ name }) => name));
+  });
+
+  it("what senders may put on disk before they have reserved anything has a bound over all of them", async () => {
+    const stored = uploadBudget(4 * 1_048_576);
+    const body = bodyOf([["image", padded(await png(), 2 * 1_048_576), "a.png"]]);
+    const others = stored.lease();
+    others.take(2 * 1_048_576);
+    await expect(read(body, { stored })).rejects.toMatchObject({ code: "overloaded", status: 503 });
+    expect(place.kept()).toEqual([]);
+    others.release();
+    expect((await read(body, { stored: uploadBudget(4 * 1_048_576) })).images).toHaveLength(1);
   });
 
   it("a client that leaves in the middle leaves nothing", async () => {

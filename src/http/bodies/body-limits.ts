@@ -6,6 +6,8 @@ import type { Route } from "../routes.ts";
 /** What the configuration says about bodies, and the budget that they all share. */
 export interface BodyServices {
   readonly budget: ByteBudget;
+  /** Of the pictures of forms that are still being received, on disk: their senders have reserved nothing yet. */
+  readonly uploads: ByteBudget;
   /** Of text calls, embeddings and counts (`limits.text_body_mb`). */
   readonly textBytesMax: number;
   /** Of images and tasks, which may carry pictures (`limits.body_mb`). */

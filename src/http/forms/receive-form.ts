@@ -44,12 +44,16 @@ async function read(services: HttpServices, { raw, caller, lease }: FastifyReque
   if (Number(raw.headers["content-length"]) > limits.bodyBytes)
     throw bodyTooLarge({ bytesMax: limits.bodyBytes });
   const boundary = boundaryOf(raw.headers["content-type"] ?? "");
-  const { files, database, images } = services;
+  const { files, database, images, bodies } = services;
   const uploads = inputDrafts({ files, database, clock: images.clock }, caller!.workspaceId);
-  return {
-    ...(await readMultipart(raw, { boundary, store: uploads, limits, lease: lease! })),
-    uploads,
-  };
+  const stored = bodies.uploads.lease();
+  try {
+    const options = { boundary, store: uploads, limits, lease: lease!, stored };
+    return { ...(await readMultipart(raw, options)), uploads };
+  } finally {
+    // From here on what is kept is bounded by what the call has reserved, or it is removed.
+    stored.release();
+  }
 }
 
 const restMsMax = 10_000;

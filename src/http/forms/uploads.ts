@@ -3,7 +3,7 @@
  * has a bound, and a call that is refused, or whose client leaves, keeps nothing. Requirements: TASK, EDIT1, EDIT2.
  */
 import type { Readable } from "node:stream";
-import type { ByteLease } from "../../base/byte-budget.ts";
+import { ByteBudget, type ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { Pieces } from "../../base/pieces.ts";
 import type { FileDrafts } from "../../files/index.ts";
@@ -37,6 +37,13 @@ export const uploadLimits: UploadLimits = {
   areaPixels: 100_000_000,
 };
 
+/** Of the pictures of all forms that one process receives at the same time; large ones may use three quarters of it. */
+const underWayBytesMax = 4096 * mebibyte;
+
+/** What forms may put on disk before their calls have reserved anything. */
+export const uploadBudget = (bytesMax = underWayBytesMax): ByteBudget =>
+  new ByteBudget(bytesMax, "Too many bytes of uploads are under way. Retry in a moment.");
+
 export interface Multipart {
   /** By the caller's names, in their order; a list where a name that ends in `[]` comes again. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -52,15 +59,17 @@ interface Options {
   readonly boundary: string;
   readonly store: FileDrafts;
   readonly limits: UploadLimits;
-  /** Counts the text fields; pictures go to storage as they come. */
+  /** Counts the text fields. */
   readonly lease: ByteLease;
+  /** Counts the pictures, which go to storage as they come. */
+  readonly stored: ByteLease;
 }
 
 /**
  * Reads a body to its end. On failure what was stored of it is removed before the error is thrown; the source is left
  * as it is, so that an answer can be written.
  * @throws GatewayError `malformed_request`, `request_too_large`, `invalid_image_file`, `image_too_large`, `too_many_images`,
- * `invalid_value`
+ * `invalid_value`, `overloaded`
  */
 export async function readMultipart(source: Readable, options: Options): Promise<Multipart> {
   const { boundary, store, limits } = options;
@@ -147,7 +156,7 @@ class Form {
       throw refusal("too_many_images", part.name, `the body has more than ${limits.files} files`);
     if (!isImageField(part.name) && part.name !== "mask") return this.#ignoreFile(part);
     const { result: upload, sha256 } = await receive(part, limits.fileBytes, (content) =>
-      storePicture(shown(part.name), content, this.#options),
+      storePicture(shown(part.name), this.#counted(content), this.#options),
     );
     if (upload === undefined) {
       // What a browser sends for a file that nobody chose.
@@ -158,6 +167,14 @@ class Form {
     if (part.name !== "mask") this.#images.push(upload);
     else if (this.#mask === undefined) this.#mask = upload;
     else throw refusal("invalid_value", part.name, "is there more than once");
+  }
+
+  /** A picture, counted as it comes. @throws GatewayError `overloaded` */
+  async *#counted(content: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+    for await (const piece of content) {
+      this.#options.stored.take(piece.length);
+      yield piece;
+    }
   }
 
   /** No family has such a file: it is reported as any unknown field is, and its bytes are not kept. */
