@@ -64,6 +64,8 @@ export function withMediaCounts(
   usage: Usage,
   told: Readonly<Partial<Record<keyof MediaCounts, unknown>>>,
 ): Usage {
+  // Nearly no call has any.
+  if (!mediaCounts.some((name) => told[name])) return usage;
   const counts = mediaCounts.flatMap((name) => {
     const whole = name.endsWith("InputTokens") ? usage.inputTokens : usage.outputTokens;
     const count = Math.min(tokenCount(told[name]), whole);

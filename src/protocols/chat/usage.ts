@@ -107,25 +107,30 @@ export function normaliseUsage(value: WireObject): JsonObject {
   const usage = readUsage(value);
   if (!usage) return kept;
   const { inputTokens: prompt, outputTokens: completion } = usage;
-  const parts = {
-    ...partOf(kept, "prompt_tokens_details", { cached_tokens: usage.cacheReadTokens }),
-    ...partOf(kept, "completion_tokens_details", { reasoning_tokens: usage.reasoningTokens }),
-  };
+  const input = partOf(kept, "prompt_tokens_details", usage.cacheReadTokens);
+  const output = partOf(kept, "completion_tokens_details", usage.reasoningTokens);
   const isTold = kept["prompt_tokens"] === prompt && kept["completion_tokens"] === completion;
-  if (isTold && Object.keys(parts).length === 0) return kept;
+  if (isTold && input === undefined && output === undefined) return kept;
   const total: JsonObject = isTold ? {} : { total_tokens: prompt + completion };
-  return { ...kept, prompt_tokens: prompt, completion_tokens: completion, ...total, ...parts };
+  const counts = { prompt_tokens: prompt, completion_tokens: completion, ...total };
+  return { ...kept, ...counts, ...input, ...output };
 }
 
-/** A member of `usage` with a count that its vendor tells elsewhere; none where it is there, or nothing was counted. */
+const partNames = {
+  prompt_tokens_details: "cached_tokens",
+  completion_tokens_details: "reasoning_tokens",
+} as const;
+
+/** A member of `usage` with a count that its vendor tells elsewhere; undefined where it is there, or nothing was counted. */
 function partOf(
   usage: JsonObject,
-  key: string,
-  count: Readonly<Record<string, number>>,
-): JsonObject {
+  key: keyof typeof partNames,
+  count: number,
+): JsonObject | undefined {
+  if (count === 0) return undefined;
   const known = details(usage, key) as JsonObject;
-  const isTold = Object.entries(count).every(([name, told]) => told === 0 || known[name] === told);
-  return isTold ? {} : { [key]: { ...known, ...count } };
+  const name = partNames[key];
+  return known[name] === count ? undefined : { [key]: { ...known, [name]: count } };
 }
 
 /** Writes canonical usage in the protocol's own names (CONV-801, CONV-805, CONV-809, CONV-813). */
