@@ -174,7 +174,7 @@ async function complaintsOf(page: Page, url: string): Promise<string[]> {
 const quietMs = 100;
 /** True once the page has nothing left to do at the moment. */
 const idle =
-  "new Promise((resolve) => requestIdleCallback(() => resolve(true), { timeout: 1_000 }))";
+  "scheduler.postTask(() => true, { priority: 'background' })";
 
 function settling(page: Page): () => Promise<void> {
   const open = new Set<Request>();
