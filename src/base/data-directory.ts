@@ -1,6 +1,7 @@
 /** Directories that are made where they are missing, and what is said of one that cannot be. docs/operate.md "The data directory". */
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { syncDirectoryNow } from "./sync-directory.ts";
 
 /** The data directory cannot be made, or this user may not write to it. */
 export class DataDirectoryUnusableError extends Error {
@@ -19,7 +20,7 @@ const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
- * Makes a directory, with those above it. One at a time: Node's own `recursive` tries for ever where a file system says that
+ * Makes a directory, with those above it, so that a power failure leaves none of them out. One at a time: Node's own `recursive` tries for ever where a file system says that
  * there is no such entry although the directory above exists, as below /proc.
  * @throws Error of the system
  */
@@ -28,6 +29,7 @@ export function makeDirectory(path: string, mode?: number): void {
   if (dirname(path) !== path) makeDirectory(dirname(path), mode);
   try {
     mkdirSync(path, mode);
+    syncDirectoryNow(dirname(path));
   } catch (error) {
     // Another process was faster.
     if (isDirectory(path)) return;

@@ -12,6 +12,7 @@ import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { BackupError } from "../backup/index.ts";
+import { syncDirectory } from "../base/sync-directory.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** @throws UsageError for what cannot be read */
@@ -41,6 +42,8 @@ export async function intoBackup<T>(path: string, write: (to: Writable) => Promi
   try {
     const end = await write(createWriteStream(part, { fd, flush: true }));
     await rename(part, path);
+    // Whoever reads that it is written may do away with what it was made of.
+    await syncDirectory(dirname(path));
     return end;
   } catch (error) {
     await rm(part, { force: true });

@@ -6,17 +6,15 @@
 import {
   chmodSync,
   chownSync,
-  closeSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   renameSync,
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { DataDirectoryUnusableError, makeDirectory } from "../base/data-directory.ts";
+import { syncDirectoryNow } from "../base/sync-directory.ts";
 import type { Identity } from "./identity.ts";
 
 /** @throws DataDirectoryUnusableError, always */
@@ -65,12 +63,5 @@ export function majorsIn(directory: string): number[] {
 /** Gives what `from` names another name, which is on the disk before anything is acknowledged under it. */
 export function takePlace(directory: string, from: string, to: string): void {
   renameSync(join(directory, from), join(directory, to));
-  // Windows syncs no directories.
-  if (process.platform === "win32") return;
-  const file = openSync(directory, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  syncDirectoryNow(directory);
 }

@@ -8,6 +8,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
 import { isAlive } from "../base/process-alive.ts";
+import { syncDirectory } from "../base/sync-directory.ts";
 import { checkFileName, countBytes, type FileSource, type FileStore } from "./store.ts";
 
 /** Begins the names of half-written files; no file's own name begins with a dot. */
@@ -74,17 +75,6 @@ async function writeSynced(path: string, source: FileSource, bytesMax: number): 
     await handle.close();
   }
   return bytes;
-}
-
-/** The new name is safe only once its directory is. Some systems cannot sync one, and need not. */
-async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(directory, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {

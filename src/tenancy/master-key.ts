@@ -8,6 +8,7 @@ import { link, open, readFile, unlink } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
 import { quotedHint } from "../base/quoted.ts";
+import { syncDirectory } from "../base/sync-directory.ts";
 
 /** The master key is unusable: malformed, unreadable, or not the one this database was set up with. */
 export class MasterKeyError extends Error {
@@ -82,7 +83,8 @@ async function readIfThere(file: string): Promise<string | undefined> {
 
 /**
  * Creates the file with its whole content, or leaves the one that is there. A link is the one step that is both atomic
- * and refuses to replace: a reader never sees half a key, and a crash in between leaves only a temporary file.
+ * and refuses to replace: a reader never sees half a key, and a crash in between leaves only a temporary file. Everything
+ * that is encrypted under the key comes after it on the disk.
  */
 async function writeOnce(file: string, content: string): Promise<void> {
   const temporary = `${file}.${process.pid}.${randomBytes(6).toString("hex")}`;
@@ -102,6 +104,7 @@ async function writeOnce(file: string, content: string): Promise<void> {
     } finally {
       await unlink(temporary);
     }
+    await syncDirectory(path.dirname(file));
   } catch (error) {
     throw new MasterKeyError(
       `The master key cannot be stored in ${file}. ` +

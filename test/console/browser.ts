@@ -173,8 +173,7 @@ async function complaintsOf(page: Page, url: string): Promise<string[]> {
 
 const quietMs = 100;
 /** True once the page has nothing left to do at the moment. */
-const idle =
-  "scheduler.postTask(() => true, { priority: 'background' })";
+const idle = "scheduler.postTask(() => true, { priority: 'background' })";
 
 function settling(page: Page): () => Promise<void> {
   const open = new Set<Request>();

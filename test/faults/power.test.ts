@@ -1,0 +1,70 @@
+/** After a power failure everything is there that somebody was told is: its bytes, its name, and the directories on the way. */
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
+import { afterEach, expect, it } from "vitest";
+import { intoBackup } from "../../src/cli/backup-file.ts";
+import { makeOwned, prepareHome, takePlace } from "../../src/embedded/home.ts";
+import { openLocalFiles } from "../../src/files/local.ts";
+import { loadMasterKey } from "../../src/tenancy/master-key.ts";
+import { watchDisk, type DiskModel } from "../support/disk-model.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+let disk: DiskModel;
+afterEach(() => disk.end());
+
+function watched(): string {
+  const root = temporaryDirectory();
+  disk = watchDisk(root);
+  return root;
+}
+
+it("the model tells what is at risk: a new name, what was written, and both once they are synced no more", async () => {
+  const root = watched();
+  mkdirSync(join(root, "made"));
+  const { openSync, closeSync, fsyncSync, renameSync } = await import("node:fs");
+  const file = openSync(join(root, "made/a"), "w");
+  expect(disk.atRisk()).toEqual(["made", "made/a"]);
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(join(root, "made/a"), join(root, "made/b"));
+  expect(disk.atRisk()).toEqual(["made", "made/b"]);
+  for (const place of [root, join(root, "made")]) fsyncSync(openSync(place, "r"));
+  expect(disk.atRisk()).toEqual([]);
+});
+
+it("a master key is on the disk before anything is encrypted under it", async () => {
+  const root = watched();
+  await loadMasterKey({ dataDir: join(root, "made", "on the way") });
+  expect(existsSync(join(root, "made/on the way/master-key"))).toBe(true);
+  expect(disk.atRisk()).toEqual([]);
+});
+
+it("STORE: a file of a task is on the disk before it is acknowledged", async () => {
+  const root = watched();
+  const files = await openLocalFiles(join(root, "data", "files"));
+  await files.put("a.png", Buffer.from("a picture"), { mediaType: "image/png", bytesMax: 100 });
+  expect(disk.atRisk()).toEqual([]);
+});
+
+it("a backup that is said to be written is on the disk", async () => {
+  const root = watched();
+  await intoBackup(
+    join(root, "a.backup"),
+    (to: Writable) =>
+      new Promise<void>((resolve, reject) => {
+        to.on("error", reject).on("close", resolve);
+        to.end("rows");
+      }),
+  );
+  expect(disk.atRisk()).toEqual([]);
+});
+
+it("an embedded database has its place before anything is kept in it", () => {
+  const root = watched();
+  const directory = join(root, "data", "database");
+  prepareHome(directory, undefined);
+  makeOwned(join(directory, "unfinished"), undefined);
+  takePlace(directory, "unfinished", "18");
+  expect(disk.atRisk()).toEqual([]);
+});
