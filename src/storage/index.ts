@@ -11,6 +11,7 @@ export {
 } from "./catalog-lists.ts";
 export { openDatabaseClock } from "./database-clock.ts";
 export type { Database } from "./database.ts";
+export { settingsOff } from "./durability.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
 export { exchangeHealth, takeProbe } from "./health-states.ts";
 export { listHookFailures, noteHookFailure, type HookFailures } from "./hook-failures.ts";

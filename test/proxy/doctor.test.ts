@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../support/certificate.ts";
-import { sharedPostgres } from "../support/postgres.ts";
+import { preparedDataDir, sharedPostgres } from "../support/postgres.ts";
 import { tollgate } from "../support/process.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 
@@ -127,6 +127,10 @@ describe("tollgate doctor", () => {
       status: "ok",
       message: expect.stringMatching(/^PostgreSQL \d+.* answers; its clock is -?\d+ ms ahead/),
     });
+    expect(of("durability")).toMatchObject({
+      status: "warning",
+      message: expect.stringMatching(/charges too: fsync, full_page_writes of the server are off$/),
+    });
     expect(of("schema")).toMatchObject({ status: "ok" });
     expect(of("master key")).toMatchObject({ status: "failed", fix: expect.any(String) });
     expect(of("data directory")).toMatchObject({ status: "ok" });
@@ -138,6 +142,15 @@ describe("tollgate doctor", () => {
     expect(code).toBe(1);
     expect(of("database")).toMatchObject({ status: "failed", fix: expect.any(String) });
     expect(stdout).not.toContain("hidden-77312");
+  });
+
+  it("warns of a user whose commits do not wait for the disk, and says that the embedded database keeps what it says", async () => {
+    const url = new URL(await (await sharedPostgres()).createMigrated());
+    url.searchParams.set("options", "-c synchronous_commit=off");
+    const off = await doctor({ DATABASE_URL: url.href });
+    expect(off.of("durability")?.message).toContain("synchronous_commit");
+    const { of } = await doctor({ TOLLGATE_DATA_DIR: await preparedDataDir() });
+    expect(of("durability")).toMatchObject({ status: "ok" });
   });
 
   it("finds nothing wrong where nothing is, and says so for people", async () => {

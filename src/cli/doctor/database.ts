@@ -1,6 +1,12 @@
 /** Checks of the database: reached, of this version's schema, its clock, and whether the master key is its own. */
 import { createLog } from "../../base/log.ts";
-import { compareReplica, SchemaError, schemaState, type Database } from "../../storage/index.ts";
+import {
+  compareReplica,
+  SchemaError,
+  schemaState,
+  settingsOff,
+  type Database,
+} from "../../storage/index.ts";
 import { hasFirstPassword, masterKeyProgress, openSecrets } from "../../tenancy/index.ts";
 import { openDatabaseOf } from "../database.ts";
 import type { Environment } from "../environment.ts";
@@ -33,12 +39,20 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
   }
   try {
     const clock = await checkClock(database);
+    const durability = await checkDurability(database);
     const schema = await checkSchema(database);
     const key = checkMasterKey(environment, true);
     const isReady = schema.status === "ok" && key.status === "ok";
     const ownKey = isReady ? await checkOwnKey(database, environment, key) : key;
     const first = schema.status === "ok" ? await checkFirstPassword(database) : [];
-    return [clock, schema, ...(await checkReplica(database, environment)), ownKey, ...first];
+    return [
+      clock,
+      durability,
+      schema,
+      ...(await checkReplica(database, environment)),
+      ownKey,
+      ...first,
+    ];
   } finally {
     await database.close();
   }
@@ -57,6 +71,16 @@ async function checkClock(database: Database): Promise<Finding> {
   const sure = Math.abs(skewMs) - (after - before) / 2;
   if (sure > skewFailedMs) return failed("database", message, fix);
   return sure > skewWarnedMs ? warning("database", message, fix) : ok("database", message);
+}
+
+async function checkDurability(database: Database): Promise<Finding> {
+  const off = await settingsOff(database);
+  if (off.length === 0) return ok("durability", "what is acknowledged is on the disk");
+  return warning(
+    "durability",
+    `a power failure takes what was acknowledged, charges too: ${off.join(", ")} of the server ${off.length === 1 ? "is" : "are"} off`,
+    "turn it on, for this user too, unless the storage below the server keeps its own log",
+  );
 }
 
 async function checkSchema(database: Database): Promise<Finding> {
