@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fits, fitting } from "../../console/src/ui/fitting.ts";
+import { inForm } from "../support/long.ts";
 import { beyond } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -49,7 +50,7 @@ it.each(lists)("%s has room for its columns in every window", async (path) => {
   const { page, settled } = root;
   await page.goto(path.endsWith("=") ? path + world.home.id : path);
   await page.getByRole("table").first().waitFor();
-  for (const width of [1440, 1280, 1024, 900, 800]) {
+  for (const width of inForm([1280, 900, 800], [1440, 1280, 1024, 900, 800])) {
     await page.setViewportSize({ width, height: 800 });
     await settled();
     await expect.poll(() => beyond(page), { message: `${width}` }).toEqual([]);
@@ -117,7 +118,7 @@ it("a change in the audit log is not broken into single letters in a narrow wind
   expect(box!.width).toBeGreaterThan(250);
 });
 
-it.each([1440, 1280, 1024, 390])(
+it.each(inForm([1024, 390], [1440, 1280, 1024, 390]))(
   "millions of dollars and billions of tokens stand in their columns of the overview at %i pixels",
   async (width) => {
     const { page, settled } = root;
