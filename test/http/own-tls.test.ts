@@ -16,6 +16,7 @@ import { isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway } from "../support/process.ts";
+import { unreadAt } from "../support/unread.ts";
 
 const authority = makeAuthority();
 const clients = makeAuthority();
@@ -274,4 +275,29 @@ it.skipIf(!isLong)("workers speak it too, and each reads the files again", async
     "both workers' new certificate",
   );
   expect(await several.stop()).toBe(0);
+});
+
+it("a client that does not read is cut off behind TLS too, with what the system holds for it", async () => {
+  const config = `${configOf()}limits: { connections: { unread_s: 1 } }\n`;
+  const place = temporaryDirectory();
+  writeFileSync(join(place, "cert.pem"), first.cert);
+  writeFileSync(join(place, "key.pem"), first.key);
+  const slow = await startTestGateway({ config, sandbox: "on", directory: place, log });
+  await slow.credit("10");
+  const { port } = new URL(slow.url);
+  const socket = connect({ host: "127.0.0.1", port: Number(port), rejectUnauthorized: false });
+  await once(socket, "secureConnect");
+  // By a reset, which is an error to who is connected.
+  const ended = once(socket, "error");
+  socket.pause();
+  const content = `Hi\n#sandbox ${JSON.stringify({ flood: 9_000_000 })}`;
+  const body = JSON.stringify({ model: "sandbox/chat", messages: [{ role: "user", content }] });
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${slow.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await eventually(() => unreadAt(slow.url) === 1, "an answer that is not read");
+  await eventually(() => unreadAt(slow.url) === 0, "nothing is held for it");
+  socket.resume();
+  expect(await ended).toMatchObject([{ code: "ECONNRESET" }]);
+  await slow.close();
 });

@@ -263,6 +263,7 @@ describe("connections", () => {
       bytesWritten: 0,
       writableLength: 0,
       destroy: () => void (socket.destroyed = true),
+      resetAndDestroy: () => void (socket.destroyed = true),
       ...more,
     });
     return socket;

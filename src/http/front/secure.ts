@@ -9,6 +9,7 @@ import { createServer, type Server as TlsServer } from "node:tls";
 import type { ServerTls } from "../../catalog/index.ts";
 import { atIntervals } from "../../base/at-intervals.ts";
 import type { Log } from "../../base/log.ts";
+import { rawOf } from "./cut.ts";
 
 /** Decrypts connections. */
 export interface SecureDoor {
@@ -99,12 +100,6 @@ function listen({ cert, key, clientCa }: ServerTls, failed: (error: Error) => vo
     socket.destroy();
   });
   return server;
-}
-
-/** The connection that TLS was put on, which Node keeps and does not show. */
-function rawOf(socket: Socket): Socket | undefined {
-  const { _parent: raw } = socket as { _parent?: Socket };
-  return raw;
 }
 
 /** Says at most every ten seconds how many handshakes failed, and why the last one did. */

@@ -3,6 +3,7 @@
  * and when all of them together hold too much, those that stand still longest go first.
  */
 import type { Socket } from "node:net";
+import { cut } from "./cut.ts";
 
 export interface UnreadRules {
   /** How long output may wait without one byte being taken, in milliseconds. */
@@ -39,7 +40,7 @@ export class UnreadWatch {
     this.#rules = rules;
   }
 
-  /** Destroys the sockets that are late or too many. `nowMs` is by `performance.now`. */
+  /** Cuts the sockets that are late or too many. `nowMs` is by `performance.now`. */
   look(sockets: Iterable<Socket>, nowMs: number): ClosedUnread {
     let pending = 0;
     let late = 0;
@@ -49,7 +50,7 @@ export class UnreadWatch {
         continue;
       }
       if (nowMs - this.#update(socket, nowMs) >= this.#rules.unreadMs) {
-        socket.destroy();
+        cut(socket);
         late += 1;
       } else pending += socket.writableLength;
     }
@@ -91,7 +92,7 @@ export class UnreadWatch {
       if (socket.destroyed) continue;
       over -= socket.writableLength;
       closed += 1;
-      socket.destroy();
+      cut(socket);
     }
     return closed;
   }
