@@ -15,6 +15,7 @@ import {
   ExchangeError,
   namesThing,
   outcomeOfStatus,
+  readRefusal,
   withoutCredentials,
   type Exchange,
 } from "../upstream/index.ts";
@@ -24,8 +25,6 @@ import { withChanges } from "./hooks.ts";
 import { droppedHeader } from "./reply.ts";
 import { answerStream, answerWhole } from "./text-answers.ts";
 import { writeBody } from "./write-body.ts";
-
-const errorBytesMax = 256 * 1024;
 
 class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange, Answered> {
   /** What only a fallback cannot take is no error of the caller's. */
@@ -146,11 +145,9 @@ async function refused(
   exchange: Exchange,
   { provider, offer }: Candidate,
 ): Promise<never> {
+  const { bytes, cut } = await readRefusal(exchange, context.call.lease);
   // Before anything else is made of it: vendors echo what they were asked with.
-  const text = withoutCredentials(
-    provider,
-    textOf(await exchange.readAll(errorBytesMax, context.call.lease)),
-  );
+  const text = withoutCredentials(provider, textOf(bytes));
   const body = parseLenient(text);
   const wire = upstreamErrors(offer.protocol).decodeError(exchange.status, body);
   const health = outcomeOfStatus(
@@ -163,6 +160,8 @@ async function refused(
     context.services.clock.now(),
   );
   const { error, retrySame, fault } = health;
+  // Of a provider in trouble the cut says more: silence counts twice, and a flood is not asked for again.
+  if (cut !== undefined && health.hurtsHealth) throw cut;
   const { protocol } = context.call;
   // The same protocol on both sides: the vendor's own words reach the caller as they are (TXT-20).
   const isPassedOn = fault === "caller" && offer.protocol === protocol && isErrorBody(body);

@@ -22,5 +22,6 @@ export {
   unusableAnswer,
 } from "./outcome.ts";
 export { createPools, type Pools } from "./pools.ts";
+export { readRefusal } from "./refusal-body.ts";
 export type { CallerHeaders } from "./vendors/types.ts";
 export * from "./media/index.ts";

@@ -1,0 +1,50 @@
+/**
+ * The body of a refusal, as much of it as comes. The status says what was refused however the body goes on: vendors echo a large
+ * request whole, and load balancers cut. TXT-20; docs/routing.md "When one fails".
+ */
+import type { ByteLease } from "../base/byte-budget.ts";
+import { Pieces } from "../base/pieces.ts";
+import { ExchangeError } from "./exchange-error.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** What is kept of it, bytes. */
+const keptMax = 256 * 1024;
+
+interface RefusalBody {
+  /** Its beginning. */
+  readonly bytes: Buffer;
+  /** Why it is not all of it. */
+  readonly cut?: ExchangeError;
+}
+
+/**
+ * Reads the body of a refusal, counted in `lease`: its holder keeps the bytes. The rest of a longer one is not read.
+ * @throws ExchangeError `aborted` where the client left; GatewayError `overloaded` (rejects)
+ */
+export function readRefusal(exchange: Exchange, lease?: ByteLease): Promise<RefusalBody> {
+  return new Promise((resolve, reject) => {
+    const pieces = new Pieces();
+    const give = (cut?: ExchangeError): void =>
+      resolve({ bytes: pieces.join().subarray(0, keptMax), ...(cut && { cut }) });
+    exchange.consume({
+      data(chunk) {
+        if (pieces.length > keptMax) return;
+        pieces.add(Buffer.from(chunk));
+        try {
+          lease?.take(chunk.length);
+        } catch (error) {
+          reject(error);
+          return exchange.abort();
+        }
+        if (pieces.length <= keptMax) return;
+        give(new ExchangeError("too_large", `the answer is longer than ${keptMax} bytes`));
+        exchange.abort();
+      },
+      end: () => give(),
+      fail(error) {
+        if (error.failure === "aborted") reject(error);
+        else give(error);
+      },
+    });
+  });
+}
