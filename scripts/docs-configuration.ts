@@ -26,7 +26,7 @@ const introduction = `# Configuration
 \`tollgate.yaml\`, or the file that \`TOLLGATE_CONFIG\` or \`--config\` names. \`\${NAME}\` stands for the environment
 variable of that name, \`\${NAME:-text}\` also says what holds where there is none. The file is checked as a whole,
 and every mistake is reported at once with its line: \`npx tollgate config check\`. A changed file is loaded while
-the gateway runs; a wrong one is reported, and the old one stays in force. Changes of providers, models, \`prices\`,
+the gateway runs; a wrong or an empty one is reported, and the old one stays in force. Changes of providers, models, \`prices\`,
 \`default_model\` and \`server.tls\` take effect at once, all others at the next start.
 
 \`npx tollgate config example\` prints a file to start from, with a word on each setting.

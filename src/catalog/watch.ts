@@ -53,6 +53,16 @@ async function settledText(path: string, quietMs: number): Promise<string> {
   }
 }
 
+/** A command that writes into the file, and is slow to begin, leaves it empty: its models must not be gone meanwhile. */
+const emptied = (file: string): Mistake => ({
+  file,
+  line: 1,
+  column: 1,
+  path: "",
+  message: "is empty",
+  fix: "write {} for a configuration that says nothing",
+});
+
 /** The directory is watched, not the file: editors and mounted volumes replace the file by another. */
 function watchDirectory(path: string, onEvent: () => void): FSWatcher | undefined {
   try {
@@ -84,7 +94,10 @@ export function watchConfig(path: string, options: WatchOptions): ConfigWatch {
     const result = checkConfig(text, given);
     seen = text;
     files = "mistakes" in result ? result.files : result.config.files;
-    return result;
+    const isEmptied = text.trim() === "" && "config" in result;
+    return isEmptied && result.config.digest !== current.digest
+      ? { mistakes: [emptied(file)], files }
+      : result;
   };
 
   const take = (config: Config): void => {

@@ -103,6 +103,29 @@ describe("watchConfig", () => {
     await until(() => expect(told).toEqual(["global 7"]));
   });
 
+  it("a file that is empty, as while a command that is slow writes into it, changes nothing", async () => {
+    const watch = await start(withGlobal(1));
+    // What `sops -d config.enc.yaml > tollgate.yaml` leaves there until its first word.
+    writeFileSync(path, "");
+    const emptied = "tollgate.yaml:1:1 is empty; write {} for a configuration that says nothing";
+    await until(() => expect(told).toEqual([emptied]));
+    expect(watch.current().settings.limits.queue.global).toBe(1);
+    expect(await watch.reread(environment)).toHaveProperty("mistakes");
+    writeFileSync(path, withGlobal(1));
+    expect(await watch.reread(environment)).toHaveProperty("config");
+    expect(told).toEqual([emptied]);
+    writeFileSync(path, "{}\n");
+    await until(() => expect(told).toEqual([emptied, "global 1000"]));
+  });
+
+  it("a file that was empty from the beginning is no mistake", async () => {
+    const watch = await start("\n");
+    expect(await watch.reread(environment)).toHaveProperty("config");
+    writeFileSync(path, withGlobal(2));
+    await until(() => expect(watch.current().settings.limits.queue.global).toBe(2));
+    expect(told).toEqual(["global 2"]);
+  });
+
   it("a change made between loading and watching is not missed", async () => {
     writeFileSync(path, withGlobal(1));
     const initial = await load();
