@@ -184,6 +184,30 @@ describe("the public list", () => {
     expect(model).not.toHaveProperty("price");
   });
 
+  it("a cache or reasoning for nothing, where the whole has a price, is one that the list does not know", () => {
+    const zeros = `"cache_read": 0, "cache_write": 0.0, "reasoning": 0`;
+    const priceOf = (cost: string) => modelsOf(publicList(cost))[0]?.price;
+    expect(priceOf(`{ "input": 1, "output": 2, ${zeros} }`)).toEqual({ input: "1", output: "2" });
+    expect(
+      priceOf(
+        `{ "input": 1, "output": 2, "tiers": [{ "tier": { "size": 9 }, "input": 3, "output": 4, ${zeros} }] }`,
+      ),
+    ).toMatchObject({ above: [{ tokens: 9, input: "3", output: "4" }] });
+    const free = { cache_read: "0", cache_write: "0", reasoning: "0" };
+    expect(priceOf(`{ "input": 0, "output": 0, ${zeros} }`)).toMatchObject(free);
+  });
+
+  it("of the shipped list no part is free whose whole has a price", () => {
+    const free = listedModels(shippedList(), ids).filter(({ price }) =>
+      [price, ...(price?.above ?? [])].some(
+        (rates) =>
+          (rates?.input !== "0" && [rates?.cache_read, rates?.cache_write].includes("0")) ||
+          (rates?.output !== "0" && rates?.reasoning === "0"),
+      ),
+    );
+    expect(free.map(({ vendor, model }) => `${vendor} ${model}`)).toEqual([]);
+  });
+
   it("every rate of the shipped list is a decimal that money reads", () => {
     for (const { price } of listedModels(shippedList(), ids)) {
       const { above = [], ...base } = price ?? { input: "0", output: "0" };

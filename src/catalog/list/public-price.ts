@@ -72,10 +72,24 @@ function readRates(
     return [];
   });
   if (faults.length > before) return undefined;
-  const { cache_read: cacheRead, ...rates } = Object.fromEntries(found) as unknown as ListedRates;
-  // Nobody reads a cache for nothing where input has a price: lists write 0 for what they do not know.
-  const isUnknown = cacheRead === undefined || (cacheRead === "0" && rates.input !== "0");
-  return isUnknown ? rates : { ...rates, cache_read: cacheRead };
+  return withoutUnknown(Object.fromEntries(found));
+}
+
+/**
+ * Without the parts that are said to cost nothing where their whole has a price: lists write 0 for what they do not know.
+ * Such a part is charged as the rest of its whole.
+ */
+function withoutUnknown(rates: ListedRates): ListedRates {
+  const { cache_read, cache_write, reasoning, ...whole } = rates;
+  const known = (name: string, rate: string | undefined, ofWhole: string): object =>
+    rate === undefined || (rate === "0" && ofWhole !== "0") ? {} : { [name]: rate };
+  return {
+    ...whole,
+    // In the order of the lists that are kept: another one would be a change of each model.
+    ...known("cache_write", cache_write, whole.input),
+    ...known("reasoning", reasoning, whole.output),
+    ...known("cache_read", cache_read, whole.input),
+  };
 }
 
 function readRate(
