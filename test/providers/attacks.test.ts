@@ -83,7 +83,7 @@ describe("without the switch for private addresses", () => {
     must(await gateway.admin("POST", "/providers", body));
     const provider = gateway.catalog().providers.get("rebinds")!;
     expect(provider.guarded).toBe(true);
-    const { createPools, askText } = await import("../../src/upstream/index.ts");
+    const { ask: askMedia, createPools, askText } = await import("../../src/upstream/index.ts");
     let connections = 0;
     const inside = createServer((socket) => {
       connections += 1;
@@ -92,9 +92,9 @@ describe("without the switch for private addresses", () => {
     await new Promise<void>((resolve) => inside.listen(0, "127.0.0.1", resolve));
     const { port } = inside.address() as AddressInfo;
     const pools = createPools();
-    const ask = (guarded: boolean) =>
+    const ask = (guarded: boolean, host = "localhost") =>
       askText(pools, {
-        provider: { ...provider, guarded, baseUrl: `http://localhost:${port}/v1` },
+        provider: { ...provider, guarded, baseUrl: `http://${host}:${port}/v1` },
         protocol: "chat",
         model: "m",
         stream: false,
@@ -104,6 +104,11 @@ describe("without the switch for private addresses", () => {
         write: () => "{}",
       }).answer;
     await expect(ask(true)).rejects.toThrow(/private or reserved network/);
+    // An address that was added while the switch was on.
+    await expect(ask(true, "127.0.0.1")).rejects.toThrow(/private or reserved network/);
+    const media = pools.forMedia(`http://127.0.0.1:${port}`, 1_000, { ...provider, guarded: true });
+    const asked = { method: "GET", path: "/v1/models", headers: {} } as const;
+    await expect(askMedia(media, provider, asked)).rejects.toThrow("cannot be reached");
     expect(connections).toBe(0);
     // The same name without the guard is reached, so that the test shows the guard and not a dead server.
     await expect(ask(false)).rejects.toThrow(/the connection/);

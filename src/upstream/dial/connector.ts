@@ -3,7 +3,7 @@ import { connect as connectTcp, type LookupFunction, type Socket } from "node:ne
 import type { buildConnector } from "undici";
 import type { ResolvedAddress } from "../names.ts";
 import { asFault, lateConnection } from "./faults.ts";
-import { publicLookup } from "./public-lookup.ts";
+import { insideFault, publicLookup } from "./public-lookup.ts";
 import { socketOptions, TlsSide } from "./tls-side.ts";
 import { openProxy, openTunnel, unreachable } from "./tunnel.ts";
 import type { Way } from "./way.ts";
@@ -26,6 +26,8 @@ export function connectorOf(
   const hostname = bracketed.replace(/^\[|\]$/g, "");
   const port = given === "" ? (isTls ? 443 : 80) : Number(given);
   const side = isTls ? new TlsSide(hostname, tls) : undefined;
+  const inside = guarded ? insideFault(hostname) : undefined;
+  if (inside) return (_options, callback) => callback(inside, null);
   return (_options, callback) => {
     let current: Socket | undefined;
     const end = (error: Error | undefined, socket: Socket): void => {

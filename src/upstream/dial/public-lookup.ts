@@ -1,5 +1,5 @@
 /** Names as connections resolve them that must not leave the public internet. */
-import type { LookupFunction } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
 import { isPublicAddress } from "../../base/safe-url.ts";
 import { ExchangeError } from "../exchange-error.ts";
@@ -9,6 +9,12 @@ const insideMessage = "the provider's host points at a private or reserved netwo
 
 /** Whoever names a provider in the console is a stranger to the other organizations: each host waits for itself alone. */
 const resolve = createNames();
+
+/** Why a host may not be connected to that is an address itself, for which nothing is looked up; undefined where it may. */
+export const insideFault = (hostname: string): Error | undefined =>
+  isIP(hostname) === 0 || isPublicAddress(hostname)
+    ? undefined
+    : new ExchangeError("connect", insideMessage);
 
 /** The addresses of a name. @throws where any of them is not public */
 async function publicAddresses(hostname: string) {

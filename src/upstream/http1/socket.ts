@@ -6,7 +6,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Proxy } from "../../base/proxy.ts";
 import { directly, type Way } from "../dial/way.ts";
-import { publicLookup } from "../dial/public-lookup.ts";
+import { insideFault, publicLookup } from "../dial/public-lookup.ts";
 import { socketOptions, TlsSide } from "../dial/tls-side.ts";
 import { openProxy, openTunnel, unreachable } from "../dial/tunnel.ts";
 
@@ -58,9 +58,11 @@ export class Dialler {
     return this.forwarder?.authorization;
   }
 
-  /** Begins to connect. */
+  /** Begins to connect. @throws ExchangeError where it may not */
   open(hearer: Hearer): Socket {
-    const { proxy } = this.#way;
+    const { proxy, guarded } = this.#way;
+    const inside = guarded ? insideFault(this.#hostname) : undefined;
+    if (inside) throw inside;
     if (proxy !== undefined && this.#tls !== undefined) {
       return openTunnel(proxy, { hostname: this.#hostname, port: this.#port }, (error, socket) =>
         error ? hearer.failed(error) : this.#secure(socket, hearer),
@@ -86,7 +88,7 @@ export class Dialler {
         hearer.failed(isOpen ? error : unreachable(proxy, error));
       return heard(openProxy(proxy, opened, options), { ...hearer, failed });
     }
-    const lookup = this.#way.guarded ? { lookup: publicLookup } : {};
+    const lookup = guarded ? { lookup: publicLookup } : {};
     const place = { ...options, ...lookup, host: this.#hostname, port: this.#port };
     const socket = this.#tls?.connect(place, opened) ?? connectTcp(place, opened);
     return heard(socket, hearer);
