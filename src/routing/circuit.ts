@@ -64,6 +64,8 @@ export class Circuit {
   #pauseMs = 0;
   #pauseEndMs = 0;
   #probeEndMs = 0;
+  /** When the probe was admitted here. */
+  #probedMs = -Infinity;
   #recovering = false;
   #changes = 0;
   /** The gateway by whose word it is open; undefined where it is this one's. */
@@ -113,7 +115,10 @@ export class Circuit {
   /** Whether a call may go there now. One of those that ask while a probe is due is admitted, and is the probe. */
   admit(nowMs: number): boolean {
     const state = this.state(nowMs);
-    if (state === "due") this.#probeEndMs = nowMs + this.#rules.probeMs;
+    if (state === "due") {
+      this.#probedMs = nowMs;
+      this.#probeEndMs = nowMs + this.#rules.probeMs;
+    }
     return state !== "open";
   }
 
@@ -199,9 +204,9 @@ export class Circuit {
       this.#probeEndMs = nowMs + Math.min(waitMs, this.#rules.probeMs);
   }
 
-  /** A probe ended without saying anything of the provider: the next call may be one. */
-  undecided(): void {
-    this.#probeEndMs = 0;
+  /** A call that began at `begunMs` ended without saying anything of the provider: if it was the probe, the next call may be one. */
+  undecided(begunMs: number): void {
+    if (begunMs >= this.#probedMs) this.#probeEndMs = 0;
   }
 
   #tooBad(nowMs: number): boolean {

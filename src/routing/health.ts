@@ -245,7 +245,7 @@ export class Health {
     this.unsaid.add(provider.id, outcome.failure);
     if (outcome.credential !== undefined) {
       const { id } = credential;
-      circuit.undecided();
+      circuit.undecided(begunMs);
       this.#credentials.refused(useOf(provider, offer), id, outcome.credential, nowMs);
       const { of } = outcome.credential;
       this.#peers?.keyChanged({ provider, id, of, model: offer.upstreamModel });
@@ -253,7 +253,7 @@ export class Health {
       const before = circuit.changes;
       circuit.failed(begunMs, nowMs, outcome.silent === true);
       if (circuit.changes !== before) this.#peers?.circuitChanged(offer);
-    } else circuit.undecided();
+    } else circuit.undecided(begunMs);
   }
 
   /** What the other gateways are to hear of a key; undefined where nothing is held against it. */

@@ -133,8 +133,18 @@ describe("open", () => {
   it("a probe that says nothing leaves its turn to the next", () => {
     nowMs += 1_000;
     expect(circuit.admit(nowMs)).toBe(true);
-    circuit.undecided();
+    circuit.undecided(nowMs);
     expect(circuit.admit(nowMs)).toBe(true);
+  });
+
+  it("calls from before the probe, whose clients leave meanwhile, let no other probe go beside it", () => {
+    const begunMs = nowMs - 1;
+    nowMs += 1_000;
+    expect(circuit.admit(nowMs)).toBe(true);
+    nowMs += 10;
+    times(20, () => circuit.undecided(begunMs));
+    expect(circuit.isProbed(nowMs)).toBe(true);
+    expect(circuit.admit(nowMs)).toBe(false);
   });
 
   it("calls that began before it opened neither close it nor make its pause longer", () => {
