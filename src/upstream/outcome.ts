@@ -4,6 +4,7 @@
  */
 import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
+import { isAboutAccount } from "./account.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 import { ExchangeError, type ExchangeFailure } from "./exchange-error.ts";
 import { isModerated, moderationWords } from "./moderation.ts";
@@ -90,6 +91,8 @@ const rows: Readonly<Record<number, Row>> = {
   405: ourSetup,
   408: providerFault,
   409: providerFault,
+  // Fireworks' number for an account that is suspended.
+  412: ourCredential,
   413: callerMistake,
   415: callerMistake,
   422: callerMistake,
@@ -146,7 +149,10 @@ function rowOf({ status, wire, namesThing = () => false }: Refusal): Row {
   if (isModerated(wire.message)) return callerMistake;
   if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
   if (status === 400 && isAboutModel(wire)) return ourSetup;
-  return rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
+  const row = rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
+  return row === callerMistake && isAboutAccount(wire.code ?? "", wire.message)
+    ? ourCredential
+    : row;
 }
 
 function retryAfterInBody({ retryAfterSeconds }: WireError): number | undefined {

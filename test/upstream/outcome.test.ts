@@ -118,6 +118,27 @@ describe("whose fault it is", () => {
   });
 
   it.each([
+    // OpenAI-compatible DashScope, xAI, Groq, Fireworks, OpenAI, Anthropic twice, Google.
+    [400, "Arrearage", "Access denied, please make sure your account is in good standing."],
+    [400, "Client specified an invalid argument", "Incorrect API key provided: xa***yz."],
+    [400, "organization_restricted", "Organization has been restricted."],
+    [412, undefined, "Account acme is suspended, possibly due to reaching the spending limit."],
+    [400, "billing_hard_limit_reached", "Billing hard limit has been reached."],
+    [400, undefined, "You have reached your specified API usage limits. You will regain access"],
+    [400, undefined, "This organization has been disabled."],
+    [400, "FAILED_PRECONDITION", "User location is not supported for the API use."],
+  ])("%i %s: %s is our account, whatever the status", (status, code, message) => {
+    const refused = outcomeOfStatus({ status, wire: { message, code }, headers: {} }, nowMs);
+    expect(refused).toMatchObject({
+      fault: "provider",
+      retrySame: false,
+      hurtsHealth: false,
+      credential: { of: "credential" },
+      error: { code: "upstream_error" },
+    });
+  });
+
+  it.each([
     [
       403,
       "Content violates usage guidelines. Team: 9f5e, API key ID: 3c2b, Model: m, Failed check: SAFETY_CHECK_TYPE_BIO",

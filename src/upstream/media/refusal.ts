@@ -5,6 +5,7 @@
  */
 import { shortText } from "../../base/text.ts";
 import type { Provider } from "../../catalog/index.ts";
+import { isAboutAccount } from "../account.ts";
 import { withoutCredentials } from "../masking.ts";
 import { isModerated, moderationWords } from "../moderation.ts";
 import { failedWith, outcomeOfStatus, unusableAnswer, type RefusedCredential } from "../outcome.ts";
@@ -31,13 +32,6 @@ export interface RefusalOutcome {
   readonly message: string;
 }
 
-/** Vendors' words for a wrong key, an empty balance, a model that is not ours to call: our set-up, whatever the status. */
-const ourAccount =
-  /^(invalid_?api_?key|authentication|arrearage|access_?denied|model\.access_?denied|model_?not_?(found|open)|invalid_?endpoint|invalid_?account|account_|account_?overdue|operation_?denied|set_?limit_?exceeded|quota_?exceeded|insufficient_quota|credit_balance|billing_|(organization|project)_spend_limit)/i;
-
-/** The same where only the message tells: xAI refuses a wrong key with 400. Anchored, because a message may quote a prompt. */
-const ourAccountSays = /^(incorrect api key provided|your team .{0,80}(credits|spending limit))/i;
-
 const contentPolicy =
   /content_?policy|content-?moderated|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?(?:control|detection)/i;
 
@@ -48,14 +42,15 @@ const aboutContent = (code: string, message: string): boolean =>
 const badArgument =
   /^(invalid|client specified an invalid|missing|bad_?request|unsupported|unknown_parameter)/i;
 
+/** Not the account as a whole, but this model or endpoint of the provider is not ours to call: our configuration. */
+const notOurModel =
+  /^(model\.access_?denied|model_?not_?(found|open)|invalid_?endpoint|operation_?denied)/i;
+
 const aboutUs = (code: string, message: string): boolean =>
-  ourAccount.test(code) || ourAccountSays.test(message);
+  isAboutAccount(code, message) || notOurModel.test(code);
 
 /** Statuses of intermediaries that gave up waiting: the vendor behind them may have taken the request. */
 const uncertainStatuses: ReadonlySet<number> = new Set([408, 499, 502, 504, 520, 522, 524]);
-
-/** Not the account as a whole, but this model or endpoint of the provider is not ours to call: our configuration. */
-const notOurModel = /^(model|invalid_?endpoint|operation_?denied)/i;
 
 /** What a dialect read of an answer, without the credentials of its provider, which vendors echo. */
 export function asReported<Read extends MediaState | MediaRefusal>(

@@ -1,0 +1,58 @@
+/** Vendors that refuse our account or key with the status of a caller's mistake. ERR; docs/routing.md "Several credentials". */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { json } from "../support/recorder.ts";
+import { answering } from "../rows/world.ts";
+import { heard, names, startTrio, type Trio } from "./support.ts";
+
+let trio: Trio;
+beforeAll(async () => {
+  trio = await startTrio({ prices: { a: 1, b: 2, c: 3 }, models: 9, protocols: { a: "messages" } });
+});
+afterAll(() => trio.close());
+beforeEach(() => {
+  for (const name of names) trio.up[name].answer(answering);
+  heard(trio);
+});
+
+const poor = {
+  type: "error",
+  error: {
+    type: "invalid_request_error",
+    message:
+      "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.",
+  },
+};
+
+it("ERR: of an account without money, which Anthropic tells with 400, its caller hears nothing: the next provider answers, and the key rests", async () => {
+  trio.up.a.answer(json(poor, 400));
+  for (let count = 0; count < 3; count += 1) {
+    const answer = await trio.call({ model: "acme/talk-1:@price" });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).not.toContain("credit balance");
+  }
+  expect(heard(trio)).toEqual({ a: 1, b: 3, c: 0 });
+});
+
+it("ERR: nor does the caller of a provider that is all there is", async () => {
+  trio.up.a.answer(json(poor, 400));
+  const answer = await trio.call({ model: "acme/talk-2:a" });
+  expect(answer.status).toBe(502);
+  const { error } = (await answer.json()) as { error: { code: string; message: string } };
+  expect(error.code).toBe("upstream_error");
+  expect(error.message).not.toContain("credit");
+});
+
+it("what only quotes such words is the caller's mistake as before", async () => {
+  trio.up.b.answer(
+    json(
+      {
+        ...poor,
+        error: { ...poor.error, message: `messages.0: "${poor.error.message}" is no role` },
+      },
+      400,
+    ),
+  );
+  const answer = await trio.call({ model: "acme/talk-3:b" });
+  expect(answer.status).toBe(400);
+  expect(heard(trio)).toEqual({ a: 0, b: 1, c: 0 });
+});
