@@ -1,6 +1,6 @@
 /** A caller's mistake that a vendor tells inside an answer that began well. TXT-20, BILL-22; docs/routing.md. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { sse, type Answer } from "../support/recorder.ts";
+import { json, sse, type Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
 import { parsed } from "../rows/protocols.ts";
 import { createSseParser } from "../../src/base/sse.ts";
@@ -28,8 +28,8 @@ let trio: Trio;
 beforeAll(async () => {
   trio = await startTrio({
     prices: { a: 1, b: 2, c: 3 },
-    protocols: { a: "responses" },
-    models: 5,
+    protocols: { a: "responses", b: "messages" },
+    models: 6,
   });
 });
 afterAll(() => trio.close());
@@ -61,6 +61,47 @@ it("TXT-20: a picture that cannot be read is told as such, and keeps no other ca
   const { text } = await several("acme/talk-2", true);
   expect(lastFrame(text)).toMatchObject({ error: { code: "upstream_rejected", message: said } });
   expect(heard(trio)).toEqual({ a: calls, b: 0, c: 0 });
+});
+
+/** As Anthropic does it, in the midst of its answer. */
+const blocked = (type: string, message: string): Answer => {
+  const start = {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "talk",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 9, output_tokens: 1 },
+  };
+  const frames = [
+    { type: "message_start", message: start },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "La " } },
+    { type: "error", error: { details: null, type, message }, request_id: "req_1" },
+  ];
+  return sse(
+    frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join(""),
+  );
+};
+
+it("TXT-20: an answer that Anthropic's filter blocks in its midst is told as such, and keeps no other call from the provider", async () => {
+  const said = "Output blocked by content filtering policy";
+  trio.up.a.answer(json({ error: { message: "down" } }, 500));
+  await several("acme/talk-5", false);
+  heard(trio);
+  trio.up.b.answer(blocked("invalid_request_error", said));
+  const { text } = await several("acme/talk-5", true);
+  expect(lastFrame(text)).toMatchObject({ error: { code: "upstream_rejected", message: said } });
+  expect(heard(trio)).toMatchObject({ b: calls, c: 0 });
+});
+
+it("an overload that it tells there counts against it", async () => {
+  trio.up.a.answer(json({ error: { message: "down" } }, 500));
+  trio.up.b.answer(blocked("overloaded_error", "Overloaded"));
+  await several("acme/talk-6", true);
+  expect(heard(trio).c).toBeGreaterThan(0);
 });
 
 it("a provider's own trouble counts against it as before", async () => {
