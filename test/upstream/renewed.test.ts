@@ -82,6 +82,24 @@ it("what was refused is dropped; a newer one is not", async () => {
   expect(fetches).toHaveLength(2);
 });
 
+it("what is refused as soon as it is new stays for a while: a model that is not ours is refused with any", async () => {
+  const { fetches, renewed } = await begun();
+  renewed.drop(1);
+  const next = renewed.get();
+  fetches[1]!.succeed();
+  await next;
+  for (let calls = 0; calls < 100; calls += 1) {
+    renewed.drop(2);
+    expect(await renewed.get()).toBe(2);
+  }
+  expect(fetches).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(10_000);
+  renewed.drop(2);
+  const later = renewed.get();
+  fetches[2]!.succeed();
+  expect(await later).toBe(3);
+});
+
 it("a fetch that fails is the call's failure, and the next call tries again", async () => {
   const { fetches, renewed } = world();
   const first = renewed.get();

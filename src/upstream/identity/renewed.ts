@@ -15,6 +15,8 @@ const marginMs = 5_000;
 const renewedAfter = 0.75;
 const pauseMsMin = 1_000;
 const pauseMsMax = 3_600_000;
+/** Values are dropped at most so often. */
+const dropMsMin = 10_000;
 /** Until a value that nobody has waited for yet is tried again. */
 const retryMsDefault = 30_000;
 
@@ -26,6 +28,8 @@ export class Renewed<Value> {
   /** Since the last fetch. What nobody uses or keeps is not renewed. */
   #isUsed = false;
   #isKept = false;
+  /** When a value was dropped last, by a clock that only goes forward. */
+  #droppedMs = -Infinity;
   readonly #retryMs: number;
 
   /** `fetch` must end by itself. `retryMs`: tests only. */
@@ -63,9 +67,15 @@ export class Renewed<Value> {
     return lease !== undefined && Date.now() < lease.expiresMs - marginMs;
   }
 
-  /** The vendor refused it: the next call fetches another one. */
+  /**
+   * The vendor refused it: the next call fetches another one. Not where that was so a moment ago: what a vendor refuses with a new
+   * one too, such as a model that the account does not have, must not have everybody wait for a fetch after each call.
+   */
   drop(value: Value): void {
-    if (this.#lease?.value === value) this.#lease = undefined;
+    const nowMs = performance.now();
+    if (this.#lease?.value !== value || nowMs - this.#droppedMs < dropMsMin) return;
+    this.#droppedMs = nowMs;
+    this.#lease = undefined;
   }
 
   #fetchOnce(): Promise<Value> {
