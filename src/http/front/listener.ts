@@ -2,7 +2,7 @@
  * The door: every request of both front ends comes in here. What it asks for is looked up in the table of routes, once; text
  * endpoints are answered by ours, on the fast path without Node's HTTP in between, everything else by whoever listened before.
  */
-import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { answerFailure } from "../errors/failure.ts";
@@ -13,6 +13,7 @@ import { createCors, type Cors } from "./cors.ts";
 import { installFastPath } from "./fast/index.ts";
 import { isLingering, lingerBehind } from "./lingering.ts";
 import { isAmbiguous, refuseAmbiguous, tooManyHeaders } from "./malformed.ts";
+import { inOrder } from "./pipelined.ts";
 import { watchFast, watchNode, type WatchServices } from "./watch.ts";
 
 interface FrontServices extends ConnectionServices, WatchServices {
@@ -69,7 +70,7 @@ interface Door {
 
 function nodeListener(server: Server, { services, cors, answerText }: Door): RequestListener {
   const others = server.listeners("request") as RequestListener[];
-  return (raw, response) => {
+  const answer = (raw: IncomingMessage, response: ServerResponse): void => {
     // It came behind a request that was the last of its connection.
     if (isLingering(raw.socket)) return;
     if (isAmbiguous(raw)) return refuseAmbiguous(raw);
@@ -88,4 +89,5 @@ function nodeListener(server: Server, { services, cors, answerText }: Door): Req
     entered.set(raw, { match, seen });
     for (const listener of others) listener(raw, response);
   };
+  return (raw, response) => inOrder(raw.socket, response, () => answer(raw, response));
 }

@@ -1,0 +1,100 @@
+/** Requests that a client sends before it has read the answers to those before: one at a time, in their order, and not without end. */
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { inOrder, waitingMax } from "../../src/http/front/pipelined.ts";
+import { bytesOf, closeAll, openRaw, type RawClient } from "../attack/raw-clients.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+const clients: RawClient[] = [];
+afterEach(() => closeAll(clients.splice(0)));
+
+/** Sends requests for these paths in one write. */
+function ask(url: string, paths: readonly string[]): RawClient {
+  const [first = "", ...others] = paths;
+  const client = openRaw(url, { path: first });
+  client.socket.write(others.map((path) => bytesOf({ path })).join(""));
+  clients.push(client);
+  return client;
+}
+
+describe("requests that are sent ahead", () => {
+  /** Those that have begun, until they are answered. */
+  const begun = new Map<string, ServerResponse>();
+  const paths = () => [...begun.keys()];
+  const server = createServer((raw, response) =>
+    inOrder(raw.socket, response, () => void begun.set(raw.url!, response)),
+  );
+  beforeEach(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+  afterEach(() => {
+    begun.clear();
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const answer = (path: string) => begun.get(path)!.end(`${path} is over`);
+
+  it("begin when the answer before has left", async () => {
+    const client = ask(url(), ["/a", "/b", "/c"]);
+    await expect.poll(paths).toEqual(["/a"]);
+    answer("/a");
+    await expect.poll(paths).toEqual(["/a", "/b"]);
+    answer("/b");
+    await expect.poll(paths).toEqual(["/a", "/b", "/c"]);
+    answer("/c");
+    await expect.poll(() => client.text()).toContain("/c is over");
+    expect(client.text().match(/\/. is over/g)).toEqual(
+      ["/a", "/b", "/c"].map((p) => `${p} is over`),
+    );
+  });
+
+  it("never begin on a connection that has ended", async () => {
+    const client = ask(url(), ["/a", "/b"]);
+    await expect.poll(paths).toEqual(["/a"]);
+    const closed = new Promise((resolve) => begun.get("/a")!.once("close", resolve));
+    client.socket.destroy();
+    await closed;
+    const next = ask(url(), ["/c"]);
+    await expect.poll(paths).toEqual(["/a", "/c"]);
+    expect(next.closed()).toBe(false);
+  });
+
+  it("never begin behind an answer that closes the connection", async () => {
+    const client = ask(url(), ["/a", "/b"]);
+    await expect.poll(paths).toEqual(["/a"]);
+    begun.get("/a")!.setHeader("connection", "close");
+    answer("/a");
+    await expect.poll(() => client.closed()).toBe(true);
+    expect(paths()).toEqual(["/a"]);
+  });
+
+  it("are waited for up to a number, and beyond it the connection ends", async () => {
+    const many = Array.from({ length: waitingMax + 1 }, (_, at) => `/${at}`);
+    const client = ask(url(), many);
+    await expect.poll(paths).toEqual(["/0"]);
+    client.socket.write(bytesOf({ path: "/more" }));
+    await expect.poll(() => client.closed()).toBe(true);
+    expect(paths()).toEqual(["/0"]);
+  });
+});
+
+describe("a stranger who sends 1,500 requests in one write", () => {
+  let gateway: GatewayUnderTest;
+  beforeEach(async () => (gateway = await startTestGateway({ sandbox: "on" })));
+  afterEach(() => gateway.close());
+
+  it("is not answered 1,500 times at once, and others are served", async () => {
+    const many = Array.from({ length: 1_500 }, () => "/healthz");
+    const client = ask(gateway.url, many);
+    await expect.poll(() => client.closed()).toBe(true);
+    expect((await gateway.get("/v1/key")).status).toBe(200);
+  });
+
+  it("within the number all are answered, each once", async () => {
+    const many = Array.from({ length: waitingMax + 1 }, () => "/healthz");
+    const client = ask(gateway.url, many);
+    const statuses = () => client.text().match(/HTTP\/1\.1 200/g)?.length;
+    await expect.poll(statuses).toBe(waitingMax + 1);
+    expect(client.closed()).toBe(false);
+  });
+});
