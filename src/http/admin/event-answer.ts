@@ -31,6 +31,8 @@ function frame({ event, data }: StreamEvent): string {
 export function answerEvents(reply: FastifyReply, begin: (sink: Sink) => () => void): FastifyReply {
   const { raw, request } = reply;
   if (request.method === "HEAD") return reply.type(head["content-type"]).send();
+  // One who left while it was asked who they are has fired their event already: nobody would ever take them out again.
+  if (raw.destroyed) return reply.hijack();
   const open = (): void => {
     if (!raw.headersSent) raw.writeHead(200, { ...head, "x-request-id": request.id });
   };
