@@ -8,15 +8,17 @@ import { findModel, listModels } from "../../calls/index.ts";
 import { handle } from "../handle.ts";
 import { styleOf } from "../routes.ts";
 import type { HttpServices } from "../services.ts";
+import { geminiList, geminiModel, listsOfStrangers, openList, type ListedModel } from "./listed.ts";
 import { modelOf } from "./model-path.ts";
 
 /** Adds the model lists. */
 export function registerModels(app: FastifyInstance, services: HttpServices): void {
-  const list = async (request: FastifyRequest) => {
-    const models = listModels(services.text.catalog(), request.caller);
-    return asksAsGoogle(request)
-      ? { models: models.map(geminiModel) }
-      : { object: "list", data: models };
+  const ofStrangers = listsOfStrangers();
+  const list = async (request: FastifyRequest, reply: FastifyReply) => {
+    const catalog = services.text.catalog();
+    const shape = asksAsGoogle(request) ? geminiList : openList;
+    if (request.caller !== undefined) return shape(listModels(catalog, request.caller));
+    return reply.type(jsonType).send(ofStrangers(catalog, shape));
   };
   const one = async (request: FastifyRequest, reply: FastifyReply) => {
     refuseCall(request, reply);
@@ -29,6 +31,8 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
   handle(app, "GET /v1beta/models/*", one);
 }
 
+const jsonType = "application/json; charset=utf-8";
+
 const asksAsGoogle = ({ match, headers }: FastifyRequest): boolean =>
   styleOf(match, headers) === "generate_content";
 
@@ -39,8 +43,6 @@ function refuseCall({ match, method }: FastifyRequest, reply: FastifyReply): voi
   throw new GatewayError("method_not_allowed", `${method} is not allowed here; use POST.`);
 }
 
-type ListedModel = ReturnType<typeof listModels>[number];
-
 function oneModel({ text }: HttpServices, { match, caller }: FastifyRequest): ListedModel {
   const id = modelOf(match);
   const model = findModel(text.catalog(), caller, id);
@@ -50,17 +52,4 @@ function oneModel({ text }: HttpServices, { match, caller }: FastifyRequest): Li
       `The model "${id.slice(0, 200)}" does not exist for this key.`,
     );
   return model;
-}
-
-function geminiModel(model: ListedModel) {
-  return {
-    name: `models/${model.id}`,
-    displayName: model.name,
-    description: model.description,
-    inputTokenLimit: model.context_length,
-    outputTokenLimit: model.max_output_tokens,
-    supportedGenerationMethods: model.endpoints.some((endpoint) => endpoint === "generate_content")
-      ? ["generateContent", "countTokens"]
-      : [],
-  };
 }
