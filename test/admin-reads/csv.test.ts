@@ -1,5 +1,5 @@
 /** Lists and usage as CSV: the rows of the JSON answers, whatever is in them, for the same readers. And the filters of the ledger. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { csvCell } from "../../src/http/admin/csv.ts";
 import type { Person } from "../admin/people.ts";
@@ -86,6 +86,20 @@ describe("CSV", () => {
     const models = rows.map(({ model }) => model);
     expect(models).toContain("'=cmd|' /C calc'!A0");
     expect(rows.at(-1)!["usage.input_tokens"]).toBe("1000");
+  });
+
+  it("requests: for the head alone no more than a page is read", async () => {
+    const queries = vi.spyOn(world.gateway.database, "query");
+    const answer = await fetch(`${world.gateway.url}/admin/v1/requests?${period}`, {
+      method: "HEAD",
+      headers: { accept: "text/csv", authorization: `Bearer ${world.root.token}` },
+    });
+    expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    // Whatever it began has asked by then.
+    await world.gateway.get("/v1/key");
+    const pages = queries.mock.calls.filter(([sql]) => sql.includes("join request_log x"));
+    expect(pages).toHaveLength(1);
+    queries.mockRestore();
   });
 
   it("requests: has whatever a call was billed by, its error, its tags and its end user", async () => {
