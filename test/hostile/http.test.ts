@@ -237,4 +237,10 @@ describe("more than one request", () => {
     expect(statuses(text)).toEqual([404]);
     await sleep(50);
   });
+
+  it("an absolute address with a password in it is the path that it names", async () => {
+    const signedOut = head([], "http://me:secret@gateway/auth/get-session?a=1", "GET");
+    const text = await world.unharmed(() => world.raw([signedOut], { answers: 1 }));
+    expect([statuses(text), bodyOf(text)]).toEqual([[200], null]);
+  });
 });

@@ -56,7 +56,9 @@ function libraryRequest(
 ): Request {
   const headers = sessionHeaders(services, request);
   if (body !== undefined) headers.set("content-type", "application/json");
-  const url = new URL(request.raw.url ?? "/", services.admin.publicUrl());
+  // Its path and query alone: a target may name another origin, with a password even, which no request can have.
+  const [, ...query] = (request.raw.url ?? "").split(/(?=\?)/);
+  const url = new URL(request.match.path + query.join(""), services.admin.publicUrl());
   const { method } = request;
   return new Request(url, {
     method,
