@@ -42,7 +42,9 @@ export function queryOf({ raw }: Asking): Record<string, string> {
 export function fitsRoute(route: string, path: string): boolean {
   if (route.endsWith("*"))
     return path.length >= route.length && path.startsWith(route.slice(0, -1));
-  const [steps, taken] = [route.split("/"), path.split("/")];
+  const steps = route.split("/");
+  // A stranger's path may have thousands of steps, and is compared with each route.
+  const taken = path.split("/", steps.length + 1);
   return (
     steps.length === taken.length &&
     steps.every((step, at) => (step.startsWith(":") ? taken[at] !== "" : step === taken[at]))

@@ -1,6 +1,7 @@
 /** What somebody reads whose first call goes wrong: the path, method, key or body that was meant, in the caller's own shape. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { whereInstead } from "../../src/http/elsewhere.ts";
+import { fitsRoute } from "../../src/http/path.ts";
 import { likelyRoute } from "../../src/http/routes.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
@@ -114,4 +115,14 @@ it("a stranger's path that is as long as a head takes no time to be told from ot
     expect(likelyRoute("POST", path)).toBeUndefined();
   }
   expect(performance.now() - beganMs).toBeLessThan(200);
+});
+
+it("a path of thousands of steps is compared with all routes in no time", () => {
+  const path = `/v1${"/".repeat(16_000)}`;
+  const beganMs = performance.now();
+  const found = Array.from({ length: 3_000 }, () => fitsRoute("/v1/tasks/:id", path));
+  expect(performance.now() - beganMs).toBeLessThan(200);
+  expect(found).not.toContain(true);
+  expect(fitsRoute("/v1/tasks/:id", "/v1/tasks/task_1")).toBe(true);
+  expect(fitsRoute("/v1/tasks/:id", "/v1/tasks/task_1/")).toBe(false);
 });
