@@ -11,8 +11,18 @@ const largeBytes = 262_144;
 /** The part of the budget that large bodies may use. The rest is kept for small ones: a few large bodies must not stop everybody. */
 const largeShare = 0.75;
 const retryAfterSeconds = 2;
+/** Whose sender has been silent for so long may be given up for others. */
+const silentMs = 10_000;
 const refusalDefault =
   "Too many bytes of requests and answers are under way (limits.bodies_under_way_mb). Retry in a moment.";
+
+/** Bytes that are on their way, of whom it is up to their sender how long they are held. */
+interface Arriving {
+  /** When something came last, by `performance.now`. */
+  movedMs: number;
+  /** Gives back what it holds, and takes no more. */
+  readonly giveUp: () => void;
+}
 
 /** One budget of a process. Everything that holds bodies takes a lease of it. */
 export class ByteBudget {
@@ -21,6 +31,8 @@ export class ByteBudget {
   readonly refusal: string;
   readonly turns = new Turns();
   #heldBytes = 0;
+  /** Those that were silent for longest first. */
+  readonly #arriving = new Set<Arriving>();
 
   constructor(bytesMax: number, refusal = refusalDefault) {
     this.bytesMax = bytesMax;
@@ -43,6 +55,29 @@ export class ByteBudget {
     return this.#heldBytes + bytes <= most;
   }
 
+  /** The same, after those who send nothing were given up where it takes that. */
+  makesRoom(bytes: number, total: number): boolean {
+    const lateMs = performance.now() - silentMs;
+    for (const one of this.#arriving) {
+      if (one.movedMs > lateMs || this.fits(bytes, total)) break;
+      this.#arriving.delete(one);
+      one.giveUp();
+    }
+    return this.fits(bytes, total);
+  }
+
+  /** Something came of it. Only for leases. */
+  moved(one: Arriving): void {
+    one.movedMs = performance.now();
+    this.#arriving.delete(one);
+    this.#arriving.add(one);
+  }
+
+  /** It is here, or will never be. Only for leases. */
+  arrived(one: Arriving): void {
+    this.#arriving.delete(one);
+  }
+
   /** Counts bytes, negative ones too. Only for leases. */
   count(bytes: number): void {
     this.#heldBytes += bytes;
@@ -54,6 +89,7 @@ export class ByteLease {
   readonly #budget: ByteBudget;
   #bytes = 0;
   #released = false;
+  #arriving: Arriving | undefined;
 
   constructor(budget: ByteBudget) {
     this.#budget = budget;
@@ -85,11 +121,28 @@ export class ByteLease {
     if (this.#released) return;
     this.#bytes += bytes;
     this.#budget.count(bytes);
+    if (this.#arriving !== undefined) this.#budget.moved(this.#arriving);
+  }
+
+  /**
+   * From here on what it holds is on its way, until `arrived`. Where others need room and its sender has been silent for
+   * ten seconds, it is given up: `giveUp` gives back what it holds and takes no more.
+   */
+  arrives(giveUp: () => void): void {
+    this.#arriving = { movedMs: 0, giveUp };
+    this.#budget.moved(this.#arriving);
+  }
+
+  /** All of it is here, or nothing more will come. */
+  arrived(): void {
+    if (this.#arriving !== undefined) this.#budget.arrived(this.#arriving);
+    this.#arriving = undefined;
   }
 
   /** Whether bytes more would fit now, for a body whose length is announced. Takes nothing. @throws GatewayError as `take` */
   check(bytes: number): void {
-    if (this.#budget.fits(bytes, this.#bytes + bytes)) return;
+    const total = this.#bytes + bytes;
+    if (this.#budget.fits(bytes, total) || this.#budget.makesRoom(bytes, total)) return;
     throw new GatewayError("overloaded", this.#budget.refusal, { retryAfterSeconds });
   }
 
@@ -103,6 +156,7 @@ export class ByteLease {
   /** Gives everything back. A second release does nothing. */
   release(): void {
     if (this.#released) return;
+    this.arrived();
     this.#released = true;
     this.#budget.count(-this.#bytes);
     this.#bytes = 0;

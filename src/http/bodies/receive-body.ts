@@ -53,6 +53,12 @@ export function readBytes(
   return encoding === undefined ? bytes : bytes.then((all) => decodeBody(all, encoding, bounds));
 }
 
+const silent = (): GatewayError =>
+  new GatewayError(
+    "request_timeout",
+    "Nothing of the body came for ten seconds, and others needed its room. Send it again.",
+  );
+
 /** Up to here a body is read as it comes. */
 const unpacedBytes = 65_536;
 
@@ -67,6 +73,7 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
     let length = 0;
     let refused = false;
     const settle = (): typeof asking => {
+      lease.arrived();
       const settled = asking;
       asking = undefined;
       pieces = new Pieces();
@@ -78,6 +85,9 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
       lease.give(length);
       settle()?.reject(error);
     };
+    // Whose client left before somebody listened has told so already.
+    if (request.destroyed) return reject(brokenBody());
+    lease.arrives(() => refuse(silent()));
     request.on("data", (chunk: Buffer) => {
       if (refused || length > unpacedBytes) pace(request, chunk.length);
       if (refused) return;
