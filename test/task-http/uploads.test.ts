@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { GatewayError } from "../../src/base/errors.ts";
 import {
@@ -61,13 +61,13 @@ function read(
   });
 }
 
-const readOpen = (source: Readable) =>
+const readOpen = (source: Readable, stored = uploadBudget()) =>
   readMultipart(source, {
     boundary: "xyz",
     store: place.uploads(),
     limits: uploadLimits,
     lease: new ByteBudget(1e9).lease(),
-    stored: uploadBudget().lease(),
+    stored: stored.lease(),
   });
 
 /** What nobody needs any more, or has no task yet, is swept in the end; this is what would stay for good. */
@@ -294,6 +294,23 @@ describe("uploads", () => {
     expect(place.kept()).toEqual([]);
     others.release();
     expect((await read(body, { stored: uploadBudget(4 * 1_048_576) })).images).toHaveLength(1);
+  });
+
+  it("one who is silent in the middle gives way to others who need the room", async () => {
+    const stored = uploadBudget(4 * 1_048_576);
+    const body = bodyOf([["image", padded(await png(), 2 * 1_048_576), "a.png"]]);
+    const source = new Readable({ read: () => undefined });
+    source.push(body.subarray(0, -20));
+    const reading = readOpen(source, stored);
+    await expect.poll(() => stored.heldBytes).toBeGreaterThan(2_000_000);
+    const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 11_000);
+    const others = stored.lease();
+    others.take(2 * 1_048_576);
+    clock.mockRestore();
+    await expect(reading).rejects.toMatchObject({ code: "malformed_request" });
+    expect(source.destroyed).toBe(true);
+    expect(stored.heldBytes).toBe(2 * 1_048_576);
+    expect(place.kept()).toEqual([]);
   });
 
   it("a client that leaves in the middle leaves nothing", async () => {

@@ -67,14 +67,18 @@ interface Options {
 
 /**
  * Reads a body to its end. On failure what was stored of it is removed before the error is thrown; the source is left
- * as it is, so that an answer can be written.
+ * as it is, so that an answer can be written. One that is silent while others need its room is destroyed: it is gone, or will be.
  * @throws GatewayError `malformed_request`, `request_too_large`, `invalid_image_file`, `image_too_large`, `too_many_images`,
  * `invalid_value`, `overloaded`
  */
 export async function readMultipart(source: Readable, options: Options): Promise<Multipart> {
-  const { boundary, store, limits } = options;
+  const { boundary, store, limits, stored } = options;
   const body = bounded(source, limits.bodyBytes);
   const form = new Form(options);
+  stored.arrives(() => {
+    stored.release();
+    source.destroy();
+  });
   try {
     for await (const part of readParts(body, boundary, limits)) {
       if (part.isFile) await form.addFile(part);
@@ -85,6 +89,7 @@ export async function readMultipart(source: Readable, options: Options): Promise
     await store.discard();
     throw error;
   } finally {
+    stored.arrived();
     await body.return(undefined);
   }
 }
