@@ -45,16 +45,20 @@ export class NotSentError extends Error {
  * @throws GatewayError `invalid_value` for an address that is refused; NotSentError; ExchangeError where no answer came
  */
 export async function guardedRequest(request: GuardedRequest): Promise<GuardedAnswer> {
-  const deadline = new AbortController();
+  const ending = new AbortController();
   const timer = setTimeout(
-    () => deadline.abort(new ExchangeError("total_timeout", noAnswer(request.timeoutMs))),
+    () => ending.abort(new ExchangeError("total_timeout", noAnswer(request.timeoutMs))),
     request.timeoutMs,
   );
+  // Not AbortSignal.any: while the caller's signal lives, a signal that is made of it stays, with whoever listens to it.
+  const stop = () => ending.abort(request.signal?.reason);
+  request.signal?.addEventListener("abort", stop, { once: true });
+  if (request.signal?.aborted === true) stop();
   try {
-    const signals = request.signal ? [deadline.signal, request.signal] : [deadline.signal];
-    return await exchange(request, AbortSignal.any(signals));
+    return await exchange(request, ending.signal);
   } finally {
     clearTimeout(timer);
+    request.signal?.removeEventListener("abort", stop);
   }
 }
 

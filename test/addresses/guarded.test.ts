@@ -1,4 +1,6 @@
 /** The guard of callback addresses against real servers. Rows HOOK-07, HOOK-08; trap T77. */
+import { getEventListeners } from "node:events";
+import { queryObjects } from "node:v8";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   checkAddress,
@@ -284,6 +286,23 @@ describe("a request to a checked address", () => {
     ).rejects.toMatchObject({ name: "ExchangeError", failure });
     expect(Date.now() - begun).toBeLessThan(60_000);
   });
+
+  // Without a second try: what the first has left behind would be counted before it.
+  it(
+    "HOOK-08: leaves nothing behind at the signal of whoever may end it, which lives as long as its gateway",
+    { retry: 0 },
+    async () => {
+      const server = await running(serve((_request, response) => response.end()));
+      const url = `http://127.0.0.1:${server.port}/`;
+      const { signal } = new AbortController();
+      const signals = () => queryObjects(AbortSignal, { format: "count" });
+      const before = signals();
+      for (let count = 0; count < 200; count += 1)
+        await guardedRequest({ ...hook, url, allowPrivate: true, signal });
+      expect(signals() - before).toBeLessThan(100);
+      expect(getEventListeners(signal, "abort")).toEqual([]);
+    },
+  );
 
   it("fails where nobody listens, where the name is not resolved, and when it is told to stop", async () => {
     const server = await serve(() => undefined);
