@@ -3,7 +3,7 @@
  * A poll that fails is not a failure of the task (T80). docs/tasks.md.
  */
 import type { KeyedCandidate } from "../attempts/index.ts";
-import { isTransient } from "../storage/index.ts";
+import { GatewayError } from "../base/errors.ts";
 import {
   AskFailure,
   asAnswered,
@@ -122,8 +122,8 @@ async function made(
   try {
     await collect(services, job, { target, answer, mayComeBack });
   } catch (error) {
-    // Then nothing can be written.
-    if (isTransient(error)) throw error;
+    // Then nothing can be written. A bucket that cannot be reached fails with the same codes as a database, but never with this one.
+    if (error instanceof GatewayError && error.code === "database_unavailable") throw error;
     const fields = { err: error, task: job.id };
     if (error instanceof DownloadError)
       services.log.warn(fields, "a result could not be fetched; it is tried again");

@@ -115,22 +115,31 @@ it("STORE-01: of results that our storage takes in part nothing stays, though th
   expect(open.filter((file) => file !== undefined)).toEqual([]);
 });
 
-it("STORE-01: a result that our storage does not take is fetched again ever less often, not every five seconds for a day", async () => {
-  const full: FileStore = {
-    ...world.services.files,
-    put: () => Promise.reject(new Error("the disk is full")),
-  };
-  const services = { ...world.services, files: full };
-  world.vendor.plan("GET", world.vendor.done);
-  const job = await running(world);
-  await pollStep(services, job);
-  const pauses: number[] = [];
-  for (const waitedMs of [60_000, 600_000]) {
-    clock.advance(waitedMs);
-    expect(await pollAgain(job, services)).toMatchObject({ status: "running", error: null });
-    pauses.push(world.due.at(-1)!);
-  }
-  expect(pauses[0]).toBeGreaterThanOrEqual(30_000);
-  expect(pauses[1]).toBe(300_000);
-  expect(await pollAgain(job)).toMatchObject({ status: "succeeded" });
-});
+const storageFaults: readonly [what: string, error: Error][] = [
+  ["a full disk", new Error("the disk is full")],
+  [
+    "a bucket that cannot be reached",
+    Object.assign(new Error("connect ECONNREFUSED 10.0.0.1:9000"), { code: "ECONNREFUSED" }),
+  ],
+  ["a directory that is gone", Object.assign(new Error("no such file"), { code: "ENOENT" })],
+];
+
+it.each(storageFaults)(
+  "STORE-01: with %s a result is fetched again ever less often, not every five seconds for a day",
+  async (_what, error) => {
+    const full: FileStore = { ...world.services.files, put: () => Promise.reject(error) };
+    const services = { ...world.services, files: full };
+    world.vendor.plan("GET", world.vendor.done);
+    const job = await running(world);
+    await pollStep(services, job);
+    const pauses: number[] = [];
+    for (const waitedMs of [60_000, 600_000]) {
+      clock.advance(waitedMs);
+      expect(await pollAgain(job, services)).toMatchObject({ status: "running", error: null });
+      pauses.push(world.due.at(-1)!);
+    }
+    expect(pauses[0]).toBeGreaterThanOrEqual(30_000);
+    expect(pauses[1]).toBe(300_000);
+    expect(await pollAgain(job)).toMatchObject({ status: "succeeded" });
+  },
+);
