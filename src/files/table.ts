@@ -3,7 +3,7 @@
  * batches, whatever the number (T86). Rows STORE; the table is in storage/baseline/12_tasks.sql.
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
-import type { Database, Queryable } from "../storage/index.ts";
+import { persist, reserveRetryMs, type Database, type Queryable } from "../storage/index.ts";
 import type { FileStore } from "./store.ts";
 
 export interface FileRow {
@@ -49,16 +49,21 @@ export async function recordFile(tx: Queryable, row: FileRow): Promise<void> {
   );
 }
 
-/** The row of a file that has not expired at `now`; undefined where there is none. */
+/**
+ * The row of a file that has not expired at `now`; undefined where there is none. Waits a moment for a database that is away.
+ * @throws GatewayError database_unavailable
+ */
 export async function findFile(
-  database: Queryable,
+  database: Database,
   name: string,
   now: Date,
 ): Promise<FileRow | undefined> {
-  const [row] = await database.query<StoredRow>(
-    `select ${columns} from files where name = $1 and expires_at > $2`,
-    [name, now],
-    { name: "find_file" },
+  const [row] = await persist(reserveRetryMs, () =>
+    database.query<StoredRow>(
+      `select ${columns} from files where name = $1 and expires_at > $2`,
+      [name, now],
+      { name: "find_file" },
+    ),
   );
   return row && { ...camelCased(row), bytes: Number(row.bytes) };
 }

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createBatcher } from "../base/batcher.ts";
+import { GatewayError } from "../base/errors.ts";
 import { assignInputs } from "../files/index.ts";
 import {
   idleRetryMs,
@@ -13,7 +14,7 @@ import {
   type HoldInput,
   type HoldRefusal,
 } from "../ledger/index.ts";
-import { isTransient, type Queryable } from "../storage/index.ts";
+import { persist, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import {
   AlreadyClaimedError,
@@ -35,7 +36,10 @@ export interface Submission {
 }
 
 export interface Acceptance {
-  /** Makes the task. @throws GatewayError what refuses it, AlreadyClaimedError; then nothing of it is kept */
+  /**
+   * Makes the task. @throws GatewayError what refuses it, AlreadyClaimedError: then nothing of it is kept; `database_unavailable`, after
+   * which it may be there
+   */
   accept(submission: Submission): Promise<TaskRow>;
   /** Resolves when nothing is waiting or under way. */
   idle(): Promise<void>;
@@ -50,12 +54,13 @@ type Refused = Omit<HoldRefusal, "error"> & { readonly error: Error };
 
 /** An acceptance for one process. */
 export function createAcceptance(services: TaskServices): Acceptance {
+  // Not a second time: a commit whose answer was lost has made them.
   const run = (submissions: readonly Submission[]) =>
-    services.database.transaction((tx) => acceptAll(services, tx, submissions));
+    persist(0, () => services.database.transaction((tx) => acceptAll(services, tx, submissions)));
   const batcher = createBatcher<Submission, Outcome>({
     sizeMax: () => togetherMax,
     run,
-    isShared: isTransient,
+    isShared: (error) => error instanceof GatewayError && error.code === "database_unavailable",
   });
   return {
     async accept(submission) {

@@ -7,6 +7,7 @@ import { noteSentences, type Note } from "../base/notes.ts";
 import { newId } from "../base/ids.ts";
 import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
 import type { MediaPlan } from "../routing/index.ts";
+import { persist, reserveRetryMs } from "../storage/index.ts";
 import { checkAddress } from "../upstream/index.ts";
 import type { Acceptance, Submission } from "./accept.ts";
 import type { TaskServices } from "./engine.ts";
@@ -52,15 +53,17 @@ export async function submitTask(
   });
 }
 
-async function replayed(
+function replayed(
   { database, clock }: TaskServices,
   holder: Parameters<typeof findClaimed>[1],
 ): Promise<Task | undefined> {
-  const id = await findClaimed(database, holder, clock.now());
-  if (id === undefined) return undefined;
-  const task = await readTask(database, holder.workspaceId, id);
-  if (task === undefined) throw keyOutlived();
-  return task;
+  return persist(reserveRetryMs, async () => {
+    const id = await findClaimed(database, holder, clock.now());
+    if (id === undefined) return undefined;
+    const task = await readTask(database, holder.workspaceId, id);
+    if (task === undefined) throw keyOutlived();
+    return task;
+  });
 }
 
 async function accept({ services, acceptance }: Submitting, given: SubmitInput): Promise<Task> {

@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import type { FileStore } from "../files/index.ts";
 import type { KeptFile } from "../media/index.ts";
+import { persist, reserveRetryMs } from "../storage/index.ts";
 import { UploadError } from "../upstream/index.ts";
 import { createAcceptance } from "./accept.ts";
 import { cancelTask } from "./cancel.ts";
@@ -41,9 +42,9 @@ export function createTasks(options: TasksOptions): Tasks {
       if (!result.replayed) runner.wakeAt(clock.now());
       return result;
     },
-    read: (workspaceId, id) => readTask(database, workspaceId, id),
-    list: (workspaceId, filter) => listTasks(database, workspaceId, filter),
-    cancel: (workspaceId, id) => cancelTask(services, workspaceId, id),
+    read: (workspaceId, id) => patiently(() => readTask(database, workspaceId, id)),
+    list: (workspaceId, filter) => patiently(() => listTasks(database, workspaceId, filter)),
+    cancel: (workspaceId, id) => patiently(() => cancelTask(services, workspaceId, id)),
     wait: (task, waitMs, signal) => waiting.until(task, waitMs, signal),
     endWaits: () => waiting.close(),
     rest: () => runner.rest(),
@@ -54,6 +55,9 @@ export function createTasks(options: TasksOptions): Tasks {
     },
   };
 }
+
+/** Waits a moment for a database that is away. @throws GatewayError database_unavailable */
+const patiently = <T>(work: () => Promise<T>): Promise<T> => persist(reserveRetryMs, work);
 
 /** An uploaded file's bytes, opened when they are first read. */
 export function openUpload(files: FileStore, upload: KeptFile): Readable {

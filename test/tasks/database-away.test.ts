@@ -1,0 +1,71 @@
+// A database that goes away between the check of a key and what follows: callers are told so, and not of a fault of the gateway's.
+// docs/errors.md; T67, T68.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { booksOf } from "../money/support.ts";
+import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { eventually } from "../support/patience.ts";
+import { startBench, video, type Bench } from "../task-http/support.ts";
+
+let postgres: TestPostgres;
+let bench: Bench;
+/** What happens within the transaction that makes a task. */
+let within: (() => Promise<void>) | undefined;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  bench = await startBench({
+    databaseUrl: await postgres.createDatabase(),
+    tasks: {
+      timing: { firstPollMs: 40, sweepMs: 100 },
+      at: async (point) => {
+        if (point === "submit.accepted") await within?.();
+      },
+    },
+  });
+  await bench.credit("100");
+});
+afterAll(async () => {
+  await bench.close();
+  await postgres.stop();
+});
+
+const told = async (answer: Response) => ({
+  status: answer.status,
+  code: ((await answer.json()) as { error: { code: string } }).error.code,
+  retryAfter: Number(answer.headers.get("retry-after")) > 0,
+});
+const unavailable = { status: 503, code: "database_unavailable", retryAfter: true };
+
+it("T68: whoever asks for a produced file is told, and gets it once the database is there", async () => {
+  const { id } = await bench.create(video);
+  const { output } = await bench.until(id, "succeeded");
+  const { pathname } = new URL(output.videos![0]!.url);
+  const file = () => bench.send("GET", pathname, { key: null });
+  const away = Promise.withResolvers<void>();
+  const restarted = postgres.restart("immediate", away.promise);
+  await eventually(
+    async () => (await bench.send("GET", "/readyz")).status === 503,
+    "the database is away",
+  );
+  expect(await told(await file())).toEqual(unavailable);
+  const waiting = file();
+  away.resolve();
+  await restarted;
+  expect((await waiting).status).toBe(200);
+});
+
+it("T68: whoever submits a task while it restarts is told; sent again with its key it is made once", async () => {
+  within = async () => {
+    within = undefined;
+    await postgres.restart("immediate");
+  };
+  const send = () =>
+    bench.send("POST", "/v1/tasks", { body: video, headers: { "idempotency-key": "once" } });
+  expect(await told(await send())).toEqual(unavailable);
+  const again = await eventually(async () => {
+    const answer = await send();
+    return answer.ok && answer;
+  }, "the database is back");
+  const { id } = (await again.json()) as { id: string };
+  await bench.until(id, "succeeded");
+  await booksOf(bench.database).expectClean();
+});
