@@ -13,6 +13,11 @@ import { Readable } from "node:stream";
 import { checkFileName, countBytes, type FileStore, type FileStoreOptions } from "./store.ts";
 
 const partBytes = 8 * 1024 * 1024;
+/**
+ * As many connections as are needed: a file that somebody reads slowly holds one, and whoever opens files counts them (counted.ts).
+ * With the client's own 50, so many viewers of videos would keep results and uploads from being stored.
+ */
+const connections = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: 50 };
 /** A bucket that does not answer must not hold a task for ever. */
 const connectionTimeoutMs = 10_000;
 const requestTimeoutMs = 120_000;
@@ -79,7 +84,7 @@ function createClient(options: FileStoreOptions): S3Client {
       connectionTimeout: connectionTimeoutMs,
       requestTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true,
-      ...options.agents,
+      ...(options.agents ?? { httpAgent: connections, httpsAgent: connections }),
     },
     region: options.region ?? process.env["AWS_REGION"] ?? "us-east-1",
     // Buckets as paths, and no checksums that need trailers: what servers other than Amazon's have in common.

@@ -58,6 +58,21 @@ describe.each([
   });
   afterAll(() => under.close());
 
+  it("STORE-01: files that are read slowly keep nobody from storing and reading others", async () => {
+    const video = randomBytes(4 * megabyte);
+    await under.store.put("watched.mp4", video, options);
+    const watched = await Promise.all(
+      Array.from({ length: 60 }, () => under.store.open("watched.mp4")),
+    );
+    await under.store.put("other.mp4", Buffer.from("another"), options);
+    const other = await under.store.open("other.mp4");
+    expect((await buffer(other!.stream)).toString()).toBe("another");
+    const last = watched.pop()!;
+    expect((await buffer(last.stream)).equals(video)).toBe(true);
+    for (const file of watched) file!.stream.destroy();
+    await Promise.all(["watched.mp4", "other.mp4"].map((name) => under.store.remove(name)));
+  });
+
   const read = async (name: string, range?: { start: number; end: number }): Promise<Buffer> =>
     buffer((await under.store.open(name, range))!.stream);
 

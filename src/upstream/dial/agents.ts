@@ -67,8 +67,8 @@ const waysThrough = (proxies: Proxies): WaysTo => {
   return { way: (origin) => ways.to(origin) };
 };
 
-/** As many connections to one place as AWS's clients have by themselves. */
-const agentOptions: AgentOptions = { keepAlive: true, maxSockets: 50 };
+/** As many connections to one place as are asked for: each file of a bucket that is read slowly holds one. */
+const agentOptions: AgentOptions = { keepAlive: true, maxFreeSockets: 50 };
 
 /** The agents of a client whose connections go through these proxies; undefined where there are none: it has its own. */
 export const agentsThrough = (proxies: Proxies): Agents | undefined =>
