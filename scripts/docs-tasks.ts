@@ -3,6 +3,7 @@ import { mediaFamilies } from "../src/catalog/index.ts";
 import { families } from "../src/media/index.ts";
 import { taskStates, type TaskStatus } from "../src/tasks/states.ts";
 import { defaultTiming, type TaskPoint } from "../src/tasks/engine.ts";
+import { fetchesMax } from "../src/tasks/fetching.ts";
 import { keyLifetimeMs } from "../src/tasks/idempotency.ts";
 import { renderArk, renderDashscope, renderNative } from "../src/tasks/index.ts";
 import type { Task } from "../src/tasks/types.ts";
@@ -272,6 +273,7 @@ A gateway that is stopped, or cut off from the database, and comes back:
   answered with is not kept.
 
 The steps of one workspace take at most half of the places of a gateway. Its thousands do not delay the tasks of others.
+A process fetches at most ${fetchesMax} results at a time, half of them of one workspace.
 
 A test stops a real process with \`kill -9\` at each of these points, on both kinds of database (\`test/faults/task-kill.test.ts\`):
 

@@ -12,7 +12,8 @@ import { Upload } from "@aws-sdk/lib-storage";
 import { Readable } from "node:stream";
 import { checkFileName, countBytes, type FileStore, type FileStoreOptions } from "./store.ts";
 
-const partBytes = 8 * 1024 * 1024;
+/** The least that there may be: each upload holds some of them in memory. */
+const partBytes = 5 * 1024 * 1024;
 /**
  * As many connections as are needed: a file that somebody reads slowly holds one, and whoever opens files counts them (counted.ts).
  * With the client's own 50, so many viewers of videos would keep results and uploads from being stored.

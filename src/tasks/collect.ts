@@ -17,6 +17,7 @@ import {
 } from "../upstream/index.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
+import { createFetching } from "./fetching.ts";
 import { writeRetryMs } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import type { Artifact } from "./types.ts";
@@ -26,6 +27,8 @@ const bytesMaxDefault = { video: 1024 * 1024 * 1024, image: 128 * 1024 * 1024 } 
 const keepTries = 3;
 const keepPauseMs = 500;
 const idleMs = 30_000;
+/** Of this process, whatever gateways there are in it: they share its memory. */
+const fetching = createFetching();
 /** Until the task has ended, a result is one that may be left behind by a crash. */
 const unclaimedMs = 24 * 60 * 60 * 1000;
 
@@ -57,7 +60,7 @@ export async function collect(
   try {
     const bytesMax = bytesMaxOf(services, job);
     for (const result of wantedOf(job.request, answer.results))
-      artifacts.push(await keep(services, job, { target, result, drafts, bytesMax }));
+      artifacts.push(await keepInTurn(services, job, { target, result, drafts, bytesMax }));
   } catch (error) {
     // What is here of it would stay for a day, with each further try.
     await drafts.discard();
@@ -114,6 +117,12 @@ interface Kept {
   readonly result: MediaResult;
   readonly drafts: FileDrafts;
   readonly bytesMax: number;
+}
+
+/** What a vendor has brought along is in memory already, and waits for nobody. */
+function keepInTurn(services: TaskServices, job: Job, kept: Kept): Promise<Artifact> {
+  const work = () => keep(services, job, kept);
+  return kept.result.from === "url" ? fetching.inTurn(job, work) : work();
 }
 
 async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artifact> {

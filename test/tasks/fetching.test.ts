@@ -1,0 +1,76 @@
+// How many results are fetched at a time: after a stop hundreds may be there at once, and each takes memory on its way. T86.
+import { describe, expect, it } from "vitest";
+import type { FileStore } from "../../src/files/index.ts";
+import { createFetching, fetchesMax } from "../../src/tasks/fetching.ts";
+import { pollStep } from "../../src/tasks/poll-step.ts";
+import { eventually } from "../support/patience.ts";
+import { rowOf, running, useWorld } from "./steps-support.ts";
+
+const world = useWorld();
+
+it("T86: of forty videos that are made at once, half of the places are fetched at a time, and all are kept", async () => {
+  const { files } = world.services;
+  const gate = Promise.withResolvers<void>();
+  let now = 0;
+  let most = 0;
+  const slow: FileStore = {
+    ...files,
+    async put(...given) {
+      now += 1;
+      most = Math.max(most, now);
+      await gate.promise;
+      now -= 1;
+      return files.put(...given);
+    },
+  };
+  world.vendor.plan("GET", ...Array.from({ length: 40 }, () => world.vendor.done));
+  const jobs = [];
+  for (let made = 0; made < 40; made += 1) jobs.push(await running(world));
+  const services = { ...world.services, files: slow };
+  const steps = Promise.all(jobs.map((job) => pollStep(services, job)));
+  await eventually(() => Promise.resolve(now === fetchesMax / 2), "half of the places are taken");
+  gate.resolve();
+  await steps;
+  expect(most).toBe(fetchesMax / 2);
+  const after = await Promise.all(jobs.map(({ id }) => rowOf(world, id)));
+  expect(new Set(after.map(({ status }) => status))).toEqual(new Set(["succeeded"]));
+});
+
+describe("turns of results", () => {
+  const work = (workspaceId: string, id: string, log: string[]) => {
+    const end = Promise.withResolvers<void>();
+    return {
+      of: { workspaceId, id },
+      end: end.resolve,
+      run: () => {
+        log.push(`${workspaceId}${id}`);
+        return end.promise;
+      },
+    };
+  };
+
+  it("a workspace with many leaves places for another's one, and places that are left are taken in their order", async () => {
+    const fetching = createFetching(4);
+    const log: string[] = [];
+    const all = ["1", "2", "3", "4"].map((id) => work("a", id, log));
+    const other = work("b", "1", log);
+    const ends = [...all, other].map(({ of, run }) => fetching.inTurn(of, run));
+    expect(log).toEqual(["a1", "a2", "b1"]);
+    all[0]!.end();
+    await ends[0];
+    expect(log).toEqual(["a1", "a2", "b1", "a3"]);
+    for (const { end } of [...all, other]) end();
+    await Promise.all(ends);
+    expect(log).toEqual(["a1", "a2", "b1", "a3", "a4"]);
+  });
+
+  it("a place of work that fails is free again", async () => {
+    const fetching = createFetching(2);
+    const fails = () => Promise.reject(new Error("cut"));
+    for (const id of ["1", "2", "3"])
+      await expect(fetching.inTurn({ workspaceId: "a", id }, fails)).rejects.toThrow("cut");
+    expect(
+      await fetching.inTurn({ workspaceId: "a", id: "4" }, () => Promise.resolve("kept")),
+    ).toBe("kept");
+  });
+});
