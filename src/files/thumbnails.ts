@@ -3,6 +3,7 @@
  * Whoever has the name of a picture may have one made, so the work is bounded: pixels, seconds, so many at once. Rows STORE.
  */
 import { createHash } from "node:crypto";
+import { buffer } from "node:stream/consumers";
 import { GatewayError, overloaded } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import { inTurns } from "../base/in-turn.ts";
@@ -19,6 +20,8 @@ export type ThumbnailWidth = (typeof thumbnailWidths)[number];
 /** Above this a picture is a bomb. */
 const pixelsMax = 64_000_000;
 const secondsMax = 10;
+/** Those that are made hold the places of all others while they are read. */
+const readMsMax = 30_000;
 const bytesMax = 64 * 2 ** 20;
 const quality = 78;
 const mediaType = "image/webp";
@@ -29,7 +32,8 @@ const waitingMax = 200;
 export interface Thumbnails {
   /**
    * The small copy of a picture.
-   * @throws GatewayError `invalid_value` (width) where it is no picture, or none that can be read; `overloaded`
+   * @throws GatewayError `invalid_value` (width) where it is no picture, or none that can be made smaller; `overloaded`; what the store
+   * fails with
    */
   of(row: FileRow, width: ThumbnailWidth): Promise<FileRow>;
 }
@@ -38,6 +42,8 @@ interface ThumbnailOptions {
   readonly database: Database;
   readonly files: FileStore;
   readonly clock: Clock;
+  /** How long reading a picture may take; 30 s where absent. */
+  readonly readMs?: number | undefined;
 }
 
 /** The same for everybody who makes it: nobody guesses it who does not have the picture's. */
@@ -80,31 +86,43 @@ interface Wanted {
 }
 
 async function make(options: ThumbnailOptions, row: FileRow, wanted: Wanted): Promise<FileRow> {
-  const source = await shrunk(options.files, row.name, wanted.width);
+  const picture = await read(options, row.name);
+  const source = await shrunk(picture, wanted.width);
   const { workspaceId, taskId } = row;
   const waitMs = row.expiresAt.getTime() - options.clock.now();
   const drafts = new FileDrafts(options, { workspaceId, taskId, waitMs });
   return drafts.put({ name: wanted.name, purpose: "thumbnail", mediaType, source });
 }
 
-async function shrunk(files: FileStore, name: string, width: number): Promise<Buffer> {
+/** The picture, whole. @throws GatewayError `not_found`; what the store fails with, also where it falls silent */
+async function read({ files, readMs = readMsMax }: ThumbnailOptions, name: string) {
   const file = await files.open(name);
   if (file === undefined) throw new GatewayError("not_found", "There is no such file.");
+  const late = setTimeout(
+    () => file.stream.destroy(new Error(`a picture was not read within ${readMs} ms`)),
+    readMs,
+  );
+  try {
+    return await buffer(file.stream);
+  } finally {
+    clearTimeout(late);
+    file.stream.destroy();
+  }
+}
+
+async function shrunk(picture: Buffer, width: number): Promise<Buffer> {
   const { default: sharp } = await import("sharp");
   sharp.cache(false);
   sharp.concurrency(1);
-  const small = sharp({ limitInputPixels: pixelsMax })
+  // Not of a stream: one that fails would end the process, and one that closes early would be waited for without end.
+  const small = sharp(picture, { limitInputPixels: pixelsMax })
     .autoOrient()
     .resize({ width, withoutEnlargement: true })
     .webp({ quality, effort: 2 })
     .timeout({ seconds: secondsMax });
-  file.stream.once("error", (error) => small.destroy(error));
-  file.stream.pipe(small);
   try {
     return await small.toBuffer();
   } catch (error) {
     throw refusal("This picture cannot be made smaller.", error);
-  } finally {
-    file.stream.destroy();
   }
 }

@@ -1,5 +1,5 @@
 /** `GET /files/{name}?width=`: small copies of produced pictures, made once, gone with them. Rows STORE-02, STORE-05. */
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { crc32 } from "node:zlib";
@@ -8,6 +8,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import {
+  createThumbnails,
+  findFile,
   newFileName,
   openFileStore,
   recordFile,
@@ -130,4 +132,58 @@ it("a copy ends with its picture", async () => {
   await sweepFiles(gateway.database, store, new Date(clock.now()));
   await expect.poll(files).toEqual([]);
   expect(await gateway.database.query("select name from files", [])).toEqual([]);
+});
+
+it("STORE-02: a picture that cannot be read any more fails its request, and nothing else", async () => {
+  const name = await keep(await picture(700, 700));
+  const path = join(gateway.directory, "data/files", name);
+  // It can be opened, and its first read fails, as one of a broken disk does.
+  rmSync(path);
+  mkdirSync(path);
+  for (const width of [160, 320, 640])
+    expect((await get(`${name}?width=${width}`)).status).toBe(500);
+  rmSync(path, { recursive: true });
+  const other = await keep(await picture(10, 10));
+  expect((await get(`${other}?width=160`)).status).toBe(200);
+});
+
+it("STORE-02: a bucket that falls silent, or closes early, keeps nobody from the copies of other pictures", async () => {
+  const whole = await picture(50, 50);
+  const bad: readonly [what: string, stream: () => Readable][] = [
+    ["silent", () => new Readable({ read: () => undefined })],
+    [
+      "closed",
+      () => {
+        const stream = new Readable({ read: () => void setImmediate(() => stream.destroy()) });
+        return stream;
+      },
+    ],
+  ];
+  for (const [what, stream] of bad) {
+    let isBad = true;
+    const open = () =>
+      Promise.resolve({ stream: isBad ? stream() : Readable.from([whole]), bytes: 1 });
+    const { database } = gateway;
+    const thumbnails = createThumbnails({
+      database,
+      files: { ...store, open },
+      clock,
+      readMs: 100,
+    });
+    const rows = await Promise.all(
+      ["1", "2", "3"].map(async () => {
+        const kept = await keep(whole);
+        return (await findFile(database, kept, new Date(clock.now())))!;
+      }),
+    );
+    const made = await Promise.allSettled(rows.map((row) => thumbnails.of(row, 160)));
+    expect([what, ...made.map(({ status }) => status)]).toEqual([
+      what,
+      "rejected",
+      "rejected",
+      "rejected",
+    ]);
+    isBad = false;
+    expect((await thumbnails.of(rows[0]!, 160)).bytes).toBeGreaterThan(0);
+  }
 });
