@@ -11,7 +11,7 @@ import { parquetOf } from "./parquet.ts";
 
 const fetchRows = 500;
 /**
- * How long the place may take for what is read of a day at once: a part of 8 MB, tried three times. The process may also have been
+ * How long the place may take for what is read of a day at once: a part of 5 MB, tried three times. The process may also have been
  * stopped, or be gone: it must not hold its lock and its snapshot for ever.
  */
 const waitMax = "15min";

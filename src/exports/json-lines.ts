@@ -16,7 +16,8 @@ async function* textOf(
 export function jsonLinesOf(batches: AsyncIterable<readonly object[]>): Readable {
   const source = Readable.from(textOf(batches));
   const packed = createGzip();
-  // The store reads `packed` and fails with it.
+  // The store reads `packed` and fails with it. Before it begins nobody would hear the failure, which then ends the process.
+  packed.on("error", () => undefined);
   source.on("error", (error) => packed.destroy(error));
   packed.on("close", () => source.destroy());
   return source.pipe(packed);

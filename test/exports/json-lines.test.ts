@@ -1,0 +1,18 @@
+// Lines whose rows fail before anybody reads them: whoever reads is told, and the process goes on.
+import { buffer } from "node:stream/consumers";
+import { expect, it, vi } from "vitest";
+import { jsonLinesOf } from "../../src/exports/json-lines.ts";
+
+async function* failing(): AsyncGenerator<readonly object[]> {
+  yield await Promise.reject<readonly object[]>(new Error("the database is away"));
+}
+
+it("T68: rows that fail before a file is begun are the failure of its export, and not of the process", async () => {
+  const ended = vi.fn();
+  process.on("uncaughtExceptionMonitor", ended);
+  const lines = jsonLinesOf(failing());
+  await expect.poll(() => lines.closed).toBe(true);
+  await expect(buffer(lines)).rejects.toThrow("the database is away");
+  process.off("uncaughtExceptionMonitor", ended);
+  expect(ended).not.toHaveBeenCalled();
+});
