@@ -22,7 +22,7 @@ import {
   withOutcome,
   wordsBytesMax,
 } from "./attempt.ts";
-import { collect } from "./collect.ts";
+import { collect, inTurnToCollect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { dueAt, writeJob, writeRetryMs, type JobChange } from "./lease.ts";
@@ -209,8 +209,8 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
   if (answer.state === "pending")
     return taken(services, noted("taken"), { target, upstreamId: answer.id });
   if (answer.state === "succeeded") {
-    if (!(await collect(services, noted("ok"), { target, answer })))
-      tellStray(services, job, target);
+    const work = () => collect(services, noted("ok"), { target, answer });
+    if (!(await inTurnToCollect(job, answer, work))) tellStray(services, job, target);
     return;
   }
   if (answer.isShort === true) {

@@ -41,6 +41,15 @@ interface Collecting {
   readonly mayComeBack?: (() => boolean) | undefined;
 }
 
+/** Runs `work`, which collects this answer, once there is a place. Results that came with it are in memory already, and wait for nobody. */
+export function inTurnToCollect<Result>(
+  job: Job,
+  { results }: Succeeded,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return results.some(({ from }) => from === "url") ? fetching.inTurn(job, work) : work();
+}
+
 /**
  * Fetches what was made, and ends the task; false where it had ended without it, and then nothing of it is kept.
  * @throws DownloadError where it cannot be fetched now, and `mayComeBack`; what our storage fails with, where its vendor keeps it
@@ -60,7 +69,7 @@ export async function collect(
   try {
     const bytesMax = bytesMaxOf(services, job);
     for (const result of wantedOf(job.request, answer.results))
-      artifacts.push(await keepInTurn(services, job, { target, result, drafts, bytesMax }));
+      artifacts.push(await keep(services, job, { target, result, drafts, bytesMax }));
   } catch (error) {
     // What is here of it would stay for a day, with each further try.
     await drafts.discard();
@@ -117,12 +126,6 @@ interface Kept {
   readonly result: MediaResult;
   readonly drafts: FileDrafts;
   readonly bytesMax: number;
-}
-
-/** What a vendor has brought along is in memory already, and waits for nobody. */
-function keepInTurn(services: TaskServices, job: Job, kept: Kept): Promise<Artifact> {
-  const work = () => keep(services, job, kept);
-  return kept.result.from === "url" ? fetching.inTurn(job, work) : work();
 }
 
 async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artifact> {

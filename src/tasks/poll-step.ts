@@ -14,7 +14,7 @@ import {
   type MediaState,
 } from "../upstream/index.ts";
 import { askAbout, takenTarget, warnOf, withOutcome } from "./attempt.ts";
-import { collect } from "./collect.ts";
+import { collect, inTurnToCollect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { dueAt, writeJob, type JobChange } from "./lease.ts";
@@ -44,7 +44,7 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
-      return made(services, noted, { target, answer });
+      return inTurnToCollect(job, answer, () => made(services, noted, { target, answer }));
     case "failed": {
       const { code, message } = answer;
       await endTask(services, noted, { status: "failed", error: { code, message } });
