@@ -329,7 +329,8 @@ Signatures of reasoning go back to the protocol that gave them, and to no other.
 \`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.
 
 Of a converted answer, text, refusals, reasoning, calls of tools and usage arrive, and pictures where the caller's protocol has
-a place for them: messages has none. Where an answer came from (citations, annotations) arrives on direct routes only.
+a place for them: messages has none. Pictures that a model drew while it thought are left out. Where an answer came from
+(citations, annotations) arrives on direct routes only.
 Why a vendor stopped an answer, in its own words, arrives as a refusal, \`stop_details\` or \`finishMessage\`. An answer that
 ended in an error, such as Gemini's \`MALFORMED_FUNCTION_CALL\`, counts as failed in conversion. It costs nothing, and the next
 provider is asked where nothing was sent yet. The health of its provider does not suffer.

@@ -3,10 +3,18 @@
  */
 import { describe, expect, it } from "vitest";
 import { codecs, type JsonObject } from "../../src/protocols/index.ts";
-import { json } from "../support/recorder.ts";
+import { json, sse } from "../support/recorder.ts";
 import { at } from "../rows/protocols.ts";
 import { routeOf } from "./route.ts";
-import { byName, conversions, pictureData, pictureDataUrl, type Body, type Name } from "./world.ts";
+import {
+  byName,
+  conversions,
+  dataOf,
+  pictureData,
+  pictureDataUrl,
+  type Body,
+  type Name,
+} from "./world.ts";
 
 const world = conversions();
 
@@ -147,4 +155,41 @@ describe("a model that makes pictures and asks for signatures", () => {
       expect(JSON.stringify(body)).not.toContain(skip);
     },
   );
+});
+
+describe("pictures that a model drew while it thought", () => {
+  const parts = [
+    { text: "First a sketch.", thought: true },
+    { inlineData: { mimeType: "image/png", data: "c2tldGNo" }, thought: true },
+    { text: "Now the whiskers.", thought: true },
+    { text: "A cat." },
+    drawn,
+  ];
+  const thoughtful = {
+    ...byName.generate_content.whole(),
+    candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }],
+  };
+  const said = {
+    content: "A cat.",
+    reasoning_content: "First a sketch.\n\nNow the whiskers.",
+    images: [{ type: "image_url", image_url: { url: pictureDataUrl } }],
+  };
+
+  it("CONV-517: are no pictures of a whole answer", async () => {
+    const { answer: whole } = await world.send("chat", "generate_content", {}, json(thoughtful));
+    expect(at(whole, "choices", 0, "message")).toMatchObject(said);
+  });
+
+  it("CONV-517: are none of a stream", async () => {
+    const stream = sse(`data: ${JSON.stringify(thoughtful)}\n\n`);
+    const { events } = await world.stream("chat", "generate_content", {}, stream);
+    const deltas = dataOf(events).map((event) => at(event, "choices", 0, "delta"));
+    const joined = (name: string) =>
+      deltas.map((delta) => at(delta, name)).filter((text) => typeof text === "string");
+    expect({
+      content: joined("content").join(""),
+      reasoning_content: joined("reasoning_content").join(""),
+      images: deltas.flatMap((delta) => at(delta, "images") ?? []),
+    }).toEqual(said);
+  });
 });

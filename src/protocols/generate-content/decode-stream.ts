@@ -7,7 +7,7 @@ import type { MediaPart, Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
 import { joinPartials } from "./partial-arguments.ts";
-import { decodeMedia, madeUpPrefix, signatureOf } from "./parts.ts";
+import { decodeMedia, isDraft, madeUpPrefix, signatureOf } from "./parts.ts";
 import { GenerateReader, type GenerateChunk } from "./read-stream.ts";
 import { createdAt, decodeFinish, placeOf, type WireStop } from "./response.ts";
 
@@ -93,6 +93,8 @@ function start(state: State, data: WireObject): CanonicalEvent[] {
 function takePart(state: State, part: WireObject): CanonicalEvent[] {
   const call = part["functionCall"];
   if (isObject(call)) return takeCall(state, call, signatureOf(part));
+  // What is thought after it is a thought of its own.
+  if (isDraft(part)) return [...closeCall(state), ...closeText(state)];
   const media = decodeMedia(part)?.part;
   return media ? takeMedia(state, media, signatureOf(part)) : takeText(state, part);
 }

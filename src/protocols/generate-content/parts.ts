@@ -280,3 +280,7 @@ function media(mediaType: string, source: MediaSource): MediaPart {
   const isKnown = kind === "image" || kind === "audio" || kind === "video";
   return { type: "media", media: isKnown ? kind : "file", source };
 }
+
+/** A picture that a model drew while it thought. Such pictures come before the answer's own, and are no part of it. */
+export const isDraft = (part: unknown): boolean =>
+  isObject(part) && part["thought"] === true && decodeMedia(part) !== undefined;

@@ -6,16 +6,17 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
-import { member, nonEmpty, objectOf, rowOf } from "../read.ts";
+import { list, member, nonEmpty, objectOf, rowOf } from "../read.ts";
 import { encodeCall, encodeSource, ownValue, signFirstCall } from "./encode-parts.ts";
-import { decodeParts, noCalls } from "./parts.ts";
+import { decodeParts, isDraft, noCalls } from "./parts.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
 /** An upstream's answer. Of several candidates the first counts; conversion never asks for more. */
 export function decodeResponse(body: JsonObject): CanonicalResponse {
   const candidate = firstCandidate(body);
   const id = typeof body["responseId"] === "string" ? body["responseId"] : "";
-  const parts = isObject(candidate["content"]) ? candidate["content"]["parts"] : undefined;
+  const all = isObject(candidate["content"]) ? candidate["content"]["parts"] : undefined;
+  const parts = list(all).filter((part) => !isDraft(part));
   // Results of the vendor's own tools (code execution) have no canonical form and are left out.
   const content = decodeParts(parts, "", { native: [], calls: noCalls(), place: placeOf(id) });
   const hasCalls = content.some((part) => part.type === "tool_call");
