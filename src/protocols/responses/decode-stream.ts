@@ -1,17 +1,18 @@
 /**
  * Responses streams, read into canonical events. Requirements: STREAM, traps T10 to T13, T16, T18, T45.
- * Blocks are distinguished by `output_index`: some upstreams change an item's id from event to event.
+ * Blocks are distinguished by their item's place (stream-places.ts).
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import { reportedCount, tokenCount } from "../../base/usage.ts";
+import { tokenCount } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { MediaPart, Part } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
 import { callId } from "../call-id.ts";
-import { nonEmpty, objectOf, objects, rowOf } from "../read.ts";
+import { nonEmpty, objects, rowOf } from "../read.ts";
 import { ResponsesReader, type ResponseEvent, type StepEvent } from "./read-stream.ts";
 import { decodeFinish, decodeItem, idOfCall } from "./response.ts";
+import { Places } from "./stream-places.ts";
 import {
   addContent,
   closeAll,
@@ -28,6 +29,7 @@ import {
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
     reader: new ResponsesReader(),
+    places: new Places(),
     id: "",
     started: false,
     ended: false,
@@ -63,7 +65,7 @@ const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
 };
 
 function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEvent[] {
-  const index = placeOf(frame);
+  const index = state.places.of(name, frame);
   if (name === "response.output_item.added") return itemBegun(state, index, frame["item"]);
   if (name === "response.output_item.done") return itemEnded(state, index, frame["item"]);
   const at = name.lastIndexOf(".");
@@ -82,12 +84,6 @@ function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEven
   return kind === "reasoning"
     ? takeReasoning(state, { id: `reasoning_${index}`, source: stem, isDone, text }, frame)
     : takeText(state, { id: blockId(index, frame["content_index"]), kind, isDone, text });
-}
-
-/** Which item a frame is about: the number of its place, or its id where a vendor tells no number. */
-function placeOf({ output_index: index, item_id: id, item }: WireObject): string {
-  const place = reportedCount(index) ?? nonEmpty(id) ?? nonEmpty(objectOf(item)["id"]) ?? 0;
-  return String(place);
 }
 
 interface TextStep {

@@ -3,6 +3,7 @@ import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Signature } from "../canonical/request.ts";
 import { nonEmpty } from "../read.ts";
 import type { ResponsesReader } from "./read-stream.ts";
+import type { Places } from "./stream-places.ts";
 
 export type Kind = "text" | "refusal" | "reasoning" | "tool_call";
 
@@ -19,6 +20,7 @@ interface Block {
 /** What was read of one stream so far. */
 export interface StreamState {
   readonly reader: ResponsesReader;
+  readonly places: Places;
   /** Of the answer, as soon as it is told. */
   id: string;
   started: boolean;

@@ -135,6 +135,87 @@ describe("responses streams, read", () => {
     expect(content).toMatchObject([{ arguments: "{}" }, { arguments: "[]" }]);
   });
 
+  it("T5: items of one number are told apart, one after the other", () => {
+    const said = (id: string, text: string): Step[] => [
+      ["output_item.added", item(0, { type: "message", id, content: [] })],
+      ["output_text.delta", at(0, { delta: text })],
+      ["output_text.done", at(0, { text })],
+      [
+        "output_item.done",
+        item(0, { type: "message", id, content: [{ type: "output_text", text }] }),
+      ],
+    ];
+    const thought = (id: string, encrypted_content: string): Step[] => [
+      ["output_item.added", item(0, { type: "reasoning", id, summary: [] })],
+      ["reasoning_summary_text.delta", at(0, { delta: id })],
+      [
+        "output_item.done",
+        item(0, {
+          type: "reasoning",
+          id,
+          summary: [{ type: "summary_text", text: id }],
+          encrypted_content,
+        }),
+      ],
+    ];
+    const signed = (value: string) => ({ signature: { protocol: "responses", value } });
+    expect(
+      whole(
+        ...thought("First.", "s1"),
+        ...said("m1", "I will look."),
+        ...call(0, "call_1", '{"n":1}'),
+        ...call(0, "call_2", '{"n":2}'),
+        ...thought("Then.", "s2"),
+        ...said("m2", "It is here."),
+      ).content,
+    ).toMatchObject([
+      { type: "reasoning", text: "First.", ...signed("s1") },
+      { type: "text", text: "I will look." },
+      { type: "tool_call", id: "call_1", arguments: '{"n":1}' },
+      { type: "tool_call", id: "call_2", arguments: '{"n":2}' },
+      { type: "reasoning", text: "Then.", ...signed("s2") },
+      { type: "text", text: "It is here.", apart: true },
+    ]);
+  });
+
+  it("T5: interleaved calls of one number are told apart by their ids", () => {
+    const begun = (id: string): Step => [
+      "output_item.added",
+      item(0, { type: "function_call", id: `fc_${id}`, call_id: id, name: "f", arguments: "" }),
+    ];
+    const piece = (id: string, delta: string): Step => [
+      "function_call_arguments.delta",
+      { output_index: 0, item_id: `fc_${id}`, delta },
+    ];
+    const done = (id: string, text: string): Step => [
+      "output_item.done",
+      item(0, { type: "function_call", id: `fc_${id}`, call_id: id, name: "f", arguments: text }),
+    ];
+    expect(
+      whole(
+        begun("a"),
+        begun("b"),
+        piece("a", '{"n"'),
+        piece("b", '{"m":2}'),
+        piece("a", ":1}"),
+        done("a", '{"n":1}'),
+        done("b", '{"m":2}'),
+      ).content,
+    ).toMatchObject([
+      { id: "a", arguments: '{"n":1}' },
+      { id: "b", arguments: '{"m":2}' },
+    ]);
+  });
+
+  it("T5: an item that is begun or done twice is one", () => {
+    const [begun, ...rest] = call(0, "a", "{}");
+    const done = rest.at(-1)!;
+    expect(whole(begun!, begun!, ...rest, done, begun!, done).content).toMatchObject([{ id: "a" }]);
+    expect(whole(...message, message.at(-1)!).content).toEqual([
+      { type: "text", text: "Grüß dich 👋" },
+    ]);
+  });
+
   it.each<[string, Step[], object[]]>([
     [
       "T11: a call told only as a whole item",
