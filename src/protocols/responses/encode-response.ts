@@ -148,8 +148,12 @@ export const messageItem = (id: string, status: string, content: Json[]): JsonOb
 
 function encodeItem(part: Part, id: string): JsonObject[] {
   switch (part.type) {
-    case "reasoning":
-      return [reasoningItem(`rs_${id}`, part.text, encryptedOf(part.signature))];
+    case "reasoning": {
+      const encrypted = encryptedOf(part.signature);
+      // As it is read: what shows nothing and proves nothing here is no item.
+      const isNone = part.text === "" && encrypted === undefined;
+      return isNone ? [] : [reasoningItem(`rs_${id}`, part.text, encrypted)];
+    }
     case "tool_call":
       return [callItem(`fc_${id}`, part, "completed")];
     case "media":

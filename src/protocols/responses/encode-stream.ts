@@ -69,9 +69,11 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
       ];
     case "error":
       return finish(state, failedEnding(event.message, event.code));
+    case "reasoning_start":
+      // Begun by its first piece, or its own proof: another vendor's signature alone is no item.
+      return [];
     case "text_start":
     case "refusal_start":
-    case "reasoning_start":
     case "tool_call_start":
       return begin(state, event);
     case "tool_call_delta":
@@ -87,7 +89,7 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
 
 type StartEvent = Extract<
   CanonicalEvent,
-  { type: "text_start" | "refusal_start" | "reasoning_start" | "tool_call_start" }
+  { type: "text_start" | "refusal_start" | "tool_call_start" }
 >;
 
 function begin(state: StreamState, event: StartEvent): SseEvent[] {
@@ -98,16 +100,20 @@ function begin(state: StreamState, event: StartEvent): SseEvent[] {
       ...beginPart(state, event.block, event.type === "text_start" ? "output_text" : "refusal"),
     ];
   }
-  const isCall = event.type === "tool_call_start";
   const frames = settleMessages(state, "completed");
-  const kind = isCall ? "call" : "reasoning";
-  const item = newItem(state, kind);
-  const call = isCall ? { id: event.id, name: event.name } : noCall;
-  state.blocks.set(event.block, { kind, item, part: 0, call, text: "" });
-  const wire = isCall
-    ? callItem(item.id, { ...call, arguments: "" }, "in_progress")
-    : reasoningItem(item.id, "");
+  const item = newItem(state, "call");
+  const call = { id: event.id, name: event.name };
+  state.blocks.set(event.block, { kind: "call", item, part: 0, call, text: "" });
+  const wire = callItem(item.id, { ...call, arguments: "" }, "in_progress");
   return [...frames, itemAdded(state, item, wire)];
+}
+
+function beginReasoning(state: StreamState, block: BlockId): SseEvent[] {
+  if (state.blocks.has(block)) return [];
+  const frames = settleMessages(state, "completed");
+  const item = newItem(state, "reasoning");
+  state.blocks.set(block, { kind: "reasoning", item, part: 0, call: noCall, text: "" });
+  return [...frames, itemAdded(state, item, reasoningItem(item.id, ""))];
 }
 
 const noCall = { id: "", name: "" };
@@ -159,10 +165,10 @@ type TextEvent = Extract<
 >;
 
 function addText(state: StreamState, event: TextEvent): SseEvent[] {
+  const frames = event.type === "reasoning_delta" ? beginReasoning(state, event.block) : [];
   const block = state.blocks.get(event.block);
   if (!block) return [];
   const delta = event.text;
-  const frames: SseEvent[] = [];
   const text = JSON.stringify(delta);
   if (event.type === "reasoning_delta") {
     if (block.text === "") {
@@ -194,12 +200,14 @@ function addArguments(state: StreamState, id: BlockId, delta: string): SseEvent[
 type EndEvent = Extract<CanonicalEvent, { type: `${string}_end` }>;
 
 function endBlock(state: StreamState, event: EndEvent): SseEvent[] {
+  const isProven = event.type === "reasoning_end" && encryptedOf(event.signature) !== undefined;
+  const begun = isProven ? beginReasoning(state, event.block) : [];
   const block = state.blocks.get(event.block);
   if (!block) return [];
   state.blocks.delete(event.block);
   switch (event.type) {
     case "reasoning_end":
-      return endReasoning(state, block, event.signature);
+      return [...begun, ...endReasoning(state, block, event.signature)];
     case "tool_call_end":
       return endCall(state, event.block, block);
     default:

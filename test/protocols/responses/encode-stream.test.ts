@@ -233,6 +233,7 @@ describe("responses streams, written", () => {
       { type: "refusal_start", block: "r" },
       { type: "refusal_delta", block: "r", text: "n" },
       { type: "reasoning_start", block: "h" },
+      { type: "reasoning_delta", block: "h", text: "Hm" },
       { type: "tool_call_start", block: "c", id: "call_c", name: "f" },
       { type: "tool_call_delta", block: "c", arguments: '{"x' },
     ];
@@ -251,7 +252,7 @@ describe("responses streams, written", () => {
           error: { code: "server_error", message: "gone" },
           output: [
             { content: [{ type: "refusal", refusal: "n" }] },
-            { type: "reasoning", summary: [] },
+            { type: "reasoning", summary: [{ type: "summary_text", text: "Hm" }] },
             { type: "function_call", arguments: '{"x', status: "incomplete" },
           ],
         },
@@ -260,6 +261,20 @@ describe("responses streams, written", () => {
     ]);
     const before = encodeEvents(responsesCodec, [], contextFor(), { kind: "cut", message: "gone" });
     expect(typesOf(before)).toEqual(["created", "failed", undefined]);
+  });
+
+  it("RESP-27: another vendor's signature alone is no item, and an encryption of its own is one", () => {
+    const proof = (block: string, protocol: "generate_content" | "responses"): CanonicalEvent[] => [
+      { type: "reasoning_start", block },
+      { type: "reasoning_end", block, signature: { protocol, value: "zzz" } },
+    ];
+    const finish: CanonicalEvent = { type: "finish", finish: { reason: "stop" } };
+    const events = [...text("t", "Hi"), ...proof("a", "generate_content"), finish];
+    const told = encode(...proof("o", "responses"), ...events);
+    expect(faultsOf(told)).toEqual([]);
+    expect(dataOf(told).at(-2)).toMatchObject({
+      response: { output: [{ type: "reasoning", encrypted_content: "zzz" }, { type: "message" }] },
+    });
   });
 
   it("what was cut by its end never looks whole: complete without a finish is a failure", () => {

@@ -211,18 +211,20 @@ describe("whole responses answers, written", () => {
     });
   });
 
-  it("RESP-27: another protocol's signature is no encryption here", () => {
-    const reasoning = (protocol: "responses" | "messages"): Part => ({
+  it("RESP-27: another protocol's signature is no encryption here, and alone no item", () => {
+    const reasoning = (protocol: "responses" | "messages", text: string): Part => ({
       type: "reasoning",
-      text: "",
+      text,
       signature: { protocol, value: "zzz" },
     });
+    const parts = [reasoning("messages", "Hm."), reasoning("messages", "")];
     const { output } = encodeResponse(
-      response([reasoning("messages"), reasoning("responses")]),
+      response([...parts, reasoning("responses", "")]),
       contextFor(),
     );
+    const summary = [{ type: "summary_text", text: "Hm." }];
     expect(output).toEqual([
-      { type: "reasoning", id: "rs_01test_0", summary: [] },
+      { type: "reasoning", id: "rs_01test_0", summary },
       { type: "reasoning", id: "rs_01test_1", summary: [], encrypted_content: "zzz" },
     ]);
   });
