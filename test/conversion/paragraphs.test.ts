@@ -44,25 +44,43 @@ function framesOf(answer: Body): string {
   return all.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join("");
 }
 
+const cases: [string, Body[], string][] = [
+  [
+    "two messages are two paragraphs",
+    [message("m1", "I will look."), message("m2", "It is here.")],
+    "I will look.\n\nIt is here.",
+  ],
+  ["the parts of one message are one text", [message("m1", "It is", " here.")], "It is here."],
+  [
+    "a message without a text is none",
+    [message("m1"), message("m2", "It is here.")],
+    "It is here.",
+  ],
+];
+
+const textOf = (...texts: unknown[]): string => (texts as (string | undefined)[]).join("");
+
 describe("to a chat caller", () => {
-  it.each([
-    [
-      "two messages are two paragraphs",
-      [message("m1", "I will look."), message("m2", "It is here.")],
-      "I will look.\n\nIt is here.",
-    ],
-    ["the parts of one message are one text", [message("m1", "It is", " here.")], "It is here."],
-    [
-      "a message without a text is none",
-      [message("m1"), message("m2", "It is here.")],
-      "It is here.",
-    ],
-  ])("CONV-701: %s", async (_what, output, text) => {
+  it.each(cases)("CONV-701: %s", async (_what, output, text) => {
     const answer = answerOf(...output);
     const whole = await world.send("chat", "responses", {}, json(answer));
     expect(at(whole.answer, "choices", 0, "message", "content")).toBe(text);
     const { events } = await world.stream("chat", "responses", {}, sse(framesOf(answer)));
     const deltas = dataOf(events).map((event) => at(event, "choices", 0, "delta", "content"));
-    expect((deltas as (string | undefined)[]).join("")).toBe(text);
+    expect(textOf(...deltas)).toBe(text);
+  });
+});
+
+describe("to a generateContent caller, whose SDK joins the texts", () => {
+  const partsOf = (answer: unknown): unknown[] =>
+    (at(answer, "candidates", 0, "content", "parts") as unknown[]).map((part) => at(part, "text"));
+
+  it.each(cases)("CONV-704: %s", async (_what, output, text) => {
+    const answer = answerOf(...output);
+    const whole = await world.send("generate_content", "responses", {}, json(answer));
+    expect(textOf(...partsOf(whole.answer))).toBe(text);
+    const streamed = sse(framesOf(answer));
+    const { events } = await world.stream("generate_content", "responses", {}, streamed);
+    expect(textOf(...dataOf(events).flatMap(partsOf))).toBe(text);
   });
 });

@@ -14,11 +14,11 @@ import {
   type Transducer,
   type WireError,
 } from "../codec.ts";
-import { breakBetween } from "../content-parts.ts";
 import { streamError } from "../error-object.ts";
 import { explanationEvents } from "../explained.ts";
 import { errorChunk } from "./errors.ts";
 import { encodeFinish } from "./finish.ts";
+import { Paragraphs } from "../paragraphs.ts";
 import { member } from "../read.ts";
 import { encodeMedia } from "./parts.ts";
 import { detailsOf } from "./reasoning.ts";
@@ -43,9 +43,7 @@ interface StreamState {
   usage: Usage | undefined;
   /** Position of each call in the answer, and whether it got arguments. */
   readonly calls: Map<BlockId, { readonly index: number; hasArguments: boolean }>;
-  /** The last character of text that was sent, and whether the next begins a message of its own. */
-  textEnd: string;
-  isApart: boolean;
+  readonly paragraphs: Paragraphs;
   /** Whether reasoning was sent, and whether the block that is open sent some. */
   hasReasoning: boolean;
   isReasoning: boolean;
@@ -70,8 +68,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     isOwn: false,
     usage: undefined,
     calls: new Map(),
-    textEnd: "",
-    isApart: false,
+    paragraphs: new Paragraphs(),
     hasReasoning: false,
     isReasoning: false,
     ended: false,
@@ -109,18 +106,18 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
     case "tool_call_delta":
     case "tool_call_end":
       return takeCall(state, event);
+    case "text_start":
+      state.paragraphs.begin(event);
+      return [];
     default:
-      // Starts and ends of texts have no frame here.
-      state.isApart = "apart" in event;
+      // Nor have the other starts and ends of texts a frame here.
       return [];
   }
 }
 
 /** A message of its own is a paragraph of its own, as in a whole answer. */
 function takeText(state: StreamState, text: string): SseEvent[] {
-  const between = state.isApart ? breakBetween(state.textEnd, text) : "";
-  state.isApart = false;
-  state.textEnd = text.slice(-1);
+  const between = state.paragraphs.between(text);
   const said = delta(state, { content: text });
   return between === "" ? [said] : [delta(state, { content: between }), said];
 }

@@ -7,8 +7,8 @@ import type { JsonObject, Part, TextPart, ToolCallPart } from "../canonical/requ
 import type { CanonicalResponse } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext, AnsweredRequest } from "../codec.ts";
-import { breakBetween } from "../content-parts.ts";
 import { explained } from "../explained.ts";
+import { inParagraph, Paragraphs } from "../paragraphs.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { decodeFinish, encodeFinish } from "./finish.ts";
@@ -127,11 +127,10 @@ export function encodeChoice(response: CanonicalResponse, index: number, asFunct
 }
 
 /** Texts go on where the last one ended; a message of its own is a paragraph of its own. */
-const joined = (texts: readonly TextPart[]): string =>
-  texts.reduce(
-    (said, { text, apart }) => said + (apart ? breakBetween(said, text) : "") + text,
-    "",
-  );
+function joined(texts: readonly TextPart[]): string {
+  const paragraphs = new Paragraphs();
+  return texts.map((text) => inParagraph(paragraphs, text)).join("");
+}
 
 function encodeMessage(parts: readonly Part[], asFunction: boolean): JsonObject {
   const texts = parts.filter((part) => part.type === "text");

@@ -9,6 +9,7 @@ import type { JsonObject, Part, Signature } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import { streamError } from "../error-object.ts";
+import { Paragraphs } from "../paragraphs.ts";
 import { signFirstCall } from "./encode-parts.ts";
 import { errorFrame } from "./errors.ts";
 import { answerId, encodeAnswerPart, encodeFinish } from "./response.ts";
@@ -31,6 +32,7 @@ interface State {
   responseId: string;
   isOver: boolean;
   readonly calls: Map<BlockId, OpenCall>;
+  readonly paragraphs: Paragraphs;
   /** Whether the next call is the first of an answer that another vendor gave. */
   awaitsFirstCall: boolean;
   usage: Usage | undefined;
@@ -43,6 +45,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     responseId: context.id,
     isOver: false,
     calls: new Map(),
+    paragraphs: new Paragraphs(),
     awaitsFirstCall: false,
     usage: undefined,
   };
@@ -76,7 +79,13 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
 function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   const call = state.calls.get(event.block);
   switch (event.type) {
-    case "text_delta":
+    case "text_start":
+      state.paragraphs.begin(event);
+      return [];
+    case "text_delta": {
+      const text = state.paragraphs.between(event.text) + event.text;
+      return partFrames(state, { type: "text", text });
+    }
     case "refusal_delta":
       return partFrames(state, { type: "text", text: event.text });
     case "reasoning_delta":

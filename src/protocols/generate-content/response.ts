@@ -6,6 +6,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
+import { inParagraph, Paragraphs } from "../paragraphs.ts";
 import { list, member, nonEmpty, objectOf, rowOf } from "../read.ts";
 import { encodeCall, encodeSource, ownValue, signFirstCall } from "./encode-parts.ts";
 import { decodeParts, isDraft, noCalls } from "./parts.ts";
@@ -132,8 +133,11 @@ export function encodeFinish({ reason, raw, explanation }: Finish): JsonObject {
 
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
   const parts: JsonObject[] = [];
+  // Clients join the texts of an answer.
+  const paragraphs = new Paragraphs();
   for (const part of response.content) {
-    const wire = encodeAnswerPart(part);
+    const said = part.type === "text" ? { ...part, text: inParagraph(paragraphs, part) } : part;
+    const wire = encodeAnswerPart(said);
     if (wire) parts.push(wire);
   }
   if (response.protocol !== "generate_content") signFirstCall(parts);

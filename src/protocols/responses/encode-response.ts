@@ -16,9 +16,14 @@ import { writeUsage } from "./usage.ts";
 /** Writes the answer for a responses caller (CONV-702, CONV-706, CONV-710, CONV-714, RESP-51 to RESP-54). */
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
   const ending = endingOf(response.finish);
-  const output = encodeOutput(explained(response), context.id, ending.status);
+  const isOwn = response.protocol === "responses";
+  // As in streams: another vendor's text of nothing is no message.
+  const parts = explained(response).filter((part) => isOwn || !isNothing(part));
+  const output = encodeOutput(parts, context.id, ending.status);
   return responseObject(context, ending, output, response.usage);
 }
+
+const isNothing = (part: Part): boolean => part.type === "text" && part.text === "";
 
 /** How a response ended, as the fields that say so. */
 export interface Ending {

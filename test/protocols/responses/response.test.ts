@@ -229,6 +229,12 @@ describe("whole responses answers, written", () => {
     ]);
   });
 
+  it("CONV-702: another vendor's text of nothing is no message, as in a stream", () => {
+    const call: Part = { type: "tool_call", id: "call_1", name: "f", arguments: "{}" };
+    const { output } = encodeResponse(response([{ type: "text", text: "" }, call]), contextFor());
+    expect(output).toMatchObject([{ type: "function_call", id: "fc_01test_0" }]);
+  });
+
   const files = recordings("openai/responses", /(?<!error|error\.1)\.json$/);
 
   it.skipIf(files.length === 0)(
