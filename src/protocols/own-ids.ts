@@ -16,18 +16,10 @@ export function withOwnIds(
   results: ReadonlyMap<ToolCallPart, ToolResultPart>,
   limits: Limits,
 ): ReadonlyMap<ToolCallPart, Pair> {
-  const taken = new Set<string>();
-  const uses = new Map<string, number>();
+  const ids = new OwnIds(limits);
   const pairs = new Map<ToolCallPart, Pair>();
   for (const [call, result] of results) {
-    const plain = fitting(call.id, limits);
-    let id = plain;
-    for (let use = uses.get(plain) ?? 1; taken.has(id);) {
-      use += 1;
-      uses.set(plain, use);
-      id = fitting(`${plain}_${use}`, limits);
-    }
-    taken.add(id);
+    const id = ids.next(call.id);
     const isSame = id === call.id;
     pairs.set(
       call,
@@ -37,8 +29,34 @@ export function withOwnIds(
   return pairs;
 }
 
+type IdLimits = Pick<Limits, "callIdMax" | "plainCallIds">;
+
+/** The ids of one conversation's calls, in their order. */
+export class OwnIds {
+  readonly #limits: IdLimits;
+  readonly #taken = new Set<string>();
+  readonly #uses = new Map<string, number>();
+
+  constructor(limits: IdLimits) {
+    this.#limits = limits;
+  }
+
+  /** The id of the next call, which came under `given`. */
+  next(given: string): string {
+    const plain = fitting(given, this.#limits);
+    let id = plain;
+    for (let use = this.#uses.get(plain) ?? 1; this.#taken.has(id);) {
+      use += 1;
+      this.#uses.set(plain, use);
+      id = fitting(`${plain}_${use}`, this.#limits);
+    }
+    this.#taken.add(id);
+    return id;
+  }
+}
+
 /** An id that the target takes; a hash stands for one that is too long. */
-function fitting(given: string, { callIdMax, plainCallIds }: Limits): string {
+function fitting(given: string, { callIdMax, plainCallIds }: IdLimits): string {
   const id = plainCallIds ? given.replace(/[^a-zA-Z0-9_-]/g, "_") : given;
   if (id.length > callIdMax) return `call_${hashOf(given)}`;
   return id === "" ? "call" : id;

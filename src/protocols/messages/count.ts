@@ -4,6 +4,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { TokenCounting } from "../counting.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { compileCheck } from "../wire-check.ts";
+import { fitCallIds } from "./call-ids.ts";
 import { decodeRequest } from "./request.ts";
 import { removeUnsignedThinking } from "./unsigned.ts";
 import { countTokensRequest } from "./wire.ts";
@@ -35,7 +36,11 @@ export const counting: TokenCounting = {
     // A whole request has a maximum; it is no part of the input.
     return decodeRequest({ ...inputOf(body), max_tokens: 1 }, { model, stream: false });
   },
-  ask: (body, model) => ({ ...inputOf(body), model }),
+  ask(body, model) {
+    const input = inputOf(body);
+    fitCallIds(input, model);
+    return { ...input, model };
+  },
   countIn: ({ input_tokens: tokens }) => reportedCount(tokens),
   answer: (inputTokens) => ({ input_tokens: inputTokens }),
 };

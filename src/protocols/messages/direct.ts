@@ -1,6 +1,6 @@
 /**
  * The direct route of the messages protocol: the caller's body goes on as it is but for `model`, the filtered fields,
- * cache markers above the limit, and thinking that was shown to the caller without a signature.
+ * cache markers above the limit, thinking that was shown to the caller without a signature, and ids of calls that Claude refuses.
  * TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
 import { isObject } from "../../base/json.ts";
@@ -12,6 +12,7 @@ import { jsonCharacters } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSearchTool, searchesAsked } from "../web-searches.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
+import { fitCallIds } from "./call-ids.ts";
 import { decodeError } from "./errors.ts";
 import { framesOf, wholeOf } from "./other-form.ts";
 import { validate } from "./request.ts";
@@ -66,6 +67,7 @@ function request(
   const notes = [
     ...removeFilteredFields(copy),
     ...removeUnsignedThinking(copy),
+    ...fitCallIds(copy, upstream.model),
     ...limitCacheMarkers(copy),
   ];
   copy["model"] = upstream.model;

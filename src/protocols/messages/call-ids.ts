@@ -1,0 +1,77 @@
+/**
+ * Ids of calls that other vendors gave, on the direct route to Claude: it refuses a conversation with an id of other characters
+ * ("functions.look:0" is Kimi's), or with one id for two calls. Answers keep the ids, because their own vendors know them again. T21.
+ */
+import { isObject } from "../../base/json.ts";
+import type { Note } from "../../base/notes.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import { OwnIds } from "../own-ids.ts";
+import { conversionLimits } from "./limits.ts";
+
+/** Vendors of this protocol are many; the rule is that of one of them. */
+const isClaude = (model: string): boolean => /claude/i.test(model);
+
+const legal = /^[a-zA-Z0-9_-]+$/;
+
+/**
+ * Gives calls whose ids `model` refuses other ones, and their results the same, in `body`, a copy of the caller's: what they
+ * stood in is copied too, and the rest shared. The same conversation has the same ids in every turn.
+ */
+export function fitCallIds(body: JsonObject, model: string): Note[] {
+  const { messages } = body;
+  if (!isClaude(model) || !Array.isArray(messages) || !holdsRefused(messages)) return [];
+  const ids = new Ids();
+  body["messages"] = messages.map((message, turn) => {
+    if (!isObject(message) || !Array.isArray(message["content"])) return message;
+    return { ...message, content: message["content"].map((block) => ids.fit(block, turn)) };
+  });
+  const detail =
+    "ids of calls that the upstream refuses went under others, and so did their results";
+  return [{ param: "messages.content.tool_use", kind: "rewritten", detail }];
+}
+
+type Holder = JsonObject & { id: string };
+
+const isCall = (block: Json): block is Holder =>
+  isObject(block) && block["type"] === "tool_use" && typeof block["id"] === "string";
+
+function holdsRefused(messages: readonly Json[]): boolean {
+  const seen = new Set<string>();
+  for (const message of messages) {
+    if (!isObject(message) || !Array.isArray(message["content"])) continue;
+    for (const block of message["content"]) {
+      if (!isCall(block)) continue;
+      if (seen.has(block.id) || !legal.test(block.id)) return true;
+      seen.add(block.id);
+    }
+  }
+  return false;
+}
+
+/** The calls of one turn that came under one id, and their new ids: the one whose result comes next is the first. */
+interface Calls {
+  readonly turn: number;
+  readonly open: string[];
+}
+
+class Ids {
+  readonly #ids = new OwnIds(conversionLimits);
+  /** By the id that calls came under, the latest. */
+  readonly #latest = new Map<string, Calls>();
+
+  /** A block with the id that goes on. Of calls with one id in one turn the first result is the first call's. */
+  fit(block: Json, turn: number): Json {
+    if (isCall(block)) {
+      const id = this.#ids.next(block.id);
+      const known = this.#latest.get(block.id);
+      if (known?.turn === turn) known.open.push(id);
+      else this.#latest.set(block.id, { turn, open: [id] });
+      return id === block.id ? block : { ...block, id };
+    }
+    if (!isObject(block) || block["type"] !== "tool_result") return block;
+    const given = block["tool_use_id"];
+    const open = typeof given === "string" ? (this.#latest.get(given)?.open ?? []) : [];
+    const id = open.length > 1 ? open.shift() : open[0];
+    return id === undefined || id === given ? block : { ...block, tool_use_id: id };
+  }
+}
