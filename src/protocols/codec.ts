@@ -54,6 +54,12 @@ export interface RequestAddress {
   readonly stream: boolean;
 }
 
+/** The upstream of a direct route. */
+export interface UpstreamAddress extends RequestAddress {
+  /** Members of messages that it refuses; absent: none. */
+  readonly refusedMembers?: readonly string[] | undefined;
+}
+
 /** What an answer may say of its request: never the conversation, which a long stream would keep in memory to its end. */
 export type AnsweredRequest = Omit<CanonicalRequest, "messages">;
 
@@ -144,7 +150,7 @@ export interface DirectRoute {
    */
   request(
     body: JsonObject,
-    upstream: RequestAddress,
+    upstream: UpstreamAddress,
   ): { readonly body: JsonObject; readonly notes: readonly Note[] };
   /**
    * Why a body that came as a success is no answer: the upstream's own error, or nothing that could be one (T60).

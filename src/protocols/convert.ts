@@ -23,6 +23,7 @@ import { withDropped } from "./dropped-params.ts";
 import { refusePrefill } from "./fit-abilities.ts";
 import { fitOwn } from "./fit-own.ts";
 import { fit } from "./fit.ts";
+import type { Limits } from "./limits.ts";
 import { answerContext, decoded, PassThroughRoute, type Route, type RouteInput } from "./route.ts";
 import { createTextLog } from "./text-log.ts";
 import { tidy } from "./tidy.ts";
@@ -117,10 +118,8 @@ interface Prepared {
 }
 
 /** On its own protocol a request is neither repaired nor fitted: that is how the canonical form is shown to lose nothing. */
-function prepare(
-  request: CanonicalRequest,
-  { caller, upstream: any, body, upstreamModel, stream, maxOutputTokens, abilities }: RouteInput,
-): Prepared {
+function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
+  const { caller, upstream: any, body, upstreamModel, stream, maxOutputTokens, abilities } = input;
   if (caller === any) {
     return {
       fitted: request,
@@ -129,8 +128,9 @@ function prepare(
     };
   }
   const upstream = any.forModel?.(upstreamModel) ?? any;
-  const fitted = fit(request, { limits: upstream.limits, maxOutputTokens, abilities });
-  const tidied = tidy(fitted.request, upstream.limits);
+  const limits = limitsOf(upstream, input);
+  const fitted = fit(request, { limits, maxOutputTokens, abilities });
+  const tidied = tidy(fitted.request, limits);
   if (abilities) refusePrefill(tidied.request, abilities);
   const renamed = renameTools(tidied.request, upstream);
   return {
@@ -139,6 +139,12 @@ function prepare(
     upstream: renamed.upstream,
   };
 }
+
+/** What an upstream's protocol can carry, without earlier reasoning where this one refuses the member that it would stand in. */
+const limitsOf = ({ limits }: UpstreamCodec, { refusedMembers = [] }: RouteInput): Limits =>
+  limits.protocol === "chat" && refusedMembers.includes("reasoning_content")
+    ? { ...limits, unsignedReasoning: false }
+    : limits;
 
 /** A complete stream as a whole answer of the upstream's own protocol; undefined when it broke off. */
 function wholeOf(upstream: UpstreamCodec, frames: readonly SseEvent[]): JsonObject | undefined {

@@ -188,7 +188,10 @@ function fitReasoningPart(part: Extract<Part, { type: "reasoning" }>, context: C
   if (signature) return [part];
   if (part.text === "") return [];
   if (context.target.limits.unsignedReasoning) return [{ ...part, signature: undefined }];
-  const why = "the upstream takes earlier reasoning with its own signature only, dropped";
+  const isChat = context.target.limits.protocol === "chat";
+  const why = isChat
+    ? "the upstream refuses earlier reasoning, dropped"
+    : "the upstream takes earlier reasoning with its own signature only, dropped";
   context.note(context.names.reasoning, "dropped", why);
   return [];
 }

@@ -28,6 +28,8 @@ export interface RouteInput {
   readonly maxOutputTokens: number;
   /** What is known of the model; absent: nothing. */
   readonly abilities?: Abilities | undefined;
+  /** Members of a chat request's messages that the upstream refuses; absent: none. */
+  readonly refusedMembers?: readonly string[] | undefined;
   /** Images, audio, video and files in the input; absent: none. */
   readonly inputMedia?: number | undefined;
   readonly inputEstimate: number;
@@ -73,9 +75,9 @@ export class PassThroughRoute implements Route {
 
   /** @throws GatewayError as `fitOwn` */
   constructor(input: RouteInput) {
-    const { caller, upstreamModel: model, stream } = input;
+    const { caller, upstreamModel: model, stream, refusedMembers } = input;
     const own = fitOwn(input);
-    const sent = caller.direct.request(own.body, { model, stream });
+    const sent = caller.direct.request(own.body, { model, stream, refusedMembers });
     this.body = sent.body;
     this.notes = own.notes.length === 0 ? sent.notes : [...own.notes, ...sent.notes];
     this.askedOutputTokens = own.askedOutputTokens;

@@ -45,6 +45,8 @@ export interface VendorRow {
   readonly reasoning_field?: ReasoningField;
   /** The same by regular expressions of models, where they differ. */
   readonly reasoning_fields?: Readonly<Record<string, ReasoningField>>;
+  /** Members of a chat request's messages that it refuses with 400 or 422: the earlier reasoning of others, mostly. */
+  readonly refused_members?: readonly string[];
   readonly tier?: SupplyTier;
   /** Where its models are described. */
   readonly docs: string;

@@ -3,19 +3,21 @@
  */
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
+import type { DirectRoute, UpstreamAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { framesOf, wholeOf } from "./other-form.ts";
+import { removeRefused } from "./refused-members.ts";
 import { ChatTap } from "./tap.ts";
 import { normaliseUsage, readUsage, writeUsage } from "./usage.ts";
 import { checkChatRequest } from "./wire.ts";
 
-function directRequest(body: JsonObject, upstream: RequestAddress) {
+function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   const copy: JsonObject = { ...body, model: upstream.model };
-  const notes = removeFilteredFields(copy);
+  const { refusedMembers = [] } = upstream;
+  const notes = [...removeFilteredFields(copy), ...removeRefused(copy, refusedMembers)];
   if (upstream.stream !== (copy["stream"] === true)) copy["stream"] = upstream.stream;
   if (upstream.stream) {
     // Without it a stream tells no usage, and would be billed by an estimate (T47).

@@ -1,0 +1,99 @@
+/**
+ * Vendors that refuse what others want back: earlier reasoning, as a member of a chat message. Groq and Cerebras answer 400 to
+ * `reasoning_content`, Mistral 422. Traps T39, T41.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
+import { refusedMembers } from "../../src/catalog/index.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+type Body = Record<string, unknown>;
+
+const thought = "The shelf first.";
+const question = "Where is it?";
+const next = "And now?";
+
+describe("a conversation with reasoning in it", () => {
+  let upstream: Sandbox;
+  let gateway: GatewayUnderTest;
+  beforeAll(async () => {
+    upstream = await startSandbox({ host: "127.0.0.1", port: 0 });
+    gateway = await startTestGateway({
+      sandbox: "off",
+      environment: Object.fromEntries(
+        ["GROQ", "DEEPSEEK"].flatMap((name) => [
+          [`${name}_API_KEY`, "sandbox"],
+          [`${name}_BASE_URL`, `${upstream.url}/openai/v1`],
+        ]),
+      ),
+    });
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+
+  /** The messages that a vendor's upstream got, and what the caller was told. */
+  async function sent(vendor: string, path: string, conversation: Body) {
+    const { models } = gateway.catalog();
+    const model = [...models.values()].find(
+      (one) => one.kind === "text" && one.offers.some(({ provider }) => provider === vendor),
+    )!.id;
+    const marked = { ...conversation, max_tokens: 1000, model };
+    const answer = await gateway.post(path, marked);
+    expect(answer.status).toBe(200);
+    const { gw } = (await answer.json()) as { gw?: { droppedParams: string[] } };
+    const journal = await fetch(`${upstream.url}/__journal?contains=${encodeURIComponent(next)}`);
+    const { data } = (await journal.json()) as { data: { body: { messages: Body[] } }[] };
+    return { messages: data.at(-1)!.body.messages, told: gw?.droppedParams ?? [] };
+  }
+
+  const messages = {
+    messages: [
+      { role: "user", content: question },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: thought, signature: "gw_unsigned" },
+          { type: "text", text: "There." },
+        ],
+      },
+      { role: "user", content: next },
+    ],
+  };
+  const chat = {
+    messages: [
+      { role: "user", content: question },
+      { role: "assistant", content: "There.", reasoning_content: thought },
+      { role: "user", content: next },
+    ],
+  };
+
+  it("T39: goes on at Groq without it, converted and direct, and that is told", async () => {
+    const turn = { role: "assistant", content: "There." };
+    const converted = await sent("groq", "/v1/messages", messages);
+    expect(converted.messages[1]).toEqual(turn);
+    expect(converted.told).toEqual(["messages.content.thinking"]);
+    const direct = await sent("groq", "/v1/chat/completions", chat);
+    expect(direct.messages[1]).toEqual(turn);
+    expect(direct.told).toEqual(["messages.reasoning_content"]);
+  });
+
+  it("T41: goes on at a vendor that wants it with it", async () => {
+    const turn = { role: "assistant", content: "There.", reasoning_content: thought };
+    const converted = await sent("deepseek", "/v1/messages", messages);
+    expect(converted).toMatchObject({ messages: [{}, turn, {}], told: [] });
+    const direct = await sent("deepseek", "/v1/chat/completions", chat);
+    expect(direct).toMatchObject({ messages: [{}, turn, {}], told: [] });
+  });
+});
+
+describe("what a provider refuses", () => {
+  it.each([
+    ["by its name", { id: "cerebras", baseUrl: "https://proxy.example.com/v1" }, true],
+    ["by its address", { id: "fast", baseUrl: "https://api.groq.com/openai/v1" }, true],
+    ["is nothing elsewhere", { id: "local", baseUrl: "http://127.0.0.1:8000/v1" }, false],
+  ])("is known %s", (_how, provider, refuses) => {
+    expect(refusedMembers(provider).includes("reasoning_content")).toBe(refuses);
+  });
+});
