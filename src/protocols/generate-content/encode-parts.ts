@@ -20,6 +20,37 @@ export interface EncodeContext {
   readonly takesAnyUri: boolean;
 }
 
+/** The contents of a user's turn. Older models refuse media within a result: there it follows in a content of its own, with its origin. */
+export function encodeUserTurn(
+  parts: readonly Part[],
+  context: EncodeContext,
+  nestsMedia: boolean,
+): JsonObject[] {
+  const content = (said: readonly Part[]): JsonObject => ({
+    role: "user",
+    parts: encodeParts(said, context),
+  });
+  const results = parts.filter((part) => part.type === "tool_result");
+  const returned = nestsMedia ? [] : results.flatMap((result) => mediaOf(result, context));
+  if (returned.length === 0) return [content(parts)];
+  const isMedia = ({ type }: Part): boolean => type === "media";
+  const bare = results.map((result) => ({
+    ...result,
+    content: result.content.filter((part) => !isMedia(part)),
+  }));
+  return [
+    content(bare),
+    content([...returned, ...parts.filter(({ type }) => type !== "tool_result")]),
+  ];
+}
+
+function mediaOf(result: ToolResultPart, { namesById }: EncodeContext): Part[] {
+  const media = result.content.filter(({ type }) => type === "media");
+  if (media.length === 0) return [];
+  const name = namesById.get(result.callId) ?? result.name ?? result.callId;
+  return [{ type: "text", text: `Returned by ${name}:` }, ...media];
+}
+
 /** What the protocol cannot carry is left out; `fit` has noted it. */
 export function encodeParts(parts: readonly Part[], context: EncodeContext): JsonObject[] {
   const wire: JsonObject[] = [];

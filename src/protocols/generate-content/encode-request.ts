@@ -13,7 +13,7 @@ import type {
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
 import { rowOf } from "../read.ts";
-import { encodeParts, type EncodeContext } from "./encode-parts.ts";
+import { encodeParts, encodeUserTurn, type EncodeContext } from "./encode-parts.ts";
 import { isOlderGeneration, limits, makesPictures } from "./limits.ts";
 import { camelCase } from "./names.ts";
 import { toVendorSchema } from "./schema.ts";
@@ -29,11 +29,12 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
     takesAnyUri: request.protocol === "generate_content",
   };
   const models: EncodeContext = { ...spoken, skipsSignature: skippedIn(request, model) };
+  const nestsMedia = request.protocol === "generate_content" || !isOlderGeneration(model);
   const body: JsonObject = {
-    contents: turns.map(({ role, content }) =>
+    contents: turns.flatMap(({ role, content }) =>
       role === "assistant"
-        ? { role: "model", parts: encodeParts(content, models) }
-        : { role: "user", parts: encodeParts(content, spoken) },
+        ? [{ role: "model", parts: encodeParts(content, models) }]
+        : encodeUserTurn(content, spoken, nestsMedia),
     ),
   };
   const instruction = system.flatMap(({ content }) => encodeParts(content, spoken));

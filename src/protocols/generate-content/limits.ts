@@ -28,7 +28,7 @@ export function isFileStoreUri(uri: string): boolean {
   );
 }
 
-/** Models before the third generation take budgets, not levels, and ask no signature of a function call. */
+/** Models before the third generation take budgets, not levels, ask no signature of a call, and take no media in its result. */
 export const isOlderGeneration = (model: string): boolean => /gemini-(?:1|2)[.-]/.test(model);
 
 /** Models that make pictures have it in their names. */

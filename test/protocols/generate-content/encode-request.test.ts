@@ -224,6 +224,50 @@ describe("encodeRequest", () => {
     ]);
   });
 
+  it("T27: media that a tool returned follows the results where an older model takes none in them", () => {
+    const picture = (data: string): Part => ({
+      type: "media",
+      media: "image",
+      source: { kind: "base64", mediaType: "image/png", data },
+    });
+    const result = (callId: string, ...content: Part[]): Part => ({
+      type: "tool_result",
+      callId,
+      content,
+    });
+    const messages = [
+      turn("assistant", call("a"), call("b", { name: "draw" })),
+      turn(
+        "user",
+        result("a", { type: "text", text: "A shelf." }, picture("c2hlbGY=")),
+        result("b", picture("Y2F0")),
+        { type: "text", text: "Which is it?" },
+      ),
+    ];
+    const inline = (data: string) => ({ inlineData: { mimeType: "image/png", data } });
+    const [, ...older] = encode({ messages }, "gemini-2.5-pro")["contents"] as JsonObject[];
+    expect(older).toEqual([
+      {
+        role: "user",
+        parts: [
+          { functionResponse: { id: "a", name: "look", response: { output: "A shelf." } } },
+          { functionResponse: { id: "b", name: "draw", response: { output: "" } } },
+        ],
+      },
+      {
+        role: "user",
+        parts: [
+          { text: "Returned by look:" },
+          inline("c2hlbGY="),
+          { text: "Returned by draw:" },
+          inline("Y2F0"),
+          { text: "Which is it?" },
+        ],
+      },
+    ]);
+    expect(encode({ messages })["contents"]).toHaveLength(2);
+  });
+
   it("T22 T26 T27: results carry the name of their call, an object, and their images", () => {
     const image = { kind: "base64", mediaType: "image/png", data: "AAAA" } as const;
     const result = (callId: string, content: Part[], isError?: boolean): Part => ({
