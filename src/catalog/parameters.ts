@@ -4,6 +4,7 @@
  */
 import type { Abilities } from "../base/abilities.ts";
 import { GatewayError } from "../base/errors.ts";
+import { exactly } from "../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
 import { textBounds } from "../base/text-bounds.ts";
@@ -273,6 +274,10 @@ function without(object: WireObject, path: readonly string[]): WireObject {
   const copy = { ...object };
   const member = copy[step];
   if (rest.length === 0) delete copy[step];
-  else if (isObject(member)) copy[step] = without(member, rest);
+  else if (isObject(member)) copy[step] = without(written(member), rest);
   return copy;
 }
+
+/** A member that is written anew: what stands in its objects and lists, such as schemas, as it was read. */
+const written = (member: WireObject): WireObject =>
+  Object.fromEntries(Object.entries(member).map(([key, value]) => [key, exactly(value)]));

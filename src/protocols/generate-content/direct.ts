@@ -2,6 +2,7 @@
  * The direct route of the generateContent protocol: model and streaming stand in the path, so the body goes on as it is
  * but for the filtered fields. TXT-07 to TXT-11, TXT-18.
  */
+import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -78,7 +79,7 @@ function request(
 
 /** Older models do not know the word that no signature is to be asked for. It stands on calls that other vendors made. */
 function removeSkips(copy: JsonObject): void {
-  const { contents } = copy;
+  const contents = exactly(copy["contents"]);
   if (!Array.isArray(contents) || !contents.some(holdsSkip)) return;
   copy["contents"] = contents.map((content) =>
     holdsSkip(content) ? { ...content, parts: content.parts.map(withoutSkip) } : content,

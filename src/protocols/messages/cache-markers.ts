@@ -3,6 +3,7 @@
  * LIM-14). The first is kept, which holds what every call shares, and the last ones, which hold what this conversation
  * has so far. Requirements: CONV, LIM.
  */
+import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -31,7 +32,7 @@ export function limitCacheMarkers(body: JsonObject): Note[] {
   };
   const notes: Note[] = [];
   for (const [member, param] of holders) {
-    const value = body[member];
+    const value = exactly(body[member]);
     if (countMarkers(value) === 0) continue;
     const thinned = thin(value!, keeps);
     body[member] = thinned.value;

@@ -2,6 +2,7 @@
  * Ids of calls that other vendors gave, on the direct route to Claude: it refuses a conversation with an id of other characters
  * ("functions.look:0" is Kimi's), or with one id for two calls. Answers keep the ids, because their own vendors know them again. T21.
  */
+import { exactly } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -18,7 +19,7 @@ const legal = /^[a-zA-Z0-9_-]+$/;
  * stood in is copied too, and the rest shared. The same conversation has the same ids in every turn.
  */
 export function fitCallIds(body: JsonObject, model: string): Note[] {
-  const { messages } = body;
+  const messages = exactly(body["messages"]);
   if (!isClaude(model) || !Array.isArray(messages) || !holdsRefused(messages)) return [];
   const ids = new Ids();
   body["messages"] = messages.map((message, turn) => {

@@ -2,6 +2,7 @@
  * Thinking that no vendor of this protocol signed: shown to callers under a mark of ours, known again by it when they
  * send it back, and kept from upstreams that ask for a signature. CONV-219.
  */
+import { exactly } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject, Signature } from "../canonical/request.ts";
@@ -21,7 +22,7 @@ const placeholder = { type: "text", text: "(no content)" };
  * shared. Any other signature stays, an empty one too: vendors that speak this protocol give and take it.
  */
 export function removeUnsignedThinking(body: JsonObject): Note[] {
-  const { messages } = body;
+  const messages = exactly(body["messages"]);
   if (!Array.isArray(messages) || !messages.some(holdsMarked)) return [];
   body["messages"] = messages.map((message) => (holdsMarked(message) ? without(message) : message));
   const detail = "the upstream takes earlier reasoning with its own signature only, dropped";

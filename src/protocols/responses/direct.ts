@@ -2,6 +2,7 @@
  * Responses caller, responses upstream: the caller's body goes on as it is but for what must change
  * (TXT-07 to TXT-11, RESP-16, RESP-27, RESP-29, RESP-39, RESP-41).
  */
+import { exactly } from "../../base/exact-numbers.ts";
 import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
@@ -42,7 +43,7 @@ const dropped = (param: string, detail: string): Note => ({ param, kind: "droppe
 
 /** Reasoning that the gateway made an item of is known to no upstream, and without encryption says nothing to one. */
 function removeOurReasoning(copy: JsonObject): Note[] {
-  const { input } = copy;
+  const input = exactly(copy["input"]);
   if (!Array.isArray(input) || !input.some(isOurReasoning)) return [];
   copy["input"] = input.filter((item) => !isOurReasoning(item));
   return [dropped("input.reasoning", "the upstream takes its own earlier reasoning only, dropped")];
