@@ -8,9 +8,9 @@ export class Paragraphs {
   #end = "";
   #isApart = false;
 
-  /** Another text begins; `apart`: it is a message of its own. */
-  begin({ apart }: { readonly apart?: boolean | undefined }): void {
-    this.#isApart = apart === true;
+  /** Another text begins; `isApart`: it is a message of its own. */
+  begin(isApart: boolean): void {
+    this.#isApart = isApart;
   }
 
   /** What stands between the text so far and its next piece. */
@@ -24,6 +24,6 @@ export class Paragraphs {
 
 /** A whole text, after what stands before it. */
 export function inParagraph(paragraphs: Paragraphs, part: TextPart): string {
-  paragraphs.begin(part);
+  paragraphs.begin(part.apart === true);
   return part.text === "" ? "" : paragraphs.between(part.text) + part.text;
 }

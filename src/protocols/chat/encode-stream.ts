@@ -106,11 +106,9 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
     case "tool_call_delta":
     case "tool_call_end":
       return takeCall(state, event);
-    case "text_start":
-      state.paragraphs.begin(event);
-      return [];
     default:
-      // Nor have the other starts and ends of texts a frame here.
+      // Starts and ends of texts have no frame here.
+      state.paragraphs.begin("apart" in event);
       return [];
   }
 }

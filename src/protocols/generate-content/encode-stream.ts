@@ -80,7 +80,7 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   const call = state.calls.get(event.block);
   switch (event.type) {
     case "text_start":
-      state.paragraphs.begin(event);
+      state.paragraphs.begin(event.apart === true);
       return [];
     case "text_delta": {
       const text = state.paragraphs.between(event.text) + event.text;
