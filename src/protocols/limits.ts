@@ -52,6 +52,8 @@ export interface Limits {
   readonly callIdMax: number;
   /** True where ids of calls may hold letters, digits, "_" and "-" only. */
   readonly plainCallIds: boolean;
+  /** The form that ids of calls must have; a hash of nine characters stands for others. Absent: any. */
+  readonly callIdForm?: RegExp;
   /** How many cache markers a request may hold; 0 where caching is automatic (CONV-217, CONV-605). */
   readonly cacheMarkersMax: number;
   /** True where system turns stand apart from the conversation, at its top, and the conversation begins with the user. */

@@ -29,7 +29,7 @@ export function withOwnIds(
   return pairs;
 }
 
-type IdLimits = Pick<Limits, "callIdMax" | "plainCallIds">;
+type IdLimits = Pick<Limits, "callIdMax" | "plainCallIds" | "callIdForm">;
 
 /** The ids of one conversation's calls, in their order. */
 export class OwnIds {
@@ -56,7 +56,8 @@ export class OwnIds {
 }
 
 /** An id that the target takes; a hash stands for one that is too long. */
-function fitting(given: string, { callIdMax, plainCallIds }: IdLimits): string {
+function fitting(given: string, { callIdMax, plainCallIds, callIdForm }: IdLimits): string {
+  if (callIdForm) return callIdForm.test(given) ? given : hashOf(given).slice(0, 9);
   const id = plainCallIds ? given.replace(/[^a-zA-Z0-9_-]/g, "_") : given;
   if (id.length > callIdMax) return `call_${hashOf(given)}`;
   return id === "" ? "call" : id;

@@ -6,6 +6,7 @@ import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
 import { conversionLimits } from "./limits.ts";
+import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
 
@@ -13,6 +14,7 @@ import { decodeResponse, encodeResponse } from "./response.ts";
 export const chatCodec: Codec = {
   name: "chat",
   limits: conversionLimits,
+  forModel: (model) => (isMistral(model) ? ofMistral : chatCodec),
   decodeRequest,
   encodeRequest,
   decodeResponse,
@@ -23,3 +25,5 @@ export const chatCodec: Codec = {
   decodeError,
   direct: chatDirect,
 };
+
+const ofMistral = mistralCodec(chatCodec);

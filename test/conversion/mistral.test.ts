@@ -1,0 +1,56 @@
+/** Conversations of other protocols at Mistral's models, which are stricter than chat completions. Traps T20, T21. */
+import { describe, expect, it } from "vitest";
+import { at } from "../rows/protocols.ts";
+import { routeOf } from "./route.ts";
+import type { Body } from "./world.ts";
+
+const call = (id: string): Body => ({ type: "tool_use", id, name: "look", input: {} });
+const result = (id: string): Body => ({ type: "tool_result", tool_use_id: id, content: id });
+const conversation: Body = {
+  model: "acme/x",
+  max_tokens: 100,
+  messages: [
+    { role: "user", content: "Where is it?" },
+    { role: "assistant", content: [call("toolu_01ABC"), call("aB3dE6gH9")] },
+    {
+      role: "user",
+      content: [
+        result("toolu_01ABC"),
+        result("aB3dE6gH9"),
+        { type: "text", text: "Keep it short." },
+      ],
+    },
+  ],
+};
+
+const sent = (model: string): Body[] =>
+  routeOf("messages", "chat", conversation, model).body["messages"] as Body[];
+
+describe("a conversation with calls", () => {
+  it.each(["devstral-medium-latest", "mistralai/mistral-small-4-119b-2603", "open-mixtral-8x22b"])(
+    "T20 T21: has ids of nine characters at %s, and an answer before the user's next words",
+    (model) => {
+      const [, turn, first, second, ...rest] = sent(model);
+      const ids = [0, 1].map((index) => at(turn, "tool_calls", index, "id"));
+      expect(ids[0]).toMatch(/^[a-zA-Z0-9]{9}$/);
+      expect(ids[1]).toBe("aB3dE6gH9");
+      expect([first!["tool_call_id"], second!["tool_call_id"]]).toEqual(ids);
+      expect(rest).toMatchObject([
+        { role: "assistant" },
+        { role: "user", content: "Keep it short." },
+      ]);
+      expect(sent(model)).toEqual(sent(model));
+    },
+  );
+
+  it("goes on as it is to other models", () => {
+    expect(sent("gpt-5.2").map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "tool",
+      "user",
+    ]);
+    expect(at(sent("gpt-5.2")[1], "tool_calls", 0, "id")).toBe("toolu_01ABC");
+  });
+});
