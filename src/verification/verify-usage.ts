@@ -1,7 +1,7 @@
 /**
  * The part of `tollgate verify` that compares usage with the ledger: what the sums by hour and by day say was charged, against the
- * entries that are in them. Cost to the nano-dollar, by hour, key and member; by day, in every dimension. What tags have is a part of
- * each day: of a name never more than the day's total, and of all members what its members have.
+ * entries that are in them. Cost to the nano-dollar, by hour, key and member; by day, each value of every dimension. What tags have is
+ * a part of each day: of a name never more than the day's total, and of all members what its members have.
  */
 import type { Queryable } from "../storage/index.ts";
 import type { Difference } from "./difference.ts";
@@ -29,25 +29,24 @@ const hoursSql = `
   from recorded r full join counted c using (workspace_id, hour, key_id, member_id)
   where coalesce(r.cost, 0) <> coalesce(c.cost, 0) limit $1`;
 
-/** The sums by day, of each dimension, of all members and of each, against the sums by hour: cost and calls. */
+/** The sums by day, each value of each dimension, of all members and of each, against the sums by hour: cost and calls. */
 const daysSql = `
   with hours as (
-    select workspace_id, (hour at time zone 'UTC')::date as day, member_id, sum(cost_nano) as cost, sum(requests) as requests
-    from usage_hours group by 1, 2, 3),
+    select workspace_id, (hour at time zone 'UTC')::date as day, member_id, model, key_id, provider, protocol, status, error_code,
+      sum(cost_nano) as cost, sum(requests) as requests
+    from usage_hours group by 1, 2, 3, 4, 5, 6, 7, 8, 9),
   computed as (
-    select d.dimension, m.of_member, h.workspace_id, h.day, case when m.of_member then h.member_id else '' end as member_id,
+    select d.dimension, d.value, m.of_member, h.workspace_id, h.day, case when m.of_member then h.member_id else '' end as member_id,
       sum(h.cost) as cost, sum(h.requests) as requests
     from hours h cross join (values (false), (true)) m (of_member)
-    cross join (values ('total'), ('model'), ('key'), ('provider'), ('protocol'), ('status'), ('error_code')) d (dimension)
-    group by 1, 2, 3, 4, 5),
-  recorded as (
-    select dimension, of_member, workspace_id, day, member_id, sum(cost_nano) as cost, sum(requests) as requests
-    from usage_days group by 1, 2, 3, 4, 5),
+    cross join lateral (values ('total', ''), ('model', h.model), ('key', h.key_id), ('provider', h.provider),
+      ('protocol', h.protocol), ('status', h.status), ('error_code', h.error_code)) d (dimension, value)
+    group by 1, 2, 3, 4, 5, 6),
   compared as (
-    select workspace_id, day, dimension, of_member, member_id, r.cost as r_cost, c.cost as c_cost, r.requests as r_requests,
-      c.requests as c_requests
-    from recorded r full join computed c using (dimension, of_member, workspace_id, day, member_id))
-  select b.workspace_id, format('usage of %s by %s%s, %s', b.day, b.dimension,
+    select workspace_id, day, dimension, value, of_member, member_id, r.cost_nano as r_cost, c.cost as c_cost,
+      r.requests as r_requests, c.requests as c_requests
+    from usage_days r full join computed c using (dimension, value, of_member, workspace_id, day, member_id))
+  select b.workspace_id, format('usage of %s by %s%s%s, %s', b.day, b.dimension, case when b.value <> '' then ' ' || b.value else '' end,
       case when b.of_member then ' of member ' || b.member_id else '' end, x.name) as what,
     coalesce(x.recorded, 0)::text as recorded, coalesce(x.computed, 0)::text as computed
   from compared b cross join lateral (values ('cost', b.r_cost, b.c_cost), ('requests', b.r_requests, b.c_requests)) x (name, recorded, computed)

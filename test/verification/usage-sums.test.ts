@@ -1,0 +1,67 @@
+/** What `verify` finds of sums of usage that were changed: each value of each day, not only what the day comes to. */
+import { beforeAll, expect, it } from "vitest";
+import { createRequestLog } from "../../src/request-log/index.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { foldUsage } from "../../src/usage/index.ts";
+import { verifyLedger } from "../../src/verification/index.ts";
+import { addKey, addWorkspace } from "../ledger/support.ts";
+import { describeDatabase, silentLog } from "../support/postgres.ts";
+import { createLedger } from "../support/ledger.ts";
+import { Calls, keysOf } from "../usage/model.ts";
+
+describeDatabase("sums of usage that were changed", (open) => {
+  let database: Database;
+  const found = async (): Promise<string[]> =>
+    (await verifyLedger(database)).map(({ what }) => what);
+
+  beforeAll(async () => {
+    database = await open();
+    for (const id of ["w1", "w2"]) await addWorkspace(database, id);
+    for (const [id, { workspace, member }] of Object.entries(keysOf))
+      await addKey(database, { workspaceId: workspace, id, createdBy: member || undefined });
+    const ledger = createLedger(database);
+    await ledger.credit({ workspaceId: "w1", reference: "credit-1", amountNano: 1_000n });
+    const log = createRequestLog(database, silentLog);
+    const calls = new Calls(database, log);
+    for (const [key, model, costNano] of [
+      ["k1", "a/one", 300n],
+      ["k1", "a/two", 20n],
+      ["k2", "a/one", 1n],
+    ] as const) {
+      const id = calls.id(Date.now());
+      const call = { workspaceId: "w1", keyId: key, keyRotation: 0, id, amountNano: costNano };
+      await ledger.spend(call, () => Promise.resolve({ amountNano: costNano }));
+      const ended = { status: "succeeded", errorCode: "" } as const;
+      const row = { id, key, model, costNano, atMs: Date.now(), provider: "p", input: 1 };
+      await calls.log({ ...row, ...ended, tookMs: 1 });
+    }
+    await ledger.close();
+    await foldUsage(database);
+    await log.flush();
+  });
+
+  it("finds none in sound ones", async () => {
+    expect(await found()).toEqual([]);
+  });
+
+  it("BILL-01: finds what was moved from one model, or one key, to another within a day", async () => {
+    const move = (dimension: string, from: string, to: string, nano: number) =>
+      database.query(
+        `update usage_days set cost_nano = cost_nano + case value when $2 then -$4::bigint else $4::bigint end
+         where workspace_id = 'w1' and dimension = $1 and not of_member and value in ($2, $3)`,
+        [dimension, from, to, nano],
+      );
+    const day = new Date().toISOString().slice(0, 10);
+    await move("model", "a/one", "a/two", 100);
+    await move("key", "k1", "k2", 5);
+    expect((await found()).toSorted()).toEqual([
+      `usage of ${day} by key k1, cost`,
+      `usage of ${day} by key k2, cost`,
+      `usage of ${day} by model a/one, cost`,
+      `usage of ${day} by model a/two, cost`,
+    ]);
+    await move("model", "a/two", "a/one", 100);
+    await move("key", "k2", "k1", 5);
+    expect(await found()).toEqual([]);
+  });
+});
