@@ -50,7 +50,39 @@ interface Known {
 
 const timerMsMax = 2 ** 31 - 1;
 
-const stays = "the added providers could not be read; the old ones stay in force";
+const stays = "the added providers could not be read; the old ones stay in force until they can be";
+/** A change that could not be read is read later: nobody may tell of it a second time. */
+const retryMsMin = 500;
+const retryMsMax = 30_000;
+
+/**
+ * Reads again whenever it is asked, one reading behind the other: the last is the one in force. One that failed is made again by
+ * itself; `again` resolves before that.
+ */
+function rereading(read: () => Promise<void>, log: Pick<Log, "warn">) {
+  let turn = Promise.resolve();
+  let retryMs = retryMsMin;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  const attempt = async (): Promise<void> => {
+    try {
+      await read();
+      retryMs = retryMsMin;
+    } catch (error) {
+      if (closed) return;
+      log.warn({ err: error }, stays);
+      clearTimeout(timer);
+      timer = setTimeout(() => void again(), retryMs).unref();
+      retryMs = Math.min(retryMs * 2, retryMsMax);
+    }
+  };
+  const again = (): Promise<void> => (turn = turn.then(attempt));
+  const close = (): void => {
+    closed = true;
+    clearTimeout(timer);
+  };
+  return { again, close };
+}
 
 /** Nothing is read before `load` or `follow`. */
 export function openAddedProviders(options: AddedOptions): AddedProviders {
@@ -59,7 +91,6 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
   let until: ReadonlyMap<string, number> = new Map();
   let current: Added = { providers: [], paused: new Map() };
   let timer: NodeJS.Timeout | undefined;
-  let closed = false;
   const ends: (() => void)[] = [];
 
   /** A pause that is over ends by itself. */
@@ -93,26 +124,17 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
     current: () => current,
     load,
     async follow(database, secrets) {
-      // One behind the other: the last to be read is the one in force.
-      let turn = Promise.resolve();
-      const again = (): Promise<void> => {
-        turn = turn
-          .then(() => load(database, secrets))
-          .catch((error: unknown) => {
-            if (!closed) log.warn({ err: error }, stays);
-          });
-        return turn;
-      };
+      const { again, close } = rereading(() => load(database, secrets), log);
       ends.push(
         subscribeChanges(database, "providers", again),
         database.signals.onReconnect(() => void again()),
         onCatalogList(database, () => void again()),
+        close,
       );
       await purgeProviders(database);
       await load(database, secrets);
     },
     close() {
-      closed = true;
       clearTimeout(timer);
       for (const end of ends) end();
     },
