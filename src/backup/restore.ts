@@ -66,12 +66,12 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
   try {
     const frames = readFrames(options.source);
     const header = await readHeader(frames);
-    const end = await options.database.transaction(
+    const { end, named } = await options.database.transaction(
       (tx) => restoreWithin(tx, { ...options, frames, header, before, taken }),
       { msMax: dayMs },
     );
     await dropCaches(options.database);
-    await remove([...before].filter((name) => !taken.has(name)));
+    await remove([...before].filter((name) => !named.has(name)));
     return end;
   } catch (error) {
     await remove([...taken].filter((name) => !before.has(name)));
@@ -100,7 +100,11 @@ async function readHeader(frames: Frames): Promise<BackupHeader> {
   );
 }
 
-async function restoreWithin(tx: Queryable, reading: Reading): Promise<BackupEnd> {
+/** `named`: the files of the restored rows, whose bytes came along or, in a bucket, have been there all the time. */
+async function restoreWithin(
+  tx: Queryable,
+  reading: Reading,
+): Promise<{ readonly end: BackupEnd; readonly named: ReadonlySet<string> }> {
   await tx.query("set local idle_in_transaction_session_timeout = 0");
   await prepareMigrations(tx);
   if (!reading.replace) await refuseUsed(tx);
@@ -112,7 +116,7 @@ async function restoreWithin(tx: Queryable, reading: Reading): Promise<BackupEnd
   await reading.check(tx);
   await checkLedger(tx);
   await noteRestore(tx);
-  return end;
+  return { end, named: new Set(await fileNames(tx)) };
 }
 
 /** @throws BackupError where the books do not add up by `verify` */
