@@ -2,8 +2,8 @@
  * `tollgate restore`: a backup into a database, all or nothing. Everything happens in one transaction, which is committed when
  * the last frame, the counts, the sums and the ledger's proof were right.
  */
-import { PassThrough, type Readable } from "node:stream";
-import { FileTooLargeError, type FileStore } from "../files/index.ts";
+import type { Readable } from "node:stream";
+import type { FileStore } from "../files/index.ts";
 import { differencesIn } from "../verification/index.ts";
 import {
   applyMigrations,
@@ -16,6 +16,7 @@ import {
 } from "../storage/index.ts";
 import { BackupError, readFrames, type Frame } from "./frames.ts";
 import { endOf, fileOf, headerOf, rowsError, tableOf } from "./parts.ts";
+import { putFile, type FileWriter } from "./restore-file.ts";
 import {
   advanceCounters,
   columnsOf,
@@ -47,9 +48,9 @@ type Frames = AsyncGenerator<Frame, void, undefined>;
 interface Reading extends RestoreOptions {
   readonly frames: Frames;
   readonly header: BackupHeader;
-  /** The files that the database named before; their bytes are there. */
+  /** The files that the database named before. */
   readonly before: Set<string>;
-  /** The names of all files of the backup so far. */
+  /** The files of the backup that were put into the store so far. */
   readonly taken: Set<string>;
 }
 
@@ -74,7 +75,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
     await remove([...before].filter((name) => !named.has(name)));
     return end;
   } catch (error) {
-    await remove([...taken].filter((name) => !before.has(name)));
+    await remove(taken);
     throw error;
   }
 }
@@ -178,9 +179,10 @@ async function readFramesInto(
   reading: Reading,
   open: { file?: FileWriter },
 ): Promise<BackupEnd> {
-  const { frames, progress, taken } = reading;
+  const { frames, progress } = reading;
   let insert: Insert | undefined;
   let done = 0;
+  let files = 0;
   for await (const { kind, payload } of frames) {
     if (kind !== "D") await open.file?.end();
     if (kind === "T") {
@@ -190,10 +192,9 @@ async function readFramesInto(
       done += await insertRows(tx, insert, payload);
       progress({ what: insert.table, done });
     } else if (kind === "F") {
-      const { name, bytes } = fileOf(payload);
-      taken.add(name);
-      open.file = putFile(reading, name, bytes);
-      progress({ what: "files", done: taken.size });
+      open.file = await putFile(reading, fileOf(payload));
+      files += 1;
+      progress({ what: "files", done: files });
     } else if (kind === "D" && open.file !== undefined) await open.file.write(payload);
     else if (kind === "Z") return endOf(payload);
     else throw new BackupError("the backup was changed: its parts are not in order");
@@ -225,53 +226,6 @@ async function insertRows(tx: Queryable, { table, sql }: Insert, rows: Buffer): 
   } catch (error) {
     throw rowsError(table, error);
   }
-}
-
-interface FileWriter {
-  write(bytes: Buffer): Promise<void>;
-  end(): Promise<void>;
-  /** Leaves nothing of it behind. */
-  abort(): Promise<void>;
-}
-
-const nothing = (): Promise<void> => Promise.resolve();
-
-/** A name is that of one file for ever: what is there already stays. */
-function putFile({ files, before }: Reading, name: string, bytes: number): FileWriter {
-  if (files === undefined) throw new BackupError("the backup has files, and nothing takes them");
-  if (before.has(name)) return { write: nothing, end: nothing, abort: nothing };
-  const through = new PassThrough();
-  // Given up before the store listens to it, its error would end the process. `stored` fails with it.
-  through.on("error", () => undefined);
-  const notWhole = (): BackupError =>
-    new BackupError(`the file ${name} is not whole in the backup`);
-  const putting = files.put(name, through, {
-    mediaType: "application/octet-stream",
-    bytesMax: bytes,
-  });
-  const stored = putting.catch((error: unknown) => {
-    throw error instanceof FileTooLargeError ? notWhole() : error;
-  });
-  stored.catch(() => through.destroy());
-  let ended = false;
-  return {
-    async write(chunk) {
-      if (through.destroyed) await stored;
-      if (!through.write(chunk))
-        await Promise.race([new Promise((resume) => through.once("drain", resume)), stored]);
-    },
-    async abort() {
-      through.destroy(new BackupError("the restore was given up"));
-      await stored.catch(() => undefined);
-    },
-    async end() {
-      if (ended) return;
-      ended = true;
-      through.end();
-      const put = await stored;
-      if (put.bytes !== bytes) throw notWhole();
-    },
-  };
 }
 
 /** @throws BackupError where a table's rows or the books do not come to what the backup says */

@@ -1,0 +1,84 @@
+/** What a restore does with files: those that it names are there afterwards, and others of before are not. */
+import { PassThrough, Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { expect, it } from "vitest";
+import { restoreBackup, writeBackup } from "../../src/backup/index.ts";
+import { openFileStore, type FileStore } from "../../src/files/index.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
+
+const nothing = (): void => undefined;
+
+async function backupOf(database: Database, files: FileStore | undefined): Promise<Buffer> {
+  const destination = new PassThrough();
+  const bytes = buffer(destination);
+  await writeBackup({ database, files, destination, version: "0", progress: nothing });
+  return bytes;
+}
+
+const restoreInto = (database: Database, files: FileStore, bytes: Buffer) =>
+  restoreBackup({
+    database,
+    files,
+    source: Readable.from([bytes]),
+    replace: true,
+    check: () => Promise.resolve(),
+    progress: nothing,
+  });
+
+const add = (database: Database, name: string): Promise<object[]> =>
+  database.query(
+    `insert into files (workspace_id, name, purpose, media_type, bytes, created_at, expires_at)
+     values ('w', $1, 'result', 'image/png', 3, now(), now() + interval '7 days')`,
+    [name],
+  );
+
+/** A bucket that only tells what it was to remove. */
+function bucket(): { readonly files: FileStore; readonly removed: string[] } {
+  const removed: string[] = [];
+  const files: FileStore = {
+    put: () => Promise.reject(new Error("no file of the backup is put")),
+    open: () => Promise.resolve(undefined),
+    remove(name) {
+      removed.push(name);
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(),
+  };
+  return { files, removed };
+}
+
+describeDatabase("files of a restore", (open) => {
+  it("STORE-01: in a bucket those go that no row names any more, and no other", async () => {
+    const database = await open();
+    await add(database, "of-the-backup");
+    const bytes = await backupOf(database, undefined);
+    await add(database, "made-since");
+    const { files, removed } = bucket();
+    await restoreInto(database, files, bytes);
+    expect(await database.query("select name from files")).toEqual([{ name: "of-the-backup" }]);
+    expect(removed).toEqual(["made-since"]);
+  });
+
+  it("STORE-01: come back from the backup where the database has outlived their disk", async () => {
+    const database = await open();
+    const files = await openFileStore({ kind: "local" }, temporaryDirectory());
+    const text = async (name: string): Promise<string | undefined> => {
+      const file = await files.open(name);
+      return file && (await buffer(file.stream)).toString();
+    };
+    const names = ["lost", "kept"];
+    for (const name of names) {
+      await add(database, name);
+      await files.put(name, Buffer.from("abc"), { mediaType: "image/png", bytesMax: 3 });
+    }
+    const bytes = await backupOf(database, files);
+    await files.remove("lost");
+    // Given up, it leaves the store as it was.
+    await expect(restoreInto(database, files, bytes.subarray(0, -1))).rejects.toThrow("cut off");
+    expect(await Promise.all(names.map(text))).toEqual([undefined, "abc"]);
+    await restoreInto(database, files, bytes);
+    expect(await Promise.all(names.map(text))).toEqual(["abc", "abc"]);
+    await files.close();
+  });
+});
