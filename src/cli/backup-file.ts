@@ -5,6 +5,7 @@ import {
   createWriteStream,
   fstatSync,
   openSync,
+  rmSync,
   statSync,
   type Stats,
 } from "node:fs";
@@ -32,21 +33,27 @@ export function openBackup(path: string): Readable {
 
 /**
  * Gives `write` the backup to write: a file beside its place, which is renamed at the end, so that one that was broken off never
- * has the name. `-` is standard output. @throws UsageError for what cannot be written
+ * has the name. `-` is standard output. Of two at once the one that began last is kept.
+ * @throws UsageError for what cannot be written; BackupError for one that another took the place of
  */
 export async function intoBackup<T>(path: string, write: (to: Writable) => Promise<T>): Promise<T> {
   if (path === "-") return write(process.stdout);
   refuseOther(path);
   const part = `${path}.part`;
   const fd = openPart(path, part);
+  const { ino } = fstatSync(fd, { bigint: true });
+  const isOurs = (): boolean =>
+    statSync(part, { bigint: true, throwIfNoEntry: false })?.ino === ino;
   try {
     const end = await write(createWriteStream(part, { fd, flush: true }));
+    if (!isOurs())
+      throw new BackupError(`another backup to ${path} was begun meanwhile; this one is not kept`);
     await rename(part, path);
     // Whoever reads that it is written may do away with what it was made of.
     await syncDirectory(dirname(path));
     return end;
   } catch (error) {
-    await rm(part, { force: true });
+    if (isOurs()) await rm(part, { force: true });
     throw wordsOf(error, path);
   }
 }
@@ -72,7 +79,9 @@ function refuseOther(path: string): void {
 
 function openPart(path: string, part: string): number {
   try {
-    return openSync(part, "w", 0o600);
+    // A file of its own: that of a run that was killed goes, and one that is being written has its name no more.
+    rmSync(part, { force: true });
+    return openSync(part, "wx", 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const directory = dirname(path);

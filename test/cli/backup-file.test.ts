@@ -1,0 +1,51 @@
+/** The file of a backup has its name only when it is whole, also where two are written to one name at once. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { expect, it } from "vitest";
+import { intoBackup } from "../../src/cli/backup-file.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+/** Writes a text; between its first bytes and the rest it waits for `begun`. */
+const writing = (text: string, begun: () => Promise<void>) => async (to: Writable) => {
+  to.write(text.slice(0, 3));
+  await begun();
+  to.end(text.slice(3));
+  await finished(to);
+  return text;
+};
+
+it("of two that are written at once one is whole, and the other says that it was not kept", async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, "daily.backup");
+  const both = Promise.withResolvers<void>();
+  let count = 0;
+  const begun = async (): Promise<void> => {
+    count += 1;
+    if (count === 2) both.resolve();
+    await both.promise;
+  };
+  const [first, last] = await Promise.allSettled([
+    intoBackup(path, writing("first, and the longer one", begun)),
+    intoBackup(path, writing("last", begun)),
+  ]);
+  expect(String((first as PromiseRejectedResult).reason)).toMatch(
+    /another backup to .*daily\.backup was begun meanwhile; this one is not kept/,
+  );
+  expect(last).toEqual({ status: "fulfilled", value: "last" });
+  expect(readFileSync(path, "utf8")).toBe("last");
+  expect(readdirSync(directory)).toEqual(["daily.backup"]);
+});
+
+it("what a run left that was killed is written over", async () => {
+  const directory = temporaryDirectory();
+  const path = join(directory, "daily.backup");
+  writeFileSync(`${path}.part`, "much of a backup that was never whole");
+  await intoBackup(
+    path,
+    writing("whole", () => Promise.resolve()),
+  );
+  expect(readFileSync(path, "utf8")).toBe("whole");
+  expect(readdirSync(directory)).toEqual(["daily.backup"]);
+});
