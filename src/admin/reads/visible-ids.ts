@@ -162,7 +162,7 @@ export function readNames(
   filter: TrailFilter,
   { low, high, most, order = newestFirst }: Wanted,
 ): Promise<NameRow[]> {
-  const params = scopeParams(filter.visibility);
+  const params = [...scopeParams(filter.visibility), filter.workspaceId ?? null];
   const bind: Bind = (value) => `$${params.push(value)}`;
   const where = Object.entries(filter.equal ?? {})
     .filter(([, value]) => value !== undefined)
@@ -181,7 +181,7 @@ export function readNames(
   return database.query<NameRow>(
     `select n.* from ${scope}
      cross join lateral (${trail.prefixes.map(ofPrefix).join(" union all ")}) n
-     ${filter.workspaceId === undefined ? "" : `where w.workspace_id = ${bind(filter.workspaceId)}`}
+     where $5::text is null or w.workspace_id = $5
      order by ${order.outside} limit ${count}`,
     params,
   );

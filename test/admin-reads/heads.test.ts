@@ -1,0 +1,88 @@
+/** A page of one workspace asks the heads of that workspace, and not those of the whole installation (T86). */
+import { beforeAll, expect, it } from "vitest";
+import { listRequestHeadlines, requestConditions } from "../../src/admin/index.ts";
+import type { Database, Queryable } from "../../src/storage/index.ts";
+import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
+import { describeDatabase } from "../support/postgres.ts";
+
+const workspaces = 100;
+const ofOne: Visibility = { ...seesEverything, everything: false, workspaceIds: ["ws_7"] };
+
+interface Node {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly Plans?: readonly Node[];
+}
+
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+describeDatabase("heads of many workspaces", (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+    await database.query(
+      "insert into workspaces (id, name) select 'ws_' || n, 'w' from generate_series(1, $1) n",
+      [workspaces],
+    );
+    await database.query(
+      `insert into request_heads (workspace_id, id, key_id, model, provider, status, explanation, month)
+       select 'ws_' || 1 + n % $1, md5(n::text)::uuid, 'key_' || 1 + n % $1, 'a/one', 'p', 'failed',
+         json_build_object('error', 'upstream_unavailable', 'plan', repeat(md5(n::text), 20)), '2026-11-01'
+       from generate_series(1, 20000) n`,
+      [workspaces],
+    );
+    await database.query(
+      `insert into requests (workspace_id, id, cost_nano, head)
+       select 'ws_' || 1 + n % $1, 'req_' || id_time(now() - n * interval '1 s') || lpad(n::text, 16, '0'), 5, md5(n::text)::uuid
+       from generate_series(1, 20000) n`,
+      [workspaces],
+    );
+    await database.query("analyze");
+  });
+
+  /** How a page is found: its rows, and how the heads are looked through. */
+  async function found(filter: Parameters<typeof listRequestHeadlines>[1]) {
+    const asked: (readonly [string, readonly unknown[] | undefined])[] = [];
+    const spy: Queryable = {
+      query(sql, params, options) {
+        if (sql.includes("request_heads")) asked.push([sql, params]);
+        return database.query(sql, params, options);
+      },
+    };
+    const { records } = await listRequestHeadlines(spy, filter);
+    const scans = new Set<string>();
+    for (const [sql, params] of asked) {
+      const [row] = await database.query<{ "QUERY PLAN": [{ Plan: Node }] }>(
+        `explain (format json) ${sql}`,
+        params,
+      );
+      for (const node of nodesOf(row!["QUERY PLAN"][0].Plan))
+        if (node["Relation Name"] === "request_heads") scans.add(node["Node Type"]);
+    }
+    return { rows: records.length, isWhole: scans.has("Seq Scan"), isAsked: scans.size > 0 };
+  }
+
+  const conditions = {
+    key: { equal: { key_id: "key_7" } },
+    status: { equal: { status: "failed,expired" } },
+    error: { rare: [requestConditions.error_code("upstream_unavailable")] },
+    "text of the error": { rare: [requestConditions.q("UNAVAILABLE")] },
+    attempt: { rare: [requestConditions.attempted_provider("nobody")] },
+  };
+  it.each(Object.entries(conditions))("T86: by %s, of one workspace", async (name, condition) => {
+    const rows = name === "attempt" ? 0 : 20;
+    const filters = [
+      { visibility: seesEverything, workspaceId: "ws_7", ...condition },
+      { visibility: ofOne, ...condition },
+    ];
+    for (const filter of filters)
+      expect(await found(filter)).toEqual({ rows, isWhole: false, isAsked: true });
+  });
+
+  it("T86: who sees everything finds what any workspace has", async () => {
+    const all = { visibility: seesEverything, equal: { key_id: "key_9" } };
+    expect(await found(all)).toMatchObject({ rows: 20, isAsked: true });
+    const elsewhere = { visibility: ofOne, equal: { key_id: "key_9" } };
+    expect(await found(elsewhere)).toMatchObject({ rows: 0 });
+  });
+});
