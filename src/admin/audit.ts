@@ -6,7 +6,7 @@ import { camelCased, wireCased, type SnakeCased } from "../base/casing.ts";
 import type { Clock } from "../base/clock.ts";
 import { isObject } from "../base/json.ts";
 import { newId } from "../base/ids.ts";
-import type { Queryable } from "../storage/index.ts";
+import { textOf, type Queryable } from "../storage/index.ts";
 import {
   cursorOf,
   pageLimit,
@@ -58,33 +58,42 @@ function differing(view: object | null, other: object | null): object | null {
   return Object.fromEntries(changed);
 }
 
+interface AuditContext {
+  readonly database: Queryable;
+  readonly clock: Clock;
+}
+
 /** Adds an entry within the transaction of the change. */
-export async function writeAudit(
-  context: { readonly database: Queryable; readonly clock: Clock },
-  input: AuditInput,
+export const writeAudit = (context: AuditContext, input: AuditInput): Promise<void> =>
+  writeAudits(context, [input]);
+
+/** Adds some entries within the transaction of their changes. */
+export async function writeAudits(
+  { database, clock }: AuditContext,
+  inputs: readonly AuditInput[],
 ): Promise<void> {
-  const { actor, place, before, after } = input;
-  const nowMs = context.clock.now();
-  const json = (value: object | null) => (value === null ? null : JSON.stringify(value));
-  await context.database.query(
+  const nowMs = clock.now();
+  const rows = inputs.map(({ actor, action, object, place, before, after, requestId }) => ({
+    workspace_id: place.workspaceId ?? "",
+    id: newId("audit", nowMs),
+    organization_id: place.organizationId ?? null,
+    actor_kind: actor.kind,
+    actor_id: actor.userId,
+    actor_name: actor.name,
+    action,
+    object_type: object.type,
+    object_id: object.id,
+    before: differing(before, after),
+    after: differing(after, before),
+    request_id: requestId,
+  }));
+  await database.query(
     `insert into audit_entries (workspace_id, id, created_at, organization_id, actor_kind, actor_id, actor_name, action,
        object_type, object_id, before, after, request_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12::jsonb, $13)`,
-    [
-      place.workspaceId ?? "",
-      newId("audit", nowMs),
-      new Date(nowMs),
-      place.organizationId ?? null,
-      actor.kind,
-      actor.userId,
-      actor.name,
-      input.action,
-      input.object.type,
-      input.object.id,
-      json(differing(before, after)),
-      json(differing(after, before)),
-      input.requestId,
-    ],
+     select workspace_id, id, $2::timestamptz, organization_id, actor_kind, actor_id, actor_name, action, object_type, object_id, before, after,
+       request_id
+     from json_populate_recordset(null::audit_entries, $1::json)`,
+    [textOf(rows), new Date(nowMs)],
   );
 }
 

@@ -3,7 +3,7 @@ export { changePassword, signIn, type SignedIn } from "./accounts.ts";
 export { adminTokenActor, creatorOf, type Actor } from "./actor.ts";
 export { openAdminToken } from "./admin-token.ts";
 export { eraseAuditNames } from "./audit-names.ts";
-export { listAudit, renderAudit, writeAudit } from "./audit.ts";
+export { listAudit, renderAudit, writeAudit, writeAudits } from "./audit.ts";
 export { createActors, type Actors } from "./authenticate.ts";
 export {
   createEventHub,

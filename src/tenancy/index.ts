@@ -30,7 +30,7 @@ export {
 } from "./key-record.ts";
 export { beyondBounds } from "./key-bounds.ts";
 export { keySorts, listKeys } from "./key-list.ts";
-export { disableKey, enableKey, revokeKey } from "./key-states.ts";
+export { disableKey, disableKeysOf, enableKey, enableKeys, revokeKey } from "./key-states.ts";
 export {
   changeKey,
   createKey,

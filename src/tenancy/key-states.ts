@@ -49,3 +49,54 @@ function move(
     throw new GatewayError("conflict", `The API key is ${record.status} and cannot become ${to}.`);
   });
 }
+
+/** So many keys move in one statement. */
+const keysAtOnce = 1_000;
+
+interface Together {
+  readonly workspaceId: string;
+  /** Which keys of the workspace, as SQL of `$5`, and its value. */
+  readonly which: string;
+  readonly value: unknown;
+}
+
+/** Those of some keys that are in the state `from`, moved; as they are then. Announced as one change of the workspace. */
+async function moveTogether(
+  { database, clock }: ChangeContext,
+  { workspaceId, which, value }: Together,
+  { from, to }: Readonly<Record<"from" | "to", KeyStatus>>,
+): Promise<KeyRecord[]> {
+  const { moved } = await changeRow(database, "workspaces", async (tx) => {
+    const rows = await tx.query<KeyRow>(
+      `update api_keys set status = $2, updated_at = $3
+       where workspace_id = $1 and id in (
+         select id from api_keys where workspace_id = $1 and status = $4 and ${which} order by id limit ${keysAtOnce} for update)
+       returning ${keyColumns}`,
+      [workspaceId, to, new Date(clock.now()), from, value],
+    );
+    return { id: workspaceId, moved: rows.map(keyOfRow) };
+  });
+  return moved;
+}
+
+/** Disables the active keys that somebody made in a workspace, some at a time: call again until there are none. */
+export const disableKeysOf = (
+  context: ChangeContext,
+  { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
+): Promise<KeyRecord[]> =>
+  moveTogether(
+    context,
+    { workspaceId, which: "created_by = $5", value: userId },
+    { from: "active", to: "disabled" },
+  );
+
+/** Enables those of these keys that are disabled, some at a time: call again until there are none. */
+export const enableKeys = (
+  context: ChangeContext,
+  { workspaceId, ids }: { readonly workspaceId: string; readonly ids: readonly string[] },
+): Promise<KeyRecord[]> =>
+  moveTogether(
+    context,
+    { workspaceId, which: "id = any($5::text[])", value: ids },
+    { from: "disabled", to: "active" },
+  );

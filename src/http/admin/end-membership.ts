@@ -8,7 +8,7 @@ import {
   type MemberReference,
 } from "../../tenancy/index.ts";
 import { noteRevoked, removeInvited } from "./invitations.ts";
-import { disableKeysOf } from "./member-keys.ts";
+import { endKeysOf } from "./member-keys.ts";
 import type { AdminRequest } from "./route.ts";
 
 type Asking = Pick<AdminRequest<unknown, unknown>, "services" | "actor" | "requestId" | "ifMatch">;
@@ -28,7 +28,7 @@ export async function endMembership(
         await noteRevoked(context, request, before);
         return removeInvited(context, before);
       }
-      disabledKeys = await disableKeysOf(context, request, before);
+      disabledKeys = await endKeysOf(context, request, before);
       await keepForRestore(context, before, disabledKeys);
       return removeMember(context, before);
     },

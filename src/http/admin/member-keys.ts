@@ -1,73 +1,64 @@
 /** What becomes of the keys of a member who leaves, or comes back. T70: without the member, the member's caps bind nothing. */
-import { keyKind, writeAudit, type Asked, type WithinChange } from "../../admin/index.ts";
+import { keyKind, writeAudits, type Asked, type WithinChange } from "../../admin/index.ts";
 import {
-  disableKey,
-  enableKey,
-  getKey,
-  listKeys,
+  disableKeysOf,
+  enableKeys,
   type KeyRecord,
   type MemberReference,
 } from "../../tenancy/index.ts";
 
-const pageSize = 100;
-
 /** Disables the active keys somebody made in a workspace, each with its audit entry. Returns their ids. */
-export async function disableKeysOf(
+export const endKeysOf = (
   context: WithinChange,
   asked: Asked,
-  { workspaceId, userId }: MemberReference,
-): Promise<string[]> {
-  const disabled: string[] = [];
-  for (;;) {
-    const { records } = await listKeys(context, {
-      workspaceId,
-      createdBy: userId,
-      status: "active",
-      limit: pageSize,
-    });
-    if (records.length === 0) return disabled;
-    for (const key of records) {
-      await move(context, asked, { key, action: "key.disable", by: disableKey });
-      disabled.push(key.id);
-    }
-  }
-}
+  reference: MemberReference,
+): Promise<string[]> =>
+  noted(context, asked, {
+    action: "key.disable",
+    from: "active",
+    some: () => disableKeysOf(context, reference),
+  });
 
 /** Enables those of these keys that are still disabled, each with its audit entry. Returns their ids. */
-export async function enableKeys(
+export const bringBackKeys = (
   context: WithinChange,
   asked: Asked,
-  ids: readonly string[],
-): Promise<string[]> {
-  const enabled: string[] = [];
-  for (const id of ids) {
-    const key = await getKey(context, { id }, { forUpdate: true });
-    if (key.status !== "disabled") continue;
-    await move(context, asked, { key, action: "key.enable", by: enableKey });
-    enabled.push(id);
-  }
-  return enabled;
-}
+  keys: { readonly workspaceId: string; readonly ids: readonly string[] },
+): Promise<string[]> =>
+  noted(context, asked, {
+    action: "key.enable",
+    from: "disabled",
+    some: () => enableKeys(context, keys),
+  });
 
 interface Move {
-  readonly key: KeyRecord;
   readonly action: "key.disable" | "key.enable";
-  readonly by: typeof disableKey;
+  /** The state that they were in. */
+  readonly from: KeyRecord["status"];
+  /** Moves some of them. */
+  readonly some: () => Promise<readonly KeyRecord[]>;
 }
 
-async function move(
+/** Moves all of them. One by one thousands of keys would take longer than a change may. */
+async function noted(
   context: WithinChange,
-  asked: Asked,
-  { key: before, action, by }: Move,
-): Promise<void> {
-  const after = await by(context, { id: before.id });
-  await writeAudit(context, {
-    actor: asked.actor,
-    requestId: asked.requestId,
-    action,
-    object: { type: keyKind.type, id: before.id },
-    place: keyKind.place(before),
-    before: keyKind.view(before),
-    after: keyKind.view(after),
-  });
+  { actor, requestId }: Asked,
+  { action, from, some }: Move,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const moved = await some();
+    if (moved.length === 0) return ids;
+    const entries = moved.map((key) => ({
+      actor,
+      requestId,
+      action,
+      object: { type: keyKind.type, id: key.id },
+      place: keyKind.place(key),
+      before: keyKind.view({ ...key, status: from }),
+      after: keyKind.view(key),
+    }));
+    await writeAudits(context, entries);
+    ids.push(...moved.map(({ id }) => id));
+  }
 }

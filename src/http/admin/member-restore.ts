@@ -2,7 +2,7 @@
 import { Type } from "../../base/json-schema.ts";
 import { createObject, etagOf, memberKind, workspaceKind } from "../../admin/index.ts";
 import { getWorkspace, restoreMember } from "../../tenancy/index.ts";
-import { enableKeys } from "./member-keys.ts";
+import { bringBackKeys } from "./member-keys.ts";
 import { memberSchema, renderMembers } from "./member-views.ts";
 import { route } from "./route.ts";
 
@@ -38,7 +38,7 @@ const restore = route({
         const { disabledKeys } = restored;
         return {
           member: restored.member,
-          enabled: await enableKeys(context, request, disabledKeys),
+          enabled: await bringBackKeys(context, request, { workspaceId, ids: disabledKeys }),
         };
       },
       row: (made) => made.member,
