@@ -60,13 +60,24 @@ const headsSql = `
     select ctid from request_heads where id_time((month + interval '1 month 2 days') at time zone 'UTC') < $1 limit ${headsMax}))
   returning 1`;
 
+const bodiesMax = 500;
+
+/** Kept bodies of calls whose rows are gone: nobody could read them, and no erasure would find them. */
+const bodiesSql = `
+  delete from request_bodies b using (
+    select x.workspace_id, x.id from workspaces w cross join lateral (
+      select k.workspace_id, k.id from request_bodies k where k.workspace_id = w.id and k.id >= 'req_' and k.id < 'req_' || $1::text
+      order by k.id limit ${bodiesMax}) x
+    limit ${bodiesMax}) old
+  where b.workspace_id = old.workspace_id and b.id = old.id returning 1`;
+
 export interface LogRetention {
   readonly days: number;
   /** Whether the setting exports the log. */
   readonly isExported: boolean;
 }
 
-/** One step. @returns how much went: rows, heads, or one part; 0 when there is nothing more to do, or not yet */
+/** One step. @returns how much went: rows, bodies, heads, or one part; 0 when there is nothing more to do, or not yet */
 export async function requestLogStep(
   tx: Queryable,
   { days, isExported }: LogRetention,
@@ -86,5 +97,6 @@ export async function requestLogStep(
     await noteStart(tx, cut);
     return gone!.n;
   }
-  return (await tx.query(headsSql, [cut])).length;
+  const bodies = await tx.query(bodiesSql, [cut]);
+  return bodies.length > 0 ? bodies.length : (await tx.query(headsSql, [cut])).length;
 }

@@ -81,6 +81,24 @@ describeDatabase("retention", (open) => {
     await ledger.close();
   });
 
+  it("kept bodies go with the rows of their calls, though their workspace keeps bodies for longer", async () => {
+    const database = await open();
+    await seed(database, 60);
+    await foldUsage(database);
+    await database.query("update workspaces set body_retention_days = 90");
+    await database.query(
+      `insert into request_bodies (workspace_id, id, sealed)
+       select workspace_id, id, 'x' from requests where id < 'task_'`,
+    );
+    await run(database);
+    const [left] = await database.query(
+      `select count(*)::integer as bodies, count(r.id)::integer as rows from request_bodies b
+       left join requests r on r.workspace_id = b.workspace_id and r.id = b.id`,
+    );
+    expect(left).toEqual({ bodies: expect.any(Number), rows: (left as { bodies: number }).bodies });
+    expect((left as { bodies: number }).bodies).toBeGreaterThan(10);
+  });
+
   it("a part that is over goes as a whole, of two processes one drops it, and heads of its months follow", async () => {
     const database = await open();
     await seed(database, 600);
