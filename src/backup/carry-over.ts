@@ -26,6 +26,7 @@ export async function carryOver(from: Database, to: Database): Promise<void> {
       replace: false,
       check: () => Promise.resolve(),
       progress: nothing,
+      isPresent: true,
     }),
   ]);
 }

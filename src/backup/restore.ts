@@ -41,6 +41,8 @@ export interface RestoreOptions {
   /** Throws where the restored data cannot be used here (another master key); within the transaction. */
   readonly check: (tx: Queryable) => Promise<void>;
   readonly progress: (progress: Progress) => void;
+  /** It comes from a database that has just been left, and not from a time before: exported files have nothing more. */
+  readonly isPresent?: boolean;
 }
 
 type Frames = AsyncGenerator<Frame, void, undefined>;
@@ -116,7 +118,7 @@ async function restoreWithin(
   await applyMigrations(tx);
   await reading.check(tx);
   await checkLedger(tx);
-  await noteRestore(tx);
+  if (reading.isPresent !== true) await noteRestore(tx);
   return { end, named: new Set(await fileNames(tx)) };
 }
 

@@ -2,7 +2,7 @@
 import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect, it } from "vitest";
-import { restoreBackup, writeBackup } from "../../src/backup/index.ts";
+import { carryOver, restoreBackup, writeBackup } from "../../src/backup/index.ts";
 import { openFileStore, type FileStore } from "../../src/files/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
@@ -80,5 +80,18 @@ describeDatabase("files of a restore", (open) => {
     await restoreInto(database, files, bytes);
     expect(await Promise.all(names.map(text))).toEqual(["abc", "abc"]);
     await files.close();
+  });
+
+  it("of days that were exported may have more than a backup, and nothing more than a database that was carried over", async () => {
+    const noted = (database: Database) =>
+      database.query("select name from settings where name = 'restored_at'");
+    const [from, restored, carried] = [await open(), await open(), await open()];
+    await restoreInto(restored, bucket().files, await backupOf(from, undefined));
+    expect(await noted(restored)).toHaveLength(1);
+    await carryOver(from, carried);
+    expect(await noted(carried)).toEqual([]);
+    // What was restored before is carried along.
+    await carryOver(restored, carried);
+    expect(await noted(carried)).toHaveLength(1);
   });
 });
