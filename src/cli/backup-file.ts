@@ -4,6 +4,7 @@ import {
   createReadStream,
   createWriteStream,
   fstatSync,
+  lstatSync,
   openSync,
   rmSync,
   statSync,
@@ -80,8 +81,10 @@ function refuseOther(path: string): void {
 function openPart(path: string, part: string): number {
   try {
     // A file of its own: that of a run that was killed goes, and one that is being written has its name no more.
-    rmSync(part, { force: true });
-    return openSync(part, "wx", 0o600);
+    const there = lstatSync(part, { throwIfNoEntry: false });
+    if (there?.isFile() === true) rmSync(part, { force: true });
+    // A link is followed to where somebody wants the bytes.
+    return openSync(part, there?.isSymbolicLink() === true ? "w" : "wx", 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const directory = dirname(path);
