@@ -16,9 +16,20 @@ export type StreamEvent =
   /** A stream begins, or lost its place: what was written until now is to be read. */
   | { readonly type: "ready" | "reset" }
   /** A row is new or changed, as its list shows it. It may come twice. */
-  | { readonly type: "row"; readonly topic: RowTopic; readonly row: { readonly id: string } }
+  | {
+      readonly type: "row";
+      readonly topic: RowTopic;
+      readonly row: { readonly id: string };
+      /** It has the values that the follower wants. No: several follow rows, and each gets those of all. */
+      readonly isFiltered: boolean;
+    }
   /** Too many rows at once: only how many. */
-  | { readonly type: "skipped"; readonly topic: RowTopic; readonly count: number }
+  | {
+      readonly type: "skipped";
+      readonly topic: RowTopic;
+      readonly count: number;
+      readonly isFiltered: boolean;
+    }
   /** How the providers are doing. */
   | { readonly type: "state"; readonly data: readonly ProviderState[] }
   /** What is no row is another now: it is to be read again. */
@@ -59,14 +70,19 @@ function setBroken(isBroken: boolean): void {
 
 const rowTopics: ReadonlySet<Topic> = new Set(["requests", "tasks", "deliveries"]);
 
+const givenOf = (filter: EventFilter): [string, string][] =>
+  Object.entries(filter).filter((entry): entry is [string, string] => !!entry[1]);
+
+const followRows = (): readonly Follower[] =>
+  [...followers].filter(({ topics }) => topics.some((topic) => rowTopics.has(topic)));
+
 /** What all followers follow; where they want different values, those are left to them. */
 function wantedAddress(): string {
   if (followers.size === 0 || document.hidden) return "";
   const topics = [...new Set([...followers].flatMap((one) => one.topics))].sort();
-  const rows = [...followers].filter(({ topics: of }) => of.some((topic) => rowTopics.has(topic)));
+  const rows = followRows();
   const filter = rows.length === 1 ? rows[0]!.filter : {};
-  const given = Object.entries(filter).filter((entry): entry is [string, string] => !!entry[1]);
-  const query = new URLSearchParams([["topics", topics.join(",")], ...given]);
+  const query = new URLSearchParams([["topics", topics.join(",")], ...givenOf(filter)]);
   return `/admin/v1/events?${query}`;
 }
 
@@ -74,10 +90,13 @@ const typesOf = ["ready", "reset", "row", "skipped", "state", "changed", "usage"
 
 function tell(type: (typeof typesOf)[number], text: string): void {
   const data = JSON.parse(text) as { topic?: Topic; data?: readonly ProviderState[] };
-  const event = (type === "state" ? { type, data: data.data } : { type, ...data }) as StreamEvent;
+  const event = type === "state" ? { type, data: data.data } : { type, ...data };
+  const isAlone = followRows().length === 1;
   for (const follower of followers) {
     const topic = type === "state" ? "providers" : type === "usage" ? "usage" : data.topic;
-    if (topic === undefined || follower.topics.includes(topic)) follower.on(event);
+    if (topic !== undefined && !follower.topics.includes(topic)) continue;
+    const isFiltered = isAlone || givenOf(follower.filter).length === 0;
+    follower.on({ ...event, isFiltered } as StreamEvent);
   }
 }
 

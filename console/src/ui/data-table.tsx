@@ -2,7 +2,7 @@
  * A long list as a table: only the rows in sight are in the page, and the next ones are asked for as the end comes near.
  * Its columns are fixed, so that nothing moves while rows arrive.
  */
-import { Button, Group, Skeleton, Table } from "@mantine/core";
+import { Skeleton, Table } from "@mantine/core";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, type RefObject } from "react";
 import {
@@ -15,7 +15,9 @@ import {
 } from "./data-row.tsx";
 import classes from "./data-table.module.css";
 import { fits, fitting } from "./fitting.ts";
+import { More } from "./more.tsx";
 import { useNarrow } from "./narrow.ts";
+import { useNextSoon, type NextPage } from "./pages.ts";
 import { useRowKeys } from "./row-keys.ts";
 import { useCoveredTitles } from "./use-covered-titles.ts";
 import { useRoom } from "./use-room.ts";
@@ -30,9 +32,8 @@ interface DataTableProps<Row> {
   /** Undefined while the first of them are on their way. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string;
-  /** Asks for the next rows; undefined at the end. */
-  readonly more: (() => void) | undefined;
-  readonly moreUnderWay: boolean;
+  /** Of a list that comes in pages. */
+  readonly next?: NextPage;
   /** Why the next rows are not asked for by themselves; undefined: they are. */
   readonly pause?: string | undefined;
   /** In pixels; where the window has less room, the page scrolls sideways. If absent, columns are left out there. */
@@ -88,7 +89,7 @@ function useColumns<Row>(
 
 // oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { rows, keyOf, more, moreUnderWay, pause } = props;
+  const { rows, keyOf, next, pause } = props;
   const place = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLTableSectionElement>(null);
   useRowKeys(body);
@@ -108,9 +109,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const first = items[0];
   const last = items.at(-1);
   const nearEnd = last !== undefined && last.index >= count - overscan;
-  useEffect(() => {
-    if (nearEnd && !moreUnderWay && pause === undefined) more?.();
-  }, [nearEnd, moreUnderWay, more, pause]);
+  useNextSoon(next, nearEnd && pause === undefined);
   const margin = virtual.options.scrollMargin;
   const before = first === undefined ? 0 : first.start - margin;
   const after = last === undefined ? 0 : virtual.getTotalSize() - (last.end - margin);
@@ -134,13 +133,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <Space height={after} columns={across} />
         </Table.Tbody>
       </Table>
-      {more !== undefined && (
-        <Group gap="md" mt="sm">
-          {pause !== undefined && <span className="muted">{pause}</span>}
-          <Button variant="default" size="xs" loading={moreUnderWay} onClick={more}>
-            {pause === undefined ? "Show more" : "Search further"}
-          </Button>
-        </Group>
+      {next !== undefined && (
+        <More
+          next={next}
+          size="xs"
+          note={pause}
+          label={pause === undefined ? "Show more" : "Search further"}
+        />
       )}
     </>
   );

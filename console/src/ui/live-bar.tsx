@@ -1,16 +1,26 @@
-/** How many new rows wait above a list that grows by itself. */
+/** A list that grows by itself, as its page has it: how many new rows wait above it. */
 import { Button } from "@mantine/core";
+import { hashKey } from "@tanstack/react-query";
+import type { Listed } from "../base/merge.ts";
 import { readCount } from "../base/numbers.ts";
 import classes from "./live-bar.module.css";
-import type { Live } from "./live-list.ts";
+import { useLiveList, type LiveListOptions } from "./live-list.ts";
 
 /** It floats, so that nothing moves. */
-export const LiveBar = ({ count, show }: Live) => (
-  <div className={classes["bar"]} aria-live="polite">
-    {count > 0 && (
-      <Button size="xs" onClick={show}>
-        {readCount(count)} new
-      </Button>
-    )}
-  </div>
+function Bar<Row extends Listed>(options: LiveListOptions<Row>) {
+  const { count, show } = useLiveList(options);
+  return (
+    <div className={classes["bar"]} aria-live="polite">
+      {count > 0 && (
+        <Button size="xs" onClick={show}>
+          {readCount(count)} new
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Of another list nothing waits, and nothing is under way: what came to one never enters another. */
+export const LiveBar = <Row extends Listed>(options: LiveListOptions<Row>) => (
+  <Bar key={hashKey(options.queryKey)} {...options} />
 );

@@ -1,5 +1,5 @@
 /** A list as it grows: new rows enter at its top while the reader is there, and wait behind their number else. */
-import { useQueryClient } from "@tanstack/react-query";
+import { useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { EventFilter, RowTopic, StreamEvent } from "../api/events.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type ListPage,
   type Pages,
 } from "../base/merge.ts";
+import { useMeanwhile, type Came } from "./meanwhile.ts";
 import { useEvents } from "./use-events.ts";
 
 /** Rows that wait; of more only the number is kept. */
@@ -17,20 +18,20 @@ const waitingMax = 500;
 const topPx = 8;
 const isAtTop = (): boolean => scrollY <= topPx;
 
-export interface Live {
+interface Live {
   /** New rows that are not shown yet. */
   readonly count: number;
   /** Shows them. */
   readonly show: () => void;
 }
 
-interface LiveListOptions<Row extends Listed> {
+export interface LiveListOptions<Row extends Listed> {
   readonly topic: RowTopic;
   /** The stream's own filters; the others are looked at by `fits`. */
   readonly filter: EventFilter;
   readonly enabled: boolean;
   /** Of the infinite query whose list it is. */
-  readonly queryKey: readonly unknown[];
+  readonly queryKey: QueryKey;
   readonly readFirst: () => Promise<ListPage<Row>>;
   /** Whether a row is one of the list; undefined: the list alone knows, and is asked. */
   readonly fits: (row: Row) => boolean | undefined;
@@ -44,46 +45,81 @@ interface Waiting<Row> {
 
 const nothing = { rows: [], skipped: 0 } as const;
 
-export function useLiveList<Row extends Listed>(options: LiveListOptions<Row>): Live {
-  const { topic, filter, enabled, queryKey, readFirst, fits } = options;
+const withMore = <Row extends Listed>(before: Waiting<Row>, fresh: readonly Row[]) => {
+  const known = new Set(before.rows.map(({ id }) => id));
+  const all = [...before.rows, ...fresh.filter(({ id }) => !known.has(id))];
+  const over = Math.max(0, all.length - waitingMax);
+  return { rows: all.slice(over), skipped: before.skipped + over };
+};
+
+/** The rows of a list, in it and waiting above it. */
+function useRows<Row extends Listed>(queryKey: QueryKey) {
   const queries = useQueryClient();
   const [waiting, setWaiting] = useState<Waiting<Row>>(nothing);
+  const list = () => queries.getQueryData<Pages<Row>>(queryKey);
   const change = (run: (list: Pages<Row>) => Pages<Row>) =>
-    queries.setQueryData<Pages<Row>>(queryKey, (list) => list && run(list));
-  const enter = (rows: readonly Row[]) => change((list) => merged(list, rows));
-
-  const take = (rows: readonly Row[], isWanted: (row: Row) => boolean) => {
-    change((list) => renewed(list, rows, isWanted));
-    const wanted = rows.filter(isWanted);
-    if (isAtTop()) return enter(wanted);
-    const list = queries.getQueryData<Pages<Row>>(queryKey);
-    const fresh = list === undefined ? wanted : unknownOf(list, wanted);
-    return setWaiting((before) => {
-      const known = new Set(before.rows.map(({ id }) => id));
-      const all = [...before.rows, ...fresh.filter(({ id }) => !known.has(id))];
-      const over = Math.max(0, all.length - waitingMax);
-      return { rows: all.slice(over), skipped: before.skipped + over };
-    });
+    queries.setQueryData<Pages<Row>>(queryKey, (before) => before && run(before));
+  const enter = (rows: readonly Row[]) => change((before) => merged(before, rows));
+  /** Rows of the list that came are as they are now. Returns those that fit it. */
+  const renew = (came: readonly Came<Row>[]): readonly Row[] => {
+    const rows = came.map(({ row }) => row);
+    const wanted = new Set(came.filter(({ isWanted }) => isWanted).map(({ row }) => row.id));
+    const fitting = ({ id }: Row) => wanted.has(id);
+    change((before) => renewed(before, rows, fitting));
+    return rows.filter(fitting);
   };
+  const putBack = (came: readonly Came<Row>[]) => {
+    const waits = new Set(waiting.rows.map(({ id }) => id));
+    enter(renew(came).filter(({ id }) => !waits.has(id)));
+  };
+  const meanwhile = useMeanwhile<Row>(queryKey, putBack);
+  const take = (came: readonly Came<Row>[]) => {
+    meanwhile.note(came);
+    const rows = renew(came);
+    if (isAtTop()) return enter(rows);
+    const now = list();
+    const fresh = now === undefined ? rows : unknownOf(now, rows);
+    return setWaiting((before) => withMore(before, fresh));
+  };
+  return { waiting, setWaiting, list, enter, renew, take, during: meanwhile.during };
+}
 
-  /** What was written before the stream began, or while it was away. */
-  const catchUp = async () => {
-    if (queries.getQueryData(queryKey) === undefined) await queries.cancelQueries({ queryKey });
-    const page = await readFirst().catch((error: unknown) => {
+/** Reads what was written before the stream began, or while it was away. */
+function useCatchUp<Row extends Listed>(
+  { queryKey, readFirst }: LiveListOptions<Row>,
+  { list, setWaiting, enter, renew, take, during }: ReturnType<typeof useRows<Row>>,
+): () => void {
+  const queries = useQueryClient();
+  return useOneAtATime(async () => {
+    if (list() === undefined) await queries.cancelQueries({ queryKey });
+    const { found: page, newer } = await during(readFirst).catch((error: unknown) => {
       // Its own read was cancelled for this one: it says what is wrong, and can be asked to try again.
-      if (queries.getQueryData(queryKey) === undefined) void queries.refetchQueries({ queryKey });
+      if (list() === undefined) void queries.refetchQueries({ queryKey });
       throw error;
     });
-    const list = queries.getQueryData<Pages<Row>>(queryKey);
+    const now = list();
     const isLost =
-      list !== undefined && page.has_more && unknownOf(list, page.data).length === page.data.length;
-    if (list === undefined || isLost) {
+      now !== undefined && page.has_more && unknownOf(now, page.data).length === page.data.length;
+    if (now === undefined || isLost) {
+      // A page that is under way belongs behind the list as it was.
+      await queries.cancelQueries({ queryKey });
       setWaiting(nothing);
       queries.setQueryData<Pages<Row>>(queryKey, { pages: [page], pageParams: [undefined] });
-    } else take(page.data, () => true);
-  };
-  const catchUpSoon = useOneAtATime(catchUp);
+      enter(renew(newer));
+    } else {
+      const known = new Set(newer.map(({ row }) => row.id));
+      const rows = page.data.filter(({ id }) => !known.has(id));
+      take(rows.map((row) => ({ row, isWanted: true })));
+    }
+  });
+}
 
+/** To be used by one list as long as it is that list (`LiveBar`). */
+export function useLiveList<Row extends Listed>(options: LiveListOptions<Row>): Live {
+  const { topic, filter, enabled, queryKey, fits } = options;
+  const list = useRows<Row>(queryKey);
+  const { waiting, setWaiting, enter, take } = list;
+  const catchUpSoon = useCatchUp(options, list);
   useEvents({
     topics: [topic],
     filter,
@@ -92,14 +128,16 @@ export function useLiveList<Row extends Listed>(options: LiveListOptions<Row>): 
       if (event.type === "ready" || event.type === "reset") catchUpSoon();
       else if (event.type === "row") {
         const row = event.row as Row;
-        const isFitting = fits(row);
-        if (isFitting === undefined) catchUpSoon();
-        else take([row], () => isFitting);
-      } else if (event.type === "skipped")
-        setWaiting((before) => ({ ...before, skipped: before.skipped + event.count }));
+        const isWanted = fits(row);
+        if (isWanted === undefined || (isWanted && !event.isFiltered)) catchUpSoon();
+        else take([{ row, isWanted }]);
+      } else if (event.type === "skipped") {
+        if (event.isFiltered)
+          setWaiting((before) => ({ ...before, skipped: before.skipped + event.count }));
+        else catchUpSoon();
+      }
     },
   });
-
   const show = () => {
     const { rows, skipped } = waiting;
     setWaiting(nothing);

@@ -1,20 +1,11 @@
 /** A list that comes in pages: its table, what stands there while it is empty, and what went wrong. */
 import type { ReactNode } from "react";
 import { DataTable, type Column } from "./data-table.tsx";
+import type { Paged } from "./pages.ts";
 import { RegionError } from "./region-error.tsx";
 
-/** What an infinite query gives of lists of the API. */
-interface Paged<Row> {
-  readonly data: { readonly pages: readonly { readonly data: readonly Row[] }[] } | undefined;
-  readonly error: Error | null;
-  readonly hasNextPage: boolean;
-  readonly isFetchingNextPage: boolean;
-  readonly fetchNextPage: () => unknown;
-  readonly refetch: () => unknown;
-}
-
 interface LongListProps<Row> {
-  readonly query: Paged<Row>;
+  readonly query: Paged<{ readonly data: readonly Row[] }>;
   /** What it lists, in the plural, such as "keys". */
   readonly what: string;
   readonly label: string;
@@ -41,8 +32,7 @@ export function LongList<Row>(props: LongListProps<Row>) {
           columns={columns}
           rows={rows}
           keyOf={keyOf}
-          more={query.hasNextPage ? () => void query.fetchNextPage() : undefined}
-          moreUnderWay={query.isFetchingNextPage}
+          next={query}
           pause={pause}
           minWidth={minWidth}
         />

@@ -1,6 +1,8 @@
 /** Reads what a page shows again whenever the stream says that it is another, and not more often than it can be looked at. */
-import { useEffect, useRef } from "react";
+import { useQueryClient, type QueryKey } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useRef } from "react";
 import type { EventFilter, StreamEvent, Topic } from "../api/events.ts";
+import { readAgain } from "./read-again.ts";
 import { useEvents } from "./use-events.ts";
 
 interface UseRenewalOptions {
@@ -11,34 +13,46 @@ interface UseRenewalOptions {
   readonly enabled?: boolean;
   /** Whether a row is about what is shown: where a page follows several things, each gets the rows of all. Yes if absent. */
   readonly isAbout?: (row: { readonly id: string }) => boolean;
-  /** Reads it again. */
-  readonly renew: () => unknown;
+  /** Keys of the queries that are read again. */
+  readonly reads?: readonly QueryKey[];
+  /** What is done beside that. */
+  readonly renew?: () => void;
 }
 
 const everyMs = 1_000;
 
-/** Calls `renew` when a stream begins and when something came: at once, and then once a second at most. */
-export function useRenewal({ isAbout = () => true, renew, ...followed }: UseRenewalOptions): void {
-  const again = useRef<ReturnType<typeof setTimeout>>(undefined);
+/**
+ * Reads again when a stream begins and when something came: at once, and then once a second at most. An answer that takes longer is
+ * waited for: asked for anew each second, it would never come.
+ */
+export function useRenewal(options: UseRenewalOptions): void {
+  const { isAbout = () => true, reads = [], renew, ...followed } = options;
+  const queries = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const isBusy = useRef(false);
   const isWanted = useRef(false);
-  useEffect(() => () => clearTimeout(again.current), []);
-  const run = () => {
-    if (again.current !== undefined) {
-      isWanted.current = true;
-      return;
-    }
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const read = useEffectEvent(async () => {
+    renew?.();
+    await Promise.all(reads.map((key) => readAgain(queries, key)));
+  });
+  const rested = () =>
+    new Promise<void>((resolve) => {
+      timer.current = setTimeout(resolve, everyMs);
+    });
+  const run = async () => {
+    isBusy.current = true;
     isWanted.current = false;
-    void renew();
-    again.current = setTimeout(() => {
-      again.current = undefined;
-      if (isWanted.current) run();
-    }, everyMs);
+    await Promise.all([rested(), read()]);
+    isBusy.current = false;
+    if (isWanted.current) await run();
   };
   useEvents({
     ...followed,
-    on: (event: StreamEvent) => {
+    on(event: StreamEvent) {
       if (event.type === "row" && !isAbout(event.row)) return;
-      run();
+      if (isBusy.current) isWanted.current = true;
+      else void run();
     },
   });
 }

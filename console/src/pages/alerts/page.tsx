@@ -1,12 +1,12 @@
 /** Spend caps that came near or were reached. */
 import { Table, Text } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
 import { readTime } from "../../base/time.ts";
 import { Money } from "../../ui/money.tsx";
 import { More } from "../../ui/more.tsx";
+import { usePages } from "../../ui/pages.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
@@ -14,14 +14,12 @@ import { SmallTable } from "../../ui/small-table.tsx";
 type Alert = Schemas["SpendAlerts"]["data"][number];
 
 const useAlerts = (ws: string | undefined) =>
-  useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/alerts", { ws }, "pages"],
-    queryFn: async ({ pageParam: cursor, signal }) => {
+  usePages({
+    key: ["get", "/admin/v1/alerts", { ws }, "pages"],
+    async read(cursor, signal) {
       const query = { limit: "50", workspace_id: ws, cursor };
       return (await client.GET("/admin/v1/alerts", { params: { query }, signal })).data!;
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 
 /** What the cap is of; a key is a link to its caps. */
@@ -86,7 +84,7 @@ export function AlertsPage() {
           ))}
         </SmallTable>
       )}
-      <More query={query} />
+      <More next={query} />
     </Settings>
   );
 }

@@ -1,6 +1,5 @@
 /** The audit log: who changed what, from what to what. */
 import { Button, Group, Text, TextInput } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
@@ -9,6 +8,7 @@ import { mayAll } from "../../base/rights.ts";
 import { AuditEntries } from "../../ui/audit-entries.tsx";
 import { fieldsOf } from "../../ui/form.ts";
 import { More } from "../../ui/more.tsx";
+import { usePages } from "../../ui/pages.ts";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
@@ -22,9 +22,9 @@ const names = ["actor", "action", "subject"] as const;
 const labels = { actor: "Who (id)", action: "What, such as key.change", subject: "Of what (id)" };
 
 const useEntries = ({ ws, actor, action, subject, ...period }: Filters) =>
-  useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/audit", { ws, actor, action, subject, ...period }, "pages"],
-    queryFn: async ({ pageParam: cursor, signal }) => {
+  usePages({
+    key: ["get", "/admin/v1/audit", { ws, actor, action, subject, ...period }, "pages"],
+    async read(cursor, signal) {
       const query = {
         limit: "50",
         workspace_id: ws,
@@ -36,8 +36,6 @@ const useEntries = ({ ws, actor, action, subject, ...period }: Filters) =>
       };
       return (await client.GET("/admin/v1/audit", { params: { query }, signal })).data!;
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 
 /** Leads to the entries that have this in common with it. */
@@ -124,7 +122,7 @@ export function AuditPage() {
       {entries !== undefined && entries.length > 0 && (
         <AuditEntries entries={entries} subject={subjectOf} who={whoOf} what={whatOf} />
       )}
-      <More query={query} />
+      <More next={query} />
     </Settings>
   );
 }

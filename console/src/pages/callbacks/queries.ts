@@ -11,10 +11,13 @@ export const useSigning = (id: string) =>
 
 /** The last deliveries, as they come and go on. */
 export function useDeliveries(id: string) {
-  const query = { workspace_id: id, limit: "20" };
-  const read = api.useQuery("get", "/admin/v1/webhook_deliveries", { params: { query } });
-  useRenewal({ topics: ["deliveries"], filter: { workspace_id: id }, renew: read.refetch });
-  return read;
+  const init = { params: { query: { workspace_id: id, limit: "20" } } };
+  useRenewal({
+    topics: ["deliveries"],
+    filter: { workspace_id: id },
+    reads: [api.queryOptions("get", "/admin/v1/webhook_deliveries", init).queryKey],
+  });
+  return api.useQuery("get", "/admin/v1/webhook_deliveries", init);
 }
 
 /** Switches callbacks on or off. */

@@ -59,7 +59,8 @@ export function GatewaysPage() {
   const enabled = useMay("gateway.read");
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const { data, error, refetch } = api.useQuery("get", "/admin/v1/gateways", {}, { enabled });
-  useRenewal({ topics: ["gateways"], enabled, renew: refetch });
+  const { queryKey } = api.queryOptions("get", "/admin/v1/gateways", {});
+  useRenewal({ topics: ["gateways"], enabled, reads: [queryKey] });
   const now = useNow();
   // What started last is what an upgrade leads to.
   const newest = data?.data.at(-1)?.version ?? "";

@@ -1,7 +1,7 @@
 /** What the list of keys asks for. */
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
+import { usePages } from "../../ui/pages.ts";
 import { useWorkspaces } from "../../ui/workspaces.ts";
 import type { Filters } from "./filters.ts";
 
@@ -11,9 +11,9 @@ const pageSize = "100";
 
 /** The keys that fit the filters, a page at a time. */
 export const useKeys = ({ ws, owner, status, q, sort }: Filters) =>
-  useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/keys", { ws, owner, status, q, sort }, "pages"],
-    queryFn: async ({ pageParam: cursor, signal }) => {
+  usePages({
+    key: ["get", "/admin/v1/keys", { ws, owner, status, q, sort }, "pages"],
+    async read(cursor, signal) {
       const query = {
         limit: pageSize,
         workspace_id: ws,
@@ -25,8 +25,6 @@ export const useKeys = ({ ws, owner, status, q, sort }: Filters) =>
       };
       return (await client.GET("/admin/v1/keys", { params: { query }, signal })).data!;
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 
 /** The workspaces in which the reader may make keys. */

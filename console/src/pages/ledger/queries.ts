@@ -1,6 +1,6 @@
 /** What the ledger's page asks for. */
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../ui/pages.ts";
 import { queryOf, type Filters } from "./filters.ts";
 
 export type Entry = Schemas["LedgerEntries"]["data"][number];
@@ -9,16 +9,14 @@ const pageSize = "100";
 
 /** The entries that fit the filters, a page at a time. */
 export const useEntries = (id: string | undefined, filters: Filters) =>
-  useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/workspaces/{id}/ledger", id, filters],
-    queryFn: async ({ pageParam: cursor, signal }) => {
+  usePages({
+    key: ["get", "/admin/v1/workspaces/{id}/ledger", id, filters],
+    async read(cursor, signal) {
       const query = { ...queryOf(filters, Date.now()), limit: pageSize, cursor };
       const params = { path: { id: id! }, query };
       return (await client.GET("/admin/v1/workspaces/{id}/ledger", { params, signal })).data!;
     },
     enabled: id !== undefined,
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 
 /** Names of keys, by id; of a longer list the id is shown. */

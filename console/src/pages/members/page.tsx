@@ -69,7 +69,7 @@ function Members({ workspace }: { workspace: Workspace }) {
           ))}
         </SmallTable>
       )}
-      <More query={query} />
+      <More next={query} />
       {edited !== undefined && <Edit member={edited} close={() => setEdited(undefined)} />}
       {lost !== undefined && <Reset member={lost} close={() => setLost(undefined)} />}
     </>

@@ -1,21 +1,19 @@
 /** What the page of members asks for. */
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { client, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../ui/pages.ts";
 
 export type Member = Schemas["Member"];
 export type Workspace = Schemas["Workspace"];
 
 /** The members of a workspace whose name or e-mail has the text, a page at a time. */
 export const useMembers = (id: string, q: string | undefined) =>
-  useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/workspaces/{id}/members", { id, q }, "pages"],
-    queryFn: async ({ pageParam: cursor, signal }) => {
+  usePages({
+    key: ["get", "/admin/v1/workspaces/{id}/members", { id, q }, "pages"],
+    async read(cursor, signal) {
       const params = { path: { id }, query: { limit: "100", q, cursor } };
       return (await client.GET("/admin/v1/workspaces/{id}/members", { params, signal })).data!;
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-    placeholderData: keepPreviousData,
+    isKept: true,
   });
 
 const pathOf = ({ workspace_id: id, user_id }: Member) => ({ id, user_id });

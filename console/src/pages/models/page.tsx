@@ -82,8 +82,6 @@ export function ModelsPage() {
           columns={columns}
           rows={rows}
           keyOf={({ id }) => id}
-          more={undefined}
-          moreUnderWay={false}
         />
       )}
       {mayUpdate && (

@@ -1,10 +1,11 @@
 /** What a workspace has left, and what it comes from; each number leads to its entries where the reader may see them. */
-import { Button, Group, Skeleton, Text } from "@mantine/core";
+import { Skeleton, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { exactUsd, parseUsd } from "../../base/money.ts";
 import { reaches } from "../../base/pace.ts";
+import { More } from "../../ui/more.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./money.module.css";
 import { useBalance, useBalances, useWeek } from "./queries.ts";
@@ -115,7 +116,8 @@ function BalanceLine({ balance }: { balance: Balance }) {
 
 /** The balances of all workspaces, `count` of them; a page at a time. */
 export function Balances({ count }: { count: number }) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useBalances();
+  const balances = useBalances();
+  const { data, error, refetch } = balances;
   if (error !== null && data === undefined)
     return <RegionError what="balances" error={error} retry={refetch} />;
   if (data === undefined) return <Skeleton height={98} mb="xl" />;
@@ -140,20 +142,11 @@ export function Balances({ count }: { count: number }) {
           ))}
         </tbody>
       </table>
-      <Group mt="md">
-        {hasNextPage && (
-          <Button
-            variant="default"
-            loading={isFetchingNextPage}
-            onClick={() => void fetchNextPage()}
-          >
-            Show more of {count}
-          </Button>
-        )}
+      <More next={balances} label={`Show more of ${count}`}>
         <Text size="sm" className="muted">
           Choose a workspace for its caps and its ledger.
         </Text>
-      </Group>
+      </More>
     </>
   );
 }

@@ -1,18 +1,17 @@
 /** What the page of money asks for. */
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, client } from "../../api/client.ts";
 import { parseUsd } from "../../base/money.ts";
 import { pageSize, useAllPages } from "../../ui/all-pages.ts";
+import { usePages } from "../../ui/pages.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 
 /** The balance, read again as calls are charged. */
 export function useBalance(id: string) {
-  const read = api.useQuery("get", "/admin/v1/workspaces/{id}/balance", {
-    params: { path: { id } },
-  });
-  useRenewal({ topics: ["usage"], renew: read.refetch });
-  return read;
+  const path = "/admin/v1/workspaces/{id}/balance";
+  const init = { params: { path: { id } } };
+  useRenewal({ topics: ["usage"], reads: [api.queryOptions("get", path, init).queryKey] });
+  return api.useQuery("get", path, init);
 }
 
 /** Lines of the list of balances that are read at once. */
@@ -20,17 +19,15 @@ const balancesLimit = "25";
 
 /** The balances of all workspaces, page by page; those that are shown are read again as calls are charged. */
 export function useBalances() {
-  const read = useInfiniteQuery({
-    queryKey: ["get", "/admin/v1/balances"],
-    async queryFn({ pageParam: cursor, signal }) {
+  const key = ["get", "/admin/v1/balances"];
+  useRenewal({ topics: ["usage"], reads: [key] });
+  return usePages({
+    key,
+    async read(cursor, signal) {
       const params = { query: { limit: balancesLimit, cursor } };
       return (await client.GET("/admin/v1/balances", { params, signal })).data!;
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
-  useRenewal({ topics: ["usage"], renew: read.refetch });
-  return read;
 }
 
 const weekMs = 7 * 24 * 3_600_000;
@@ -80,7 +77,7 @@ export const useKeysByCap = (id: string) =>
 
 /** The last check of the ledger, whoever asked for it. */
 export function useVerification() {
-  const read = api.useQuery("get", "/admin/v1/verify", {});
-  useRenewal({ topics: ["verification"], renew: read.refetch });
-  return read;
+  const { queryKey } = api.queryOptions("get", "/admin/v1/verify", {});
+  useRenewal({ topics: ["verification"], reads: [queryKey] });
+  return api.useQuery("get", "/admin/v1/verify", {});
 }

@@ -45,17 +45,15 @@ function Outputs({ task: { output, model } }: { task: Task }) {
 }
 
 export function TaskCard({ id, ended }: { id: string; ended: (id: string) => void }) {
-  const {
-    data: task,
-    error,
-    refetch,
-  } = api.useQuery("get", "/admin/v1/tasks/{id}", { params: { path: { id } } }, { staleTime: 0 });
+  const init = { params: { path: { id } } };
+  const read = api.useQuery("get", "/admin/v1/tasks/{id}", init, { staleTime: 0 });
+  const { data: task, error } = read;
   useRenewal({
     topics: ["tasks"],
     filter: { task_id: id },
     enabled: task === undefined || isOpen(task),
     isAbout: (row) => row.id === id,
-    renew: refetch,
+    reads: [api.queryOptions("get", "/admin/v1/tasks/{id}", init).queryKey],
   });
   const isOver = task !== undefined && !isOpen(task);
   useEffect(() => {

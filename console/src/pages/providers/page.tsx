@@ -59,8 +59,6 @@ export function ProvidersPage() {
           columns={mayAdd ? insideColumns : outsideColumns}
           rows={rows}
           keyOf={({ id }) => id}
-          more={undefined}
-          moreUnderWay={false}
         />
       )}
       {mayAdd && (

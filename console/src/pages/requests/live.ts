@@ -1,6 +1,6 @@
 /** The log as it grows. */
 import { parseUsd } from "../../base/money.ts";
-import { useLiveList, type Live } from "../../ui/live-list.ts";
+import type { LiveListOptions } from "../../ui/live-list.ts";
 import type { Filters } from "./filters.ts";
 import { listKey, readPage, type Row } from "./queries.ts";
 
@@ -31,12 +31,11 @@ function fits(
   return [q, tag, user, asked].every((one) => one === undefined) ? true : undefined;
 }
 
-export const useLive = (filters: Filters, enabled: boolean): Live =>
-  useLiveList<Row>({
-    topic: "requests",
-    filter: filterOf(filters),
-    enabled,
-    queryKey: listKey(filters),
-    readFirst: () => readPage(filters),
-    fits: (row) => fits(row, filters),
-  });
+export const liveCalls = (filters: Filters, enabled: boolean): LiveListOptions<Row> => ({
+  topic: "requests",
+  filter: filterOf(filters),
+  enabled,
+  queryKey: listKey(filters),
+  readFirst: () => readPage(filters),
+  fits: (row) => fits(row, filters),
+});

@@ -12,7 +12,7 @@ import { ColumnChoice, useChosen } from "./column-choice.tsx";
 import { columnsOf, widthOf } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { filterNames, inPeriod, withinOf, type Filters } from "./filters.ts";
-import { useLive } from "./live.ts";
+import { liveCalls } from "./live.ts";
 import { LiveSwitch } from "./live-switch.tsx";
 import { useRows, type Page as Rows } from "./queries.ts";
 import { Strip } from "./strip.tsx";
@@ -79,7 +79,7 @@ export function RequestsPage() {
       <FilterBar filters={filters} />
       <Strip filters={filters} isLive={isLive} set={(chosen) => change({ live, ...chosen })} />
       <Dearest filters={filters} last={query.data?.pages.at(-1)} />
-      <LiveBar {...useLive(filters, isLive)} />
+      <LiveBar {...liveCalls(filters, isLive)} />
       <LongList
         query={query}
         pause={searchedTo(query.data?.pages.at(-1))}

@@ -1,6 +1,6 @@
 /** What the log page asks for. */
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { client, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../ui/pages.ts";
 import { inPeriod, queryOf, type Filters } from "./filters.ts";
 
 export type Page = Schemas["RequestRows"];
@@ -20,10 +20,8 @@ export async function readPage(
 
 /** The rows that fit the filters, a page at a time. A list that grows by itself is not read again. */
 export const useRows = (filters: Filters, isLive: boolean) =>
-  useInfiniteQuery({
-    queryKey: listKey(filters),
-    queryFn: ({ pageParam, signal }) => readPage(filters, pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-    ...(isLive && { staleTime: Infinity }),
+  usePages({
+    key: listKey(filters),
+    read: (cursor, signal) => readPage(filters, cursor, signal),
+    isLive,
   });

@@ -2,10 +2,11 @@
  * The gallery: as many cards beside each other as there is room for, and of its rows only those in sight. Arrows move from task to
  * task, Enter opens one, Space plays its video.
  */
-import { Button } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useState, type KeyboardEvent } from "react";
+import { useState, type KeyboardEvent } from "react";
+import { More } from "../../ui/more.tsx";
+import { useNextSoon, type NextPage } from "../../ui/pages.ts";
 import { Card } from "./card.tsx";
 import type { Task } from "./filters.ts";
 import classes from "./tasks.module.css";
@@ -17,8 +18,7 @@ const overscan = 2;
 
 interface GridProps {
   readonly tasks: readonly Task[];
-  readonly more: (() => void) | undefined;
-  readonly moreUnderWay: boolean;
+  readonly next: NextPage;
 }
 
 const steps: Readonly<Record<string, (columns: number) => number>> = {
@@ -45,7 +45,7 @@ function onKey(event: KeyboardEvent<HTMLElement>, columns: number) {
 }
 
 // oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved
-export function Grid({ tasks, more, moreUnderWay }: GridProps) {
+export function Grid({ tasks, next }: GridProps) {
   const [now] = useState(() => new Date());
   const { ref, width } = useElementSize<HTMLElement>();
   const columns = Math.max(columnsMin, Math.floor(width / cardWidth));
@@ -54,9 +54,7 @@ export function Grid({ tasks, more, moreUnderWay }: GridProps) {
   const rows = virtual.getVirtualItems();
   const last = rows.at(-1);
   const nearEnd = last !== undefined && last.index >= count - overscan;
-  useEffect(() => {
-    if (nearEnd && !moreUnderWay) more?.();
-  }, [nearEnd, moreUnderWay, more]);
+  useNextSoon(next, nearEnd);
   return (
     <>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- keys of the links within */}
@@ -79,11 +77,7 @@ export function Grid({ tasks, more, moreUnderWay }: GridProps) {
         ))}
         <div style={{ height: virtual.getTotalSize() - (last?.end ?? 0) }} />
       </section>
-      {more !== undefined && (
-        <Button variant="default" size="xs" mt="sm" loading={moreUnderWay} onClick={more}>
-          Show more
-        </Button>
-      )}
+      <More next={next} size="xs" />
     </>
   );
 }

@@ -9,7 +9,7 @@ import { columns } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { filterNames } from "./filters.ts";
 import { Grid } from "./grid.tsx";
-import { useLiveTasks, useTasks } from "./queries.ts";
+import { liveTasks, useTasks } from "./queries.ts";
 
 const route = getRouteApi("/shell/tasks");
 
@@ -19,15 +19,11 @@ export function TasksPage() {
   const query = useTasks({ ws, ...filters });
   const tasks = query.data?.pages.flatMap(({ data }) => data);
   const isFiltered = filterNames.some((name) => filters[name] !== undefined);
-  const following = {
-    more: query.hasNextPage ? () => void query.fetchNextPage() : undefined,
-    moreUnderWay: query.isFetchingNextPage,
-  };
   const isTable = view === "table";
   return (
     <Page title="Tasks">
       <FilterBar filters={search} ws={ws} />
-      <LiveBar {...useLiveTasks({ ws, ...filters })} />
+      <LiveBar {...liveTasks({ ws, ...filters })} />
       {query.error !== null && (
         <RegionError what="tasks" error={query.error} retry={query.refetch} />
       )}
@@ -38,10 +34,10 @@ export function TasksPage() {
           columns={columns}
           rows={tasks}
           keyOf={({ id }) => id}
-          {...following}
+          next={query}
         />
       )}
-      {!isTable && tasks !== undefined && tasks.length > 0 && <Grid tasks={tasks} {...following} />}
+      {!isTable && tasks !== undefined && tasks.length > 0 && <Grid tasks={tasks} next={query} />}
     </Page>
   );
 }

@@ -1,7 +1,7 @@
 /** What the pages of tasks ask for. What becomes of them comes by the stream. */
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { api, client } from "../../api/client.ts";
-import { useLiveList, type Live } from "../../ui/live-list.ts";
+import type { LiveListOptions } from "../../ui/live-list.ts";
+import { usePages } from "../../ui/pages.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 import { queryOf, type Filters, type Task } from "./filters.ts";
 
@@ -19,18 +19,16 @@ async function readPage(filters: Wanted, cursor?: string, signal?: AbortSignal) 
 
 /** The tasks that fit the filters, a page at a time. */
 export const useTasks = (filters: Wanted) =>
-  useInfiniteQuery({
-    queryKey: listKey(filters),
-    queryFn: ({ pageParam, signal }) => readPage(filters, pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  usePages({
+    key: listKey(filters),
+    read: (cursor, signal) => readPage(filters, cursor, signal),
   });
 
 /** The list as it grows, and its tasks as they go on. */
-export function useLiveTasks(filters: Wanted): Live {
+export function liveTasks(filters: Wanted): LiveListOptions<Task> {
   // The state is looked at here: a task that had the wanted one leaves the list when it has another.
   const { status, kind, ...filter } = queryOf(filters);
-  return useLiveList<Task>({
+  return {
     topic: "tasks",
     filter,
     enabled: true,
@@ -38,26 +36,22 @@ export function useLiveTasks(filters: Wanted): Live {
     readFirst: () => readPage(filters),
     fits: (row) =>
       (status === undefined || row.status === status) && (kind === undefined || row.kind === kind),
-  });
+  };
 }
 
 /** Follows a task and its callbacks. */
 export function useTaskRenewal(id: string): void {
-  const queries = useQueryClient();
   const path = { path: { id } };
   useRenewal({
     topics: ["tasks", "deliveries"],
     filter: { task_id: id },
-    renew: () =>
-      Promise.all(
-        [
-          api.queryOptions("get", "/admin/v1/tasks/{id}", { params: path }).queryKey,
-          api.queryOptions("get", "/admin/v1/tasks/{id}/shapes", { params: path }).queryKey,
-          api.queryOptions("get", "/admin/v1/webhook_deliveries", {
-            params: { query: { task_id: id } },
-          }).queryKey,
-        ].map((queryKey) => queries.invalidateQueries({ queryKey })),
-      ),
+    reads: [
+      api.queryOptions("get", "/admin/v1/tasks/{id}", { params: path }).queryKey,
+      api.queryOptions("get", "/admin/v1/tasks/{id}/shapes", { params: path }).queryKey,
+      api.queryOptions("get", "/admin/v1/webhook_deliveries", {
+        params: { query: { task_id: id } },
+      }).queryKey,
+    ],
   });
 }
 

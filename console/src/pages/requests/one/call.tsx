@@ -126,13 +126,14 @@ export const SendAgain = ({ id }: { id: string }) => (
 
 /** A call by its id; one that is under way is read once it is in the log. */
 export function useCall(id: string) {
-  const read = api.useQuery("get", "/admin/v1/requests/{id}", { params: { path: { id } } });
+  const init = { params: { path: { id } } };
+  const read = api.useQuery("get", "/admin/v1/requests/{id}", init);
   const isMissing = read.error !== null && asApiError(read.error).status === 404;
   useRenewal({
     topics: ["requests"],
     enabled: isMissing,
     isAbout: (row) => row.id === id,
-    renew: read.refetch,
+    reads: [api.queryOptions("get", "/admin/v1/requests/{id}", init).queryKey],
   });
   return { ...read, isMissing };
 }

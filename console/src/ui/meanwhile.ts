@@ -1,0 +1,70 @@
+/**
+ * Rows that came by the stream while their list was being read. The answer may be older than they are, and takes the place of the
+ * list as it was when the read began: they are put into it again.
+ */
+import { hashKey, useQueryClient, type QueryKey } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useRef } from "react";
+import type { Listed } from "../base/merge.ts";
+
+export interface Came<Row> {
+  readonly row: Row;
+  /** It is one of the list. */
+  readonly isWanted: boolean;
+}
+
+interface Meanwhile<Row> {
+  /** Keeps rows for as long as a read is under way. */
+  readonly note: (rows: readonly Came<Row>[]) => void;
+  /** Runs a read of its own. `newer` are the rows that came since it began. */
+  readonly during: <Found>(
+    read: () => Promise<Found>,
+  ) => Promise<{ readonly found: Found; readonly newer: readonly Came<Row>[] }>;
+}
+
+/** So many rows are kept, however long a read takes. */
+const keptMax = 1_000;
+
+/** `putBack` gets what came during each read of the query, in the moment in which its answer is in its place. */
+export function useMeanwhile<Row extends Listed>(
+  queryKey: QueryKey,
+  putBack: (rows: readonly Came<Row>[]) => void,
+): Meanwhile<Row> {
+  const queries = useQueryClient();
+  const came = useRef(new Map<string, Came<Row> & { readonly at: number }>());
+  const clock = useRef(0);
+  const ownReads = useRef(0);
+  const hash = hashKey(queryKey);
+  const isReading = (): boolean =>
+    ownReads.current > 0 || (queries.getQueryState(queryKey)?.fetchStatus ?? "idle") !== "idle";
+  const landed = useEffectEvent(() => putBack([...came.current.values()]));
+  useEffect(
+    () =>
+      queries.getQueryCache().subscribe((event) => {
+        if (event.type !== "updated" || event.query.queryHash !== hash) return;
+        // What is written by hand is the list as it is now, with one row more.
+        if (event.action.type === "success" && event.action.manual !== true) landed();
+      }),
+    [queries, hash],
+  );
+  return {
+    note(rows) {
+      if (!isReading()) return came.current.clear();
+      clock.current += 1;
+      for (const one of rows) came.current.set(one.row.id, { ...one, at: clock.current });
+      for (const id of came.current.keys()) {
+        if (came.current.size <= keptMax) break;
+        came.current.delete(id);
+      }
+    },
+    async during(read) {
+      const begun = clock.current;
+      ownReads.current += 1;
+      try {
+        const found = await read();
+        return { found, newer: [...came.current.values()].filter(({ at }) => at > begun) };
+      } finally {
+        ownReads.current -= 1;
+      }
+    },
+  };
+}
