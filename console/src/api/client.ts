@@ -2,6 +2,7 @@
 import { notifyManager, QueryClient } from "@tanstack/react-query";
 import createFetchClient from "openapi-fetch";
 import createQueryClient from "openapi-react-query";
+import { noteDate } from "../base/clock.ts";
 import { fetchAgain } from "./again.ts";
 import { ApiError, asApiError, errorOf } from "./errors.ts";
 import { withEtag } from "./etag.ts";
@@ -12,6 +13,7 @@ export type Schemas = components["schemas"];
 export const client = createFetchClient<paths>({ baseUrl: "", fetch: fetchAgain });
 client.use({
   async onResponse({ response }) {
+    noteDate(response.headers.get("date"));
     if (!response.ok) throw await errorOf(response);
     return withEtag(response);
   },

@@ -1,4 +1,5 @@
 /** Times for reading, in UTC or in the reader's zone; what is copied or hovered is RFC 3339 in UTC. */
+import { gatewayNow } from "./clock.ts";
 
 export type Zone = "utc" | "local";
 
@@ -76,7 +77,7 @@ export function readMoment(time: Date, now = new Date()): string {
 const minuteMs = 60_000;
 
 /** "in 5 h 12 m", "in 3 d 2 h": how far off a time to come is. */
-export function readUntil(time: Date, now = new Date()): string {
+export function readUntil(time: Date, now = gatewayNow()): string {
   const minutes = Math.max(0, Math.ceil((time.getTime() - now.getTime()) / minuteMs));
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
   if (days > 0) return `in ${days} d ${hours} h`;
@@ -84,7 +85,7 @@ export function readUntil(time: Date, now = new Date()): string {
 }
 
 /** "2 m ago", "3 d ago": how long ago something was; for what was used last, and nothing else. */
-export function readAgo(time: Date, now = new Date()): string {
+export function readAgo(time: Date, now = gatewayNow()): string {
   const minutes = Math.floor((now.getTime() - time.getTime()) / minuteMs);
   if (minutes < 1) return "just now";
   if (minutes < 60) return `${minutes} m ago`;

@@ -18,19 +18,22 @@ export interface Headers {
   readonly idempotency: { "Idempotency-Key": string };
 }
 
-export interface ChangeOptions<Input, Output> {
+export interface ChangeOptions<Input, Output, Base extends object> {
   readonly send: (input: Input, headers: Headers) => Promise<Output>;
   /** Paths to read again (`touched`). */
   readonly touches: readonly string[];
   /** The object that the input was decided on, as it was read; with `read`, a 412 shows both. */
-  readonly base?: object | undefined;
-  readonly read?: () => Promise<object>;
+  readonly base?: Base | undefined;
+  readonly read?: () => Promise<Base>;
   /** Said when it is done. */
   readonly said?: string;
   /** Said, with the reason, when it is refused: for what has no place beside it that says so. */
   readonly refused?: string;
-  /** The way back, offered for ten seconds: sends the former values with `ifMatch(after)`. */
-  readonly undo?: (after: Output, input: Input) => Promise<unknown>;
+  /**
+   * The way back, offered for ten seconds: sends the former values with `ifMatch(after)`. `before` is what the change took the
+   * place of: `base`, or what somebody else had made of it.
+   */
+  readonly undo?: (after: Output, input: Input, before: Base) => Promise<unknown>;
   /** Whether the reader may go that way back; yes if absent. */
   readonly mayUndo?: (input: Input) => boolean;
   readonly done?: (after: Output, input: Input) => void;
@@ -65,7 +68,9 @@ function useIdempotency(): { of: (input: unknown) => Headers["idempotency"]; tak
 }
 
 /** A change that is sent when `run` is called. */
-export function useChange<Input, Output>(options: ChangeOptions<Input, Output>): Change<Input> {
+export function useChange<Input, Output, Base extends object>(
+  options: ChangeOptions<Input, Output, Base>,
+): Change<Input> {
   const { send, touches, base, read, said, refused, undo, mayUndo, done, settled } = options;
   const queries = useQueryClient();
   const idempotency = useIdempotency();
@@ -76,16 +81,16 @@ export function useChange<Input, Output>(options: ChangeOptions<Input, Output>):
     settled?.();
   };
   const mutation = useMutation({
-    mutationFn: ({ input, over }: { input: Input; over?: object }) =>
+    mutationFn: ({ input, over }: { input: Input; over?: Base }) =>
       send(input, { ifMatch: ifMatch(over ?? base), idempotency: idempotency.of(input) }),
-    async onSuccess(after, { input }) {
+    async onSuccess(after, { input, over }) {
       idempotency.taken();
       await again();
       settled?.();
       if (undo !== undefined && mayUndo?.(input) !== false) {
         offerUndo(said ?? "Done.", async () => {
           try {
-            await undo(after, input);
+            await undo(after, input, (over ?? base)!);
           } finally {
             await again();
           }

@@ -1,10 +1,11 @@
 /** Whether a key's calls are let in, in a word and never in a colour alone. */
 import { useState } from "react";
 import type { Schemas } from "../api/client.ts";
+import { gatewayNow } from "../base/clock.ts";
 import { standingOf } from "../base/standing.ts";
 
 export function KeyStanding({ of }: { of: Schemas["KeyRecords"]["data"][number] }) {
-  const [now] = useState(() => new Date());
+  const [now] = useState(gatewayNow);
   const { word, more } = standingOf(of, now);
   const tone = word === "active" ? "ok" : word === "disabled" ? "muted" : "bad";
   return (

@@ -3,7 +3,7 @@ import { Anchor, AppShell, Button, Group, NavLink, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { modals } from "@mantine/modals";
 import { Link, Outlet, useRouter, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from "react";
 import { isSignInNeeded, watchSignIn } from "../api/again.ts";
 import { api, client, queryClient } from "../api/client.ts";
 import { mayAll, mayOwn } from "../base/rights.ts";
@@ -92,6 +92,16 @@ function useQuestionsOfThePage(): void {
   );
 }
 
+/** Another tab of the browser may have signed somebody else in: they get a page of their own, with nothing on it that others have read. */
+function useOnePerson(id: string | null | undefined): void {
+  const [first, setFirst] = useState(id);
+  if (first === undefined && id !== undefined) setFirst(id);
+  const isAnother = first !== undefined && id !== undefined && id !== first;
+  useEffect(() => {
+    if (isAnother) location.assign("/");
+  }, [isAnother]);
+}
+
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -99,6 +109,7 @@ export function Shell() {
   const [zone] = useZone();
   const mustSignIn = useSyncExternalStore(watchSignIn, isSignInNeeded);
   useQuestionsOfThePage();
+  useOnePerson(me?.user_id);
   const shown = entries.filter(
     (entry) => me !== undefined && ("all" in entry ? mayAll : mayOwn)(me.rights, entry.action),
   );

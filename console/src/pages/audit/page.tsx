@@ -4,6 +4,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { askedIn } from "../../base/asked.ts";
+import { gatewayMs } from "../../base/clock.ts";
 import { mayAll } from "../../base/rights.ts";
 import { AuditEntries } from "../../ui/audit-entries.tsx";
 import { fieldsOf } from "../../ui/form.ts";
@@ -31,7 +32,7 @@ const useEntries = ({ ws, actor, action, subject, ...period }: Filters) =>
         actor_id: actor,
         action,
         subject_id: subject,
-        ...askedIn(period, Date.now()),
+        ...askedIn(period, gatewayMs()),
         cursor,
       };
       return (await client.GET("/admin/v1/audit", { params: { query }, signal })).data!;

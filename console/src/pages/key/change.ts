@@ -32,7 +32,7 @@ export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
     touches: touched.key,
     settled: discard,
     said: "Saved.",
-    undo: (after, body) => send(formerPatch(base, body), ifMatch(after)),
+    undo: (after, body, before) => send(formerPatch(before, body), ifMatch(after)),
     // The way back from a lower cap is a higher one.
     mayUndo: (body) => body.spend_caps === undefined || may("key.loosen_spend_caps"),
   });

@@ -1,4 +1,5 @@
 /** The periods of a key's use: they end now. */
+import { gatewayMs } from "../../base/clock.ts";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -14,4 +15,4 @@ export const periodOf = (name: string | undefined): (typeof periods)[number] =>
 
 /** Begins at the full minute, so that what is asked for stays the same for a while. */
 export const beginOf = ({ ms }: { readonly ms: number }): string =>
-  new Date(Math.floor((Date.now() - ms) / 60_000) * 60_000).toISOString();
+  new Date(Math.floor((gatewayMs() - ms) / 60_000) * 60_000).toISOString();

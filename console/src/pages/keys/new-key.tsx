@@ -70,9 +70,14 @@ function usePlace(ws: string | undefined) {
     ({ user_id: id, status }) => status === "active" && id !== me?.user_id,
   );
   const [owner, setOwner] = useState<string>();
+  const moveTo = (other: string | null) => {
+    setWorkspace(other);
+    // A member of this one may be none of that one, where nobody is to be chosen.
+    setOwner(undefined);
+  };
   const mayCache = me !== undefined && mayAll(me.rights, "key.loosen_limits", workspace);
   const own = me?.user_id;
-  return { workspaces, workspace, setWorkspace, own, hasOthers, owner, setOwner, mayCache };
+  return { workspaces, workspace, moveTo, own, hasOthers, owner, setOwner, mayCache };
 }
 
 interface PlaceProps {
@@ -83,7 +88,7 @@ interface PlaceProps {
 
 /** In which workspace, where there is a choice, and for whom, for who may. */
 function Place({ place, isFixed, at }: PlaceProps) {
-  const { workspaces, workspace, setWorkspace, own, hasOthers, owner, setOwner } = place;
+  const { workspaces, workspace, moveTo, own, hasOthers, owner, setOwner } = place;
   return (
     <>
       {!isFixed && workspaces.length > 1 && (
@@ -95,7 +100,7 @@ function Place({ place, isFixed, at }: PlaceProps) {
           data={workspaces}
           value={workspace ?? null}
           error={at("workspace_id")}
-          onChange={setWorkspace}
+          onChange={moveTo}
         />
       )}
       {hasOthers && workspace !== undefined && (

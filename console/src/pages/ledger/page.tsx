@@ -4,6 +4,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { ApiError } from "../../api/errors.ts";
+import { gatewayMs } from "../../base/clock.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -54,7 +55,7 @@ function FilterBar({ id, filters }: FilterBarProps) {
       />
       <CsvButton
         path={`/admin/v1/workspaces/${encodeURIComponent(id)}/ledger`}
-        query={() => csvOf(filters, Date.now())}
+        query={() => csvOf(filters, gatewayMs())}
         name="ledger"
         size="sm"
       />

@@ -1,5 +1,6 @@
 /** What the ledger's page asks for. */
 import { api, client, type Schemas } from "../../api/client.ts";
+import { gatewayMs } from "../../base/clock.ts";
 import { usePages } from "../../ui/pages.ts";
 import { queryOf, type Filters } from "./filters.ts";
 
@@ -12,7 +13,7 @@ export const useEntries = (id: string | undefined, filters: Filters) =>
   usePages({
     key: ["get", "/admin/v1/workspaces/{id}/ledger", id, filters],
     async read(cursor, signal) {
-      const query = { ...queryOf(filters, Date.now()), limit: pageSize, cursor };
+      const query = { ...queryOf(filters, gatewayMs()), limit: pageSize, cursor };
       const params = { path: { id: id! }, query };
       return (await client.GET("/admin/v1/workspaces/{id}/ledger", { params, signal })).data!;
     },

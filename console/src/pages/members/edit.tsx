@@ -39,7 +39,7 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
     touches: touched.member,
     settled: draft.discard,
     said: `${base.email} is changed.`,
-    undo: (after, body) => changeMember(after, formerOf(base, body), ifMatch(after)),
+    undo: (after, body, before) => changeMember(after, formerOf(before, body), ifMatch(after)),
     done: close,
   });
   const submit = (event: FormEvent) => {

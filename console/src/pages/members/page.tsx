@@ -78,17 +78,22 @@ function Members({ workspace }: { workspace: Workspace }) {
 
 export function MembersPage() {
   const { workspace, isNone } = useWorkspace("member.create");
-  const [isInviting, setInviting] = useState(false);
+  // An invitation is to the workspace that it was begun in: Back leads to another one, and leaves no form open.
+  const [inviting, setInviting] = useState<string>();
   return (
     <Settings
       title={workspace === undefined ? "Members" : `Members of ${workspace.name}`}
       isClosed={isNone}
-      aside={<Button onClick={() => setInviting(true)}>Invite</Button>}
+      aside={<Button onClick={() => setInviting(workspace?.id)}>Invite</Button>}
     >
       {workspace !== undefined && (
         <>
-          <Members workspace={workspace} />
-          <Invite workspaceId={workspace.id} opened={isInviting} close={() => setInviting(false)} />
+          <Members key={workspace.id} workspace={workspace} />
+          <Invite
+            workspaceId={workspace.id}
+            opened={inviting === workspace.id}
+            close={() => setInviting(undefined)}
+          />
         </>
       )}
     </Settings>

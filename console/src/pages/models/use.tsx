@@ -3,6 +3,7 @@ import { Group, Text } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
+import { gatewayMs } from "../../base/clock.ts";
 import { readCount, readDuration, readShare } from "../../base/numbers.ts";
 import { Money } from "../../ui/money.tsx";
 import { Part } from "../../ui/part.tsx";
@@ -16,7 +17,7 @@ export function Use({ model }: { model: string }) {
   const { ws } = useSearch({ from: "/shell" });
   // One beginning for as long as the page is open: another would be another question each time.
   const [from] = useState(() =>
-    new Date(Math.floor(Date.now() / minuteMs) * minuteMs - days * dayMs).toISOString(),
+    new Date(Math.floor(gatewayMs() / minuteMs) * minuteMs - days * dayMs).toISOString(),
   );
   const query = { granularity: "total" as const, model, from, workspace_id: ws };
   const read = api.useQuery("get", "/admin/v1/usage", { params: { query } });

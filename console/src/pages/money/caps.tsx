@@ -2,6 +2,7 @@
 import { Skeleton, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { gatewayNow } from "../../base/clock.ts";
 import { parseUsd } from "../../base/money.ts";
 import { paceOf } from "../../base/pace.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
@@ -35,7 +36,7 @@ function Name({ node, ws }: { node: Node; ws: string }) {
 
 /** When a cap would be reached before it begins anew. */
 function Pace({ line }: { line: CapLine }) {
-  const [now] = useState(() => new Date());
+  const [now] = useState(gatewayNow);
   const amounts = { spent: parseUsd(line.spent), cap: parseUsd(line.cap) };
   const words = paceOf(line, amounts, now);
   return words !== undefined && <span className={`warn ${classes["pace"]}`}>{words}</span>;

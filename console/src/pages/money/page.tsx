@@ -28,7 +28,7 @@ export function MoneyPage() {
           Ledger
         </Button>
       )}
-      {may("workspace.add_credits") && <AddCredit id={id} name={name} />}
+      {may("workspace.add_credits") && <AddCredit key={id} id={id} name={name} />}
     </Group>
   );
   return (

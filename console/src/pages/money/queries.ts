@@ -1,6 +1,7 @@
 /** What the page of money asks for. */
 import { useState } from "react";
 import { api, client } from "../../api/client.ts";
+import { gatewayMs } from "../../base/clock.ts";
 import { parseUsd } from "../../base/money.ts";
 import { pageSize, useAllPages } from "../../ui/all-pages.ts";
 import { usePages } from "../../ui/pages.ts";
@@ -36,7 +37,7 @@ const minuteMs = 60_000;
 
 /** What the workspace spent in the seven days up to the end of this minute; undefined while it is on its way. */
 export function useWeek(id: string, enabled: boolean) {
-  const [now] = useState(() => new Date(Math.ceil(Date.now() / minuteMs) * minuteMs));
+  const [now] = useState(() => new Date(Math.ceil(gatewayMs() / minuteMs) * minuteMs));
   const from = new Date(now.getTime() - weekMs);
   const query = {
     workspace_id: id,

@@ -53,9 +53,9 @@ function Form({ organization }: { organization: Organization }) {
     touches: touched.organization,
     settled: draft.discard,
     said: "Saved.",
-    undo: (after, body) => {
-      const former = formerOf(base, body);
-      const routing = body.routing === undefined ? {} : { routing: routingOf(base.routing) };
+    undo: (after, body, before) => {
+      const former = formerOf(before, body);
+      const routing = body.routing === undefined ? {} : { routing: routingOf(before.routing) };
       return send(base.id, { ...former, ...routing }, ifMatch(after));
     },
   });

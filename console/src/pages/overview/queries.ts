@@ -1,9 +1,10 @@
 /** What the overview asks for: sums of usage, all of one moment, so that they fit each other. */
-import { keepPreviousData } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client.ts";
+import { gatewayMs, gatewayNow } from "../../base/clock.ts";
 import { mayAll } from "../../base/rights.ts";
 import { stepOf, type Shown, type Span, type Step } from "../../base/period.ts";
+import { asking } from "../../ui/same-question.ts";
 import { useEvents } from "../../ui/use-events.ts";
 import { useWorkspaces } from "../../ui/workspaces.ts";
 import { tagOf, type Group } from "./search.ts";
@@ -12,18 +13,18 @@ const renewMs = 60_000;
 
 /** Now, renewed when there are newer numbers, once a minute at most, and when asked to. */
 export function useNow(): [Date, () => void] {
-  const [now, setNow] = useState(() => new Date());
+  const [now, setNow] = useState(gatewayNow);
   const later = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(later.current), []);
   const renew = () => {
     clearTimeout(later.current);
     later.current = undefined;
-    setNow(new Date());
+    setNow(gatewayNow());
   };
   useEvents({
     topics: ["usage"],
     on: ({ type }) => {
-      const leftMs = renewMs - (Date.now() - now.getTime());
+      const leftMs = renewMs - (gatewayMs() - now.getTime());
       if (type === "usage") later.current ??= setTimeout(renew, leftMs);
       // Back after a while in which nobody looked.
       else if (leftMs < 0) renew();
@@ -62,19 +63,25 @@ export const usageQuery = ({ ws, tag }: Whose, { from, to }: Span, asked: Asked)
   top: asked.top === undefined ? undefined : String(asked.top),
 });
 
-const useUsage = (query: ReturnType<typeof usageQuery>, enabled = true) =>
-  api.useQuery(
+/** Of a period that moves on the numbers stay until newer ones are there; those of another period or workspace never do. */
+function useUsage(query: ReturnType<typeof usageQuery>, { word }: Shown, enabled = true) {
+  const question = JSON.stringify({
+    ...query,
+    ...(word !== undefined && { from: word, to: word }),
+  });
+  return api.useQuery(
     "get",
     "/admin/v1/usage",
     { params: { query } },
-    { enabled, staleTime: 30_000, placeholderData: keepPreviousData },
+    { enabled, staleTime: 30_000, ...asking(question) },
   );
+}
 
 export const useTotals = (whose: Whose, shown: Shown) =>
-  useUsage(usageQuery(whose, shown, { granularity: "total" }));
+  useUsage(usageQuery(whose, shown, { granularity: "total" }), shown);
 
 export const useTotalsBefore = (whose: Whose, shown: Shown, enabled: boolean) =>
-  useUsage(usageQuery(whose, shown.before, { granularity: "total" }), enabled);
+  useUsage(usageQuery(whose, shown.before, { granularity: "total" }), shown, enabled);
 
 const chartTop = 4;
 
@@ -82,27 +89,30 @@ export const stepsQuery = (whose: Whose, shown: Shown, by: Group) =>
   usageQuery(whose, shown, { granularity: stepBy(shown, whose, by), by, top: chartTop });
 
 export const useSteps = (whose: Whose, shown: Shown, by: Group) =>
-  useUsage(stepsQuery(whose, shown, by));
+  useUsage(stepsQuery(whose, shown, by), shown);
 
 /** By hour, day or month, of all calls together. */
 export const useTimes = (whose: Whose, shown: Shown) =>
-  useUsage(usageQuery(whose, shown, { granularity: stepBy(shown, whose) }));
+  useUsage(usageQuery(whose, shown, { granularity: stepBy(shown, whose) }), shown);
 
 /** So many rows of a table; the rest is one. */
 const tableTop = 50;
 
 export const useGroups = (whose: Whose, shown: Shown, by: Group) =>
-  useUsage(usageQuery(whose, shown, { granularity: "total", by, top: tableTop }));
+  useUsage(usageQuery(whose, shown, { granularity: "total", by, top: tableTop }), shown);
 
 /** Of the period before: all of them, since what grew may have been small. */
 export const useGroupsBefore = (
   whose: Whose,
   { shown, by }: { shown: Shown; by: Group },
   enabled: boolean,
-) => useUsage(usageQuery(whose, shown.before, { granularity: "total", by }), enabled);
+) => useUsage(usageQuery(whose, shown.before, { granularity: "total", by }), shown, enabled);
 
 export const useErrors = (whose: Whose, shown: Shown) =>
-  useUsage(usageQuery(whose, shown, { granularity: "total", by: "error_code", top: tableTop }));
+  useUsage(
+    usageQuery(whose, shown, { granularity: "total", by: "error_code", top: tableTop }),
+    shown,
+  );
 
 /** The newest call there is, for an empty period. */
 export const useLastCall = (ws: string | undefined, enabled: boolean) =>

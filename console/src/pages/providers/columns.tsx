@@ -1,5 +1,6 @@
 /** The columns of the list of providers: all of them for organization admins, state and models for the others. */
 import { Link } from "@tanstack/react-router";
+import { gatewayMs } from "../../base/clock.ts";
 import { readCount, readShare } from "../../base/numbers.ts";
 import { readTime } from "../../base/time.ts";
 import type { Column } from "../../ui/data-table.tsx";
@@ -15,9 +16,9 @@ function since(provider: Provider) {
 
 function next(provider: Provider) {
   const { paused_until: paused } = provider;
-  if (paused !== null) return `resumes ${untilOf(paused, Date.now())}`;
+  if (paused !== null) return `resumes ${untilOf(paused, gatewayMs())}`;
   const at = nextProbe(provider);
-  return at === undefined ? nothing : untilOf(at, Date.now());
+  return at === undefined ? nothing : untilOf(at, gatewayMs());
 }
 
 function Keys({ credentials = [] }: Provider) {

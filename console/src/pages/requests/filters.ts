@@ -1,4 +1,5 @@
 /** The filters of the log, as they stand in the address. */
+import { gatewayMs, gatewayNow } from "../../base/clock.ts";
 import { isTime, momentsIn, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
 
@@ -82,7 +83,7 @@ function beginOf(from: Date | undefined, to: Date, sort: string | undefined): Da
 /** The filters with their period as times: what is no time counts as absent. */
 export function inPeriod({ period, from, to, ...others }: Filters): Filters {
   // A period that ends now begins at the full minute, so that what is asked for stays the same for a while.
-  const minute = new Date(Math.floor(Date.now() / minuteMs) * minuteMs);
+  const minute = new Date(Math.floor(gatewayMs() / minuteMs) * minuteMs);
   const moments = momentsIn(
     { ...(period && { period }), ...(from && { from }), ...(to && { to }) },
     minute,
@@ -141,6 +142,6 @@ export function csvOf({ sort: _sort, ...filters }: Filters) {
   return {
     ...query,
     from: query.from ?? "2000-01-01T00:00:00Z",
-    to: query.to ?? new Date().toISOString(),
+    to: query.to ?? gatewayNow().toISOString(),
   };
 }

@@ -1,8 +1,9 @@
 /** Calls over time above the log, what failed at the foot of each bar. A press or a stroke over some of them chooses their time. */
-import { keepPreviousData } from "@tanstack/react-query";
 import { useState, type KeyboardEvent, type PointerEvent } from "react";
 import { api } from "../../api/client.ts";
 import { asApiError } from "../../api/errors.ts";
+import { gatewayNow } from "../../base/clock.ts";
+import { asking } from "../../ui/same-question.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 import type { Filters } from "./filters.ts";
 import {
@@ -146,14 +147,14 @@ interface StripProps {
 
 /** Nothing where sums cannot say what the filters ask for. */
 export function Strip({ filters, isLive, set }: StripProps) {
-  const [now, setNow] = useState(() => new Date());
-  useRenewal({ topics: ["usage"], enabled: isLive, renew: () => setNow(new Date()) });
+  const [now, setNow] = useState(gatewayNow);
+  useRenewal({ topics: ["usage"], enabled: isLive, renew: () => setNow(gatewayNow()) });
   const shape = shapeOf(filters, now);
   const { data, error } = api.useQuery(
     "get",
     "/admin/v1/usage",
     { params: { query: shape === undefined ? {} : stripQuery(filters, shape) } },
-    { enabled: shape !== undefined, staleTime: 30_000, placeholderData: keepPreviousData },
+    { enabled: shape !== undefined, staleTime: 30_000, ...asking(JSON.stringify(filters)) },
   );
   if (shape === undefined) return null;
   return (

@@ -61,9 +61,9 @@ const send = async (id: string, body: Patch, header?: { "If-Match"?: string }) =
 export function useSettings(workspace: Workspace) {
   const draft = useDraft(workspace, fieldsOf);
   const { base } = draft;
-  const former = (body: Patch): Patch => {
-    const before = formerOf(base, body);
-    return body.routing === undefined ? before : { ...before, routing: routingOf(base.routing) };
+  const former = (body: Patch, before: Workspace): Patch => {
+    const patch = formerOf(before, body);
+    return body.routing === undefined ? patch : { ...patch, routing: routingOf(before.routing) };
   };
   const change = useChange({
     base,
@@ -72,7 +72,7 @@ export function useSettings(workspace: Workspace) {
     touches: touched.workspace,
     settled: draft.discard,
     said: "Saved.",
-    undo: (after, body) => send(base.id, former(body), ifMatch(after)),
+    undo: (after, body, before) => send(base.id, former(body, before), ifMatch(after)),
   });
   const save = () => change.run(patchOf(changedFields(fieldsOf(base), draft.fields)));
   return { draft, change, save };
