@@ -68,7 +68,9 @@ export async function held(page: Page, is: (url: URL) => boolean): Promise<Held>
   const handle = async (route: Route) => {
     count += 1;
     const response = await route.fetch();
-    const answer = () => route.fulfill({ response }).catch(() => undefined);
+    // What it says now, and not when it is let go.
+    const body = await response.body();
+    const answer = () => route.fulfill({ response, body }).catch(() => undefined);
     if (isOpen) await answer();
     else waiting.push(answer);
   };
@@ -80,8 +82,8 @@ export async function held(page: Page, is: (url: URL) => boolean): Promise<Held>
     },
     async release() {
       isOpen = true;
-      await page.unroute(is, handle);
       for (const answer of waiting.splice(0)) await answer();
+      await page.unroute(is, handle);
     },
   };
 }

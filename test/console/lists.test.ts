@@ -203,6 +203,7 @@ it.each([
     const { id: keyId } = await world.keyOf(world.mem, world.home.id);
     await writeCalls(150, keyId);
     const { page, settled, close } = await world.open("root");
+    const stream = await toldStream(page);
     let asked = 0;
     const isNext = nextAt(path);
     await page.route(isNext, (route) => {
@@ -220,10 +221,12 @@ it.each([
     const said = page.getByRole("alert").filter({ hasText: "This cursor is no more." });
     await said.waitFor();
     await settled();
+    await stream.tell("usage");
+    await settled();
     expect(asked).toBe(1);
     await page.unroute(isNext);
     const before = await heightOf(page);
-    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("button", { name: /^(?:Try again|Show more)/ }).click();
     await expect.poll(() => heightOf(page), patiently).toBeGreaterThan(before + 500);
     await said.waitFor({ state: "detached" });
     await close();

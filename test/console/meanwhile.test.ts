@@ -1,8 +1,9 @@
 /** What a page says and does while something else happens: another question, another person, another clock, a faster hand. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { providerBody } from "../providers/support.ts";
 import { patiently } from "../support/patience.ts";
-import { held } from "./held.ts";
+import { held, toldStream } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -118,6 +119,55 @@ async function comeBack(page: Page): Promise<void> {
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
 }
 
+it("a provider that somebody else changed while a form of it was written in is not saved over", async () => {
+  const { root, must } = world;
+  must(await root.call("POST", "/providers", providerBody("written", "https://8.8.8.8")));
+  const { page, close } = await world.open("root");
+  await page.clock.install();
+  await page.goto("/providers/written");
+  await page.getByLabel("Address").fill("https://8.8.4.4/v1");
+  must(await root.call("PATCH", "/providers/written", { base_url: "https://1.1.1.1/v1" }));
+  const read = page.waitForResponse((one) => atPath("/providers/written")(new URL(one.url())));
+  await comeBack(page);
+  await (await read).finished();
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByRole("dialog", { name: "Changed by somebody else" }).waitFor();
+  await page.getByRole("button", { name: "Take theirs" }).click();
+  await expect
+    .poll(() => page.getByLabel("Address").inputValue(), patiently)
+    .toBe("https://1.1.1.1/v1");
+  await close();
+});
+
+it("the prices that are shown before a list is taken over are those of that list", async () => {
+  const { page, settled, close } = await world.open("root");
+  const letGo: (() => Promise<void>)[] = [];
+  await page.route(atPath("/catalog"), async (route) => {
+    if (route.request().method() === "GET") return route.continue();
+    const { source } = route.request().postDataJSON() as { source: string };
+    const added = [{ model: `of/${source}`, before: null, after: null }];
+    const lists = { added, gone: [], dearer: [], cheaper: [], changed: [] };
+    const json = { object: "catalog_change", version: 0, applied: false, ...lists };
+    if (source === "late.json") letGo.push(() => route.fulfill({ json }));
+    else await route.fulfill({ json });
+    return undefined;
+  });
+  await page.goto("/models?catalog=1");
+  const choose = (name: string) =>
+    page
+      .locator("input[type=file]")
+      .setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from("{}") });
+  await choose("late.json");
+  await expect.poll(() => letGo.length, patiently).toBe(1);
+  await choose("next.json");
+  await page.getByText("of/next.json").waitFor();
+  await letGo[0]!();
+  await settled();
+  expect(await page.getByText("of/late.json").count()).toBe(0);
+  expect(await page.getByText("of/next.json").count()).toBe(1);
+  await close();
+});
+
 it("who signs in in another tab does not go on in the page of somebody else", async () => {
   const { page, close } = await world.open("nobody");
   const signIn = (cookie: string) =>
@@ -148,3 +198,58 @@ it("a gateway that serves is not called silent where the browser's clock is wron
   await expect.poll(() => row.innerText(), patiently).toContain("serves");
   await close();
 });
+
+it("a first call that comes while the page reads whether there was one is shown", async () => {
+  const { key, id } = await world.keyOf(world.mem, world.home.id);
+  const { page, close } = await world.open("mem");
+  const stream = await toldStream(page);
+  const late = await held(page, atPath("/requests"));
+  await page.goto("/start");
+  await late.asked();
+  await stream.following("requests");
+  await world.chat(key);
+  const path = `/requests?view=list&key_id=${id}`;
+  const [row] = world.must(await world.mem.call("GET", path)).data as [{ id: string }];
+  await stream.tell("row", { topic: "requests", row });
+  await late.release();
+  const link = page.locator(`output a[href*="${row.id}"]`);
+  await expect.poll(() => link.count(), patiently).toBe(1);
+  await close();
+});
+
+it("the state of providers is read again where it changed while an older answer was under way", async () => {
+  const { page, close } = await world.open("root");
+  const stream = await toldStream(page);
+  await page.clock.install();
+  await page.goto("/keys");
+  await stream.following("providers");
+  const late = await held(page, atPath("/providers"));
+  await comeBack(page);
+  await late.asked();
+  const again = page.waitForRequest((one) => atPath("/providers")(new URL(one.url())));
+  const { data } = world.must(await world.root.call("GET", "/providers"));
+  await stream.tell("state", { data });
+  await late.release();
+  expect((await again).method()).toBe("GET");
+  await close();
+});
+
+it.each(["/join#token", "/reset#token"])(
+  "%s says that the gateway is in trouble, and not that the link is used",
+  async (address) => {
+    const { page, close } = await world.open("nobody");
+    await page.route(/\/auth\/(?:invitations|password-resets)\/read$/, (route) =>
+      route.fulfill({
+        status: 429,
+        json: { error: { message: "Too many requests.", code: "rate_limit_exceeded" } },
+      }),
+    );
+    await page.goto(address);
+    await page.getByText("Too many requests.").waitFor();
+    expect(await page.getByText("There is no such").count()).toBe(0);
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("There is no such").waitFor();
+    await close();
+  },
+);

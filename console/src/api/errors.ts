@@ -55,6 +55,12 @@ export function stillStands(error: unknown): boolean {
   return status === 0 || status >= 500;
 }
 
+/** Whether a refusal is about what was asked for: not that the gateway cannot be reached, is in trouble or asks to wait. */
+export function isFinal(error: unknown): boolean {
+  const { status } = asApiError(error);
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
+}
+
 const isAbout = (name: string, { param }: ApiError): boolean =>
   param !== undefined &&
   (param === name || param.startsWith(`${name}.`) || param.startsWith(`${name}[`));

@@ -81,9 +81,9 @@ function useNextPage(query: Asking, list: string) {
   const count = data?.pages.length ?? 0;
   const [asked, setAsked] = useState<{ readonly list: string; readonly behind: number }>();
   const isOpen = asked?.list === list && asked.behind === count && hasNextPage;
-  // It is there, or the list is another one.
-  if (asked !== undefined && !isOpen) setAsked(undefined);
   const isStuck = error !== null && !isFetching;
+  // It is there, the list is another one, or what failed is left to the reader.
+  if (asked !== undefined && (!isOpen || isStuck)) setAsked(undefined);
   useEffect(() => {
     if (isOpen && !isFetching && !isStuck) void fetchNextPage({ cancelRefetch: false });
   }, [isOpen, isFetching, isStuck, fetchNextPage]);

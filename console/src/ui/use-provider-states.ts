@@ -2,6 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ProviderState, StreamEvent } from "../api/events.ts";
 import { api, type Schemas } from "../api/client.ts";
+import { readAgain } from "./read-again.ts";
 import { useEvents } from "./use-events.ts";
 
 type Providers = Schemas["Providers"];
@@ -27,8 +28,10 @@ export function useProviderStates(enabled = true) {
       if (event.type !== "state") return;
       const list = queries.getQueryData<Providers>(queryKey);
       if (list === undefined) return;
+      const isRead = queries.getQueryState(queryKey)?.fetchStatus !== "idle";
       queries.setQueryData(queryKey, withStates(list, event.data));
-      if (isOther(list, event.data)) void queries.invalidateQueries({ queryKey });
+      // An answer that is under way may be older than this.
+      if (isRead || isOther(list, event.data)) void readAgain(queries, queryKey);
     },
   });
   return api.useQuery("get", "/admin/v1/providers", {}, { enabled });

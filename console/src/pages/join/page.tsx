@@ -78,16 +78,15 @@ const gone =
 
 export function JoinPage() {
   const token = useToken();
-  const hasToken = token !== "";
   const invitation = api.useQuery(
     "post",
     "/auth/invitations/read",
     { body: { token } },
-    { enabled: hasToken },
+    { enabled: token !== "" },
   );
   const { data } = invitation;
   return (
-    <LinkPage title="Join" gone={hasToken && invitation.error === null ? undefined : gone}>
+    <LinkPage title="Join" gone={gone} read={invitation}>
       {data !== undefined && (
         <>
           <Text mb="lg">

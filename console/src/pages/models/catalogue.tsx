@@ -1,6 +1,6 @@
 /** The list of models that vendors' presets go by: taking over a newer one, after its differences were seen, and going back. */
 import { Button, FileInput, Group, Modal, Stack, Table } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";
 import { readTime } from "../../base/time.ts";
@@ -19,10 +19,12 @@ const send = async (body: Update) => (await client.POST("/admin/v1/catalog", { b
 function Newer() {
   const [list, setList] = useState<{ source: string; list: string }>();
   const [seen, setSeen] = useState<Schemas["CatalogChange"]>();
+  const last = useRef<Update>(undefined);
   const look = useChange({
     send: (body: Update) => send({ ...body, dry_run: true }),
     touches: [],
-    done: setSeen,
+    // Of another list that was chosen before, the answer may come later.
+    done: (change, of) => of === last.current && setSeen(change),
   });
   const take = useChange({
     send,
@@ -31,9 +33,11 @@ function Newer() {
     done: () => setSeen(undefined),
   });
   const choose = async (file: File | null) => {
+    last.current = undefined;
     setSeen(undefined);
     if (file === null) return;
     const chosen = { source: file.name, list: await file.text() };
+    last.current = chosen;
     setList(chosen);
     look.run(chosen);
   };

@@ -66,7 +66,8 @@ type CredentialBody = Schemas["AddProviderCredentialRequest"];
 const readStored = async (id: string) =>
   (await client.GET("/admin/v1/providers/{id}", { params: { path: { id } } })).data!;
 
-export const useChangeProvider = (stored: Stored, done: () => void) =>
+/** `stored` is what the form was filled with, and not what may have been read since. */
+export const useChangeProvider = (stored: Stored, settled: () => void) =>
   useChange({
     send: async (body: ChangeBody, { ifMatch: header }) => {
       const params = { path: { id: stored.id }, header };
@@ -76,7 +77,7 @@ export const useChangeProvider = (stored: Stored, done: () => void) =>
     base: stored,
     read: () => readStored(stored.id),
     said: "Saved.",
-    done,
+    settled,
   });
 
 /** A key in addition to those that are there. */

@@ -93,7 +93,7 @@ function Form({ stored }: { stored: Stored }) {
   // What somebody has begun to write stays, whatever is read meanwhile.
   const [shown, setShown] = useState(stored);
   if (!isTouched && shown.version !== stored.version) setShown(stored);
-  const change = useChangeProvider(stored, () => setIsTouched(false));
+  const change = useChangeProvider(shown, () => setIsTouched(false));
   const [mistake, setMistake] = useState<string>();
   const save = (field: (name: string) => string) => {
     const text = field("models");

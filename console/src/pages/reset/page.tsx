@@ -49,14 +49,15 @@ const gone =
 
 export function ResetPage() {
   const token = useToken();
-  const { data: reset, error } = api.useQuery(
+  const read = api.useQuery(
     "post",
     "/auth/password-resets/read",
     { body: { token } },
     { enabled: token !== "" },
   );
+  const { data: reset } = read;
   return (
-    <LinkPage title="Choose a password" gone={token === "" || error !== null ? gone : undefined}>
+    <LinkPage title="Choose a password" gone={gone} read={read}>
       {reset !== undefined && (
         <>
           <Text mb="lg">

@@ -1,7 +1,7 @@
 /** What the first page asks for: keys of the reader's, models, and whether a call has arrived. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
-import { useEvents } from "../../ui/use-events.ts";
+import { useRenewal } from "../../ui/use-renewal.ts";
 
 export type Key = Schemas["KeyRecords"]["data"][number];
 
@@ -45,7 +45,7 @@ export function useCreateKey() {
   });
 }
 
-/** The newest call of a key, as it comes. */
+/** The newest call of a key, as it comes. It is read: an answer that was under way may be older than what the stream says. */
 export function useLastCall(keyId: string) {
   const params = { query: { view: "list" as const, limit: "1", key_id: keyId } };
   const options = api.queryOptions(
@@ -54,16 +54,6 @@ export function useLastCall(keyId: string) {
     { params },
     { staleTime: Infinity },
   );
-  const queries = useQueryClient();
-  useEvents({
-    topics: ["requests"],
-    filter: { key_id: keyId },
-    on: (event) => {
-      if (event.type === "row") {
-        const row = event.row as Schemas["RequestRows"]["data"][number];
-        queries.setQueryData(options.queryKey, (page) => page && { ...page, data: [row] });
-      } else void queries.invalidateQueries({ queryKey: options.queryKey });
-    },
-  });
+  useRenewal({ topics: ["requests"], filter: { key_id: keyId }, reads: [options.queryKey] });
   return useQuery(options).data?.data[0];
 }
