@@ -9,3 +9,7 @@ export interface Difference {
   readonly recordedNano: bigint;
   readonly computedNano: bigint;
 }
+
+/** Whether its numbers are of things, such as calls of a day or entries of an open hold, and no money. */
+export const isCount = ({ what }: Pick<Difference, "what">): boolean =>
+  what.endsWith(", requests") || /^hold \S+ is open/.test(what);

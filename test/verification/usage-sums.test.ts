@@ -1,10 +1,12 @@
 /** What `verify` finds of sums of usage that were changed: each value of each day, not only what the day comes to. */
 import { beforeAll, expect, it } from "vitest";
+import { renderVerification } from "../../src/http/admin/verify.ts";
 import { createRequestLog } from "../../src/request-log/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { foldUsage } from "../../src/usage/index.ts";
-import { verifyLedger } from "../../src/verification/index.ts";
+import { createVerifier, verifyLedger } from "../../src/verification/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
+import { eventually } from "../support/patience.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 import { createLedger } from "../support/ledger.ts";
 import { Calls, keysOf } from "../usage/model.ts";
@@ -63,5 +65,40 @@ describeDatabase("sums of usage that were changed", (open) => {
     await move("model", "a/two", "a/one", 100);
     await move("key", "k2", "k1", 5);
     expect(await found()).toEqual([]);
+  });
+
+  it("BILL-01: a number of calls is told as one, and no fraction of a dollar", async () => {
+    const add = (count: number) =>
+      database.query(
+        "update usage_days set requests = requests + $1, cost_nano = cost_nano + $1 where workspace_id = 'w1' and dimension = 'total' and not of_member",
+        [count],
+      );
+    await add(2);
+    const verifier = createVerifier(database, silentLog);
+    await eventually(() => verifier.start(), "a run may begin");
+    const run = await eventually(async () => {
+      const one = await verifier.read();
+      return one?.state === "done" && one;
+    }, "the run has ended");
+    await verifier.close();
+    await add(-2);
+    const { differences } = renderVerification(run) as { differences: readonly object[] };
+    const day = new Date().toISOString().slice(0, 10);
+    expect(differences).toEqual(
+      expect.arrayContaining([
+        {
+          workspace_id: "w1",
+          what: `usage of ${day} by total, requests`,
+          recorded: "5",
+          computed: "3",
+        },
+        {
+          workspace_id: "w1",
+          what: `usage of ${day} by total, cost`,
+          recorded: "0.000000323",
+          computed: "0.000000321",
+        },
+      ]),
+    );
   });
 });

@@ -2,7 +2,7 @@
 import { permit, writeAudit } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { formatUsd } from "../../base/money.ts";
-import type { Verification } from "../../verification/index.ts";
+import { isCount, type Verification } from "../../verification/index.ts";
 import { oneOf, orNull, timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route } from "./route.ts";
@@ -26,8 +26,10 @@ const answer = {
           description: "Which number.",
           examples: ["account charged", "key key_01kacw5v2pf6q8p5b0d6m1x7yt daily"],
         }),
-        recorded: Type.String({ description: "What is kept, in USD." }),
-        computed: Type.String({ description: "What the entries come to, in USD." }),
+        recorded: Type.String({
+          description: "What is kept: USD, or a number of calls or entries where `what` is one.",
+        }),
+        computed: Type.String({ description: "What the entries come to, in the same." }),
       }),
       { description: "The first 200." },
     ),
@@ -43,12 +45,15 @@ export function renderVerification(run: Verification | undefined): object {
     finished_at: run?.finishedAt?.toISOString() ?? null,
     entries: run?.entries ?? 0,
     differences_count: run?.differencesCount ?? 0,
-    differences: (run?.differences ?? []).map((one) => ({
-      workspace_id: one.workspaceId,
-      what: one.what,
-      recorded: formatUsd(one.recordedNano),
-      computed: formatUsd(one.computedNano),
-    })),
+    differences: (run?.differences ?? []).map((one) => {
+      const format = isCount(one) ? String : formatUsd;
+      return {
+        workspace_id: one.workspaceId,
+        what: one.what,
+        recorded: format(one.recordedNano),
+        computed: format(one.computedNano),
+      };
+    }),
   };
 }
 
