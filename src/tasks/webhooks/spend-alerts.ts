@@ -41,6 +41,9 @@ const allEveryMs = 600_000;
 /** Keys looked at in one statement. */
 const keysMax = 1_000;
 
+/** Alerts of one transaction: writing the callbacks of more would keep it open for longer than the database lets it. */
+const alertsMax = 1_000;
+
 /** Refusals that wait for a look: a caller that goes on makes new ones. */
 const refusalsMax = 1_000;
 const capCode = new RegExp(`^(${layers.join("|")})_(${windows.join("|")})_spend_cap_reached$`);
@@ -130,10 +133,15 @@ async function alertEach(options: SpendAlertsOptions, { keys, refusals }: Seen):
 }
 
 /** Alerts on the caps that hold for these keys, or on all. */
-async function alertOn(
+async function alertOn(options: SpendAlertsOptions, seen: Seen | null): Promise<void> {
+  while ((await alertOnSome(options, seen)) === alertsMax);
+}
+
+/** The same of so many at most as one transaction takes; returns how many there were. */
+async function alertOnSome(
   { database, clock, log, callbackDue }: SpendAlertsOptions,
   seen: Seen | null,
-): Promise<void> {
+): Promise<number> {
   const { reached, posted, nowMs } = await database.transaction(async (tx) => {
     // Periods are the ledger's, whose clock is the database's.
     const [row] = await tx.query<{ at: Date }>("select ledger_now() as at", []);
@@ -144,15 +152,20 @@ async function alertOn(
   });
   for (const alert of reached) log.warn(dataOf(alert, nowMs), "a spend cap is reached or near");
   if (posted > 0) callbackDue();
+  return reached.length;
 }
+
+/** Where the keys come from that are looked at: these, each by its index, or all there are. */
+const keysSeen =
+  "unnest($1::text[], $2::text[]) as t (workspace_id, id) join api_keys k using (workspace_id, id)";
+const everyKey = "api_keys k where coalesce($1::text[], $2::text[]) is null";
 
 /** Adds the rows that are not there yet: those are ours to tell of. */
 function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Reached[]> {
   const { keys, refusals } = seen ?? { keys: null, refusals: [] };
   return tx.query<Reached>(
     `with touched as materialized (
-       select k.workspace_id, k.id as key_id, k.created_by as member_id from api_keys k
-       where $1::text[] is null or (k.workspace_id, k.id) in (select * from unnest($1::text[], $2::text[]))
+       select k.workspace_id, k.id as key_id, k.created_by as member_id from ${seen === null ? everyKey : keysSeen}
      ),
      refused as (
        select k.workspace_id, r.layer as scope, r.cap_window,
@@ -174,23 +187,24 @@ function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Re
        from api_keys k where (k.workspace_id, k.id) in (select workspace_id, key_id from touched)
      )
      insert into spend_alerts (workspace_id, scope, scope_id, cap_window, period_start, cap_nano, threshold, spent_nano, created_at)
-     select c.workspace_id, c.scope, c.scope_id, n.cap_window,
-       (array[date '0001-01-01', date_trunc('month', $3::date::timestamp)::date,
-         date_trunc('week', $3::date::timestamp)::date, $3::date])[x.place],
-       x.cap, t.threshold, x.spent, $4
+     select c.workspace_id, c.scope, c.scope_id, n.cap_window, n.period_start, x.cap, t.threshold, x.spent, $4
      from capped c
      left join ledger_counters s on s.workspace_id = c.workspace_id and s.scope = c.scope and s.scope_id = c.scope_id
      cross join lateral unnest(c.caps, array[coalesce(s.total_nano, 0),
        case when s.last_day >= date_trunc('month', $3::date::timestamp)::date then s.month_nano else 0 end,
        case when s.last_day >= date_trunc('week', $3::date::timestamp)::date then s.week_nano else 0 end,
        case when s.last_day >= $3::date then s.day_nano else 0 end]) with ordinality as x (cap, spent, place)
-     cross join lateral (select (array['total', 'monthly', 'weekly', 'daily'])[x.place] as cap_window) n
+     cross join lateral (select (array['total', 'monthly', 'weekly', 'daily'])[x.place] as cap_window,
+       (array[date '0001-01-01', date_trunc('month', $3::date::timestamp)::date,
+         date_trunc('week', $3::date::timestamp)::date, $3::date])[x.place] as period_start) n
      join workspaces w on w.id = c.workspace_id
      cross join unnest(w.alert_thresholds) as t (threshold)
      where x.cap > 0 and (x.spent::numeric * 100 >= x.cap::numeric * t.threshold
        or t.threshold = 100 and c.hard and (c.workspace_id, c.scope, c.scope_id, n.cap_window) in (
          select r.workspace_id, r.scope, r.scope_id, r.cap_window from refused r))
-     order by 1, 2, 3, 4, 7
+       and not exists (select from spend_alerts a where a.workspace_id = c.workspace_id and a.scope = c.scope and a.scope_id = c.scope_id
+         and a.cap_window = n.cap_window and a.period_start = n.period_start and a.cap_nano = x.cap and a.threshold = t.threshold)
+     order by 1, 2, 3, 4, 7 limit ${alertsMax}
      on conflict do nothing
      returning workspace_id, scope, scope_id, cap_window, cap_nano, threshold, spent_nano`,
     [
@@ -203,7 +217,7 @@ function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Re
       refusals.map(({ layer }) => layer),
       refusals.map(({ window }) => window),
     ],
-    { name: "spend_alerts_add" },
+    { name: seen === null ? "spend_alerts_add_all" : "spend_alerts_add" },
   );
 }
 
