@@ -18,6 +18,11 @@ export interface LoadOptions {
   readonly model: string;
   /** The last user text: a sandbox script, or anything. */
   readonly text: string;
+  /**
+   * Calls that are open at once at most: what is due beyond that is left out. On a machine that cannot keep up, calls then
+   * wait for each other, and do not fail at the test's own listener. No bound when absent.
+   */
+  readonly openMax?: number;
   /** True once no further call is to be begun. */
   until(): boolean;
   /** What became of a call that was cut, where somebody wants to know. */
@@ -30,14 +35,19 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /** Begins calls at a steady rate, every second one streamed, and resolves when all of them have ended. */
 export async function drive(options: LoadOptions, load: Load): Promise<void> {
+  const { perSecond, openMax = Infinity } = options;
   const calls: Promise<void>[] = [];
   const started = performance.now();
+  let open = 0;
+  let leftOut = 0;
   while (!options.until()) {
-    const due = ((performance.now() - started) / 1000) * options.perSecond;
-    while (calls.length < due) {
+    const due = ((performance.now() - started) / 1000) * perSecond - leftOut;
+    while (calls.length < due && open < openMax) {
       load.begun += 1;
-      calls.push(oneCall(options, load, calls.length % 2 === 0));
+      open += 1;
+      calls.push(oneCall(options, load, calls.length % 2 === 0).finally(() => (open -= 1)));
     }
+    leftOut += Math.max(Math.floor(due) - calls.length, 0);
     await sleep(5);
   }
   await Promise.all(calls);

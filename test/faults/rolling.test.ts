@@ -18,6 +18,8 @@ const script = { reply: "a short answer", delay_ms: 60, usage: { input: 10, outp
 const text = `#sandbox ${JSON.stringify(script)}`;
 const gatewayCount = inForm(2, 3);
 const perSecond = inForm(60, 200);
+/** Where each takes 60 ms, a dozen are open. */
+const openMax = 100;
 const rounds = inForm(1, 4);
 
 const onCut = (reason: string): void => console.log(`rolling: a call was cut: ${reason}`);
@@ -126,7 +128,16 @@ describe.each([
     const load = newLoad();
     let over = false;
     const driven = drive(
-      { url: balancer.url, key, model: "sandbox/chat", perSecond, text, until: () => over, onCut },
+      {
+        url: balancer.url,
+        key,
+        model: "sandbox/chat",
+        perSecond,
+        openMax,
+        text,
+        until: () => over,
+        onCut,
+      },
       load,
     );
     const busy = (at: number) =>
@@ -167,7 +178,7 @@ describe.each([
       let over = false;
       const until = () => over;
       const driven = drive(
-        { url: balancer.url, key, model: "sandbox/chat", perSecond, text, until, onCut },
+        { url: balancer.url, key, model: "sandbox/chat", perSecond, openMax, text, until, onCut },
         load,
       );
       const whole = (more: number): Promise<true> => {
