@@ -90,7 +90,7 @@ function readPrice(text: string): MediaPrice {
   ) as MediaPrice;
 }
 
-/** Adds a row of work that is done; JSON columns are given as JSON text. */
+/** Adds a row of work that is done, once: the answer to a commit that added it may be lost. JSON columns are given as JSON text. */
 export async function insertRow(
   tx: Queryable,
   row: Partial<Readonly<Record<keyof TaskRow | "due_at" | "upstream_model", unknown>>>,
@@ -98,7 +98,8 @@ export async function insertRow(
   const columns = Object.keys(row);
   const places = columns.map((_, index) => `$${index + 1}`);
   await tx.query(
-    `insert into tasks (${columns.join(", ")}) values (${places.join(", ")})`,
+    `insert into tasks (${columns.join(", ")}) values (${places.join(", ")})
+     on conflict (workspace_id, id) do nothing`,
     Object.values(row),
   );
 }

@@ -1,0 +1,50 @@
+// The commit that charges an image call is done, and its answer is lost on the way: the connection broke just then.
+import { afterEach, expect, it, vi } from "vitest";
+import { modelA, modelB, picture, prompted, startImages, type ImageBench } from "./support.ts";
+
+let bench: ImageBench;
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await bench.close();
+});
+
+/** Loses the answer to the first commit with a charge in it. */
+function loseCharge(): { lost: number } {
+  const { database } = bench;
+  const transaction = database.transaction.bind(database);
+  const seen = { lost: 0 };
+  vi.spyOn(database, "transaction").mockImplementation(async (work, options) => {
+    const value = await transaction(work, options);
+    if ((value as { kind?: string } | undefined)?.kind === "charge") {
+      seen.lost += 1;
+      if (seen.lost === 1) throw new Error("Connection terminated unexpectedly");
+    }
+    return value;
+  });
+  return seen;
+}
+
+it("T67, EDIT2-35: an edit that was charged is answered, and its picture is kept", async () => {
+  bench = await startImages();
+  const seen = loseCharge();
+  const image = await picture();
+  const answer = await bench.edit({ model: modelB, prompt: prompted() }, { image });
+  const text = await answer.text();
+  expect(answer.status, text).toBe(200);
+  expect(seen.lost).toBe(2);
+  const { gw } = JSON.parse(text) as { gw: { cost_nano: string; images: { url: string }[] } };
+  expect((await bench.state()).chargedNano).toBe(BigInt(gw.cost_nano));
+  const kept = await fetch(gw.images[0]!.url);
+  expect(kept.status).toBe(200);
+  expect(await bench.database.query("select status from tasks")).toEqual([{ status: "succeeded" }]);
+});
+
+it("T67: a picture that was charged is answered once more to who sends its key again", async () => {
+  bench = await startImages();
+  loseCharge();
+  const fields = { model: modelA, prompt: prompted() };
+  const first = await bench.generate(fields, { "idempotency-key": "one" });
+  expect(first.status).toBe(200);
+  const again = await bench.generate(fields, { "idempotency-key": "one" });
+  expect([again.status, await again.text()]).toEqual([200, await first.text()]);
+});
