@@ -3,6 +3,7 @@
  * than it was asked for (T14, T15). Each reader says what the answer costs, and keeps its end back until that is charged.
  */
 import { answerBounds } from "../base/answer-json.ts";
+import type { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { scanJson } from "../base/json-scan.ts";
@@ -10,7 +11,7 @@ import { noteParams } from "../base/notes.ts";
 import { createSseParser, SseOverflowError, type SseEvent } from "../base/sse.ts";
 import { textOf } from "../base/text.ts";
 import { priceUsage } from "../catalog/index.ts";
-import type { JsonObject, Route, StreamSeen } from "../protocols/index.ts";
+import type { JsonObject, Route, StreamSeen, StreamTap } from "../protocols/index.ts";
 import {
   answerBytesMax,
   answeredError,
@@ -22,7 +23,7 @@ import type { Answered, CallContext } from "./context.ts";
 import { noteSaid } from "./hooks.ts";
 import { meterPartial, meterUnderWay, meterWhole, textOfCut, type Metered } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
-import { recordFirstToken } from "./record.ts";
+import { recordFailure, recordFirstToken } from "./record.ts";
 
 import { relayStream, unreadStream } from "./text-stream.ts";
 
@@ -104,17 +105,24 @@ export async function answerStream(
   // Costs of upstream errors are absorbed by the platform (BILL-22); the caller gets the error inside the stream (T16).
   if (end.kind === "broken") throw end.error;
   const { seen } = tap;
-  const isCut = end.kind === "client_gone";
-  const metered = await (isCut
-    ? meterCut(context, candidate, seen)
-    : meterWhole(seen.usage, context.inputEstimate, () => seen.text));
+  const metered = await (end.kind === "complete"
+    ? meterWhole(seen.usage, context.inputEstimate, () => seen.text)
+    : meterCut(context, candidate, seen));
   return answeredFor(context, candidate, metered, () => {
     noteSaid(context, () => ({ text: seen.text }));
-    if (!isCut) context.reply.end(tap.release(metered.usage));
+    if (end.kind === "complete") context.reply.end(tap.release(metered.usage));
+    else if (end.kind === "held_back") endHeldBack(context, tap, end.error);
   });
 }
 
-/** A stream that its client left: what arrived, or all that was reserved where the vendor goes on without it. */
+/** Charged, and no whole answer all the same. */
+function endHeldBack({ record, reply }: CallContext, tap: StreamTap, error: GatewayError): void {
+  if (reply.gone) return;
+  recordFailure(record, error);
+  reply.end(tap.fail(error));
+}
+
+/** A stream that its client left or held back: what arrived, or all that was reserved where the vendor goes on without it. */
 const meterCut = (
   { inputEstimate }: CallContext,
   { reservedOutputTokens }: Candidate,

@@ -17,10 +17,15 @@ import type { Reply } from "./reply.ts";
 export type StreamEnd =
   | { readonly kind: "complete" }
   | { readonly kind: "client_gone" }
+  /** It broke after its client had held it back: of that the upstream is not to blame. */
+  | { readonly kind: "held_back"; readonly error: GatewayError }
   | { readonly kind: "broken"; readonly error: GatewayError };
 
 /** After the protocol's last word, how long to wait for the upstream to close before going on without. */
 const lingerMs = 1_000;
+
+/** A stream that its client has held back for so long at a time may break for it: vendors do not wait for ever. */
+const patienceMs = 10_000;
 
 interface RelayOptions {
   readonly exchange: Exchange;
@@ -36,7 +41,7 @@ interface RelayOptions {
 export function relayStream(options: RelayOptions): Promise<StreamEnd> {
   return new Promise((resolve, reject) => {
     const relay = new Relay(options, resolve, reject);
-    options.reply.onDrain(() => options.exchange.resume());
+    options.reply.onDrain(() => relay.flow());
     options.exchange.consume(relay);
   });
 }
@@ -55,6 +60,10 @@ class Relay {
   #linger: NodeJS.Timeout | undefined;
   /** Characters of the answer when the wait for the upstream's close began. */
   #written = 0;
+  /** Since when the flow is held back for the client, by the monotonic clock; undefined while it flows. */
+  #heldSince: number | undefined;
+  /** The longest time that it was. */
+  #heldMs = 0;
 
   constructor(
     options: RelayOptions,
@@ -66,6 +75,13 @@ class Relay {
     this.#reject = reject;
   }
 
+  /** The client takes more. */
+  flow(): void {
+    this.#heldMs = this.#longestHeldMs();
+    this.#heldSince = undefined;
+    this.#options.exchange.resume();
+  }
+
   data(chunk: Buffer): void {
     this.#send(() => this.#tapped(this.#parser.push(chunk)));
   }
@@ -74,7 +90,7 @@ class Relay {
     this.#send(() => this.#tapped(this.#parser.end()));
     this.#send(() => this.#options.tap.end?.() ?? []);
     if (this.#options.tap.seen.ended) this.#finish({ kind: "complete" });
-    else this.#broke(new BadAnswerError("its stream ended before the answer was complete"));
+    else this.#cut(new BadAnswerError("its stream ended before the answer was complete"));
   }
 
   fail(error: ExchangeError): void {
@@ -82,7 +98,7 @@ class Relay {
     if (this.#options.tap.seen.ended) this.#finish({ kind: "complete" });
     else if (error.failure === "aborted" && this.#firstFrameSeen)
       this.#finish({ kind: "client_gone" });
-    else this.#broke(error);
+    else this.#cut(error);
   }
 
   /** What goes on of the events of one read: all of it leaves in one write. */
@@ -104,7 +120,7 @@ class Relay {
           this.#firstFrameSeen = true;
           this.#options.onFirstFrame();
         }
-        if (!reply.gone && !reply.write(frames)) exchange.pause();
+        if (!reply.gone && !reply.write(frames)) this.#hold();
       }
     } catch (error) {
       this.#broke(new BadAnswerError(unreadStream(error), { cause: error }));
@@ -141,6 +157,23 @@ class Relay {
     }, lingerMs);
   }
 
+  #hold(): void {
+    this.#heldSince ??= performance.now();
+    this.#options.exchange.pause();
+  }
+
+  #longestHeldMs(): number {
+    const heldMs = this.#heldSince === undefined ? 0 : performance.now() - this.#heldSince;
+    return Math.max(this.#heldMs, heldMs);
+  }
+
+  /** It ended too early. While it is held back the upstream's close is not seen: that comes with what was left of it. */
+  #cut(cause: ExchangeError | BadAnswerError): void {
+    const isHeld = this.#heldSince !== undefined || this.#heldMs >= patienceMs;
+    if (isHeld && !this.#options.reply.gone) this.#finish({ kind: "held_back", error: tooSlow() });
+    else this.#broke(cause);
+  }
+
   #broke(cause: ExchangeError | BadAnswerError): void {
     if (this.#settled) return;
     if (!this.#firstFrameSeen) {
@@ -159,6 +192,12 @@ class Relay {
     this.#resolve(end);
   }
 }
+
+const tooSlow = (): GatewayError =>
+  new GatewayError(
+    "upstream_error",
+    "The answer was read so slowly that its provider's connection ended before it was complete. What arrived of it is charged.",
+  );
 
 /** What the caller of an answer that had begun is told. A refusal keeps its code: callers act on it. */
 function brokenBy(cause: ExchangeError | BadAnswerError): GatewayError {

@@ -1,0 +1,91 @@
+// A stream that ends too early: whose doing it is, where its client had held it back. T62.
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { relayStream, type StreamEnd } from "../../src/calls/text-stream.ts";
+import type { Reply } from "../../src/calls/reply.ts";
+import type { SseEvent } from "../../src/base/sse.ts";
+import type { StreamTap } from "../../src/protocols/index.ts";
+import { ExchangeError, type Exchange } from "../../src/upstream/index.ts";
+
+type Consumer = Parameters<Exchange["consume"]>[0];
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A stream of which one frame was sent, which its client did not take at once. */
+function held() {
+  let consumer!: Consumer;
+  let drain!: () => void;
+  let flows = true;
+  const exchange = {
+    consume: (given: Consumer) => void (consumer = given),
+    pause: () => void (flows = false),
+    resume: () => void (flows = true),
+    abort: () => undefined,
+  } as Partial<Exchange> as Exchange;
+  const tap = {
+    seen: { text: "Hello", ended: false },
+    push: (event: SseEvent) => [event],
+  } as unknown as StreamTap;
+  const reply = {
+    gone: false,
+    write: () => false,
+    onDrain: (handler: () => void) => void (drain = handler),
+  };
+  const options = {
+    exchange,
+    tap,
+    reply: reply as unknown as Reply,
+    onFirstFrame: () => undefined,
+  };
+  const ended: Promise<StreamEnd> = relayStream(options);
+  const send = () => consumer.data(Buffer.from("data: {}\n\n"));
+  send();
+  expect(flows).toBe(false);
+  return { ended, reply, send, drain: () => drain(), consumer: () => consumer };
+}
+
+const broken = () => new ExchangeError("broken", "the connection to the upstream broke");
+const kindOf = async (ended: Promise<StreamEnd>) => (await ended).kind;
+
+it.each([
+  ["while it is held back", 0, false, "held_back"],
+  ["after it was held back for long", 10_000, true, "held_back"],
+  ["after it was held back for a moment", 9_999, true, "broken"],
+])("BILL-21, BILL-22: a stream that breaks %s", async (_when, heldMs, isRead, kind) => {
+  const { ended, drain, consumer } = held();
+  vi.advanceTimersByTime(heldMs);
+  if (isRead) drain();
+  consumer().fail(broken());
+  expect(await kindOf(ended)).toBe(kind);
+});
+
+it("BILL-22: several short waits are not one long one", async () => {
+  const { ended, drain, send, consumer } = held();
+  for (let wait = 0; wait < 3; wait += 1) {
+    vi.advanceTimersByTime(6_000);
+    drain();
+    send();
+  }
+  drain();
+  consumer().fail(broken());
+  expect(await kindOf(ended)).toBe("broken");
+});
+
+it("BILL-21: a stream that its vendor closes after its client had stopped reading for long", async () => {
+  const { ended, drain, send, consumer } = held();
+  // What came meanwhile does not begin the wait anew.
+  vi.advanceTimersByTime(6_000);
+  send();
+  vi.advanceTimersByTime(6_000);
+  drain();
+  consumer().end();
+  expect(await kindOf(ended)).toBe("held_back");
+});
+
+it("BILL-22: a stream that is drained for a client that has left, and breaks, is its vendor's fault as ever", async () => {
+  const { ended, reply, consumer } = held();
+  vi.advanceTimersByTime(60_000);
+  reply.gone = true;
+  consumer().fail(broken());
+  expect(await kindOf(ended)).toBe("broken");
+});

@@ -1,0 +1,74 @@
+// A client that hardly reads: the gateway holds the vendor back for it until the call's time is over. The vendor bills what it wrote,
+// so the client that let it come to that pays what arrived. T62.
+import { connect, type Socket } from "node:net";
+import type { ServerResponse } from "node:http";
+import { countTokens } from "gpt-tokenizer";
+import { afterEach, expect, it } from "vitest";
+import { chatConfig, delta, describeGateways, eventually, talk, type Bench } from "./support.ts";
+
+const config = (url: string) =>
+  chatConfig(url, 'price: { input: "3", output: "15" }', { provider: "timeouts: { total_s: 3 }" });
+
+const piece = "fox ".repeat(16 * 1024);
+
+/** The end of what the client gets, once it reads. */
+async function rest(socket: Socket): Promise<string> {
+  let text = "";
+  socket.setEncoding("utf8");
+  socket.on("data", (data: string) => (text = (text + data).slice(-2_000)));
+  socket.resume();
+  await eventually(() => text.endsWith("0\r\n\r\n") || undefined, "the end of the answer");
+  return text;
+}
+
+async function call(bench: Bench): Promise<Socket> {
+  const { port, hostname } = new URL(bench.url);
+  const socket = connect(Number(port), hostname);
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.pause();
+  const text = JSON.stringify(talk({ stream: true }));
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${bench.key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
+  return socket;
+}
+
+describeGateways("clients that hold the vendor back", { config }, (bench) => {
+  afterEach(() => bench().expectClean());
+
+  it("BILL-21 T62: until the call's time is over: what arrived is charged, and the provider is not to blame", async () => {
+    let held: ServerResponse | undefined;
+    bench().up.answer(async (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      for (;;) {
+        if (response.write(delta(piece))) continue;
+        held = response;
+        await new Promise((resume) => response.once("drain", resume));
+      }
+    });
+    const before = await bench().rowIds();
+    const socket = await call(bench());
+    let seen = -1;
+    // All that fits on the way is there: the vendor stands still.
+    await eventually(() => {
+      const sent = held?.socket?.bytesWritten ?? 0;
+      const stands = sent > 0 && sent === seen;
+      seen = sent;
+      return stands || undefined;
+    }, "back-pressure up to the vendor");
+    const row = await bench().newestRow(before);
+    expect(row).toMatchObject({ status: "failed", usage_source: "estimated" });
+    const { outputTokens } = row.usage!;
+    expect(outputTokens).toBeGreaterThan(countTokens(piece));
+    expect(await bench().entry(row.id)).toMatchObject({
+      kind: "charge",
+      amount_nano: row.cost_nano,
+    });
+    expect(row.cost_nano).toBeGreaterThan(15_000n * BigInt(outputTokens!));
+    // It hears that this is no whole answer.
+    expect(await rest(socket)).toContain("upstream_error");
+    expect(row.attempts).toMatchObject([{ outcome: "ok" }]);
+    socket.destroy();
+  });
+});
