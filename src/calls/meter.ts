@@ -61,17 +61,24 @@ export function meterWhole(
   return reported ? { usage: reported, source: "upstream" } : estimate(inputEstimate, text());
 }
 
+/** What had arrived of an answer. */
+interface Arrived {
+  readonly text: string;
+  /** Where its vendor had told no input yet: what was seen beside tokens, such as searches. */
+  readonly seen: Usage | undefined;
+}
+
 /**
  * The usage of an answer that its vendor still works at, and will tell nobody here: what was reserved for it. What it comes to is
- * billed by the vendor all the same. `text`: what of it arrived.
+ * billed by the vendor all the same.
  */
 export async function meterUnderWay(
   inputTokens: number,
   reservedTokens: number,
-  text = "",
+  { text, seen }: Arrived = { text: "", seen: undefined },
 ): Promise<Metered> {
   const outputTokens = Math.max(reservedTokens, await tokensIn(text));
-  return { usage: { ...noUsage, inputTokens, outputTokens }, source: "estimated" };
+  return { usage: { ...noUsage, ...seen, inputTokens, outputTokens }, source: "estimated" };
 }
 
 async function estimate(inputTokens: number, text: string): Promise<Metered> {
@@ -79,18 +86,22 @@ async function estimate(inputTokens: number, text: string): Promise<Metered> {
   return { usage: { ...noUsage, inputTokens, outputTokens }, source: "estimated" };
 }
 
+/** No input before the end is not a count yet: some vendors tell zeros with every frame, and the true numbers with the last one. */
+export const tellsInput = (reported: Usage | undefined): reported is Usage =>
+  reported !== undefined && reported.inputTokens > 0;
+
 /**
  * The usage of an answer that its caller left before the end: what the vendor had reported by then,
- * and at least the tokens of the text that had arrived. No input by then is not a count yet: some vendors tell zeros with
- * every frame, and the true numbers with the last one.
+ * and at least the tokens of the text that had arrived.
  */
 export async function meterPartial(
   reported: Usage | undefined,
   inputEstimate: number,
   text: string,
 ): Promise<Metered> {
-  const isTold = reported !== undefined && reported.inputTokens > 0;
-  const usage = isTold ? reported : { ...noUsage, ...reported, inputTokens: inputEstimate };
+  const usage = tellsInput(reported)
+    ? reported
+    : { ...noUsage, ...reported, inputTokens: inputEstimate };
   return {
     usage: { ...usage, outputTokens: Math.max(usage.outputTokens, await tokensIn(text)) },
     source: "estimated",

@@ -21,7 +21,14 @@ import {
 } from "../upstream/index.ts";
 import type { Answered, CallContext } from "./context.ts";
 import { noteSaid } from "./hooks.ts";
-import { meterPartial, meterUnderWay, meterWhole, textOfCut, type Metered } from "./meter.ts";
+import {
+  meterPartial,
+  meterUnderWay,
+  meterWhole,
+  tellsInput,
+  textOfCut,
+  type Metered,
+} from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
 import { recordFailure, recordFirstToken } from "./record.ts";
 
@@ -128,8 +135,8 @@ const meterCut = (
   { reservedOutputTokens }: Candidate,
   { usage, text, goesOn }: StreamSeen,
 ): Promise<Metered> =>
-  goesOn === true && usage === undefined
-    ? meterUnderWay(inputEstimate, reservedOutputTokens, text)
+  goesOn === true && !tellsInput(usage)
+    ? meterUnderWay(inputEstimate, reservedOutputTokens, { text, seen: usage })
     : meterPartial(usage, inputEstimate, text);
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {

@@ -17,6 +17,16 @@ interface Noted {
 }
 const rowOf = async (response: Response) => (await world.row(response)) as unknown as Noted;
 
+/** Reads a stream until a text has come, and leaves. */
+async function leaveAt(answered: Response, seen: string): Promise<void> {
+  const reader = answered.body!.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  while (!text.includes(seen))
+    text += decoder.decode((await reader.read()).value, { stream: true });
+  await reader.cancel();
+}
+
 it("BILL-04 RESP-30: a response that its vendor works at in the background is charged what was reserved for it", async () => {
   const queued = {
     ...(responses.whole() as object),
@@ -52,15 +62,25 @@ it.each([
     const extra = { background, max_output_tokens: 1_000 };
     const model = `${responses.model}:first`;
     const answered = await world.call(responses, { model, stream: true, extra });
-    const reader = answered.body!.getReader();
-    const decoder = new TextDecoder();
-    let text = "";
-    while (!text.includes("output_text.delta"))
-      text += decoder.decode((await reader.read()).value, { stream: true });
-    await reader.cancel();
+    await leaveAt(answered, "output_text.delta");
     const { usage, usage_source, cost_nano } = await rowOf(answered);
     expect(usage_source).toBe("estimated");
     expect(usage).toMatchObject({ outputTokens });
     expect(cost_nano).toBe(BigInt(usage["inputTokens"]! * 1_000 + outputTokens * 10_000));
   },
 );
+
+it("BILL-04 RESP-30 T62: so it is after a search at the vendor, which is counted beside", async () => {
+  const until = responses.frames.findIndex((frame) => frame.includes("output_text.delta")) + 1;
+  const item = { type: "web_search_call", id: "ws_1", status: "completed" };
+  const type = "response.output_item.done";
+  const searched = `event: ${type}\ndata: ${JSON.stringify({ type, output_index: 0, item })}\n\n`;
+  const [created, ...frames] = responses.frames.slice(0, until);
+  world.answer(stream([created!, searched, ...frames], () => undefined));
+  const extra = { background: true, max_output_tokens: 1_000 };
+  const model = `${responses.model}:first`;
+  const answered = await world.call(responses, { model, stream: true, extra });
+  await leaveAt(answered, "output_text.delta");
+  const { usage } = await rowOf(answered);
+  expect(usage).toMatchObject({ outputTokens: 1_000, webSearches: 1 });
+});
