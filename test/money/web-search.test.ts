@@ -228,19 +228,45 @@ describeGateways("web searches", { config }, (bench) => {
     await bench().expectClean();
   });
 
-  it("T47: a stream that its caller left is charged the searches that were seen", async () => {
-    bench().up.answer((_request, answer) => {
-      answer.writeHead(200, { "content-type": "text/event-stream" }).write(created + itemFrames);
+  const found = (index: number, content: unknown) =>
+    named("content_block_start", {
+      index,
+      content_block: { type: "web_search_tool_result", tool_use_id: `srv_${index}`, content },
     });
-    const body = { ...responses.body, stream: true };
-    const answered = await bench().post(responses.path, body);
-    const reader = answered.body!.getReader();
-    let seen = "";
-    while (!seen.includes("ws_3")) seen += new TextDecoder().decode((await reader.read()).value);
-    await reader.cancel();
-    const { usage, cost_nano: cost } = await bench().logRow(idOf(answered));
-    expect(usage).toMatchObject({ webSearches: 2 });
-    expect(cost).toBeGreaterThan(20_000_000n);
-    expect(await bench().entry(idOf(answered))).toMatchObject({ amount_nano: cost });
+  const started = named("message_start", {
+    message: {
+      ...message,
+      content: [],
+      stop_reason: null,
+      usage: { input_tokens: 100, output_tokens: 1 },
+    },
   });
+  const failed = { type: "web_search_tool_result_error", error_code: "unavailable" };
+
+  it.each([
+    { name: "responses", ...responses, begun: created + itemFrames, last: "ws_3" },
+    {
+      name: "messages",
+      ...messages,
+      begun: started + found(0, []) + found(1, failed) + found(2, []),
+      last: "srv_2",
+    },
+  ])(
+    "T47: a stream of $name that its caller left is charged the searches that were seen",
+    async (row) => {
+      const { path, body, begun, last } = row;
+      bench().up.answer((_request, answer) => {
+        answer.writeHead(200, { "content-type": "text/event-stream" }).write(begun);
+      });
+      const answered = await bench().post(path, { ...body, stream: true });
+      const reader = answered.body!.getReader();
+      let seen = "";
+      while (!seen.includes(last)) seen += new TextDecoder().decode((await reader.read()).value);
+      await reader.cancel();
+      const { usage, cost_nano: cost } = await bench().logRow(idOf(answered));
+      expect(usage).toMatchObject({ webSearches: 2 });
+      expect(cost).toBeGreaterThan(20_000_000n);
+      expect(await bench().entry(idOf(answered))).toMatchObject({ amount_nano: cost });
+    },
+  );
 });

@@ -6,9 +6,10 @@
 import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import { reportedCount, type Usage } from "../../base/usage.ts";
+import { noUsage, reportedCount, type Usage } from "../../base/usage.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
+import { withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { decodeUsage, mergeUsage, namesInput, tellsInput } from "./usage.ts";
 import { varying } from "./varying.ts";
@@ -59,16 +60,20 @@ export class MessagesReader {
   #awaitsInput = false;
   /** Whether the output was told of the answer, and not only of its start, where vendors say 1. */
   #tellsOutput = false;
+  /** Searches that were seen so far. */
+  #searches = 0;
 
   /**
    * So far, and of an answer that is over what was told of all of it. Output without any input is not told whole; all zeros
-   * are (T61).
+   * are (T61). Searches are told at the end: before it those count that were seen.
    */
   get usage(): Usage | undefined {
     const isWhole = this.stop !== undefined || this.#phase === "over";
     if (isWhole && !this.#tellsOutput) return undefined;
-    const usage = this.#tellsUsage ? decodeUsage(this.wireUsage) : undefined;
-    return this.#awaitsInput && usage && usage.outputTokens > 0 ? undefined : usage;
+    const told = this.#tellsUsage ? decodeUsage(this.wireUsage) : undefined;
+    const usage = this.#awaitsInput && told && told.outputTokens > 0 ? undefined : told;
+    if (isWhole || this.#searches <= (usage?.webSearches ?? 0)) return usage;
+    return withSearches(usage ?? noUsage, this.#searches);
   }
 
   /** True once the answer has begun. */
@@ -147,6 +152,9 @@ export class MessagesReader {
   #takeBlock(block: WireObject): void {
     this.#hasContent = true;
     this.hasToolCall ||= block["type"] === "tool_use";
+    // One that failed has no list, and costs nothing.
+    if (block["type"] === "web_search_tool_result" && Array.isArray(block["content"]))
+      this.#searches += 1;
   }
 
   #takeUsage(usage: unknown): boolean {
