@@ -5,12 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
-import {
-  answeredError,
-  BadAnswerError,
-  type Exchange,
-  type ExchangeError,
-} from "../upstream/index.ts";
+import { answeredError, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
 import type { Reply } from "./reply.ts";
 
 /** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
@@ -169,7 +164,9 @@ class Relay {
 
   /** It ended too early. While it is held back the upstream's close is not seen: that comes with what was left of it. */
   #cut(cause: ExchangeError | BadAnswerError): void {
-    const isHeld = this.#heldSince !== undefined || this.#heldMs >= patienceMs;
+    const isOurEnd = cause instanceof ExchangeError && cause.failure === "total_timeout";
+    const isHeld =
+      this.#longestHeldMs() >= patienceMs || (isOurEnd && this.#heldSince !== undefined);
     if (isHeld && !this.#options.reply.gone) this.#finish({ kind: "held_back", error: tooSlow() });
     else this.#broke(cause);
   }
