@@ -222,7 +222,8 @@ export const errorCatalogue = {
   upstream_error: {
     status: 502,
     type: "upstream_error",
-    meaning: "Every provider that was tried failed. Nothing was charged.",
+    meaning:
+      "Every provider that was tried failed. Nothing was charged, but for a stream that was read too slowly: its message says so.",
   },
   no_provider_available: {
     status: 503,

@@ -87,7 +87,7 @@ async function estimate(inputTokens: number, text: string): Promise<Metered> {
 }
 
 /** No input before the end is not a count yet: some vendors tell zeros with every frame, and the true numbers with the last one. */
-export const tellsInput = (reported: Usage | undefined): reported is Usage =>
+export const tellsInput = (reported: Usage | undefined): boolean =>
   reported !== undefined && reported.inputTokens > 0;
 
 /**
@@ -99,9 +99,8 @@ export async function meterPartial(
   inputEstimate: number,
   text: string,
 ): Promise<Metered> {
-  const usage = tellsInput(reported)
-    ? reported
-    : { ...noUsage, ...reported, inputTokens: inputEstimate };
+  const input = tellsInput(reported) ? undefined : { inputTokens: inputEstimate };
+  const usage = { ...noUsage, ...reported, ...input };
   return {
     usage: { ...usage, outputTokens: Math.max(usage.outputTokens, await tokensIn(text)) },
     source: "estimated",
