@@ -326,7 +326,7 @@ ${content()}
 
 Results of tools follow their calls directly, in the order of the calls; calls without a result, and results without
 a call, are removed and reported. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
-At Mistral's models ids of calls have nine characters, and a short answer stands between results and the user's next words.
+At Mistral's models ids of calls have nine characters, and a short answer stands between results and the user's next words. That one is reported.
 Google's SDKs send a streamed answer back as its pieces: to other protocols, a model's neighbouring texts of generateContent go on without a break.
 Signatures of reasoning go back to the protocol that gave them, and to no other. A call that another vendor made has
 \`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.

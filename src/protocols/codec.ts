@@ -98,6 +98,8 @@ export interface UpstreamCodec {
   forModel?(model: string): UpstreamCodec;
   /** Total: `fit` has already removed what the protocol cannot carry. `model` is the upstream's own name. */
   encodeRequest(request: CanonicalRequest, model: string): JsonObject;
+  /** What it wrote into the conversation of such a request beyond the caller's, as the detail of a note; absent: nothing. */
+  addedTo?(body: JsonObject): string | undefined;
   decodeResponse(body: JsonObject): CanonicalResponse;
   encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
   decodeStream(): Transducer<SseEvent, CanonicalEvent>;

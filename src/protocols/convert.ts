@@ -26,7 +26,7 @@ import { fit } from "./fit.ts";
 import type { Limits } from "./limits.ts";
 import { answerContext, decoded, PassThroughRoute, type Route, type RouteInput } from "./route.ts";
 import { createTextLog } from "./text-log.ts";
-import { tidy } from "./tidy.ts";
+import { containerOf, tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
 import { collectFrames } from "./whole.ts";
 
@@ -55,13 +55,19 @@ function convertedRoute(given: RouteInput): Route {
   const context = answerContext(input, request);
   const { direct } = upstream;
   const { upstream: asked } = given;
+  const sent = upstream.encodeRequest(fitted, input.upstreamModel);
+  const added = upstream.addedTo?.(sent);
+  const addition: Note[] =
+    added === undefined
+      ? []
+      : [{ param: containerOf[caller.name], kind: "rewritten", detail: added }];
   const decode = decodeOnce(upstream);
   const encode = (response: CanonicalResponse, usage: Usage): JsonObject =>
     caller.encodeResponse({ ...response, usage: response.usage ?? usage }, context);
   return {
     kind: "converted",
-    body: upstream.encodeRequest(fitted, input.upstreamModel),
-    notes: inRequestOrder([...(own?.notes ?? []), ...notes], given.body),
+    body: sent,
+    notes: inRequestOrder([...(own?.notes ?? []), ...notes, ...addition], given.body),
     askedOutputTokens: fitted.maxOutputTokens,
     failure: (answer) => direct.failure(answer) ?? failureIn(decode(answer)),
     isUnderWay: () => false,

@@ -43,6 +43,20 @@ describe("a conversation with calls", () => {
     },
   );
 
+  it.each([
+    ["devstral-medium-latest", [{ param: "messages", kind: "rewritten" }]],
+    ["gpt-5.2", []],
+  ])("T33: the caller reads that something was added, at %s", (model, notes) => {
+    expect(routeOf("messages", "chat", conversation, model).notes).toMatchObject(notes);
+  });
+
+  it("T33: nothing is said of an addition where none was needed", () => {
+    const messages = (conversation["messages"] as Body[]).slice(0, 2);
+    const content = [result("toolu_01ABC"), result("aB3dE6gH9")];
+    const body = { ...conversation, messages: [...messages, { role: "user", content }] };
+    expect(routeOf("messages", "chat", body, "devstral-medium-latest").notes).toEqual([]);
+  });
+
   it("goes on as it is to other models", () => {
     expect(sent("gpt-5.2").map(({ role }) => role)).toEqual([
       "user",

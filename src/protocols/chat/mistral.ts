@@ -19,7 +19,12 @@ export const mistralCodec = (chat: Codec): UpstreamCodec => ({
     const body = chat.encodeRequest(request, model);
     return { ...body, messages: bridged(body["messages"] as Json[]) };
   },
+  // Whoever reads the conversation at the vendor finds words that no caller wrote.
+  addedTo: ({ messages }) => ((messages as Json[]).includes(bridge) ? bridgeNote : undefined),
 });
+
+const bridgeNote =
+  "a short answer added between results of tools and the user's next words: the upstream refuses them side by side";
 
 /** What stands between a result and the user's next words. */
 const bridge: JsonObject = { role: "assistant", content: "I have the results." };
