@@ -65,6 +65,60 @@ describe.each(names.filter((name) => name !== "generate_content"))("to a %s call
   });
 });
 
+const chatAnswer = (reason: string): Body => ({
+  ...byName.chat.whole(),
+  choices: [{ index: 0, message: { role: "assistant", content: "So far" }, finish_reason: reason }],
+});
+const chatFrames = (reason: string): string =>
+  bare(
+    { id: "c", choices: [{ index: 0, delta: { content: "So far" } }] },
+    { id: "c", choices: [{ index: 0, delta: {}, finish_reason: reason }] },
+  );
+
+describe.each(["responses", "messages", "generate_content"] as const)(
+  "words of chat vendors, to a %s caller",
+  (from) => {
+    const cut = { responses: "incomplete", messages: "max_tokens", generate_content: "MAX_TOKENS" };
+    const held = { responses: "incomplete", messages: "refusal", generate_content: "SAFETY" };
+
+    it.each([
+      ["model_length", cut],
+      [
+        "model_context_window_exceeded",
+        // One of the messages protocol's own words.
+        { ...cut, messages: "model_context_window_exceeded" },
+      ],
+      ["sensitive", held],
+      ["content_filter: RECITATION", held],
+    ])("T19: %s is no plain end", async (reason, ends) => {
+      const { answer } = await world.send(from, "chat", {}, json(chatAnswer(reason)));
+      expect(chatEndOf[from](answer)).toBe(ends[from]);
+      const { text } = await world.stream(from, "chat", {}, sse(chatFrames(reason)));
+      expect(text).toContain(`"${ends[from]}"`);
+    });
+
+    it.each([
+      "insufficient_system_resource",
+      "network_error",
+      "abort",
+      "function_call_filter: MALFORMED_FUNCTION_CALL",
+    ])("T16 T60: an answer that ended in %s is none", async (reason) => {
+      const { status } = await world.send(from, "chat", {}, json(chatAnswer(reason)));
+      expect(status).toBe(502);
+      const { text } = await world.stream(from, "chat", {}, sse(chatFrames(reason)));
+      expect(text).toContain("So far");
+      expect(text).toMatch(/"error":\{|"status":"failed"/);
+      expect(text).not.toMatch(/"stop_reason":"|"finishReason":"|response\.completed/);
+    });
+  },
+);
+
+const chatEndOf: Readonly<Record<Exclude<Name, "chat">, (answer: Body) => unknown>> = {
+  responses: (answer) => answer["status"],
+  messages: (answer) => answer["stop_reason"],
+  generate_content: (answer) => at(answer, "candidates", 0, "finishReason"),
+};
+
 const endOf: Readonly<Record<Exclude<Name, "generate_content">, (answer: Body) => unknown>> = {
   chat: (answer) => at(answer, "choices", 0, "finish_reason"),
   responses: (answer) => answer["status"],

@@ -86,7 +86,8 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
   if (choice?.reason !== undefined) {
     // Blocks end with the stream: some vendors send their last piece after the reason.
     state.finish = { reason: choice.reason, stopReason: choice.stopReason };
-    state.isEnding = true;
+    // What ended in an error is told when the stream closes.
+    state.isEnding = decodeFinish(choice.reason, false).reason !== "error";
   }
   const { usage, isSoFar } = state.reader;
   if (seen.tellsUsage && usage)

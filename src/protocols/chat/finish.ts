@@ -7,10 +7,21 @@ const reasons: Readonly<Record<string, Finish["reason"]>> = {
   length: "length",
   // Some vendors keep the API's own name of the limit.
   max_tokens: "length",
+  // Mistral's and Z.ai's words for the end of the model's context.
+  model_length: "length",
+  model_context_window_exceeded: "length",
   tool_calls: "tool_calls",
   function_call: "tool_calls",
   content_filter: "content_filter",
+  // Z.ai.
+  sensitive: "content_filter",
   error: "error",
+  // Answers that were interrupted: DeepSeek, Z.ai, vLLM and SGLang.
+  insufficient_system_resource: "error",
+  network_error: "error",
+  abort: "error",
+  // Google's endpoint of this protocol, for calls that cannot be read; what it calls a reason follows a colon.
+  function_call_filter: "error",
 };
 
 /**
@@ -19,7 +30,8 @@ const reasons: Readonly<Record<string, Finish["reason"]>> = {
  */
 export function decodeFinish(raw: unknown, hasCalls: boolean, stopReason?: unknown): Finish {
   const word = nonEmpty(raw);
-  const reason = rowOf(reasons, word ?? "stop") ?? "stop";
+  const [told = "stop"] = word?.split(":", 1) ?? [];
+  const reason = rowOf(reasons, told) ?? "stop";
   const sequence = nonEmpty(stopReason);
   return {
     reason: reason === "stop" && hasCalls ? "tool_calls" : reason,
