@@ -16,6 +16,7 @@ import {
   type WireError,
 } from "../codec.ts";
 import { streamError } from "../error-object.ts";
+import { isNoArguments, mayBeNoArguments } from "../tool-arguments.ts";
 import { encodeError } from "./errors.ts";
 import { answerId, encodeFinish } from "./response.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
@@ -35,8 +36,10 @@ interface Waiting {
   readonly events: BlockEvent[];
   /** Whether its `content_block_start` was sent. */
   isOpen: boolean;
-  /** White space that came before any other text: sent with that, and not at all without. */
+  /** White space that came before any other text, or a `null` for arguments: sent with what follows, and not at all without. */
   blanks: string;
+  /** Of a call: whether arguments were sent. */
+  hasArguments: boolean;
 }
 
 interface State {
@@ -117,6 +120,8 @@ function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
   });
 }
 
+const untouched = () => ({ isOpen: false, blanks: "", hasArguments: false });
+
 /** The block whose turn it is. */
 const first = ({ queue, head }: State): Waiting | undefined => queue[head];
 
@@ -125,7 +130,7 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   const { block, type } = event;
   if (type.endsWith("_start")) {
     const isReasoning = type === "reasoning_start";
-    const begun: Waiting = { block, isReasoning, events: [], isOpen: false, blanks: "" };
+    const begun: Waiting = { block, isReasoning, events: [], ...untouched() };
     state.queue.push(begun);
     state.waiting.set(block, begun);
   }
@@ -174,7 +179,7 @@ function send(state: State, event: BlockEvent): SseEvent[] {
       return frames;
     }
     case "tool_call_delta":
-      return [delta(state, { type: "input_json_delta", partial_json: event.arguments })];
+      return sendArguments(state, event.arguments);
     default:
       return close(state, event);
   }
@@ -196,6 +201,18 @@ function sendText(state: State, text: string): SseEvent[] {
   return [...frames, delta(state, { type: "text_delta", text: whole })];
 }
 
+/** A piece of a call's arguments. SDKs read an input without any piece as an empty object, which is what `null` means here. */
+function sendArguments(state: State, text: string): SseEvent[] {
+  const head = first(state);
+  const whole = head ? head.blanks + text : text;
+  if (head && !head.hasArguments) {
+    head.blanks = mayBeNoArguments(whole) ? whole : "";
+    if (head.blanks !== "") return [];
+    head.hasArguments = true;
+  }
+  return [delta(state, { type: "input_json_delta", partial_json: whole })];
+}
+
 /** Opens the first block of the queue, unless it is open. */
 function open(state: State, block: object): SseEvent[] {
   const head = first(state);
@@ -215,6 +232,9 @@ function close(state: State, event: BlockEnd): SseEvent[] {
   const signature = event.type === "reasoning_end" ? proofOf(state, event.signature) : undefined;
   const frames = signature ? sign(state, signature) : [];
   const head = takeFirst(state);
+  // A call that was cut within what looked like nothing.
+  if (event.type === "tool_call_end" && head && !isNoArguments(head.blanks))
+    frames.push(delta(state, { type: "input_json_delta", partial_json: head.blanks }));
   if (head?.isOpen) frames.push(frame("content_block_stop", { index: state.next - 1 }));
   return frames;
 }
