@@ -110,7 +110,9 @@ const wireByReason: Readonly<Record<Finish["reason"], string>> = {
 export function encodeFinish(finish: Finish): JsonObject {
   const { reason, raw, stopSequence, explanation } = finish;
   const isOwnWord = raw !== undefined && rowOf(reasonByWire, raw) === reason;
-  const ownWord = stopSequence === undefined ? wireByReason[reason] : "stop_sequence";
+  // A call is there to be made, whichever sequence ended the text around it.
+  const isStopped = reason === "stop" && stopSequence !== undefined;
+  const ownWord = isStopped ? "stop_sequence" : wireByReason[reason];
   const stop = { stop_reason: isOwnWord ? raw : ownWord, stop_sequence: stopSequence ?? null };
   if (explanation === undefined || reason !== "content_filter") return stop;
   return { ...stop, stop_details: { type: "refusal", category: null, explanation } };

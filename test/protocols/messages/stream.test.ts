@@ -296,6 +296,8 @@ describe("encodeStream", () => {
     [{ reason: "stop", stopSequence: "END" }, "stop_sequence"],
     [{ reason: "length" }, "max_tokens"],
     [{ reason: "tool_calls" }, "tool_use"],
+    // As vLLM tells it.
+    [{ reason: "tool_calls", raw: "tool_calls", stopSequence: "END" }, "tool_use"],
     [{ reason: "content_filter" }, "refusal"],
     [{ reason: "length", raw: "model_context_window_exceeded" }, "model_context_window_exceeded"],
   ] as const)("CONV-711: %o is %s", (told, stopReason) => {
