@@ -28,6 +28,8 @@ import {
   itemDone,
   newItem,
   place,
+  settle,
+  settleCall,
   settleMessages,
   snapshot,
   summaryPlace,
@@ -43,6 +45,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     items: [],
     idle: new Set(),
     blocks: new Map(),
+    lastCall: undefined,
     usage: undefined,
     ended: false,
   };
@@ -96,11 +99,11 @@ function begin(state: StreamState, event: StartEvent): SseEvent[] {
   if (event.type === "text_start" || event.type === "refusal_start") {
     const isApart = event.type === "text_start" && event.apart === true;
     return [
-      ...(isApart ? settleMessages(state, "completed") : []),
+      ...(isApart ? settle(state) : []),
       ...beginPart(state, event.block, event.type === "text_start" ? "output_text" : "refusal"),
     ];
   }
-  const frames = settleMessages(state, "completed");
+  const frames = settle(state);
   const item = newItem(state, "call");
   const call = { id: event.id, name: event.name };
   state.blocks.set(event.block, { kind: "call", item, part: 0, call, text: "" });
@@ -110,7 +113,7 @@ function begin(state: StreamState, event: StartEvent): SseEvent[] {
 
 function beginReasoning(state: StreamState, block: BlockId): SseEvent[] {
   if (state.blocks.has(block)) return [];
-  const frames = settleMessages(state, "completed");
+  const frames = settle(state);
   const item = newItem(state, "reasoning");
   state.blocks.set(block, { kind: "reasoning", item, part: 0, call: noCall, text: "" });
   return [...frames, itemAdded(state, item, reasoningItem(item.id, ""))];
@@ -126,7 +129,7 @@ function beginPart(
   block: BlockId,
   kind: "output_text" | "refusal",
 ): SseEvent[] {
-  const frames: SseEvent[] = [];
+  const frames = settleCall(state, "completed");
   let item = state.items.at(-1);
   if (item?.kind !== "message" || item.done) {
     item = newItem(state, "message");
@@ -152,7 +155,7 @@ function addPicture(state: StreamState, { source }: MediaPart): SseEvent[] {
       ...endBlock(state, { type: "text_end", block }),
     ];
   }
-  const frames = settleMessages(state, "completed");
+  const frames = settle(state);
   const item = newItem(state, "picture");
   const wire = pictureItem(item.id, source);
   frames.push(itemAdded(state, item, { ...wire, status: "in_progress", result: null }));
@@ -260,10 +263,11 @@ function endCall(state: StreamState, id: BlockId, block: Block): SseEvent[] {
   }
   const text = block.text;
   const members = { item_id: item.id, output_index: item.index, name: call.name, arguments: text };
-  frames.push(
-    frame(state, "response.function_call_arguments.done", members),
-    itemDone(state, item, callItem(item.id, { ...call, arguments: text }, "completed")),
-  );
+  frames.push(frame(state, "response.function_call_arguments.done", members));
+  const wire = (status: string): JsonObject =>
+    callItem(item.id, { ...call, arguments: text }, status);
+  if (item !== state.items.at(-1)) return [...frames, itemDone(state, item, wire("completed"))];
+  state.lastCall = { item, wire };
   return frames;
 }
 
@@ -274,6 +278,8 @@ function finish(state: StreamState, ending: Ending): SseEvent[] {
   if (state.sequence === 0) frames.push(snapshot(state, "response.created", inProgress));
   for (const [id, block] of state.blocks) frames.push(...breakOff(state, id, block));
   frames.push(...settleMessages(state, isWhole ? "completed" : "incomplete"));
+  // What was cut is the last thing said.
+  frames.push(...settleCall(state, ending.status === "incomplete" ? "incomplete" : "completed"));
   state.ended = true;
   frames.push(snapshot(state, `response.${ending.status}`, ending), { data: "[DONE]" });
   return frames;

@@ -37,6 +37,8 @@ export interface StreamState {
   /** Messages without an open part, which are not done: an answer may have tens of thousands of other items. */
   readonly idle: Set<Item>;
   readonly blocks: Map<BlockId, Block>;
+  /** The call that ended, while it is the last item: only what follows tells whether it was cut. */
+  lastCall: { readonly item: Item; readonly wire: (status: string) => JsonObject } | undefined;
   usage: Usage | undefined;
   ended: boolean;
 }
@@ -105,6 +107,19 @@ export const itemAdded = (state: StreamState, item: Item, wire: JsonObject): Sse
 export function itemDone(state: StreamState, item: Item, wire: JsonObject): SseEvent {
   item.done = wire;
   return frame(state, "response.output_item.done", { output_index: item.index, item: wire });
+}
+
+/** Ends what another item follows: the messages that have no open part, and a call. */
+export const settle = (state: StreamState): SseEvent[] => [
+  ...settleMessages(state, "completed"),
+  ...settleCall(state, "completed"),
+];
+
+/** Ends the call that waits for what follows it, if there is one. */
+export function settleCall(state: StreamState, status: string): SseEvent[] {
+  const { lastCall: call } = state;
+  state.lastCall = undefined;
+  return call ? [itemDone(state, call.item, call.wire(status))] : [];
 }
 
 /** Ends the messages that have no open part: another item begins, or the answer is over. */

@@ -228,6 +228,51 @@ describe("responses streams, written", () => {
     });
   });
 
+  const callEvents = (block: string, json: string): CanonicalEvent[] => [
+    { type: "tool_call_start", block, id: `call_${block}`, name: "f" },
+    { type: "tool_call_delta", block, arguments: json },
+    { type: "tool_call_end", block },
+  ];
+
+  it.each([
+    ["calls", [...callEvents("a", "{}"), ...callEvents("b", '{"x')], ["completed", "incomplete"]],
+    [
+      "a call and a text",
+      [...callEvents("a", "{}"), ...text("t", "ha")],
+      ["completed", "incomplete"],
+    ],
+    [
+      "a text and a call",
+      [...text("t", "ha"), ...callEvents("a", '{"x')],
+      ["completed", "incomplete"],
+    ],
+  ])(
+    "CONV-710 T12: of %s that were cut the last is incomplete, as in a whole answer",
+    (_, said, states) => {
+      const events: CanonicalEvent[] = [
+        start,
+        ...said,
+        { type: "finish", finish: { reason: "length" } },
+      ];
+      const whole = responsesCodec.encodeResponse(collect(events), contextFor());
+      expect(whole["output"]).toMatchObject(states.map((status) => ({ status })));
+      const frames = encodeEvents(responsesCodec, events, contextFor());
+      expect(faultsOf(frames)).toEqual([]);
+      expect(dataOf(frames).at(-2)).toMatchObject({ response: { output: whole["output"] } });
+      const done = dataOf(frames).filter(({ type }) => type === "response.output_item.done");
+      expect(done.map(({ item }) => item.status)).toEqual(states);
+    },
+  );
+
+  it.each([
+    [{ type: "finish", finish: { reason: "tool_calls" } }],
+    [{ type: "error", message: "gone" }],
+  ] as [CanonicalEvent][])("T12: a call that ended before %o is complete", (ending) => {
+    const frames = encode(...callEvents("a", "{}"), ending);
+    expect(faultsOf(frames)).toEqual([]);
+    expect(dataOf(frames).at(-2).response.output).toMatchObject([{ status: "completed" }]);
+  });
+
   it("T16: a stream that broke ends as response.failed, open blocks told as far as they came", () => {
     const open: CanonicalEvent[] = [
       { type: "refusal_start", block: "r" },
