@@ -7,13 +7,6 @@ import { parseObject } from "./read.ts";
 /** Whether a text says that there are no arguments: models write nothing at all, or `null`, for a tool that takes none. */
 export const isNoArguments = (text: string): boolean => ["", "null"].includes(text.trim());
 
-/** Whether a text may be the beginning of one that says so. */
-export const mayBeNoArguments = (text: string): boolean =>
-  text.length < blanksMax && "null".startsWith(text.trim());
-
-/** More white space than any model writes where there is nothing to say. */
-const blanksMax = 1_000;
-
 /**
  * The arguments as an object. What is no JSON object (a model may write anything) is kept under the one key `arguments`, so that
  * nothing is lost and the answer stays legal.

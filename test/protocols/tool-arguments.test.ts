@@ -15,10 +15,11 @@ const callOf = (pieces: readonly string[]): CanonicalEvent[] => [
 ];
 
 /** The pieces of the input that a messages caller joins. */
-const streamedTo = (events: readonly CanonicalEvent[]): string =>
-  encodeAll(codecs.messages, events, answerContext)
-    .map(({ data }) => JSON.parse(data).delta?.partial_json ?? "")
-    .join("");
+const piecesTo = (events: readonly CanonicalEvent[]): string[] =>
+  encodeAll(codecs.messages, events, answerContext).flatMap(
+    ({ data }) => JSON.parse(data).delta?.partial_json ?? [],
+  );
+const streamedTo = (events: readonly CanonicalEvent[]): string => piecesTo(events).join("");
 
 it.each([[["null"]], [["nu", "ll"]], [[" ", "null\n"]], [[]]])(
   "T2: %j are no arguments, whole and streamed",
@@ -35,10 +36,17 @@ it.each([[["null"]], [["nu", "ll"]], [[" ", "null\n"]], [[]]])(
   },
 );
 
-it.each([
-  [["nul", 'l and {"a":1}'], 'null and {"a":1}'],
-  [["n", "u"], "nu"],
-  [[" ", '{"a":', " null}"], ' {"a": null}'],
-])("T3: of %j nothing is lost", (pieces, joined) => {
-  expect(streamedTo(callOf(pieces))).toBe(joined);
+it.each([[["nul", 'l and {"a":1}']], [["n", "u"]], [["[1", ",2]"]], [[' "a', '"']]])(
+  "T3: %j are arguments that are no object, the same whole and streamed",
+  (pieces) => {
+    const events = callOf(pieces);
+    const text = pieces.join("");
+    const whole = codecs.messages.encodeResponse(collect(events), answerContext);
+    expect(at(whole, "content", 0, "input")).toEqual({ arguments: text });
+    expect(JSON.parse(streamedTo(events))).toEqual({ arguments: text });
+  },
+);
+
+it("T3: an object goes as it comes", () => {
+  expect(piecesTo(callOf([" ", '{"a":', " null}"]))).toEqual([' {"a":', " null}"]);
 });

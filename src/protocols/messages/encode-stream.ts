@@ -16,7 +16,7 @@ import {
   type WireError,
 } from "../codec.ts";
 import { streamError } from "../error-object.ts";
-import { isNoArguments, mayBeNoArguments } from "../tool-arguments.ts";
+import { argumentsObject, isNoArguments } from "../tool-arguments.ts";
 import { encodeError } from "./errors.ts";
 import { answerId, encodeFinish } from "./response.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
@@ -36,10 +36,10 @@ interface Waiting {
   readonly events: BlockEvent[];
   /** Whether its `content_block_start` was sent. */
   isOpen: boolean;
-  /** White space that came before any other text, or a `null` for arguments: sent with what follows, and not at all without. */
+  /** White space that came before any other text: sent with that, and not at all without. Of a call whose arguments are no object: all of them. */
   blanks: string;
-  /** Of a call: whether arguments were sent. */
-  hasArguments: boolean;
+  /** Of a call, as soon as its arguments tell: whether they are an object. */
+  isObject: boolean | undefined;
 }
 
 interface State {
@@ -120,7 +120,7 @@ function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
   });
 }
 
-const untouched = () => ({ isOpen: false, blanks: "", hasArguments: false });
+const untouched = () => ({ isOpen: false, blanks: "", isObject: undefined });
 
 /** The block whose turn it is. */
 const first = ({ queue, head }: State): Waiting | undefined => queue[head];
@@ -201,17 +201,22 @@ function sendText(state: State, text: string): SseEvent[] {
   return [...frames, delta(state, { type: "text_delta", text: whole })];
 }
 
-/** A piece of a call's arguments. SDKs read an input without any piece as an empty object, which is what `null` means here. */
+/**
+ * A piece of a call's arguments. The SDK breaks off at pieces of anything but an object: what begins otherwise is sent at the call's
+ * end, as in a whole answer. Without any piece it reads an empty object.
+ */
 function sendArguments(state: State, text: string): SseEvent[] {
   const head = first(state);
-  const whole = head ? head.blanks + text : text;
-  if (head && !head.hasArguments) {
-    head.blanks = mayBeNoArguments(whole) ? whole : "";
-    if (head.blanks !== "") return [];
-    head.hasArguments = true;
-  }
-  return [delta(state, { type: "input_json_delta", partial_json: whole })];
+  if (!head) return [];
+  const begin = text.trimStart();
+  if (head.isObject === undefined && begin !== "") head.isObject = begin.startsWith("{");
+  const whole = head.blanks + text;
+  head.blanks = head.isObject ? "" : whole;
+  return head.isObject ? [inputDelta(state, whole)] : [];
 }
+
+const inputDelta = (state: State, json: string): SseEvent =>
+  delta(state, { type: "input_json_delta", partial_json: json });
 
 /** Opens the first block of the queue, unless it is open. */
 function open(state: State, block: object): SseEvent[] {
@@ -232,9 +237,8 @@ function close(state: State, event: BlockEnd): SseEvent[] {
   const signature = event.type === "reasoning_end" ? proofOf(state, event.signature) : undefined;
   const frames = signature ? sign(state, signature) : [];
   const head = takeFirst(state);
-  // A call that was cut within what looked like nothing.
-  if (event.type === "tool_call_end" && head && !isNoArguments(head.blanks))
-    frames.push(delta(state, { type: "input_json_delta", partial_json: head.blanks }));
+  if (head?.isObject === false && !isNoArguments(head.blanks))
+    frames.push(inputDelta(state, JSON.stringify(argumentsObject(head.blanks))));
   if (head?.isOpen) frames.push(frame("content_block_stop", { index: state.next - 1 }));
   return frames;
 }
