@@ -59,17 +59,39 @@ function word(value: unknown): string | undefined {
 }
 
 function messageOf(error: WireObject): string | undefined {
-  const text = word(error["message"]) ?? word(error["error"]) ?? detailOf(error["detail"]);
+  const { message } = error;
+  // Mistral's validation stands in the message, be it as FastAPI's object or its list alone.
+  const inner = isObject(message) ? message["detail"] : message;
+  const text =
+    word(message) ?? word(error["error"]) ?? detailOf(error["detail"]) ?? detailOf(inner);
   const raw = metadata(error)["raw"];
   // OpenRouter says "Provider returned error" and keeps the provider's own words in `raw`.
   return text !== undefined && typeof raw === "string" ? `${text}: ${plainText(raw)}` : text;
 }
 
-/** FastAPI: a string, or a list of `{loc, msg}`. */
+const findingsMax = 3;
+
+/** FastAPI: a string, or a list of `{loc, msg}`, of which the first are told. */
 function detailOf(detail: unknown): string | undefined {
-  const first: unknown = Array.isArray(detail) ? detail[0] : detail;
-  return isObject(first) ? (word(first["msg"]) ?? word(first["message"])) : word(first);
+  const findings = Array.isArray(detail) ? detail.slice(0, findingsMax) : [detail];
+  const texts = findings.flatMap((finding) => findingOf(finding) ?? []);
+  return texts.length > 0 ? texts.join("; ") : undefined;
 }
+
+/** What is wrong, after the place where it is: "Extra inputs are not permitted" alone helps nobody. */
+function findingOf(finding: unknown): string | undefined {
+  if (!isObject(finding)) return word(finding);
+  const text = word(finding["msg"]) ?? word(finding["message"]);
+  const { loc } = finding;
+  const steps = Array.isArray(loc)
+    ? loc.slice(0, stepsMax).flatMap((step) => word(step) ?? [])
+    : [];
+  const place = steps.filter((step, index) => index > 0 || step !== "body").join(".");
+  return text === undefined || place === "" ? text : `${place}: ${text}`;
+}
+
+/** Of a place in a body. */
+const stepsMax = 20;
 
 /** Text of what may be an HTML page: the start of it, tags and runs of white space taken out. */
 function plainText(text: string): string {

@@ -184,6 +184,36 @@ describe("errors of chat upstreams", () => {
       { detail: [{ loc: ["body"], msg: "field required" }] },
       { message: "field required" },
     ],
+    [
+      "FastAPI, with places",
+      {
+        detail: [
+          { loc: ["body", "messages", 0, "user", "name"], msg: "Extra inputs are not permitted" },
+          { loc: ["body", "store"], msg: "Extra inputs are not permitted" },
+        ],
+      },
+      {
+        message:
+          "messages.0.user.name: Extra inputs are not permitted; store: Extra inputs are not permitted",
+      },
+    ],
+    [
+      "Mistral",
+      {
+        object: "error",
+        message: { detail: [{ type: "extra_forbidden", loc: ["body", "seed"], msg: "No." }] },
+        type: "invalid_request_error",
+        param: null,
+        code: null,
+        raw_status_code: 422,
+      },
+      { message: "seed: No.", type: "invalid_request_error" },
+    ],
+    [
+      "Mistral, without the object",
+      { object: "Error", message: [{ loc: ["body", "tools"], msg: "No." }], code: 3001 },
+      { message: "tools: No.", code: "3001" },
+    ],
     ["an array", [{ error: { message: "quota", code: 429 } }], { message: "quota", code: "429" }],
     ["HTML", "<html><body><h1>502 Bad Gateway</h1></body></html>", { message: "502 Bad Gateway" }],
     ["text", "upstream connect error", { message: "upstream connect error" }],
@@ -202,6 +232,9 @@ describe("errors of chat upstreams", () => {
   it("a message of megabytes is cut", () => {
     expect(decode({ error: { message: "x".repeat(5_000_000) } }).message.length).toBeLessThan(5000);
     expect(decode("<".repeat(1_000_000)).message.length).toBeLessThan(5000);
+    const loc = Array.from({ length: 1_000_000 }, () => "x".repeat(9));
+    const detail = Array.from({ length: 1000 }, () => ({ loc, msg: "m".repeat(9000) }));
+    expect(decode({ detail }).message.length).toBeLessThan(5000);
   });
 
   it("ERR-01: all four keys are on every error", () => {
