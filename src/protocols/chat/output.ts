@@ -14,7 +14,7 @@ export interface Output {
   /** `reasoning_details`, as they came. */
   readonly details: readonly WireObject[];
   readonly refusal: string;
-  /** Pictures as OpenRouter has them, beside the text. */
+  /** Pictures, beside the text as OpenRouter has them, or among its parts. */
   readonly images: readonly unknown[];
   readonly calls: readonly CallPiece[];
 }
@@ -34,13 +34,18 @@ const none: readonly never[] = [];
 /** Reads a message or a delta. */
 export function readOutput(wire: WireObject): Output {
   const { content, tool_calls: calls, function_call: legacy, reasoning_details: details } = wire;
+  // Nearly every delta is a text: nothing is made for what it has not.
+  const parts = Array.isArray(content) ? objects(content) : none;
   const reasoning = reasoningText(wire);
   return {
     texts: contentTexts(content),
-    reasoning: Array.isArray(content) ? reasoning + thinkingText(content) : reasoning,
+    reasoning: parts.length > 0 ? reasoning + thinkingText(parts) : reasoning,
     details: details === undefined ? none : objects(details),
-    refusal: nonEmpty(wire["refusal"]) ?? "",
-    images: wire["images"] === undefined ? none : list(wire["images"]),
+    refusal: (nonEmpty(wire["refusal"]) ?? "") + (parts.length > 0 ? refusalIn(parts) : ""),
+    images:
+      wire["images"] === undefined && parts.length === 0
+        ? none
+        : [...list(wire["images"]), ...parts.filter(({ type }) => type === "image_url")],
     calls: calls === undefined && !isObject(legacy) ? none : callPieces(calls, legacy),
   };
 }
@@ -49,6 +54,9 @@ function contentTexts(content: unknown): readonly string[] {
   if (typeof content === "string") return content === "" ? none : [content];
   return list(content).flatMap((part) => nonEmpty(objectOf(part)["text"]) ?? []);
 }
+
+const refusalIn = (parts: readonly WireObject[]): string =>
+  parts.map((part) => nonEmpty(part["refusal"]) ?? "").join("");
 
 const thinkingText = (content: readonly unknown[]): string =>
   thinkingParts(content)

@@ -24,7 +24,9 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   if (isObject(body["error"])) {
     throw new GatewayError("upstream_error", decodeError(200, body).message);
   }
-  const choice = objects(body["choices"])[0];
+  const choices = objects(body["choices"]);
+  // As in a stream.
+  const choice = choices.find(({ index }) => index === 0) ?? choices[0];
   if (!choice) throw new GatewayError("upstream_error", "The upstream's answer holds no choice.");
   const id = nonEmpty(body["id"]) ?? "";
   const content = decodeMessage(objectOf(choice["message"]), id);
@@ -56,13 +58,17 @@ function decodeMessage(message: WireObject, answerId: string): Part[] {
   return parts;
 }
 
-/** Mistral writes content as parts, its reasoning as a part of type `thinking`. */
+/** Mistral writes content as parts, its reasoning as a part of type `thinking`. A text is one, whatever its part is called. */
 function contentParts(content: unknown): Part[] {
-  const texts = decodeContent(content, "content", []).filter(
+  const parts = Array.isArray(content) ? objects(content).map(asText) : content;
+  const texts = decodeContent(parts, "content", []).filter(
     (part) => part.type !== "text" || part.text !== "",
   );
   return [...thinkingParts(content), ...texts];
 }
+
+const asText = (part: WireObject): WireObject =>
+  typeof part["text"] === "string" ? { ...part, type: "text" } : part;
 
 /** The text of Mistral's `thinking` parts in a content or a delta. */
 export function thinkingParts(content: unknown): Part[] {
