@@ -217,7 +217,7 @@ function wholeBlock(
 
 function takeResponse(
   state: StreamState,
-  { response, isLast, error }: ResponseEvent,
+  { name, response, isLast, error }: ResponseEvent,
 ): CanonicalEvent[] {
   const id = nonEmpty(response["id"]) ?? "";
   const events = begin(state, id, tokenCount(response["created_at"]));
@@ -230,7 +230,9 @@ function takeResponse(
   const { usage } = state.reader;
   if (usage) events.push({ type: "usage", usage });
   if (failed) return [...events, errorEvent(failed)];
-  return [...events, { type: "finish", finish: decodeFinish(response, state.calls > 0) }];
+  // Not every vendor repeats in the object what the event is named.
+  const ended = name === "response.incomplete" ? { ...response, status: "incomplete" } : response;
+  return [...events, { type: "finish", finish: decodeFinish(ended, state.calls > 0) }];
 }
 
 /**

@@ -316,6 +316,14 @@ describe("responses streams, read", () => {
     expect(answer.usage).toMatchObject({ outputTokens: 3 });
   });
 
+  it("T13 T19: an answer is cut where the event's name says so, and its object nothing", () => {
+    const object = { id: "resp_up", incomplete_details: { reason: "max_output_tokens" } };
+    const answer = collect(
+      read(created, ...message.slice(0, 3), ["incomplete", { response: object }]),
+    );
+    expect(answer.finish).toEqual({ reason: "length", raw: "max_output_tokens" });
+  });
+
   it("T45: a failed response is an error, and its usage is told before", () => {
     const error = { code: "server_error", message: "fell over" };
     const events = read(created, ...message.slice(0, 3), [
