@@ -139,7 +139,7 @@ function joined(texts: readonly TextPart[]): string {
 }
 
 function encodeMessage(parts: readonly Part[], asFunction: boolean): JsonObject {
-  const texts = parts.filter((part) => part.type === "text");
+  const texts = parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [part] : []));
   const refusals = parts.flatMap((part) => (part.type === "refusal" ? [part.text] : []));
   const images = parts.flatMap((part) => (part.type === "media" ? encodeMedia(part) : []));
   const calls = parts.filter((part) => part.type === "tool_call");

@@ -73,10 +73,8 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
     case "error":
       return finish(state, failedEnding(event.message, event.code));
     case "reasoning_start":
-      // Begun by its first piece, or its own proof: another vendor's signature alone is no item.
-      return [];
-    case "text_start":
     case "refusal_start":
+    case "text_start":
     case "tool_call_start":
       return begin(state, event);
     case "tool_call_delta":
@@ -90,23 +88,19 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
   }
 }
 
-type StartEvent = Extract<
-  CanonicalEvent,
-  { type: "text_start" | "refusal_start" | "tool_call_start" }
->;
+type StartEvent = Extract<CanonicalEvent, { type: `${string}_start` }>;
 
+/**
+ * Texts are begun by their first piece, reasoning also by its own proof: nothing at all is no item, and neither is another vendor's
+ * signature alone.
+ */
 function begin(state: StreamState, event: StartEvent): SseEvent[] {
-  if (event.type === "text_start" || event.type === "refusal_start") {
-    const isApart = event.type === "text_start" && event.apart === true;
-    return [
-      ...(isApart ? settle(state) : []),
-      ...beginPart(state, event.block, event.type === "text_start" ? "output_text" : "refusal"),
-    ];
-  }
+  if (event.type !== "tool_call_start") return "apart" in event ? settle(state) : [];
+  const { block, id, name } = event;
   const frames = settle(state);
   const item = newItem(state, "call");
-  const call = { id: event.id, name: event.name };
-  state.blocks.set(event.block, { kind: "call", item, part: 0, call, text: "" });
+  const call = { id, name };
+  state.blocks.set(block, { kind: "call", item, part: 0, call, text: "" });
   const wire = callItem(item.id, { ...call, arguments: "" }, "in_progress");
   return [...frames, itemAdded(state, item, wire)];
 }
@@ -150,7 +144,6 @@ function addPicture(state: StreamState, { source }: MediaPart): SseEvent[] {
   if (source.kind !== "base64") {
     const block = `link ${state.items.length}`;
     return [
-      ...beginPart(state, block, "output_text"),
       ...addText(state, { type: "text_delta", block, text: linkText(source) }),
       ...endBlock(state, { type: "text_end", block }),
     ];
@@ -167,8 +160,14 @@ type TextEvent = Extract<
   { type: "text_delta" | "refusal_delta" | "reasoning_delta" }
 >;
 
+function beginText(state: StreamState, { type, block }: TextEvent): SseEvent[] {
+  if (state.blocks.has(block)) return [];
+  if (type === "reasoning_delta") return beginReasoning(state, block);
+  return beginPart(state, block, type === "text_delta" ? "output_text" : "refusal");
+}
+
 function addText(state: StreamState, event: TextEvent): SseEvent[] {
-  const frames = event.type === "reasoning_delta" ? beginReasoning(state, event.block) : [];
+  const frames = beginText(state, event);
   const block = state.blocks.get(event.block);
   if (!block) return [];
   const delta = event.text;

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { collect } from "../../../src/protocols/canonical/collect.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { chatCodec } from "../../../src/protocols/chat/index.ts";
-import { decodeFrames } from "./support.ts";
+import { contextFor, decodeFrames } from "./support.ts";
 
 const png = "iVBORw0KGgo=";
 const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${png}` } };
@@ -54,4 +54,21 @@ it("T15: of several choices the first is read, wherever it stands", () => {
   });
   const read = chatCodec.decodeResponse({ id: "c", choices: [choice(1), choice(0)] });
   expect(read.content).toEqual([{ type: "text", text: "0" }]);
+});
+
+it("T25: beside calls a text of nothing is no content, as in a stream", () => {
+  const written = chatCodec.encodeResponse(
+    {
+      protocol: "messages",
+      id: "m",
+      createdAt: 0,
+      content: [
+        { type: "text", text: "" },
+        { type: "tool_call", id: "c", name: "f", arguments: "{}" },
+      ],
+      finish: { reason: "tool_calls" },
+    },
+    contextFor(),
+  );
+  expect(written["choices"]).toMatchObject([{ message: { content: null } }]);
 });

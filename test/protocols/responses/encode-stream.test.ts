@@ -228,6 +228,26 @@ describe("responses streams, written", () => {
     });
   });
 
+  it("T25: a text of nothing is no message, as in a whole answer", () => {
+    const nothing: CanonicalEvent[] = [
+      { type: "text_start", block: "t" },
+      { type: "text_end", block: "t" },
+    ];
+    const events: CanonicalEvent[] = [
+      { type: "start", protocol: "messages", id: "x", createdAt: 1 },
+      ...nothing,
+      ...callEvents("a", "{}"),
+      { type: "finish", finish: { reason: "tool_calls" } },
+    ];
+    const frames = encodeEvents(responsesCodec, events, contextFor());
+    expect(faultsOf(frames)).toEqual([]);
+    expect(dataOf(frames).at(-2)).toMatchObject({
+      response: { output: [{ type: "function_call" }] },
+    });
+    const whole = responsesCodec.encodeResponse(collect(events), contextFor());
+    expect(dataOf(frames).at(-2)).toMatchObject({ response: { output: whole["output"] } });
+  });
+
   const callEvents = (block: string, json: string): CanonicalEvent[] => [
     { type: "tool_call_start", block, id: `call_${block}`, name: "f" },
     { type: "tool_call_delta", block, arguments: json },
@@ -259,8 +279,10 @@ describe("responses streams, written", () => {
       const frames = encodeEvents(responsesCodec, events, contextFor());
       expect(faultsOf(frames)).toEqual([]);
       expect(dataOf(frames).at(-2)).toMatchObject({ response: { output: whole["output"] } });
-      const done = dataOf(frames).filter(({ type }) => type === "response.output_item.done");
-      expect(done.map(({ item }) => item.status)).toEqual(states);
+      const done = frames.filter(({ event }) => event === "response.output_item.done");
+      expect(done.map(({ data }) => JSON.parse(data))).toMatchObject(
+        states.map((status) => ({ item: { status } })),
+      );
     },
   );
 
@@ -270,7 +292,9 @@ describe("responses streams, written", () => {
   ] as [CanonicalEvent][])("T12: a call that ended before %o is complete", (ending) => {
     const frames = encode(...callEvents("a", "{}"), ending);
     expect(faultsOf(frames)).toEqual([]);
-    expect(dataOf(frames).at(-2).response.output).toMatchObject([{ status: "completed" }]);
+    expect(dataOf(frames).at(-2)).toMatchObject({
+      response: { output: [{ status: "completed" }] },
+    });
   });
 
   it("T16: a stream that broke ends as response.failed, open blocks told as far as they came", () => {
