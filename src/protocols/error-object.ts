@@ -60,10 +60,14 @@ function word(value: unknown): string | undefined {
 
 function messageOf(error: WireObject): string | undefined {
   const { message } = error;
-  // Mistral's validation stands in the message, be it as FastAPI's object or its list alone.
+  // Mistral's validation stands in the message, be it as FastAPI's object or its list alone; Cloudflare has a list of errors.
   const inner = isObject(message) ? message["detail"] : message;
   const text =
-    word(message) ?? word(error["error"]) ?? detailOf(error["detail"]) ?? detailOf(inner);
+    word(message) ??
+    word(error["error"]) ??
+    detailOf(error["detail"]) ??
+    detailOf(inner) ??
+    detailOf(error["errors"]);
   const raw = metadata(error)["raw"];
   // OpenRouter says "Provider returned error" and keeps the provider's own words in `raw`.
   return text !== undefined && typeof raw === "string" ? `${text}: ${plainText(raw)}` : text;

@@ -210,6 +210,16 @@ describe("errors of chat upstreams", () => {
       { message: "seed: No.", type: "invalid_request_error" },
     ],
     [
+      "Cloudflare",
+      {
+        result: null,
+        success: false,
+        errors: [{ code: 7003, message: "No route." }],
+        messages: [],
+      },
+      { message: "No route." },
+    ],
+    [
       "Mistral, without the object",
       { object: "Error", message: [{ loc: ["body", "tools"], msg: "No." }], code: 3001 },
       { message: "tools: No.", code: "3001" },
