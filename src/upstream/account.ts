@@ -10,6 +10,12 @@ const codes =
 const said =
   /^(incorrect api key provided|your team .{0,80}(credits|spending limit)|your credit balance is too low|you have reached your specified api usage limits|this organization has been disabled|user location is not supported)/i;
 
+/** As Z.ai says with 429, as of a limited rate, and MiniMax with 500. */
+const noMoney = /^(insufficient balance|余额不足)/i;
+
+/** Whether a refusal is of an account without money, whatever its status. */
+export const lacksMoney = (message: string): boolean => noMoney.test(message);
+
 /** Whether a refusal is of our account or key, by the vendor's code or words. */
 export const isAboutAccount = (code: string, message: string): boolean =>
-  codes.test(code) || said.test(message);
+  codes.test(code) || said.test(message) || lacksMoney(message);

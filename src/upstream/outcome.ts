@@ -4,7 +4,7 @@
  */
 import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
-import { isAboutAccount } from "./account.ts";
+import { isAboutAccount, lacksMoney } from "./account.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 import { ExchangeError, type ExchangeFailure } from "./exchange-error.ts";
 import { isModerated, moderationWords } from "./moderation.ts";
@@ -72,6 +72,8 @@ const ourSetup: Row = {
 };
 /** Our credential is wrong, or its account has no money: the provider is well, and may be asked with another one. */
 const ourCredential: Row = { ...ourSetup, hurtsHealth: false, refused: "credential" };
+/** Often of the model alone: an account may not have them all, and some are free. */
+const ourCredentialHere: Row = { ...ourCredential, refused: "model" };
 /** The credential has had its share of this model, for now. */
 const limited: Row = {
   fault: "provider",
@@ -85,8 +87,7 @@ const rows: Readonly<Record<number, Row>> = {
   400: callerMistake,
   401: ourCredential,
   402: ourCredential,
-  // Often of the model alone: an account may not have them all.
-  403: { ...ourCredential, refused: "model" },
+  403: ourCredentialHere,
   404: ourSetup,
   405: ourSetup,
   408: providerFault,
@@ -150,9 +151,14 @@ function rowOf({ status, wire, namesThing = () => false }: Refusal): Row {
   if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
   if (status === 400 && isAboutModel(wire)) return ourSetup;
   const row = rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
-  return row === callerMistake && isAboutAccount(wire.code ?? "", wire.message)
-    ? ourCredential
-    : row;
+  return accountRow(row, wire) ?? row;
+}
+
+/** The row of a refusal of our account under another status; undefined where it is none. */
+function accountRow(row: Row, { code = "", message }: WireError): Row | undefined {
+  if (row === callerMistake) return isAboutAccount(code, message) ? ourCredential : undefined;
+  const isOther = row === limited || row === providerFault;
+  return isOther && lacksMoney(message) ? ourCredentialHere : undefined;
 }
 
 function retryAfterInBody({ retryAfterSeconds }: WireError): number | undefined {

@@ -118,6 +118,21 @@ describe("whose fault it is", () => {
   });
 
   it.each([
+    [429, "Insufficient balance or no resource package. Please recharge."],
+    [429, "余额不足或无可用资源包,请充值。"],
+    [500, "insufficient balance (1008)"],
+  ])("an account without money is that, also where its vendor says %i: %s", (status, message) => {
+    const refusal = { status, wire: { message }, headers: {} };
+    expect(outcomeOfStatus(refusal, nowMs)).toMatchObject({
+      fault: "provider",
+      retrySame: false,
+      hurtsHealth: false,
+      credential: { of: "model" },
+      error: { code: "upstream_error" },
+    });
+  });
+
+  it.each([
     // OpenAI-compatible DashScope, xAI, Groq, Fireworks, OpenAI, Anthropic twice, Google.
     [400, "Arrearage", "Access denied, please make sure your account is in good standing."],
     [400, "Client specified an invalid argument", "Incorrect API key provided: xa***yz."],
