@@ -4,20 +4,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { GatewayError, overloaded } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
 import type { Queryable } from "../../storage/index.ts";
 import type { Visibility } from "../../tenancy/index.ts";
-import { readNews, type NewName, type RowTopic } from "./news.ts";
+import { readNews, type News, type RowTopic } from "./news.ts";
 import { newsFor, Notices, type NoticeSources, type NoticeTopic } from "./notices.ts";
-import {
-  fitsFilter,
-  Had,
-  isVisible,
-  rowTopicsOf,
-  type NewRow,
-  type RowFilter,
-  type Topic,
-} from "./reader.ts";
+import { Had, isVisible, rowTopicsOf, type NewRow, type RowFilter, type Topic } from "./reader.ts";
+import { RowEvents, type RowEventsOptions } from "./row-events.ts";
 import { timingDefault, type Timing } from "./timing.ts";
 
 /** What a stream says; `id` is where its reader may go on from. */
@@ -56,11 +48,8 @@ export interface Joining {
   readonly sink: Sink;
 }
 
-export interface EventHubOptions {
+export interface EventHubOptions extends RowEventsOptions {
   readonly database: Queryable;
-  readonly log: Pick<Log, "warn">;
-  /** Rows of a kind, by their names. */
-  readonly read: (topic: RowTopic, names: readonly NewName[]) => Promise<readonly NewRow[]>;
   /** How the providers are doing, as far as everybody may know. */
   readonly providers: () => object;
   readonly notices: NoticeSources;
@@ -99,6 +88,7 @@ class Hub implements EventHub {
   readonly #options: EventHubOptions;
   readonly #timing: Timing;
   readonly #notices: Notices;
+  readonly #rows: RowEvents;
   readonly #readers = new Set<Reader>();
   #isRunning = false;
 
@@ -106,6 +96,7 @@ class Hub implements EventHub {
     this.#options = options;
     this.#timing = { ...timingDefault, ...options.timing };
     this.#notices = new Notices(options.notices, this.#timing.noticeMs);
+    this.#rows = new RowEvents(options);
   }
 
   join(joining: Joining): () => void {
@@ -169,13 +160,11 @@ class Hub implements EventHub {
     );
     const news = await readNews(this.#options.database, since, rowTopicsOf(topics));
     const had = new Had(since ?? news.mark);
-    const isLost = since !== undefined && (since > news.top || news.isCut);
+    const isThere = since === undefined || (since <= news.top && !news.isCut);
+    const rows = isThere ? await this.#rows.read(news.names) : undefined;
+    const isLost = rows === undefined;
     const events: StreamEvent[] = [{ event: isLost ? "reset" : "ready", data: {} }];
-    if (since !== undefined && !isLost) {
-      const rows = await this.#read(news.names);
-      const fitting = rows.filter((row) => this.#isFor(reader, row));
-      events.push(...fitting.map((row) => this.#eventOf(reader, row)));
-    }
+    events.push(...this.#rows.eventsFor(reader, rows ?? []));
     had.add(news.mark, news.names);
     reader.had = isLost ? new Had(news.mark, news.names) : had;
     sink.send(events, reader.had.mark);
@@ -184,44 +173,31 @@ class Hub implements EventHub {
   async #goOn(readers: readonly Reader[]): Promise<void> {
     const topics = rowTopicsOf(readers.flatMap((reader) => reader.topics));
     if (topics.length === 0) return;
-    const marks = readers.map(({ had }) => had!.mark);
+    const marks = readers.map(({ had }) => had!.since);
     const since = marks.reduce((least, mark) => (mark < least ? mark : least));
     const news = await readNews(this.#options.database, since, topics);
     const unread = news.names.filter((name) => readers.some(({ had }) => !had!.has(name)));
-    const rows = news.isCut ? [] : await this.#read(unread);
+    const rows = news.isCut ? [] : await this.#rows.read(unread);
     for (const reader of readers) {
-      const fresh = rows.filter(({ name }) => !reader.had!.has(name));
-      reader.had!.add(news.mark, news.names);
-      if (news.isCut) this.#send(reader, [{ event: "reset", data: {} }]);
+      const fresh = rows?.filter(({ name }) => !reader.had!.has(name));
+      const isWhole = this.#move(reader.had!, news);
+      if (fresh === undefined || !isWhole) this.#send(reader, [{ event: "reset", data: {} }]);
       else this.#deliver(reader, fresh);
     }
   }
 
-  async #read(names: readonly NewName[]): Promise<NewRow[]> {
-    const groups = Map.groupBy(names, ({ topic }) => topic);
-    const read = await Promise.all([...groups].map(([topic, of]) => this.#options.read(topic, of)));
-    return read.flat();
-  }
-
-  #isFor(reader: Reader, row: NewRow): boolean {
-    const { topic } = row.name;
-    if (!reader.topics.includes(topic)) return false;
-    return isVisible(reader.sight.rows[topic], row) && fitsFilter(reader.filter, row);
-  }
-
-  #eventOf({ sight }: Reader, row: NewRow): StreamEvent {
-    const { topic } = row.name;
-    return { event: "row", data: { topic, row: row.record(sight.rows[topic].everything) } };
+  /** Notes what was read for a reader; false where that was not all, and they must read the lists again. */
+  #move(had: Had, news: News): boolean {
+    const { isHeld, mark } = had;
+    had.add(news.mark, news.names);
+    // A write transaction that stays open, of another database too, holds the mark: what is behind it would be read each time.
+    if (news.isCut && news.mark <= mark) had.leap(news.top);
+    // What was open when they leapt has ended, and may have written rows.
+    return !news.isCut && isHeld === had.isHeld;
   }
 
   #deliver(reader: Reader, rows: readonly NewRow[]): void {
-    const events: StreamEvent[] = [];
-    const fitting = rows.filter((row) => this.#isFor(reader, row));
-    for (const [topic, of] of Map.groupBy(fitting, ({ name }) => name.topic)) {
-      if (of.length > this.#timing.rowsMax)
-        events.push({ event: "skipped", data: { topic, count: of.length } });
-      else events.push(...of.map((row) => this.#eventOf(reader, row)));
-    }
+    const events: StreamEvent[] = this.#rows.eventsFor(reader, rows, this.#timing.rowsMax);
     if (this.#hasNumbers(reader, rows)) events.push({ event: "usage", data: {} });
     this.#send(reader, events);
   }

@@ -59,6 +59,8 @@ export function fitsFilter(filter: RowFilter, row: NewRow): boolean {
 /** Which rows somebody has had: those before their mark, and those that were visible beyond it already. */
 export class Had {
   #mark: bigint;
+  /** Where rows are read from instead, while a transaction that stays open holds the mark. */
+  #floor: bigint | undefined;
   readonly #beyond = new Map<string, bigint>();
 
   constructor(mark: bigint, names: readonly NewName[] = []) {
@@ -66,23 +68,41 @@ export class Had {
     this.add(mark, names);
   }
 
+  /** Where they go on from after a break: they miss nothing. */
   get mark(): bigint {
     return this.#mark;
   }
 
+  /** The first transaction whose rows are read for them. */
+  get since(): bigint {
+    return this.#floor ?? this.#mark;
+  }
+
+  /** They are told nothing of transactions before `since` that are still open. */
+  get isHeld(): boolean {
+    return this.#floor !== undefined;
+  }
+
   /** A row that changed since is another one. */
   has({ topic, id, written }: NewName): boolean {
-    return written < this.#mark || this.#beyond.get(`${topic} ${id}`) === written;
+    return written < this.since || this.#beyond.get(`${topic} ${id}`) === written;
   }
 
   /** They have these names now, and all that was written before `mark`. */
   add(mark: bigint, names: readonly NewName[]): void {
-    if (mark > this.#mark) this.#mark = mark;
+    if (this.#floor !== undefined && mark >= this.#floor) this.#floor = undefined;
+    if (this.#floor === undefined && mark > this.#mark) this.#mark = mark;
     for (const { topic, id, written } of names) {
-      if (written >= this.#mark) this.#beyond.set(`${topic} ${id}`, written);
+      if (written >= this.since) this.#beyond.set(`${topic} ${id}`, written);
     }
     for (const [key, written] of this.#beyond) {
-      if (written < this.#mark) this.#beyond.delete(key);
+      if (written < this.since) this.#beyond.delete(key);
     }
+  }
+
+  /** They read the lists anew, and are told of what transactions from `top` on write. */
+  leap(top: bigint): void {
+    this.#floor = top;
+    this.#beyond.clear();
   }
 }

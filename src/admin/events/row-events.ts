@@ -1,0 +1,90 @@
+/** Rows that were written, as the events of those who may see them. A row that cannot be shown keeps nobody from the others. */
+import { atIntervals } from "../../base/at-intervals.ts";
+import type { Log } from "../../base/log.ts";
+import { isTransient } from "../../storage/index.ts";
+import type { Visibility } from "../../tenancy/index.ts";
+import type { NewName, RowTopic } from "./news.ts";
+import { fitsFilter, isVisible, type NewRow, type RowFilter, type Topic } from "./reader.ts";
+
+/** A row as a stream says it, or how many there were. */
+export interface RowEvent {
+  readonly event: "row" | "skipped";
+  readonly data: object;
+}
+
+/** Who gets rows: what they see of each kind, and what of that they have asked for. */
+export interface RowReader {
+  readonly topics: readonly Topic[];
+  readonly filter: RowFilter;
+  readonly sight: { readonly rows: Readonly<Record<RowTopic, Visibility>> };
+}
+
+export interface RowEventsOptions {
+  readonly log: Pick<Log, "warn">;
+  /** Rows of a kind, by their names. */
+  readonly read: (topic: RowTopic, names: readonly NewName[]) => Promise<readonly NewRow[]>;
+}
+
+const warnMs = 60_000;
+/** Names of rows in a line of the log. */
+const warnedRowsMax = 5;
+
+export class RowEvents {
+  readonly #options: RowEventsOptions;
+  readonly #unshown = atIntervals(warnMs);
+
+  constructor(options: RowEventsOptions) {
+    this.#options = options;
+  }
+
+  /** Rows by their names; undefined where they cannot be read, and could not if they were asked for again. */
+  async read(names: readonly NewName[]): Promise<readonly NewRow[] | undefined> {
+    const groups = Map.groupBy(names, ({ topic }) => topic);
+    try {
+      const read = await Promise.all(
+        [...groups].map(([topic, of]) => this.#options.read(topic, of)),
+      );
+      return read.flat();
+    } catch (error) {
+      if (isTransient(error)) throw error;
+      this.#warn(error, names);
+      return undefined;
+    }
+  }
+
+  /** What a reader gets of some rows; of a kind with more than `rowsMax` only their number. */
+  eventsFor(reader: RowReader, rows: readonly NewRow[], rowsMax = Infinity): RowEvent[] {
+    const fitting = rows.filter((row) => this.#guard(row, () => isFor(reader, row)) === true);
+    return [...Map.groupBy(fitting, ({ name }) => name.topic)].flatMap(([topic, of]) =>
+      of.length > rowsMax
+        ? [{ event: "skipped" as const, data: { topic, count: of.length } }]
+        : of.flatMap((row) => this.#guard(row, () => eventOf(reader, row)) ?? []),
+    );
+  }
+
+  #guard<Result>(row: NewRow, work: () => Result): Result | undefined {
+    try {
+      return work();
+    } catch (error) {
+      this.#warn(error, [row.name]);
+      return undefined;
+    }
+  }
+
+  #warn(error: unknown, names: readonly NewName[]): void {
+    const times = this.#unshown();
+    if (times === undefined) return;
+    const rows = names.slice(0, warnedRowsMax).map(({ id }) => id);
+    this.#options.log.warn({ err: error, rows, times }, "new rows cannot be shown as events");
+  }
+}
+
+function isFor({ topics, sight, filter }: RowReader, row: NewRow): boolean {
+  const { topic } = row.name;
+  return topics.includes(topic) && isVisible(sight.rows[topic], row) && fitsFilter(filter, row);
+}
+
+function eventOf({ sight }: RowReader, row: NewRow): RowEvent {
+  const { topic } = row.name;
+  return { event: "row", data: { topic, row: row.record(sight.rows[topic].everything) } };
+}
