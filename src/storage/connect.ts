@@ -5,6 +5,7 @@ import { createDatabase, type Database } from "./database.ts";
 import { createListener } from "./listener.ts";
 import { createPool } from "./pool.ts";
 import { createSignals } from "./signals.ts";
+import { watchSilence } from "./silent-connections.ts";
 
 const statementMsMax = 30_000;
 /** A process that is stopped within a transaction keeps nobody waiting for longer. */
@@ -27,9 +28,15 @@ export function connect(options: {
     },
     log,
   );
+  const cutSilent = watchSilence(pool);
+  const silent = (sinceMs: number): void => {
+    const connections = cutSilent(sinceMs);
+    if (connections > 0)
+      log.warn({ connections }, "the database was silent; connections without an answer were cut");
+  };
   return createDatabase({
     pool,
-    signals: (database) => createSignals(database, createListener(server, log), log),
+    signals: (database) => createSignals(database, createListener(server, log, silent), log),
     closeRest: options.closeRest ?? (() => Promise.resolve()),
   });
 }

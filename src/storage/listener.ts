@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ClientConfig } from "pg";
 import type { Log } from "../base/log.ts";
+import { keepAliveInitialDelayMillis } from "./pool.ts";
 import type { Queryable } from "./queryable.ts";
 
 /** The one PostgreSQL channel in use. */
@@ -39,14 +40,21 @@ interface Listening {
   readonly pid: string;
   /** Resolves, with the reason, when the connection is lost. */
   readonly lost: Promise<unknown>;
+  /** Since when it gave no answer (by `performance.now`), where it was lost by that. */
+  silentSinceMs(): number | undefined;
   close(): Promise<void>;
 }
+
+/** The driver's words where a statement had no answer in its time. */
+const isSilence = (error: unknown): boolean =>
+  error instanceof Error && error.message === "Query read timeout";
 
 /** One listening connection, from LISTEN to its loss. */
 async function listen(server: ClientConfig, receive: (text: string) => void): Promise<Listening> {
   const client = new Client({
     ...server,
     keepAlive: true,
+    keepAliveInitialDelayMillis,
     connectionTimeoutMillis: answerMsMax,
     query_timeout: answerMsMax,
     application_name: applicationName,
@@ -67,16 +75,34 @@ async function listen(server: ClientConfig, receive: (text: string) => void): Pr
     void close();
     throw error;
   }
+  let silentSinceMs: number | undefined;
   const ping = setInterval(() => {
-    client.query("select 1").catch((error: unknown) => client.emit("error", error));
+    const askedMs = performance.now();
+    client.query("select 1").catch((error: unknown) => {
+      if (isSilence(error)) silentSinceMs ??= askedMs;
+      client.emit("error", error);
+    });
   }, pingMs).unref();
-  return { pid, lost: lost.finally(() => clearInterval(ping)), close };
+  return {
+    pid,
+    lost: lost.finally(() => clearInterval(ping)),
+    silentSinceMs: () => silentSinceMs,
+    close,
+  };
 }
 
-/** A listener on one connection of its own. */
-export function createListener(server: ClientConfig, log: Log): Listener {
+/**
+ * A listener on one connection of its own. `silent` hears when another one stands after one that gave no answer, and since when
+ * that was: other connections may be as dead, and new ones work.
+ */
+export function createListener(
+  server: ClientConfig,
+  log: Log,
+  silent: (sinceMs: number) => void = () => undefined,
+): Listener {
   let current: Listening | undefined;
   let closed = false;
+  let silentSinceMs: number | undefined;
 
   async function run(receive: (text: string) => void, reconnected: () => void): Promise<void> {
     let retryMs = retryMsMin;
@@ -86,10 +112,12 @@ export function createListener(server: ClientConfig, log: Log): Listener {
         if (closed) return await listening.close();
         current = listening;
         retryMs = retryMsMin;
+        if (silentSinceMs !== undefined) silent(silentSinceMs);
         // The first time counts too: what was cached before the listener stood may have missed a change.
         reconnected();
         const why = await listening.lost;
         current = undefined;
+        silentSinceMs = listening.silentSinceMs();
         // A dead peer answers no goodbye; nothing waits for it.
         void listening.close();
         if (!closed) log.warn({ err: why }, "the signal listener lost its connection");

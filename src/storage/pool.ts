@@ -5,6 +5,12 @@ import type { Log } from "../base/log.ts";
 /** Connections of one process at most, where nothing else is said. */
 export const connectionsMax = 10;
 
+/**
+ * The system asks on an idle connection whether the server is still there: so soon, and not after two hours. A firewall that
+ * forgets idle connections keeps those, and one that is dead is found before a call waits for it.
+ */
+export const keepAliveInitialDelayMillis = 10_000;
+
 type Parse = (text: string) => unknown;
 
 /** The driver's parsers, which its declaration limits to an enumeration of types. */
@@ -40,6 +46,7 @@ export function createPool(config: PoolConfig, log: Pick<Log, "warn">): Pool {
     idleTimeoutMillis: 600_000,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis,
     application_name: "tollgate",
     types,
     ...config,

@@ -1,0 +1,47 @@
+/** A TCP proxy in front of PostgreSQL whose connections can die without a word, as when the server's host is gone. */
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+export interface SilentProxy {
+  /** The connection string of the database behind it. */
+  readonly url: string;
+  /** Nothing goes through the open connections any more, and nobody is told; new ones work. Returns how many there are. */
+  silence(): number;
+  close(): void;
+}
+
+export async function startSilentProxy(url: string): Promise<SilentProxy> {
+  const target = new URL(url);
+  const open = new Set<Socket>();
+  const silent = new Set<Socket>();
+
+  const server = createServer({ noDelay: true }, (client) => {
+    const upstream = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
+    open.add(client);
+    for (const socket of [client, upstream]) socket.on("error", () => undefined);
+    const pass = (from: Socket, to: Socket): void => {
+      from.on("data", (bytes: Buffer) => silent.has(client) || to.write(bytes));
+      from.on("close", () => {
+        open.delete(client);
+        if (!silent.has(client)) to.destroy();
+      });
+    };
+    pass(client, upstream);
+    pass(upstream, client);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const behind = new URL(target);
+  behind.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: behind.href,
+    silence() {
+      for (const client of open) silent.add(client);
+      return open.size;
+    },
+    close() {
+      server.close();
+      for (const client of [...open, ...silent]) client.destroy();
+    },
+  };
+}
