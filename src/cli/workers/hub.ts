@@ -69,6 +69,8 @@ export class Hub {
   }
 
   async #metrics(): Promise<MetricFamily[]> {
+    // Whoever leaves while the others are asked is among them already.
+    const gone = this.#gone;
     const current = await Promise.all(
       [...this.#workers].map(async (worker) => {
         const answer = await worker.ask("metrics", answerMsMax);
@@ -77,7 +79,7 @@ export class Hub {
       }),
     );
     // The living come first: help and type are theirs.
-    return joinFamilies([...current, this.#gone, this.#own()]);
+    return joinFamilies([...current, gone, this.#own()]);
   }
 
   #own(): MetricFamily[] {
