@@ -92,8 +92,8 @@ async function listen(server: ClientConfig, receive: (text: string) => void): Pr
 }
 
 /**
- * A listener on one connection of its own. `silent` hears when another one stands after one that gave no answer, and since when
- * that was: other connections may be as dead, and new ones work.
+ * A listener on one connection of its own. `silent` hears that it gave no answer, and since when, once it was tried to connect
+ * again: whether that worked or not, other connections are as dead. A server that is only slow for a moment has answered by then.
  */
 export function createListener(
   server: ClientConfig,
@@ -122,6 +122,7 @@ export function createListener(
         void listening.close();
         if (!closed) log.warn({ err: why }, "the signal listener lost its connection");
       } catch (error) {
+        if (silentSinceMs !== undefined) silent(silentSinceMs);
         // One that was still connecting when everything ended.
         if (!closed) log.warn({ err: error }, "the signal listener cannot connect");
       }

@@ -11,6 +11,7 @@ import {
   answering,
   benchOf,
   chatConfig,
+  errorOf,
   eventually,
   talk,
   usageOf,
@@ -57,6 +58,19 @@ it(
       "all three are charged",
     );
     await bench.expectClean();
+  },
+  2 * patienceMs,
+);
+
+it(
+  "T67 T68: while nothing gets through at all, calls are told so within seconds",
+  async () => {
+    const call = () => bench.post("/v1/chat/completions", talk());
+    proxy.takeNew(false);
+    proxy.silence();
+    expect(await errorOf(await call())).toMatchObject({ code: "database_unavailable" });
+    proxy.takeNew(true);
+    await eventually(async () => ((await call()).status === 200 ? true : undefined), "it is back");
   },
   2 * patienceMs,
 );

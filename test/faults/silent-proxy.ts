@@ -7,6 +7,8 @@ export interface SilentProxy {
   readonly url: string;
   /** Nothing goes through the open connections any more, and nobody is told; new ones work. Returns how many there are. */
   silence(): number;
+  /** Whether new connections are taken; if not, they wait in vain, as for a host that is gone. */
+  takeNew(taken: boolean): void;
   close(): void;
 }
 
@@ -15,7 +17,14 @@ export async function startSilentProxy(url: string): Promise<SilentProxy> {
   const open = new Set<Socket>();
   const silent = new Set<Socket>();
 
+  let isOpen = true;
+
   const server = createServer({ noDelay: true }, (client) => {
+    if (!isOpen) {
+      silent.add(client);
+      client.on("error", () => undefined);
+      return;
+    }
     const upstream = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
     open.add(client);
     for (const socket of [client, upstream]) socket.on("error", () => undefined);
@@ -39,6 +48,7 @@ export async function startSilentProxy(url: string): Promise<SilentProxy> {
       for (const client of open) silent.add(client);
       return open.size;
     },
+    takeNew: (taken) => void (isOpen = taken),
     close() {
       server.close();
       for (const client of [...open, ...silent]) client.destroy();
