@@ -110,6 +110,18 @@ describe("rows that cannot be shown", () => {
   });
 });
 
+it("a database whose transactions have lower numbers, after a failover or a restore, is a reset, and its rows come", async () => {
+  const { hub, state, write } = startHub((id) => ({ id }));
+  state.top = 5_000n;
+  const reader = await follow(hub);
+  Object.assign(state, { top: 100n, rows: [] });
+  await eventually(() => reader.count("reset") > 0, "the reader is told");
+  write("req_new");
+  await eventually(() => reader.has("req_new"), "a row of the new server came");
+  reader.leave();
+  expect(reader.events.map(({ event }) => event)).toEqual(["ready", "reset", "row"]);
+});
+
 describe("a write transaction that stays open", () => {
   const many = (name: string): string[] =>
     Array.from({ length: 1_100 }, (_, index) => `req_${name}${index}`);

@@ -188,6 +188,11 @@ class Hub implements EventHub {
 
   /** Notes what was read for a reader; false where that was not all, and they must read the lists again. */
   #move(had: Had, news: News): boolean {
+    if (had.since > news.top) {
+      // Another server: a standby without the last transactions, or a restored database.
+      had.restart(news.mark);
+      return false;
+    }
     const { isHeld, mark } = had;
     had.add(news.mark, news.names);
     // A write transaction that stays open, of another database too, holds the mark: what is behind it would be read each time.

@@ -100,6 +100,13 @@ export class Had {
     }
   }
 
+  /** They read the lists anew, and go on from `mark`: numbers of transactions are others now. */
+  restart(mark: bigint): void {
+    this.#mark = mark;
+    this.#floor = undefined;
+    this.#beyond.clear();
+  }
+
   /** They read the lists anew, and are told of what transactions from `top` on write. */
   leap(top: bigint): void {
     this.#floor = top;
