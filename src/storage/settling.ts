@@ -16,6 +16,7 @@ const answer = "settled";
 
 /** A process that has not answered by then is in trouble, and stops trusting what it knows by itself (its listener's ping). */
 const waitMsMax = 1_000;
+const unconfirmed = "a change was not confirmed by all gateways in time";
 /** How often a process looks whether it listens again. */
 const lookMs = 10;
 
@@ -44,12 +45,15 @@ export function createSettling(
     while (!listener.healthy() && performance.now() < untilMs) await sleep(lookMs);
   }
 
+  /** Undefined where the database does not say: what was changed is committed, and must not fail by that. */
+  const listeningNames = () => listener.listeners(database).catch(() => undefined);
+
   function ask(id: string, names: readonly string[], untilMs: number): Promise<void> {
     const missing = new Set(names);
     return new Promise((resolve) => {
       const late = setTimeout(
         () => {
-          log.warn({ missing: missing.size }, "a change was not confirmed by all gateways in time");
+          log.warn({ missing: missing.size }, unconfirmed);
           end();
         },
         Math.max(0, untilMs - performance.now()),
@@ -63,7 +67,8 @@ export function createSettling(
         missing.delete(name);
         if (missing.size === 0) end();
       });
-      notify(database, question, id).catch(end);
+      // Nobody confirms then; whoever listens has had the signal of the change when the time is over.
+      notify(database, question, id).catch(() => undefined);
     });
   }
 
@@ -84,9 +89,14 @@ export function createSettling(
       const untilMs = performance.now() + waitMsMax;
       const trusted = sleep(trustMs);
       await listening(untilMs);
-      const names = await listener.listeners(database);
+      const leftMs = () => Math.max(0, untilMs - performance.now());
+      const late = sleep(leftMs(), undefined, { ref: false });
+      const names = await Promise.race([listeningNames(), late]);
       const own = listener.name();
-      if (!names.every((name) => name === own)) await ask(randomUUID(), names, untilMs);
+      if (names === undefined) {
+        log.warn({}, unconfirmed);
+        await sleep(leftMs());
+      } else if (!names.every((name) => name === own)) await ask(randomUUID(), names, untilMs);
       await trusted;
     },
   };
