@@ -3,7 +3,7 @@ import { isShortage } from "../base/shortage.ts";
 
 /** Classes and codes of a server that is going, coming, or short of something for a moment. */
 const transientCodes =
-  /^(?:08...|53...|57P0[1-4]|57014|25P03|40001|40P01|55P03|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+  /^(?:08...|53...|57P0[1-5]|57014|25P0[34]|40001|40P01|55P03|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 const transientMessages =
   /Connection terminated|timeout exceeded when trying to connect|not queryable|Query read timeout|Client was closed|starting up|shutting down/;
 

@@ -1,7 +1,7 @@
 /** What storage survives by itself: a server that restarts, a statement that fails. */
 import { expect, it } from "vitest";
 import { isTransient, migrate, openDatabase, type Database } from "../../src/storage/index.ts";
-import { preparedDataDir, silentLog, startPostgres } from "../support/postgres.ts";
+import { preparedDataDir, sharedPostgres, silentLog, startPostgres } from "../support/postgres.ts";
 
 async function eventually(database: Database): Promise<void> {
   await expect
@@ -44,5 +44,25 @@ it("a statement that fails for its own fault is not taken for an outage", async 
   const database = await openDatabase({ dataDir, log: silentLog });
   const failure = await database.query("select 1 / 0", []).catch((error: unknown) => error);
   expect(isTransient(failure)).toBe(false);
+  await database.close();
+});
+
+/** Nothing is read meanwhile: what the server sends waits in the socket. */
+const stall = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+it("T67: a connection that the server ends by a timeout of the operator's may be asked again", async () => {
+  const url = await (await sharedPostgres()).createDatabase();
+  const database = await openDatabase({ url, log: silentLog, connectionsMax: 1 });
+  await database.query("set idle_session_timeout = '20ms'");
+  stall(200);
+  const idle = await database.query("select 1", []).catch((error: unknown) => error);
+  const long = await database
+    .transaction(async (tx) => {
+      await tx.query("set local transaction_timeout = '20ms'");
+      await tx.query("select pg_sleep(1)");
+    })
+    .catch((error: unknown) => error);
+  expect([idle, long]).toMatchObject([{ code: "57P05" }, { code: "25P04" }]);
+  expect([idle, long].map(isTransient)).toEqual([true, true]);
   await database.close();
 });
