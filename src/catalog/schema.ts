@@ -71,7 +71,12 @@ export const providerSchema = closed({
 });
 
 const providerName = text("the id of a provider of this file");
-const upstreamModel = text("the vendor's own name of the model");
+// As long as what gateways tell each other of it (health_states).
+const upstreamModel = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: "the vendor's own name of the model",
+});
 const offered = {
   provider: providerName,
   upstream_model: upstreamModel,

@@ -56,6 +56,20 @@ describe("mistakes", () => {
     },
   );
 
+  it("the vendor's name of a model is as short as what gateways can tell each other of it", () => {
+    const named = (name: string) =>
+      mistakesOf(
+        [
+          "providers:",
+          "  - { id: p, dialect: openai-compatible, base_url: http://p/v1, api_key: none }",
+          "models:",
+          `  - { id: acme/talk, kind: text, context_length: 10, max_output_tokens: 5, offers: [{ provider: p, protocol: chat, upstream_model: ${name}, price: { input: "1", output: "1" } }] }`,
+        ].join("\n"),
+      );
+    expect(named("m".repeat(500))).toEqual([]);
+    expect(named("m".repeat(501)).join("\n")).toMatch(/offers\[0\]\.upstream_model: .*500/);
+  });
+
   it("an alias that means two models, and a default that is none", () => {
     const model = (id: string, aliases: string) =>
       `  - { id: ${id}, kind: text, aliases: [${aliases}], context_length: 10, max_output_tokens: 5, offers: [{ provider: p, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }`;
