@@ -47,7 +47,8 @@ export interface Gateway {
   /**
    * Stops taking calls, waits for those under way, settles, and closes everything. For `leaveMs` before that it says that it
    * is not ready and serves as ever, so that a balancer can leave it. With `callsMs` another process has taken over its socket:
-   * connections are left to their clients, and calls under way may take so long.
+   * connections are left to their clients, and calls under way may take so long. Called again without `callsMs`, they have no more
+   * time than where it is called once; both calls resolve at the end.
    */
   close(options?: CloseOptions): Promise<void>;
   /** Reads again what can change while it runs. @throws UsageError, and nothing has changed */
@@ -98,12 +99,15 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   address = await listenOn(app, { environment, settings: catalog.settings }, role.given);
   closers.add(afterListening(ground, () => metrics.inFlight.total, options));
   let closing: CloseOptions = {};
+  let closed: Promise<void> | undefined;
+  const sooner = new AbortController();
   closers.add(async () => {
     stage = "leaving";
     workers.media.tasks.rest();
     const refuse = (): void => void (stage = "refusing");
     const hurry = (): void => workers.media.tasks.endWaits();
-    await stopServer(app.server, { refuse, hurry }, closing.callsMs ?? options.stopMs);
+    const stopping = { refuse, hurry, sooner: { signal: sooner.signal, ms: options.stopMs } };
+    await stopServer(app.server, stopping, closing.callsMs ?? options.stopMs);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.
@@ -117,13 +121,15 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     catalog: () => catalog.current(),
     database,
     ledger,
-    async close(options = {}) {
+    close(options = {}) {
+      if (closed !== undefined && options.callsMs === undefined) sooner.abort();
+      if (closed !== undefined) return closed;
       stage = "leaving";
       closing = options;
       // At once: what is asked of a vendor meanwhile might not be done in time, and others take it.
       workers.media.tasks.rest();
-      await leave(app.server, options);
-      await closers.closeAll();
+      closed = leave(app.server, options, sooner.signal).then(() => closers.closeAll());
+      return closed;
     },
     reload: (next) => reload(ground, next),
     own: { isOpen: () => stage === "open", measure: () => metrics.read(), flushLogs },
@@ -193,7 +199,11 @@ async function openWorkers(
 }
 
 /** The time before the end, in which others take over. */
-async function leave(server: Server, { leaveMs = 0, callsMs }: CloseOptions): Promise<void> {
-  if (callsMs !== undefined) await leaveConnections(server, idleMsMax);
+async function leave(
+  server: Server,
+  { leaveMs = 0, callsMs }: CloseOptions,
+  sooner: AbortSignal,
+): Promise<void> {
+  if (callsMs !== undefined) await leaveConnections(server, idleMsMax, sooner);
   if (leaveMs > 0) await sleep(leaveMs);
 }

@@ -161,6 +161,8 @@ export class Fleet {
   /** Replaces all workers, one after the other: the old one leaves when the new one takes calls. */
   async reload(): Promise<void> {
     for (const place of this.#places) {
+      // Nobody would stop a worker that is started now, and it would be killed with the calls it took.
+      if (this.#stopping.signal.aborted) return;
       const old = place.current;
       // One that is being started again reads the configuration of now by itself.
       if (old.state !== "ready" || !this.#alive.has(old)) continue;
@@ -169,6 +171,7 @@ export class Fleet {
       old.send({ kind: "stop", leaveMs: 0, replaced: true });
       await within(old.ended, replacedMsMax + endMsMax, () => old.kill());
     }
+    if (this.#stopping.signal.aborted) return;
     this.#options.log.info({ workers: this.#places.length }, "all workers were replaced");
   }
 

@@ -52,7 +52,8 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
     if (message.kind === "sweeps") sweeps = message.on;
     else if (message.kind === "question") void answer(message.id, message.what);
     else if (message.kind === "answer") questions.answered(message.id, message.answer);
-    else if (stop === undefined) {
+    else if (stop === undefined || (stop.replaced && !message.replaced)) {
+      // One that was replaced and has time for its calls is told again when all stop.
       stop = message;
       gateway?.stop(message);
     }

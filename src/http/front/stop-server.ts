@@ -22,6 +22,8 @@ interface Stopping {
   readonly refuse: () => void;
   /** Calls will be cut in two seconds: those that only wait are to be answered now. */
   readonly hurry: () => void;
+  /** Calls have no longer the time that they were given, but `sooner.ms` (20 s if absent) from its abort on. */
+  readonly sooner?: { readonly signal: AbortSignal; readonly ms: number | undefined };
 }
 
 /**
@@ -30,23 +32,42 @@ interface Stopping {
  */
 export async function stopServer(
   server: Server,
-  { refuse, hurry }: Stopping,
+  { refuse, hurry, sooner }: Stopping,
   cutMs = cutMsDefault,
 ): Promise<void> {
   const closed = once(server, "close");
   await quietTurn(server);
   closeListener.call(server);
   const late = setTimeout(refuse, lateMs);
-  const soon = setTimeout(hurry, Math.max(0, cutMs - hurryMs));
-  const cut = setTimeout(() => server.closeAllConnections(), cutMs);
+  const cut = cutting(server, hurry);
+  const shorten = (): void => cut.in(Math.min(cutMs, sooner?.ms ?? cutMsDefault));
+  if (sooner?.signal.aborted === true) shorten();
+  else cut.in(cutMs);
+  sooner?.signal.addEventListener("abort", shorten, { once: true });
   // A connection that was busy when we began to close is kept open by its client after its answer. Right after what has
   // arrived was read, so that no request is cut that is already here.
   const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleCheckMs);
   await closed;
   clearInterval(idle);
-  clearTimeout(cut);
-  clearTimeout(soon);
+  sooner?.signal.removeEventListener("abort", shorten);
+  cut.never();
   clearTimeout(late);
+}
+
+/** When calls under way are cut; the last word counts. */
+function cutting(server: Server, hurry: () => void) {
+  let timers: NodeJS.Timeout[] = [];
+  const never = (): void => timers.forEach(clearTimeout);
+  return {
+    never,
+    in(ms: number): void {
+      never();
+      timers = [
+        setTimeout(hurry, Math.max(0, ms - hurryMs)),
+        setTimeout(() => server.closeAllConnections(), ms),
+      ];
+    },
+  };
 }
 
 // Node's HTTP server would first look through all connections and close the idle ones: a new connection may arrive meanwhile.
@@ -56,12 +77,16 @@ const { close: closeListener } = TcpServer.prototype;
 /**
  * Closes the listener alone, where another process goes on with the same socket, and waits for at most `ms` until no
  * connection is left. They are closed as ever: by their clients, after an answer that says so, or when idle for too long,
- * which is what their clients expect. So none is closed while its next request is on the way.
+ * which is what their clients expect. So none is closed while its next request is on the way. An abort of `sooner` ends the wait.
  */
-export async function leaveConnections(server: Server, ms: number): Promise<void> {
+export async function leaveConnections(
+  server: Server,
+  ms: number,
+  sooner: AbortSignal,
+): Promise<void> {
   closeListener.call(server);
   const deadline = performance.now() + ms;
-  while (performance.now() < deadline && (await countConnections(server)) > 0)
+  while (!sooner.aborted && performance.now() < deadline && (await countConnections(server)) > 0)
     await sleep(idleCheckMs);
 }
 

@@ -1,0 +1,89 @@
+/** The fleet with workers that only say they are there: what it starts, and what it tells whom. */
+import { expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { Fleet } from "../../src/cli/workers/fleet.ts";
+import { createLink } from "../../src/cli/workers/link.ts";
+import type { ToWorker } from "../../src/cli/workers/messages.ts";
+import type { WorkerProcess } from "../../src/cli/workers/worker-process.ts";
+
+interface Fake {
+  readonly worker: WorkerProcess;
+  readonly told: ToWorker[];
+  /** Ends it, as a process ends. */
+  end(): void;
+}
+
+/** A worker that is ready at once, and ends when the test says so. */
+function fakeWorker(number: number): Fake {
+  const ended = Promise.withResolvers<string>();
+  const told: ToWorker[] = [];
+  const worker: WorkerProcess = {
+    number,
+    pid: undefined,
+    state: "ready",
+    startedMs: performance.now(),
+    ready: Promise.resolve({ kind: "ready", first: undefined, metricsUrl: undefined }),
+    ended: ended.promise,
+    measured: [],
+    send: (message) => void told.push(message),
+    ask: () => Promise.resolve(undefined),
+    kill: () => ended.resolve("killed"),
+  };
+  return { worker, told, end: () => ended.resolve("code 0") };
+}
+
+async function startFleet() {
+  const fakes: Fake[] = [];
+  const fleet = new Fleet({
+    count: 2,
+    start(number) {
+      const fake = fakeWorker(number);
+      fakes.push(fake);
+      return fake.worker;
+    },
+    log: silentLog,
+    failed: () => undefined,
+    gaveUp: () => undefined,
+  });
+  await fleet.start();
+  return { fleet, fakes };
+}
+
+const stops = ({ told }: Fake): ToWorker[] => told.filter(({ kind }) => kind === "stop");
+
+it("BILL-01: a stop that comes while workers are replaced starts no more of them, which nobody would stop in order", async () => {
+  const { fleet, fakes } = await startFleet();
+  const reloaded = fleet.reload();
+  await expect.poll(() => fakes.length).toBe(3);
+  await expect.poll(() => stops(fakes[0]!)).toEqual([{ kind: "stop", leaveMs: 0, replaced: true }]);
+  const stopped = fleet.stop(0);
+  fakes[0]!.end();
+  await reloaded;
+  expect(fakes).toHaveLength(3);
+  for (const fake of fakes) {
+    expect(stops(fake).at(-1)).toEqual({ kind: "stop", leaveMs: 0, replaced: false });
+    fake.end();
+  }
+  await stopped;
+});
+
+it("BILL-01: a worker that was replaced and has time for its calls is told when all stop", () => {
+  const received: ((message: ToWorker) => void)[] = [];
+  const start = { number: 1, count: 2, host: "127.0.0.1", port: 0, configPath: undefined };
+  const link = createLink(start, {
+    send: () => undefined,
+    receive: (handler) => void received.push(handler),
+  });
+  const told: boolean[] = [];
+  link.serve({
+    isOpen: () => true,
+    measure: () => Promise.resolve([]),
+    flushLogs: () => Promise.resolve(),
+    stop: ({ replaced }) => void told.push(replaced),
+  });
+  const say = (replaced: boolean): void => received[0]!({ kind: "stop", leaveMs: 0, replaced });
+  say(true);
+  say(false);
+  say(false);
+  expect(told).toEqual([true, false]);
+});

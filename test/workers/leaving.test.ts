@@ -1,0 +1,34 @@
+/** A worker that was replaced has minutes for its calls; where all stop meanwhile they have no more time than those of others. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, it } from "vitest";
+import { stopServer } from "../../src/http/index.ts";
+
+it("BILL-01: calls under way that had minutes are cut when they are to end sooner", async () => {
+  const server = createServer(() => undefined).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const asked = once(server, "request");
+  const call = fetch(`http://127.0.0.1:${port}/`).then(
+    () => "answered",
+    () => "cut",
+  );
+  await asked;
+  const sooner = new AbortController();
+  const nothing = (): void => undefined;
+  const stopping = {
+    refuse: nothing,
+    hurry: nothing,
+    sooner: { signal: sooner.signal, ms: 50 },
+  };
+  const stopped = stopServer(server, stopping, 600_000);
+  const first = await Promise.race([call, nextTick()]);
+  expect(first).toBe("under way");
+  sooner.abort();
+  await stopped;
+  expect(await call).toBe("cut");
+});
+
+const nextTick = (): Promise<string> =>
+  new Promise((resolve) => setImmediate(resolve, "under way"));
