@@ -64,6 +64,8 @@ export interface CallServices<Record> {
   readonly allowPrivateAddresses: boolean;
   /** How often a silent stream is kept alive (T88). */
   readonly keepAliveMs: number;
+  /** Called once for each call that begins. */
+  began?(): void;
   /** Called once for each call that ended. */
   finished(record: Record): void;
 }

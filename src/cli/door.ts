@@ -3,6 +3,7 @@ import {
   requestRow,
   type CacheOutcome,
   type CallRecord,
+  type CallsUnderWay,
   type ImageRecord,
   type Spend,
 } from "../calls/index.ts";
@@ -33,6 +34,7 @@ interface DoorParts {
   readonly ground: Ground;
   readonly media: Media;
   readonly spend: Spend;
+  readonly underWay: CallsUnderWay;
   readonly verifier: Verifier;
   /** The operator's own; undefined where there are none. */
   readonly hooks: Hooks | undefined;
@@ -95,7 +97,7 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
 }
 
 /** What text and image calls share, and what each has of its own. */
-function callServices({ options, ground, media, metrics, spend, hooks }: DoorParts) {
+function callServices({ options, ground, media, metrics, spend, hooks, underWay }: DoorParts) {
   const { environment, catalog, database, files, requestLog, bodyLog, pools, health, clock, log } =
     ground;
   const { answers, ledger, sharedClock } = ground;
@@ -106,6 +108,7 @@ function callServices({ options, ground, media, metrics, spend, hooks }: DoorPar
     if (record.costNano > 0n) media.charged(record.workspaceId, record.keyId);
     if (record.errorCode !== null)
       media.refused(record.workspaceId, record.keyId, record.errorCode);
+    underWay.ended();
   };
   const shared = {
     catalog: () => catalog.current(),
@@ -113,6 +116,7 @@ function callServices({ options, ground, media, metrics, spend, hooks }: DoorPar
     health,
     clock,
     log,
+    began: () => underWay.began(),
     finished,
     hooks,
     allowPrivateAddresses: environment.allowPrivateAddresses,

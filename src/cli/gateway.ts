@@ -4,7 +4,7 @@
  */
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createSpend } from "../calls/index.ts";
+import { CallsUnderWay, createSpend } from "../calls/index.ts";
 import { keyMistakes, type Catalog } from "../catalog/index.ts";
 import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
 import { openHooks, type Hooks } from "../hooks/index.ts";
@@ -62,6 +62,8 @@ interface CloseOptions {
   readonly callsMs?: number;
 }
 
+/** What calls that were cut may take to be charged and recorded; longer ones go on reading from their vendors. */
+const recordMsMax = 5_000;
 /** Clients read in a header that an idle connection lasts five seconds; looked at every five. */
 const idleMsMax = 12_000;
 
@@ -73,11 +75,12 @@ export function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function build(options: GatewayOptions, closers: Closers): Promise<Gateway> {
   const ground = await openGround(options, closers);
-  const { environment, role, catalog, database, ledger, metrics, flushLogs } = ground;
+  const { environment, log, role, catalog, database, ledger, metrics, flushLogs } = ground;
   let address = "";
   let stage: "starting" | "open" | "leaving" | "refusing" = "starting";
   const ownUrl = (): string => address;
   const workers = await openWorkers(options, ground, { closers, ownUrl });
+  const underWay = new CallsUnderWay();
   const metricsAccess = metricsAccessOf(environment);
   const sockets = role.given.sockets;
   const metricsServer = await startMetricsServer({ metrics, metricsAccess }, sockets?.metrics);
@@ -85,6 +88,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   const app = await createApp(
     await httpServices({
       ...workers,
+      underWay,
       options,
       ground,
       metrics,
@@ -108,6 +112,8 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     const hurry = (): void => workers.media.tasks.endWaits();
     const stopping = { refuse, hurry, sooner: { signal: sooner.signal, ms: options.stopMs } };
     await stopServer(app.server, stopping, closing.callsMs ?? options.stopMs);
+    const calls = await underWay.over(recordMsMax);
+    if (calls > 0) log.warn({ calls }, "calls that were cut did not end in time");
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.

@@ -1,0 +1,61 @@
+/** Calls that are cut when the gateway stops: they are charged, so they are in the log too. docs/operate.md "Starting and stopping". */
+import { expect, it } from "vitest";
+import { CallsUnderWay } from "../../src/calls/index.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import { startGateway } from "../../src/cli/gateway.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+
+const content = '#sandbox {"reply": "one two three four five six seven", "chunk_delay_ms": 20000}';
+
+it("BILL-01 T65: each call that was cut has its row in the request log, beside its charge", async () => {
+  const databaseUrl = await (await sharedPostgres()).createMigrated();
+  const dataDir = temporaryDirectory();
+  // As it is run: rows of the log wait for others a while.
+  const gateway = await startGateway({
+    environment: readEnvironment({
+      PORT: "0",
+      DATABASE_URL: databaseUrl,
+      TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_SANDBOX: "on",
+    }),
+    log: silentLog,
+    stopMs: 300,
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${gateway.first!.apiKey}`,
+        },
+        body: JSON.stringify({
+          model: "sandbox/chat",
+          stream: true,
+          messages: [{ role: "user", content }],
+        }),
+      }),
+    ),
+  );
+  const read = answers.map((answer) => answer.text().catch(() => "cut"));
+  await gateway.close();
+  await Promise.all(read);
+  const database = await openDatabase({ url: databaseUrl, dataDir, log: silentLog });
+  const rows = await database.query("select cost_nano > 0 as charged from requests");
+  await database.close();
+  expect(rows).toEqual(Array(12).fill({ charged: true }));
+});
+
+it("the end of calls is waited for, and no longer than it may take", async () => {
+  const calls = new CallsUnderWay();
+  expect(await calls.over(60_000)).toBe(0);
+  calls.began();
+  calls.began();
+  expect(await calls.over(10)).toBe(2);
+  const over = calls.over(60_000);
+  calls.ended();
+  calls.ended();
+  expect(await over).toBe(0);
+});
