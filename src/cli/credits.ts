@@ -6,7 +6,7 @@ import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { defined, inWorkspace, workspaceOf } from "./fields.ts";
 import { printTable } from "./print.ts";
-import type { Api, Json } from "./remote-api.ts";
+import { RefusedError, type Api, type Json } from "./remote-api.ts";
 
 interface CreditOptions extends ApiOptions {
   readonly workspace?: string;
@@ -52,13 +52,31 @@ const addChange = (command: Command, sign: "" | "-"): Command =>
           const workspaceId = await workspaceOf(api, workspace);
           const path = `/workspaces/${workspaceId}/credits`;
           const body = defined({ amount: sign + usd, note });
-          await api.call({ method: "POST", path, body, idempotencyKey: reference });
-          return balanceOf(api, workspaceId);
+          await toldOnce(
+            api.call({ method: "POST", path, body, idempotencyKey: reference }),
+            reference,
+          );
+          return toldOnce(balanceOf(api, workspaceId), reference);
         };
       },
       show: (balance) => printBalance(balance),
     },
   );
+
+/**
+ * What was asked about credit that may be counted already. @throws RefusedError which says how to ask again where the gateway, or the
+ * database, went away: asked with another reference it would count twice
+ */
+async function toldOnce<T>(asked: Promise<T>, reference: string): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const { status = 0, message } = error as { readonly status?: number; readonly message: string };
+    if (status >= 400 && status < 500) throw error;
+    const again = `It may have been counted: repeat it with --reference ${reference}, and it counts once.`;
+    throw new RefusedError(status, `${message} ${again}`);
+  }
+}
 
 /** @throws UsageError */
 function checkAmount(usd: string): void {
