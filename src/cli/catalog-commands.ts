@@ -111,7 +111,9 @@ async function confirmed(): Promise<boolean> {
     throw new UsageError("nobody is there to confirm this: add --yes to take the list over");
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    return /^y(es)?$/i.test((await lines.question("Take it over? [y/N] ")).trim());
+    // Ctrl-C and Ctrl-D end the question, and are no yes.
+    const said = await lines.question("Take it over? [y/N] ").catch(() => console.log());
+    return /^y(es)?$/i.test(said?.trim() ?? "");
   } finally {
     lines.close();
   }
