@@ -2,6 +2,7 @@
 // `npx tollgate <command>` in a checkout: installs what is missing, then runs the command line on a Node that reads
 // TypeScript. The published package has another one, scripts/package/tollgate.mjs.
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { isServe, stopWithNpx } from "../scripts/become-node.mjs";
 import { becomeNode, gatewayFlags, root, setup } from "../scripts/setup.mjs";
 
@@ -13,7 +14,8 @@ const serves = isServe(args);
 if ((underNpx || !serves) && Number.parseInt(process.versions.node, 10) >= 24) {
   // The command line reads its own name and arguments from where `node main.ts ...` would have put them.
   process.argv[1] = main;
-  await import(main);
+  // As an address: a path with `#` or `%` in it, or with a drive's letter, is none.
+  await import(pathToFileURL(main).href);
 } else {
   becomeNode([...(serves ? gatewayFlags : []), main, ...args]);
 }

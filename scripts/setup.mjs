@@ -6,16 +6,15 @@
  */
 import module from "node:module";
 import { spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, dirname, join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { delimiter, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
+import { alone, hash, root, say, SetupError } from "./alone.mjs";
 import { becomeProgram, roomFlags } from "./become-node.mjs";
 
-export const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+export { alone, root };
+
 const modules = join(root, "node_modules");
 
 // What Node has made of the sources once it keeps for the next start, which then takes half the processor time.
@@ -25,9 +24,7 @@ const stampFile = join(modules, ".tollgate-setup");
 /** Source runs as it is (type stripping), which Node does without a flag from here on. */
 const nodeMajorMin = 24;
 
-const hash = (text) => createHash("sha256").update(text).digest("hex");
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
-const say = (text) => process.stderr.write(`setup: ${text}\n`);
 
 /** What an installation depends on: the lock file and the machine's kind. */
 function fingerprint() {
@@ -141,39 +138,6 @@ async function runNpm(npmArgs) {
   throw new SetupError(
     `the packages could not be installed (npm ${npmArgs[0]}: ${reason}); npm's own words stand above`,
   );
-}
-
-/** A reason to stop that needs no stack trace. */
-class SetupError extends Error {}
-
-const alive = (pid) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === "EPERM";
-  }
-};
-
-/** Two commands started at once in a fresh clone must not install or build over each other: the second waits. */
-export async function alone(work) {
-  const lock = join(tmpdir(), `tollgate-setup-${hash(root).slice(0, 16)}`);
-  for (;;) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: "wx" });
-      break;
-    } catch (error) {
-      if (error.code !== "EEXIST") throw error;
-    }
-    await sleep(200);
-    const holder = existsSync(lock) ? Number(readFileSync(lock, "utf8")) : 0;
-    if (holder > 0 && !alive(holder)) rmSync(lock, { force: true });
-  }
-  try {
-    await work();
-  } finally {
-    rmSync(lock, { force: true });
-  }
 }
 
 /**

@@ -1,0 +1,87 @@
+/**
+ * One at a time: two commands started at once in a fresh clone must not install or build over each other. The lock is a file with
+ * the number of the process that has it. Plain JavaScript for Node 20: this runs before anything is installed.
+ */
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+export const hash = (text) => createHash("sha256").update(text).digest("hex");
+export const say = (text) => process.stderr.write(`setup: ${text}\n`);
+
+/** A reason to stop that needs no stack trace. */
+export class SetupError extends Error {}
+
+const alive = (pid) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+};
+
+/** A lock says whose it is at once; one that does not is of a process that was killed, or found the disk full. */
+const namelessMsMax = 5_000;
+const toldMs = 3_000;
+
+/** @returns whether this process has it now */
+function takeLock(lock) {
+  let file;
+  try {
+    file = openSync(lock, "wx");
+    writeFileSync(file, String(process.pid));
+    return true;
+  } catch (error) {
+    if (error.code === "EEXIST") return false;
+    // Empty it would keep all others waiting.
+    if (file !== undefined) rmSync(lock, { force: true });
+    throw new SetupError(`the file ${lock} could not be written (${error.code})`);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Whose lock it is; `isLeft`: nobody's any more. */
+function holderOf(lock) {
+  try {
+    const holder = Number(readFileSync(lock, "utf8"));
+    if (holder > 0) return { holder, isLeft: !alive(holder) };
+    return { holder, isLeft: Date.now() - statSync(lock).mtimeMs > namelessMsMax };
+  } catch {
+    return { holder: 0, isLeft: false };
+  }
+}
+
+function removeLock(lock) {
+  try {
+    rmSync(lock, { force: true });
+  } catch (error) {
+    throw new SetupError(`the file ${lock} is left of another user: remove it (${error.code})`);
+  }
+}
+
+/** Does `work` when no other process does such work here; the second one waits. @throws SetupError */
+export async function alone(work) {
+  const lock = join(tmpdir(), `tollgate-setup-${hash(root).slice(0, 16)}`);
+  const beganMs = Date.now();
+  let isTold = false;
+  while (!takeLock(lock)) {
+    await sleep(200);
+    const { holder, isLeft } = holderOf(lock);
+    if (isLeft) removeLock(lock);
+    else if (!isTold && holder > 0 && Date.now() - beganMs > toldMs) {
+      isTold = true;
+      say(`waiting for process ${holder}, which does the same; where it does not, remove ${lock}`);
+    }
+  }
+  try {
+    await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}

@@ -1,0 +1,58 @@
+/** What runs before the gateway does: the lock of the setup, and the command of a checkout wherever it lies. docs/cli.md. */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { useDirectory } from "./support.ts";
+
+const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+const directory = useDirectory();
+const lockName = `tollgate-setup-${createHash("sha256").update(root).digest("hex").slice(0, 16)}`;
+const script = `import { alone } from ${JSON.stringify(`${root}/scripts/setup.mjs`)};
+try { await alone(() => console.log("done")); } catch (error) { console.log(error.message); }`;
+
+/** Does some work of the setup with its lock in a directory. */
+function workIn(place: string): string {
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    encoding: "utf8",
+    env: { ...process.env, TMPDIR: place },
+    timeout: 20_000,
+  });
+  return stdout;
+}
+
+it("a lock that a full disk left empty, or a process that was killed, keeps nobody waiting", () => {
+  for (const [name, text] of [
+    ["empty", ""],
+    ["killed", "4194300"],
+  ] as const) {
+    const place = join(directory, name);
+    mkdirSync(place);
+    const lock = join(place, lockName);
+    writeFileSync(lock, text);
+    utimesSync(lock, 1, 1);
+    expect(workIn(place)).toBe("done\n");
+    expect(existsSync(lock)).toBe(false);
+  }
+});
+
+it("a lock that cannot be written is told in words", () => {
+  expect(workIn(join(directory, "nonesuch"))).toBe(
+    `the file ${join(directory, "nonesuch", lockName)} could not be written (ENOENT)\n`,
+  );
+});
+
+it("a checkout below a name with # and % in it runs commands", () => {
+  const place = join(directory, "c# %41");
+  mkdirSync(place);
+  symlinkSync(root, join(place, "checkout"));
+  const words = ["--preserve-symlinks", "--preserve-symlinks-main"];
+  const command = join(place, "checkout/bin/tollgate.mjs");
+  const ran = spawnSync(process.execPath, [...words, command, "config", "schema"], {
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  expect(ran).toMatchObject({ status: 0, stderr: "" });
+  expect(JSON.parse(ran.stdout)).toHaveProperty("$schema");
+});
