@@ -48,7 +48,13 @@ function enter(dataDir: string): DataLock | undefined {
 
 async function openHere(options: EmbeddedOptions, lock: DataLock): Promise<Embedded> {
   const engine = await startEngine(options);
-  lock.announce({ pid: process.pid, ...engine.place });
+  try {
+    lock.announce({ pid: process.pid, ...engine.place });
+  } catch (error) {
+    // Left running, it would keep this process there, and the hold on the directory is given up.
+    await engine.close();
+    throw error;
+  }
   const reached = reach(engine.place);
   return {
     address: reached.address,
