@@ -47,9 +47,7 @@ export function remoteApi(url: string, token: string): Api {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new RefusedError(0, `no gateway answers at ${url}: ${why}. Is it running?`);
+      throw new RefusedError(0, `no gateway answers at ${url}: ${reasonOf(error)}. Is it running?`);
     });
   };
   return {
@@ -58,16 +56,36 @@ export function remoteApi(url: string, token: string): Api {
       const response = await ask(call, "text/csv", csvMsMax);
       // A refusal is JSON, and so is the answer of a release that knows no CSV here.
       const isCsv = response.ok && response.headers.get("content-type")?.startsWith("text/csv");
-      if (isCsv && response.body !== null)
-        return response.body.pipeThrough(new TextDecoderStream());
+      if (isCsv && response.body !== null) return partsOf(url, response.body);
       await read(url, response);
       throw new RefusedError(response.status, `${url} does not answer ${call.path} as CSV`);
     },
   };
 }
 
+const reasonOf = (error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+};
+
+/** A gateway that stopped, or was too slow, in the middle of an answer. */
+const brokenOff = (url: string, error: unknown): RefusedError =>
+  new RefusedError(0, `the answer of ${url} broke off: ${reasonOf(error)}. Run it again`);
+
+/** A body as text. @throws RefusedError where it breaks off */
+async function* partsOf(url: string, body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of body) yield decoder.decode(bytes, { stream: true });
+  } catch (error) {
+    throw brokenOff(url, error);
+  }
+}
+
 async function read(url: string, response: Response): Promise<Json> {
-  const text = await response.text();
+  const text = await response.text().catch((error: unknown) => {
+    throw brokenOff(url, error);
+  });
   let json: unknown;
   try {
     json = JSON.parse(text);
