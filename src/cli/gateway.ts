@@ -4,6 +4,7 @@
  */
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../base/log.ts";
 import { CallsUnderWay, createSpend } from "../calls/index.ts";
 import { keyMistakes, type Catalog } from "../catalog/index.ts";
 import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
@@ -103,7 +104,6 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   address = await listenOn(app, { environment, settings: catalog.settings }, role.given);
   closers.add(afterListening(ground, () => metrics.inFlight.total, options));
   let closing: CloseOptions = {};
-  let closed: Promise<void> | undefined;
   const sooner = new AbortController();
   closers.add(async () => {
     stage = "leaving";
@@ -112,8 +112,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     const hurry = (): void => workers.media.tasks.endWaits();
     const stopping = { refuse, hurry, sooner: { signal: sooner.signal, ms: options.stopMs } };
     await stopServer(app.server, stopping, closing.callsMs ?? options.stopMs);
-    const calls = await underWay.over(recordMsMax);
-    if (calls > 0) log.warn({ calls }, "calls that were cut did not end in time");
+    await whenRecorded(underWay, log);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.
@@ -127,19 +126,35 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     catalog: () => catalog.current(),
     database,
     ledger,
-    close(options = {}) {
-      if (closed !== undefined && options.callsMs === undefined) sooner.abort();
-      if (closed !== undefined) return closed;
+    close: closingOnce(sooner, async (options) => {
       stage = "leaving";
       closing = options;
       // At once: what is asked of a vendor meanwhile might not be done in time, and others take it.
       workers.media.tasks.rest();
-      closed = leave(app.server, options, sooner.signal).then(() => closers.closeAll());
-      return closed;
-    },
+      await leave(app.server, options, sooner.signal);
+      await closers.closeAll();
+    }),
     reload: (next) => reload(ground, next),
     own: { isOpen: () => stage === "open", measure: () => metrics.read(), flushLogs },
   };
+}
+
+/** Closes once. A second word that leaves calls no time of their own has the first one end `sooner`. */
+function closingOnce(
+  sooner: AbortController,
+  end: (options: CloseOptions) => Promise<void>,
+): Gateway["close"] {
+  let closed: Promise<void> | undefined;
+  return (options = {}) => {
+    if (closed !== undefined && options.callsMs === undefined) sooner.abort();
+    return (closed ??= end(options));
+  };
+}
+
+/** Waits for calls whose connections are closed to be charged and logged. */
+async function whenRecorded(underWay: CallsUnderWay, log: Log): Promise<void> {
+  const calls = await underWay.over(recordMsMax);
+  if (calls > 0) log.warn({ calls }, "calls that were cut did not end in time");
 }
 
 /** What no caller waits for. @returns what ends it */
