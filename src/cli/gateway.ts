@@ -103,15 +103,15 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   closers.add(() => app.close());
   address = await listenOn(app, { environment, settings: catalog.settings }, role.given);
   closers.add(afterListening(ground, () => metrics.inFlight.total, options));
-  let closing: CloseOptions = {};
-  const sooner = new AbortController();
+  const ending: Ending = { sooner: new AbortController(), options: {}, closers };
   closers.add(async () => {
     stage = "leaving";
     workers.media.tasks.rest();
     const refuse = (): void => void (stage = "refusing");
     const hurry = (): void => workers.media.tasks.endWaits();
-    const stopping = { refuse, hurry, sooner: { signal: sooner.signal, ms: options.stopMs } };
-    await stopServer(app.server, stopping, closing.callsMs ?? options.stopMs);
+    const sooner = { signal: ending.sooner.signal, ms: options.stopMs };
+    const callsMs = ending.options.callsMs ?? options.stopMs;
+    await stopServer(app.server, { refuse, hurry, sooner }, callsMs);
     await whenRecorded(underWay, log);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
@@ -126,28 +126,36 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     catalog: () => catalog.current(),
     database,
     ledger,
-    close: closingOnce(sooner, async (options) => {
+    close: closingOnce(ending, async (options) => {
       stage = "leaving";
-      closing = options;
       // At once: what is asked of a vendor meanwhile might not be done in time, and others take it.
       workers.media.tasks.rest();
-      await leave(app.server, options, sooner.signal);
-      await closers.closeAll();
+      await leave(app.server, options, ending.sooner.signal);
     }),
     reload: (next) => reload(ground, next),
     own: { isOpen: () => stage === "open", measure: () => metrics.read(), flushLogs },
   };
 }
 
-/** Closes once. A second word that leaves calls no time of their own has the first one end `sooner`. */
+/** How a gateway ends. */
+interface Ending {
+  /** Calls have no longer the time that `options` gave them. */
+  readonly sooner: AbortController;
+  options: CloseOptions;
+  readonly closers: Closers;
+}
+
+/** Closes once, after `leaving`. A second word that leaves calls no time of their own has the first one end sooner. */
 function closingOnce(
-  sooner: AbortController,
-  end: (options: CloseOptions) => Promise<void>,
+  ending: Ending,
+  leaving: (options: CloseOptions) => Promise<void>,
 ): Gateway["close"] {
   let closed: Promise<void> | undefined;
   return (options = {}) => {
-    if (closed !== undefined && options.callsMs === undefined) sooner.abort();
-    return (closed ??= end(options));
+    if (closed !== undefined && options.callsMs === undefined) ending.sooner.abort();
+    if (closed !== undefined) return closed;
+    ending.options = options;
+    return (closed = leaving(options).then(() => ending.closers.closeAll()));
   };
 }
 

@@ -45,7 +45,7 @@ it("BILL-01 T65: each call that was cut has its row in the request log, beside i
   const database = await openDatabase({ url: databaseUrl, dataDir, log: silentLog });
   const rows = await database.query("select cost_nano > 0 as charged from requests");
   await database.close();
-  expect(rows).toEqual(Array(12).fill({ charged: true }));
+  expect(rows).toEqual(Array.from({ length: 12 }, () => ({ charged: true })));
 });
 
 it("the end of calls is waited for, and no longer than it may take", async () => {
