@@ -19,7 +19,7 @@ export const printJsonLine = (value: unknown): void => console.log(jsonOf(value)
 /** Prints rows as a table with aligned columns; the first row of names in capitals. */
 export function printTable(columns: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = columns.map((name, index) =>
-    Math.max(name.length, ...rows.map((row) => (row[index] ?? "").length)),
+    rows.reduce((width, row) => Math.max(width, (row[index] ?? "").length), name.length),
   );
   const line = (cells: readonly string[]): string =>
     cells
