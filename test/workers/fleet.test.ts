@@ -32,11 +32,13 @@ function fakeWorker(number: number): Fake {
   return { worker, told, end: () => ended.resolve("code 0") };
 }
 
-async function startFleet() {
+/** Two of them; no process can be made after `processesMax`. */
+async function startFleet(processesMax = Infinity) {
   const fakes: Fake[] = [];
   const fleet = new Fleet({
     count: 2,
     start(number) {
+      if (fakes.length >= processesMax) throw new Error("spawn ENOMEM");
       const fake = fakeWorker(number);
       fakes.push(fake);
       return fake.worker;
@@ -86,4 +88,13 @@ it("BILL-01: a worker that was replaced and has time for its calls is told when 
   say(false);
   say(false);
   expect(told).toEqual([true, false]);
+});
+
+it("a reload for which no process can be made leaves the old workers, and ends", async () => {
+  const { fleet, fakes } = await startFleet(2);
+  await fleet.reload();
+  expect(fakes.flatMap(stops)).toEqual([]);
+  const stopped = fleet.stop(0);
+  for (const fake of fakes) fake.end();
+  await stopped;
 });

@@ -178,8 +178,10 @@ export class Fleet {
   /** Puts a new worker into a place; false, and the old one stays, where none comes up. */
   async #replace(place: Place): Promise<boolean> {
     const { current: old, number } = place;
-    const next = this.#start(number);
+    let next: WorkerProcess | undefined;
     try {
+      // Where memory or descriptors are short, no process is made at all.
+      next = this.#start(number);
       await next.ready;
     } catch (error) {
       const reason = (error as Error).message;
@@ -188,7 +190,7 @@ export class Fleet {
           { worker: number, reason },
           "a new worker did not start; the old ones stay",
         );
-      next.kill();
+      next?.kill();
       return false;
     }
     place.current = next;
