@@ -5,6 +5,7 @@
 import type { ServerResponse } from "node:http";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import { defaultTiming, type TaskPoint, type TaskServices } from "../../src/tasks/engine.ts";
@@ -45,7 +46,7 @@ describe("a vendor", () => {
   it("T80 T83: whose state goes back from succeeded to running ends the task once, with what it made", async () => {
     const job = await running(world);
     // As where the database is away: nothing more is written.
-    const death = Object.assign(new Error("the process died here"), { code: "ECONNRESET" });
+    const death = new GatewayError("database_unavailable", "the process died here");
     const stop = () => Promise.reject(death);
     const dying: TaskServices = {
       ...world.services,
