@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inForm } from "../support/long.ts";
 
 export interface Figures {
-  /** The longest answer to the other caller, less what the machine kept it waiting (`stallOf`). */
+  /** The longest answer to the other caller, less the longest that an idle program needed in the same time. */
   readonly stallMs: number;
   /** The other caller's calls, and how many of them did not get 200. */
   readonly calls: number;
@@ -41,18 +41,6 @@ const idleProgram = `
   const server = require("node:http").createServer((_, response) => response.end("{}"));
   server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
 
-/** On a machine that has nothing else to do, an idle program answers within this. */
-const quietMs = 100;
-/** What a call goes through: the gateway, the database, the vendor, and the gateway again. */
-const programsOfCall = 4;
-
-/**
- * How much of the longest call is the attack's. `machineMs` is the longest that an idle program needed in the same time:
- * on a machine that others use, each program of a call waits so long for a processor.
- */
-const stallOf = (longestMs: number, machineMs: number): number =>
-  Math.max(0, longestMs - (machineMs < quietMs ? 1 : programsOfCall) * machineMs);
-
 /** Attacks `target` by `attack`, beside another caller who makes a small call every 20 ms; prints and returns the figures. */
 export async function measure(
   name: string,
@@ -79,7 +67,7 @@ export async function measure(
   }
   const [calls, pauses] = await Promise.all([victim, control]);
   const figures = {
-    stallMs: stallOf(calls.longestMs, pauses.longestMs),
+    stallMs: Math.max(0, calls.longestMs - pauses.longestMs),
     calls: calls.count,
     failed: calls.failed,
     refused: calls.refused,
