@@ -1,6 +1,6 @@
 /** A TCP proxy in front of PostgreSQL whose connections can die without a word, as when the server's host is gone. */
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { listenBefore } from "../support/tcp-proxy.ts";
 
 export interface SilentProxy {
   /** The connection string of the database behind it. */
@@ -38,12 +38,9 @@ export async function startSilentProxy(url: string): Promise<SilentProxy> {
     pass(client, upstream);
     pass(upstream, client);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const behind = new URL(target);
-  behind.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const before = await listenBefore(server, target);
   return {
-    url: behind.href,
+    url: before,
     silence() {
       for (const client of open) silent.add(client);
       return open.size;

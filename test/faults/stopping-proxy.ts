@@ -1,6 +1,6 @@
 /** A TCP proxy in front of PostgreSQL that tells when a connection is in the middle of a transaction, before its client hears of it. */
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { listenBefore } from "../support/tcp-proxy.ts";
 
 export interface StoppingProxy {
   /** The connection string of the database behind it. */
@@ -40,12 +40,9 @@ export async function startStoppingProxy(url: string): Promise<StoppingProxy> {
     client.on("close", () => upstream.destroy());
     upstream.on("close", () => client.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const behind = new URL(target);
-  behind.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const before = await listenBefore(server, target);
   return {
-    url: behind.href,
+    url: before,
     inside: (needle, stop) =>
       new Promise((resolve) => {
         const spring = () => {

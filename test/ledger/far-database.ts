@@ -1,6 +1,6 @@
 /** A PostgreSQL server that is some milliseconds away, and whose answers may be lost: a TCP proxy in front of the real one. */
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { listenBefore } from "../support/tcp-proxy.ts";
 
 export interface FarDatabase {
   /** The connection string of the database behind the proxy. */
@@ -77,12 +77,9 @@ export async function startFarDatabase(options: FarDatabaseOptions): Promise<Far
     client.on("close", () => isCut || later(() => upstream.end()));
     upstream.on("close", () => later(() => client.destroy()));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = new URL(target);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const before = await listenBefore(server, target);
   return {
-    url: url.href,
+    url: before,
     delayMs,
     get ledgerStatements() {
       return ledgerStatements;
