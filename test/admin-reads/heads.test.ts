@@ -4,17 +4,10 @@ import { listRequestHeadlines, requestConditions } from "../../src/admin/index.t
 import type { Database, Queryable } from "../../src/storage/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
+import { planOf } from "../support/query-plan.ts";
 
 const workspaces = 100;
 const ofOne: Visibility = { ...seesEverything, everything: false, workspaceIds: ["ws_7"] };
-
-interface Node {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly Plans?: readonly Node[];
-}
-
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 describeDatabase("heads of many workspaces", (open) => {
   let database: Database;
@@ -52,11 +45,7 @@ describeDatabase("heads of many workspaces", (open) => {
     const { records } = await listRequestHeadlines(spy, filter);
     const scans = new Set<string>();
     for (const [sql, params] of asked) {
-      const [row] = await database.query<{ "QUERY PLAN": [{ Plan: Node }] }>(
-        `explain (format json) ${sql}`,
-        params,
-      );
-      for (const node of nodesOf(row!["QUERY PLAN"][0].Plan))
+      for (const node of await planOf(database, sql, params))
         if (node["Relation Name"] === "request_heads") scans.add(node["Node Type"]);
     }
     return { rows: records.length, isWhole: scans.has("Seq Scan"), isAsked: scans.size > 0 };

@@ -3,14 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import type { Database, Queryable } from "../../src/storage/index.ts";
 import { startSpendAlerts } from "../../src/tasks/index.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
-
-interface Node {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly Plans?: readonly Node[];
-}
-
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+import { planOf } from "../support/query-plan.ts";
 
 describeDatabase("spend alerts of many keys", (open) => {
   let database: Database;
@@ -31,11 +24,7 @@ describeDatabase("spend alerts of many keys", (open) => {
     const explained = (tx: Queryable): Queryable => ({
       async query(sql, params, options) {
         if (sql.includes("touched")) {
-          const [row] = await tx.query<{ "QUERY PLAN": [{ Plan: Node }] }>(
-            `explain (format json) ${sql}`,
-            params,
-          );
-          for (const node of nodesOf(row!["QUERY PLAN"][0].Plan))
+          for (const node of await planOf(tx, sql, params))
             if (node["Node Type"] === "Seq Scan") whole.add(node["Relation Name"]!);
         }
         return tx.query(sql, params, options);

@@ -12,6 +12,7 @@ import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
 import { foldUsage, readUsage } from "../../src/usage/index.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { describeDatabase } from "../support/postgres.ts";
+import { planOf, type PlanNode } from "../support/query-plan.ts";
 import { largeSeed, seedCalls, seedId } from "../support/seed/calls.ts";
 import { seedLog, seedParts } from "../support/seed/log.ts";
 
@@ -28,19 +29,10 @@ const partOf = (ms: number): string => {
   return `requests_req_${name(ms)}_${name(ms + dayMs)}`;
 };
 
-interface Node {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Plan Rows": number;
-  readonly Plans?: readonly Node[];
-}
-
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
 /** Passes statements on and keeps them. */
 function watched(database: Database): {
   readonly database: Database;
-  readonly plans: () => Promise<Node[]>;
+  readonly plans: () => Promise<PlanNode[]>;
 } {
   const asked: (readonly [string, readonly unknown[] | undefined])[] = [];
   const spy = (on: Queryable): Queryable => ({
@@ -56,14 +48,8 @@ function watched(database: Database): {
       transaction: (work, options) => database.transaction((tx) => work(spy(tx)), options),
     },
     async plans() {
-      const nodes: Node[] = [];
-      for (const [sql, params] of asked) {
-        const [row] = await database.query<{ "QUERY PLAN": [{ Plan: Node }] }>(
-          `explain (format json) ${sql}`,
-          params,
-        );
-        nodes.push(...nodesOf(row!["QUERY PLAN"][0].Plan));
-      }
+      const nodes: PlanNode[] = [];
+      for (const [sql, params] of asked) nodes.push(...(await planOf(database, sql, params)));
       return nodes.filter((node) => node["Relation Name"]?.startsWith("requests"));
     },
   };
