@@ -3,7 +3,7 @@ import type { WireObject } from "../base/json.ts";
 import { reportedCount, type Usage } from "../base/usage.ts";
 import { list, objectOf, objects } from "./read.ts";
 
-/** More than any answer needs: what is reported above it is a fault of the upstream, and is not believed. */
+/** More than any answer needs: what is reported above it is a fault of the upstream, and is not believed. Nor is more set aside. */
 const searchesMax = 10_000;
 /** Set aside for a request that may search as often as it likes. What was searched is charged, even where it is more. */
 const searchesUnbounded = 10;
@@ -45,7 +45,7 @@ export function searchesAsked(
   const asked = objects(tools).filter(isTool);
   if (asked.length === 0) return 0;
   const bounds = asked.map((tool) => reportedCount(tool["max_uses"]) ?? searchesUnbounded);
-  return Math.min(reportedCount(max) ?? Infinity, Math.max(...bounds));
+  return Math.min(reportedCount(max) ?? searchesMax, Math.max(...bounds), searchesMax);
 }
 
 /** What stands for a field that asks for a search. */

@@ -228,6 +228,17 @@ describeGateways("web searches", { config }, (bench) => {
     await bench().expectClean();
   });
 
+  it("BILL-23: a bound that no answer reaches sets aside what is charged at most, and is no error of the gateway's", async () => {
+    const [tool] = messages.body.tools;
+    const tools = [{ ...tool, max_uses: 1_000_000_000 }];
+    const refused = await bench().post(messages.path, { ...messages.body, tools });
+    const { message: told } = await errorOf(refused);
+    expect({ status: refused.status, told }).toEqual({
+      status: 402,
+      told: expect.stringContaining("may cost up to $100.0"),
+    });
+  });
+
   const found = (index: number, content: unknown) =>
     named("content_block_start", {
       index,
