@@ -33,6 +33,7 @@ import {
   type MediaState,
   type StreamedAnswer,
 } from "../upstream/index.ts";
+import { HeldBack, tooSlow } from "./held-back.ts";
 import { picturesBytes, type ImageContext } from "./image-context.ts";
 import { failedAsk, notMade } from "./image-failures.ts";
 import { fetchPicture, pictureOf } from "./image-pictures.ts";
@@ -149,6 +150,7 @@ async function readStream(
   { stream }: StreamedAnswer,
 ): Promise<Made> {
   const asked = context.request.partialImages ?? 0;
+  const source = { stream, held: new HeldBack() };
   let previews = 0;
   try {
     for await (const event of eventsIn(stream)) {
@@ -158,19 +160,23 @@ async function readStream(
         const pictures = [pictureOf(base64)];
         return { candidate, pictures, previews: Math.min(previews, asked), rendered, reported };
       }
-      if (previews < asked) await sendPreview(context, event);
+      if (previews < asked) await sendPreview(context, event, source);
       previews += 1;
     }
   } catch (error) {
-    if (previews > 0 && isCutFor(context, error)) await settlePartial(context, candidate, previews);
-    throw error;
+    if (previews === 0 || !(error instanceof AskFailure)) throw error;
+    const isHeld = !context.reply.gone && source.held.explains(error.failure === "total_timeout");
+    if (!isHeld && !isCutFor(context, error)) throw error;
+    await settlePartial(context, candidate, previews);
+    // Of that the provider is not to blame.
+    throw isHeld ? tooSlow() : error;
   }
   throw new Error("a stream of events ends with a picture or an error");
 }
 
 /** It was us who ended the stream, because the client had left. What a vendor fails at costs nothing, though its client left. */
-const isCutFor = ({ gone }: ImageContext, error: unknown): boolean =>
-  gone.aborted && error instanceof AskFailure && error.failure === "aborted";
+const isCutFor = ({ gone }: ImageContext, { failure }: AskFailure): boolean =>
+  gone.aborted && failure === "aborted";
 
 /** The events of a stream, the last of which is a picture or an error. @throws AskFailure where it breaks */
 async function* eventsIn(stream: AsyncIterable<Buffer>): AsyncGenerator<ImageEvent> {

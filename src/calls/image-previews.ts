@@ -1,5 +1,6 @@
 /** The events of a streamed image answer. IMG-28, EDIT2-26, EDIT2-27. */
-import type { ImageEvent } from "../upstream/index.ts";
+import type { ImageEvent, StreamedAnswer } from "../upstream/index.ts";
+import type { HeldBack } from "./held-back.ts";
 import type { ImageContext } from "./image-context.ts";
 import { pictureOf, renderedAs } from "./image-pictures.ts";
 import { recordFirstToken } from "./record.ts";
@@ -8,10 +9,17 @@ import { recordFirstToken } from "./record.ts";
 export const eventPrefix = ({ request }: ImageContext): string =>
   request.images.length > 0 ? "image_edit" : "image_generation";
 
-/** Sends a preview, and waits until the client has taken it. */
+/** The stream that previews come from, and how long its client holds it back. */
+export interface PreviewSource {
+  readonly stream: StreamedAnswer["stream"];
+  readonly held: HeldBack;
+}
+
+/** Sends a preview, and waits until the client has taken it or is gone, or the stream it came from has ended. */
 export async function sendPreview(
   context: ImageContext,
   { base64, index, rendered }: Extract<ImageEvent, { type: "partial" }>,
+  { stream, held }: PreviewSource,
 ): Promise<void> {
   const { services, reply, record, request } = context;
   const now = services.clock.now();
@@ -26,9 +34,15 @@ export async function sendPreview(
   if (record.firstTokenMs === null) recordFirstToken(record, now);
   const taken = reply.write([{ event: type, data: JSON.stringify(event) }]);
   if (taken || reply.gone) return;
-  // A slow client holds back the vendor.
+  // A slow client holds back the vendor, which does not wait for ever.
+  held.begin();
   await new Promise<void>((resolve) => {
-    reply.onDrain(resolve);
+    reply.onDrain(() => {
+      held.end();
+      resolve();
+    });
     reply.onGone(resolve);
+    if (stream.destroyed) resolve();
+    else stream.once("close", resolve);
   });
 }

@@ -6,6 +6,7 @@ import { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
 import { answeredError, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
+import { HeldBack, tooSlow } from "./held-back.ts";
 import type { Reply } from "./reply.ts";
 
 /** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
@@ -18,9 +19,6 @@ export type StreamEnd =
 
 /** After the protocol's last word, how long to wait for the upstream to close before going on without. */
 const lingerMs = 1_000;
-
-/** A stream that its client has held back for so long at a time may break for it: vendors do not wait for ever. */
-const patienceMs = 10_000;
 
 interface RelayOptions {
   readonly exchange: Exchange;
@@ -55,10 +53,7 @@ class Relay {
   #linger: NodeJS.Timeout | undefined;
   /** Characters of the answer when the wait for the upstream's close began. */
   #written = 0;
-  /** Since when the flow is held back for the client, by the monotonic clock; undefined while it flows. */
-  #heldSince: number | undefined;
-  /** The longest time that it was. */
-  #heldMs = 0;
+  readonly #held = new HeldBack();
 
   constructor(
     options: RelayOptions,
@@ -72,8 +67,7 @@ class Relay {
 
   /** The client takes more. */
   flow(): void {
-    this.#heldMs = this.#longestHeldMs();
-    this.#heldSince = undefined;
+    this.#held.end();
     this.#options.exchange.resume();
   }
 
@@ -153,21 +147,15 @@ class Relay {
   }
 
   #hold(): void {
-    this.#heldSince ??= performance.now();
+    this.#held.begin();
     this.#options.exchange.pause();
   }
 
-  #longestHeldMs(): number {
-    const heldMs = this.#heldSince === undefined ? 0 : performance.now() - this.#heldSince;
-    return Math.max(this.#heldMs, heldMs);
-  }
-
-  /** It ended too early. While it is held back the upstream's close is not seen: that comes with what was left of it. */
+  /** It ended too early. */
   #cut(cause: ExchangeError | BadAnswerError): void {
     const isOurEnd = cause instanceof ExchangeError && cause.failure === "total_timeout";
-    const isHeld =
-      this.#longestHeldMs() >= patienceMs || (isOurEnd && this.#heldSince !== undefined);
-    if (isHeld && !this.#options.reply.gone) this.#finish({ kind: "held_back", error: tooSlow() });
+    if (this.#held.explains(isOurEnd) && !this.#options.reply.gone)
+      this.#finish({ kind: "held_back", error: tooSlow() });
     else this.#broke(cause);
   }
 
@@ -189,12 +177,6 @@ class Relay {
     this.#resolve(end);
   }
 }
-
-const tooSlow = (): GatewayError =>
-  new GatewayError(
-    "upstream_error",
-    "The answer was read so slowly that its provider's connection ended before it was complete. What arrived of it is charged.",
-  );
 
 /** What the caller of an answer that had begun is told. A refusal keeps its code: callers act on it. */
 function brokenBy(cause: ExchangeError | BadAnswerError): GatewayError {

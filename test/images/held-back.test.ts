@@ -1,0 +1,80 @@
+// A streamed image whose client takes its previews and no more: it holds the vendor back until the call's time is over. The vendor
+// makes the picture and bills it, so the client pays for what arrived, as if it had left. T62.
+import { randomBytes } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { formatSse } from "../../src/base/sse.ts";
+import { eventually } from "../support/patience.ts";
+import { formOf, picture, type Bytes } from "./support.ts";
+import { startVendors } from "./two-vendors.ts";
+
+let vendors: Awaited<ReturnType<typeof startVendors>>;
+afterEach(() => vendors.close());
+
+const fields = { model: "acme/edit:first", prompt: "x", stream: "true", partial_images: "3" };
+
+/** A call over a connection from which nothing is read yet. */
+async function call(image: Bytes): Promise<Socket> {
+  const { port, hostname } = new URL(vendors.bench.url);
+  const asked = new Request(vendors.bench.url, { method: "POST", body: formOf(fields, { image }) });
+  const body = Buffer.from(await asked.arrayBuffer());
+  const socket = connect(Number(port), hostname);
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.pause();
+  socket.write(
+    `POST /v1/images/edits HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${vendors.bench.key}\r\n` +
+      `content-type: ${asked.headers.get("content-type")}\r\ncontent-length: ${body.length}\r\n\r\n`,
+  );
+  socket.write(body);
+  return socket;
+}
+
+/** The end of what the client gets, once it reads. */
+async function rest(socket: Socket): Promise<string> {
+  let text = "";
+  socket.setEncoding("utf8");
+  socket.on("data", (data: string) => (text = (text + data).slice(-2_000)));
+  socket.resume();
+  await eventually(() => text.endsWith("0\r\n\r\n") || undefined, "the end of the answer");
+  return text;
+}
+
+interface Row {
+  readonly status: string;
+  readonly usage_source: string | null;
+  readonly cost_nano: bigint;
+  readonly attempts: readonly { readonly outcome: string }[];
+}
+
+it("BILL-21 T62: until the call's time is over: the input and the previews are charged, and the provider is not to blame", async () => {
+  vendors = await startVendors({ timeouts: "{ total_s: 3 }" });
+  const { bench } = vendors;
+  const image = await picture();
+  // No connection takes as much by itself.
+  const b64_json = Buffer.concat([image, randomBytes(12 * 2 ** 20)]).toString("base64");
+  vendors.answer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const type = "image_edit.partial_image";
+    for (let index = 0; index < 3; index += 1)
+      response.write(
+        formatSse({
+          event: type,
+          data: JSON.stringify({ type, b64_json, partial_image_index: index }),
+        }),
+      );
+  });
+  const socket = await call(image);
+  const row = await eventually(async () => {
+    const rows = await bench.database.query<Row>(
+      "select status, usage_source, cost_nano, attempts from request_log",
+    );
+    return rows[0];
+  }, "the call's end");
+  expect(row).toMatchObject({ status: "failed", usage_source: "estimated" });
+  expect(row.cost_nano).toBeGreaterThan(0n);
+  expect((await bench.state()).chargedNano).toBe(row.cost_nano);
+  expect(row.attempts).toMatchObject([{ outcome: "upstream_error" }]);
+  // It hears that this is no picture.
+  expect(await rest(socket)).toContain("read so slowly");
+  socket.destroy();
+});
