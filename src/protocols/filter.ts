@@ -4,7 +4,7 @@ import type { JsonObject } from "./canonical/request.ts";
 
 /**
  * Never forwarded: no caller picks a service tier, a region, a dearer speed, or a model that the vendor falls back to. The call is
- * charged at the price of its offer. Each vendor's spelling is filtered in every protocol.
+ * charged at the price of its offer. Each vendor's spelling is filtered in every protocol; of chat callers `models` is read before.
  */
 export const filteredFields = [
   "service_tier",
@@ -12,6 +12,7 @@ export const filteredFields = [
   "inference_geo",
   "speed",
   "fallbacks",
+  "models",
 ] as const;
 
 /** Their names as documents list them: "`a`, `b` and `c`". */

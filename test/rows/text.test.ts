@@ -129,6 +129,8 @@ const filtered: readonly (readonly [string, Protocol, string])[] = [
   ["TXT-19 inference_geo, messages", messages, "inference_geo"],
   ["speed, which a vendor may bill six times as much for, messages", messages, "speed"],
   ["fallbacks to models of other prices, messages", messages, "fallbacks"],
+  ["T74 models, by which OpenRouter falls back, responses", responses, "models"],
+  ["T74 models, by which OpenRouter falls back, messages", messages, "models"],
 ];
 
 describe("what is never forwarded", () => {

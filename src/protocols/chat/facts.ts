@@ -14,15 +14,20 @@ export function readFacts(body: WireObject): CallFacts {
   const definitions = [body["tools"], body["functions"], body["response_format"]];
   for (const value of definitions) if (isSet(value)) size.characters += jsonCharacters(value);
   const asked = isObject(body["web_search_options"]) ? [searchTool] : body["tools"];
-  const maximum = body["max_completion_tokens"] ?? body["max_tokens"];
   return {
-    maxOutputTokens: typeof maximum === "number" ? maximum : undefined,
+    maxOutputTokens: largest(body["max_completion_tokens"], body["max_tokens"]),
     answers: Math.max(1, tokenCount(body["n"], 1)),
     affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
     inputMedia: size.media,
     webSearches: searchesAsked(isSearchTool, asked),
   };
+}
+
+/** Of two limits each upstream heeds the one that it knows. */
+function largest(...limits: readonly unknown[]): number | undefined {
+  const given = limits.filter((limit) => typeof limit === "number");
+  return given.length === 0 ? undefined : Math.max(...given);
 }
 
 interface Size {

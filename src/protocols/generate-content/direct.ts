@@ -20,6 +20,7 @@ import { framesOf, wholeOf } from "./other-form.ts";
 import { answerText } from "./read-stream.ts";
 import { validate } from "./request.ts";
 import { GenerateTap } from "./tap.ts";
+import { dropTwins } from "./twins.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
 function facts(given: JsonObject): CallFacts {
@@ -71,7 +72,7 @@ function request(
 ): { body: JsonObject; notes: readonly Note[] } {
   const copy = { ...body };
   if (isOlderGeneration(model)) removeSkips(copy);
-  const notes = removeFilteredFields(copy);
+  const notes = [...removeFilteredFields(copy), ...dropTwins(copy)];
   // Some SDKs repeat the path's model in the body, where it would contradict the upstream's own name.
   delete copy["model"];
   return { body: copy, notes };

@@ -254,6 +254,14 @@ describe("facts of a chat request", () => {
     expect(facts.inputCharacters).toBeLessThan(400);
   });
 
+  it("BILL-23: of two maxima the larger counts, since an upstream may know either", () => {
+    const maximum = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).maxOutputTokens;
+    expect(maximum({ max_completion_tokens: 1, max_tokens: 9000 })).toBe(9000);
+    expect(maximum({ max_completion_tokens: 1, max_tokens: null })).toBe(1);
+    expect(maximum({ max_tokens: 9 })).toBe(9);
+    expect(maximum({})).toBeUndefined();
+  });
+
   it("the prompt cache key goes before the user, and safety_identifier plays no part", () => {
     const affinity = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).affinity;
     expect(affinity({ user: "u", prompt_cache_key: "k" })).toBe("k");

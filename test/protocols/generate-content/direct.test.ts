@@ -194,6 +194,31 @@ describe("request", () => {
   });
 });
 
+describe("fields in both spellings", () => {
+  it("BILL-23 TXT-14: only the one that is read, and set aside by, goes on; the other is told", () => {
+    const body: JsonObject = {
+      ...minimal,
+      system_instruction: { parts: [{ text: "y" }] },
+      systemInstruction: { parts: [{ text: "x" }] },
+      generation_config: { maxOutputTokens: 8000 },
+      generationConfig: { max_output_tokens: 9000, maxOutputTokens: 1, top_p: 0.5, topP: null },
+    };
+    expect(direct.facts(body).maxOutputTokens).toBe(1);
+    const sent = direct.request(body, { model: "gemini-3-pro", stream: false });
+    expect(sent.body).toEqual({
+      ...minimal,
+      systemInstruction: { parts: [{ text: "x" }] },
+      generationConfig: { maxOutputTokens: 1, top_p: 0.5, topP: null },
+    });
+    expect(noteParams(sent.notes)).toEqual([
+      "system_instruction",
+      "generation_config",
+      "generationConfig.max_output_tokens",
+    ]);
+    expect(body["generation_config"]).toBeDefined();
+  });
+});
+
 describe("facts", () => {
   it.each(["camel", "snake"])("reads them in %s case", (spelling) => {
     const facts = {
