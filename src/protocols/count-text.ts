@@ -1,5 +1,6 @@
 /** Sizes of a request's input, read without decoding it: for the estimate that reserves a call's upper bound. */
 import { isObject } from "../base/json.ts";
+import { bareType } from "../base/media-types.ts";
 
 /** Characters of all strings and keys within a JSON value; a number counts as one token's worth. */
 export function jsonCharacters(value: unknown): number {
@@ -14,4 +15,22 @@ export function jsonCharacters(value: unknown): number {
     for (const key in value) characters += key.length + jsonCharacters(value[key]);
   }
   return characters;
+}
+
+const textTypes =
+  /^(?:text\/|application\/(?:x-)?(?:json|ndjson|xml|xhtml|yaml|toml|sql|rtf|javascript|typescript|python|sh)\b)/i;
+
+/** Bytes of data in base64: a model reads a file of text as it reads a prompt. 0 for what is no text, such as a picture. */
+export function textInData(mediaType: unknown, base64: unknown): number {
+  if (typeof mediaType !== "string" || typeof base64 !== "string") return 0;
+  return textTypes.test(bareType(mediaType)) ? Math.ceil((base64.length * 3) / 4) : 0;
+}
+
+const headMax = 200;
+
+/** The same of a `data:` URL; 0 for any other text. */
+export function textInDataUrl(url: unknown): number {
+  if (typeof url !== "string") return 0;
+  const [, mediaType] = /^data:([^,]*),/i.exec(url.slice(0, headMax)) ?? [];
+  return textInData(mediaType, url);
 }

@@ -2,8 +2,8 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
-import { jsonCharacters } from "../count-text.ts";
-import { isSet, list, nonEmpty, objects } from "../read.ts";
+import { jsonCharacters, textInDataUrl } from "../count-text.ts";
+import { isSet, list, nonEmpty, objectOf, objects } from "../read.ts";
 import { isSearchTool, searchesAsked, searchTool } from "../web-searches.ts";
 import { outputTexts, readOutput } from "./output.ts";
 
@@ -52,8 +52,10 @@ function addMessage(message: WireObject, size: Size): void {
 
 function addPart(part: unknown, size: Size): void {
   if (!isObject(part)) return;
-  if (typeof part["type"] === "string" && mediaParts.has(part["type"])) size.media += 1;
-  else size.characters += jsonCharacters(part);
+  if (typeof part["type"] === "string" && mediaParts.has(part["type"])) {
+    size.media += 1;
+    size.characters += textInDataUrl(objectOf(part["file"])["file_data"]);
+  } else size.characters += jsonCharacters(part);
 }
 
 /** The output text of a whole answer, all choices. */

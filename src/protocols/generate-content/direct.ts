@@ -7,7 +7,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
-import { jsonCharacters } from "../count-text.ts";
+import { jsonCharacters, textInData } from "../count-text.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, list } from "../read.ts";
@@ -56,8 +56,11 @@ function countParts(parts: unknown, input: { characters: number; media: number }
   for (const part of list(parts)) {
     if (!isObject(part)) continue;
     const response = read(part, "functionResponse");
-    if (read(part, "inlineData") !== undefined || read(part, "fileData") !== undefined) {
+    const data = read(part, "inlineData") ?? read(part, "fileData");
+    if (data !== undefined) {
       input.media += 1;
+      if (isObject(data)) input.characters += textInData(read(data, "mimeType"), data["data"]);
+      input.characters += jsonCharacters(part["text"] ?? "");
     } else if (isObject(response)) {
       const { parts: inner, ...rest } = response;
       countParts(inner, input);

@@ -3,12 +3,12 @@
  * cache markers above the limit, thinking that was shown to the caller without a signature, and ids of calls that Claude refuses.
  * TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
-import { isObject } from "../../base/json.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
-import { jsonCharacters } from "../count-text.ts";
+import { jsonCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSearchTool, searchesAsked } from "../web-searches.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
@@ -41,7 +41,7 @@ function facts(body: JsonObject): CallFacts {
   };
 }
 
-/** Text a model reads, and media in number: base64 data is no text, and a document's text is. */
+/** Text a model reads, and media in number: base64 data is text only where its type says so, and a document's text is. */
 function countContent(content: unknown, input: { characters: number; media: number }): void {
   if (typeof content === "string") {
     input.characters += content.length;
@@ -50,12 +50,19 @@ function countContent(content: unknown, input: { characters: number; media: numb
   if (!Array.isArray(content)) return;
   for (const block of content) {
     if (!isObject(block)) continue;
-    const source = isObject(block["source"]) ? block["source"] : undefined;
-    if (source && source["type"] === "text") input.characters += jsonCharacters(source["data"]);
-    else if (source && source["type"] === "content") countContent(source["content"], input);
-    else if (source) input.media += 1;
-    else if (block["type"] === "tool_result") countContent(block["content"], input);
-    else input.characters += jsonCharacters(block);
+    const { source, ...rest } = block;
+    if (isObject(source)) countSource(source, input);
+    if (block["type"] === "tool_result") countContent(block["content"], input);
+    else input.characters += jsonCharacters(isObject(source) ? rest : block);
+  }
+}
+
+function countSource(source: WireObject, input: { characters: number; media: number }): void {
+  if (source["type"] === "text") input.characters += jsonCharacters(source["data"]);
+  else if (source["type"] === "content") countContent(source["content"], input);
+  else {
+    input.media += 1;
+    input.characters += textInData(source["media_type"], source["data"]);
   }
 }
 

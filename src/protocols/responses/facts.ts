@@ -1,7 +1,7 @@
 /** What routing, reserving and metering read of a responses request or answer without decoding it. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CallFacts } from "../codec.ts";
-import { jsonCharacters } from "../count-text.ts";
+import { jsonCharacters, textInDataUrl } from "../count-text.ts";
 import { list, nonEmpty } from "../read.ts";
 import { isSearchTool, searchesAsked } from "../web-searches.ts";
 
@@ -47,6 +47,7 @@ function addObject(value: WireObject, size: Size): void {
   const type = value["type"];
   if (typeof type === "string" && mediaTypes.has(type)) {
     size.media += 1;
+    size.characters += textInDataUrl(value["file_data"]);
   } else if (type === "function") {
     size.characters += jsonCharacters(value);
   } else {
