@@ -13,6 +13,10 @@ export class HeldBack {
   /** The longest time that it was. */
   #longestMs = 0;
 
+  get isNow(): boolean {
+    return this.#since !== undefined;
+  }
+
   /** The client takes no more for now. */
   begin(): void {
     this.#since ??= performance.now();

@@ -69,6 +69,7 @@ class Relay {
   flow(): void {
     this.#held.end();
     this.#options.exchange.resume();
+    if (this.#options.tap.seen.ended && !this.#settled) this.#awaitClose();
   }
 
   data(chunk: Buffer): void {
@@ -124,7 +125,7 @@ class Relay {
     else this.#goOn();
   }
 
-  /** What looked like the end was not: some vendors tell a finish reason with every frame. */
+  /** Waits no more. What looked like the end was not: some vendors tell a finish reason with every frame. */
   #goOn(): void {
     clearTimeout(this.#linger);
     this.#linger = undefined;
@@ -132,9 +133,11 @@ class Relay {
 
   /**
    * Counted from the last text: a vendor that tells a reason with every frame is still writing. What else follows an end,
-   * such as comments and pings that keep the connection open, does not hold the caller's end back.
+   * such as comments and pings that keep the connection open, does not hold the caller's end back. While the client takes no more,
+   * nothing that follows can come: the usage of many vendors would be missed (T47).
    */
   #awaitClose(): void {
+    if (this.#held.isNow && !this.#options.reply.gone) return this.#goOn();
     const { length } = this.#options.tap.seen.text;
     const isWriting = length > this.#written || this.#parser.isWithinEvent;
     if (this.#linger !== undefined && !isWriting) return;

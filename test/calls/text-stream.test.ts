@@ -22,13 +22,12 @@ function held() {
     resume: () => void (flows = true),
     abort: () => undefined,
   } as Partial<Exchange> as Exchange;
-  const tap = {
-    seen: { text: "Hello", ended: false },
-    push: (event: SseEvent) => [event],
-  } as unknown as StreamTap;
+  const seen = { text: "Hello", ended: false };
+  const tap = { seen, push: (event: SseEvent) => [event] } as unknown as StreamTap;
   const reply = {
     gone: false,
-    write: () => false,
+    takes: false,
+    write: () => reply.takes,
     onDrain: (handler: () => void) => void (drain = handler),
   };
   const options = {
@@ -38,10 +37,16 @@ function held() {
     onFirstFrame: () => undefined,
   };
   const ended: Promise<StreamEnd> = relayStream(options);
+  let isOver = false;
+  void ended.then(() => (isOver = true));
   const send = () => consumer.data(Buffer.from("data: {}\n\n"));
   send();
   expect(flows).toBe(false);
-  return { ended, reply, send, drain: () => drain(), consumer: () => consumer };
+  const settled = async () => {
+    await Promise.resolve();
+    return isOver;
+  };
+  return { ended, reply, seen, send, settled, drain: () => drain(), consumer: () => consumer };
 }
 
 const broken = () => new ExchangeError("broken", "the connection to the upstream broke");
@@ -100,4 +105,20 @@ it("BILL-22: a stream that is drained for a client that has left, and breaks, is
   reply.gone = true;
   consumer().fail(broken());
   expect(await kindOf(ended)).toBe("broken");
+});
+
+it("T47: what follows an answer's end is waited for while its client takes no more, and a second longer", async () => {
+  const { ended, reply, seen, send, settled, drain } = held();
+  seen.ended = true;
+  send();
+  vi.advanceTimersByTime(60_000);
+  expect(await settled()).toBe(false);
+  reply.takes = true;
+  drain();
+  vi.advanceTimersByTime(900);
+  // Such as the usage, which was behind what was held back.
+  send();
+  expect(await settled()).toBe(false);
+  vi.advanceTimersByTime(1_000);
+  expect(await kindOf(ended)).toBe("complete");
 });
