@@ -3,7 +3,7 @@
  * than it was asked for (T14, T15). Each reader says what the answer costs, and keeps its end back until that is charged.
  */
 import { answerBounds } from "../base/answer-json.ts";
-import type { GatewayError } from "../base/errors.ts";
+import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { scanJson } from "../base/json-scan.ts";
@@ -190,7 +190,7 @@ const measuredBytesMin = 1_000;
 function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObject {
   const text = textOf(bytes);
   if (bytes.length > measuredBytesMin && typeof scanJson(bytes, answerBounds) === "string")
-    throw new BadAnswerError("it has more values or levels than an answer may have");
+    throw tooMany(text);
   let answer: unknown;
   try {
     answer = parseJsonText(text);
@@ -201,6 +201,19 @@ function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObjec
   const failure = route.failure(answer as JsonObject);
   if (failure) throw answeredError("it is an error, or no answer at all", failure);
   return answer as JsonObject;
+}
+
+/** Twenty for each token, if the caller asks for so many. */
+const logProbabilities = /"(?:top_logprobs|topCandidates)"\s*:/;
+
+/** What a caller's own wish brings about is no fault of the vendor, and every other one would answer alike. */
+function tooMany(text: string): BadAnswerError {
+  const reason = "it has more values or levels than an answer may have";
+  if (!logProbabilities.test(text)) return new BadAnswerError(reason);
+  const message =
+    "top_logprobs: a whole answer may have some 80,000 log probabilities here, and this one has more. Ask for fewer to a token, for a shorter answer, or for a stream.";
+  const refusal = new GatewayError("invalid_value", message, { param: "top_logprobs" });
+  return new BadAnswerError(reason, { refusal });
 }
 
 const typeMax = 80;

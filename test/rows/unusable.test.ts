@@ -114,3 +114,37 @@ describe.each(eachProtocol)("an answer that cannot be used (%s)", (name, protoco
     await other.text();
   });
 });
+
+describe("an answer with more log probabilities than a whole one may have", () => {
+  const one = { token: "a", logprob: -1, bytes: [97] };
+  const token = { ...one, top_logprobs: Array.from({ length: 20 }, () => one) };
+  const whole = {
+    id: "c",
+    object: "chat.completion",
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: "a" },
+        logprobs: { content: Array.from({ length: 4_500 }, () => token) },
+        finish_reason: "stop",
+      },
+    ],
+    usage: { prompt_tokens: 1, completion_tokens: 4_500 },
+  };
+
+  it("T60: is the caller's wish: 400 says what to ask for, nobody else is asked, and the provider stays in use", async () => {
+    world.first.answer(json(whole));
+    const [, chat] = eachProtocol.find(([name]) => name === "chat")!;
+    const model = `${chat.model}:@price`;
+    const extra = { logprobs: true, top_logprobs: 20 };
+    for (let call = 0; call < 8; call += 1) {
+      const answer = await world.call(chat, { model, extra });
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toMatch(/top_logprobs: .* or for a stream\..*invalid_value/);
+    }
+    expect(world.second.requests).toHaveLength(0);
+    world.answer(answering);
+    await (await world.call(chat, { model })).text();
+    expect(world.second.requests).toHaveLength(0);
+  });
+});
