@@ -7,7 +7,7 @@ import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
-import type { Credential, Provider } from "../catalog/index.ts";
+import { wholeTimeouts, type Credential, type Provider } from "../catalog/index.ts";
 import { errorCodec, upstreamErrors, type Codec, type JsonObject } from "../protocols/index.ts";
 import type { MeasuredCall } from "../routing/index.ts";
 import {
@@ -118,6 +118,9 @@ function send(
     // What the caller's headers say is about a body of its own protocol.
     caller: route.kind === "direct" ? call.callerHeaders : {},
     body: route.body,
+    timeouts: call.stream
+      ? provider.timeouts
+      : wholeTimeouts(provider.timeouts, candidate.reservedOutputTokens),
     write: (body) => {
       context.keeper?.sending(body, provider);
       return writeBody(body, { source, lease: call.lease });

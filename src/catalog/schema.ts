@@ -61,7 +61,7 @@ export const providerSchema = closed({
       connect_s: Type.Optional(seconds("seconds to connect; 10 if absent")),
       first_byte_s: Type.Optional(
         seconds(
-          "seconds until the answer begins, extended by the same time for each picture; 120 if absent",
+          "seconds until the answer begins, extended by the same time for each picture, and for each 4,096 tokens that an answer without a stream may have; 120 if absent",
         ),
       ),
       idle_s: Type.Optional(seconds("seconds of silence inside an answer; 120 if absent")),

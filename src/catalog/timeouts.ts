@@ -14,3 +14,15 @@ export const defaultTimeouts: Timeouts = {
   idleMs: 120_000,
   totalMs: 3_600_000,
 };
+
+/** Tokens that a slow model writes in the time that another one takes to begin. */
+const tokensAtOnce = 4_096;
+
+/**
+ * The times of an answer that comes whole: its first byte comes when all of it is written, so that the wait for it grows with the
+ * `outputTokens` that it may have. What a vendor is cut off from it bills, and so does the next one (docs/routing.md).
+ */
+export const wholeTimeouts = (timeouts: Timeouts, outputTokens: number): Timeouts => ({
+  ...timeouts,
+  firstByteMs: timeouts.firstByteMs * (1 + outputTokens / tokensAtOnce),
+});
