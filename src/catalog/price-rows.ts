@@ -23,11 +23,18 @@ function ratesOf(row: TextPriceRow): TextRates {
 
 type FixedRow = Pick<PriceRow, "price" | "price_above" | "price_tiers">;
 
+/** What does not hang on how long a call is: a tier that leaves it out has it as the price has. */
+const anyLength = ["request", "web_search", "web_search_answer"] as const;
+const ofAnyLength = (row: TextPriceRow): Partial<TextPriceRow> =>
+  Object.fromEntries(
+    anyLength.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]])),
+  );
+
 function fixedPriceOf(row: FixedRow): FixedPrice {
   const tiers = row.price_tiers ?? (row.price_above ? [row.price_above] : undefined);
   const above = tiers?.map((tier): PriceTier => ({
     inputTokens: tier.input_tokens,
-    rates: ratesOf(tier.price),
+    rates: ratesOf({ ...ofAnyLength(row.price), ...tier.price }),
   }));
   return { ...ratesOf(row.price), above };
 }

@@ -43,11 +43,13 @@ it("has the rates of each tier behind those of short calls", () => {
     "cache_read_tokens 2 input_tokens_above 32000",
     "cache_write_tokens 2 input_tokens_above 32000",
     "output_tokens 5 input_tokens_above 32000",
+    "requests 0.01 input_tokens_above 32000",
     "input_tokens 3 input_tokens_above 128000",
     "cache_read_tokens 0.3 input_tokens_above 128000",
     "cache_write_tokens 3 input_tokens_above 128000",
     "output_tokens 9 input_tokens_above 128000",
     "reasoning_tokens 11 input_tokens_above 128000",
+    "requests 0.01 input_tokens_above 128000",
   ]);
 });
 

@@ -22,6 +22,9 @@ models:
       { provider: anthropic, protocol: messages, upstream_model: m, price: { ${tokens}, web_search: "0.01" } }] }
   - { id: acme/gemini, kind: text, context_length: 100000, max_output_tokens: 1000, offers: [
       { provider: google, protocol: generate_content, upstream_model: g, price: { ${tokens}, web_search: "0.014" } }] }
+  - { id: acme/long, kind: text, context_length: 100000, max_output_tokens: 1000, offers: [
+      { provider: anthropic, protocol: messages, upstream_model: l, price: { ${tokens}, web_search: "0.01", request: "0.002" },
+        price_above: { input_tokens: 50, price: { ${tokens} } } }] }
   - { id: acme/by-answer, kind: text, context_length: 100000, max_output_tokens: 1000, offers: [
       { provider: google, protocol: generate_content, upstream_model: a, price: { ${tokens}, web_search_answer: "0.035" } }] }
 `;
@@ -194,6 +197,14 @@ describeGateways("web searches", { config }, (bench) => {
       expect(entry).toMatchObject({ kind: "charge", amount_nano: tokensNano + nano });
       expect(logged).toMatchObject({ cost_nano: tokensNano + nano, usage: { webSearches: 2 } });
     }
+  });
+
+  it("BILL-01: searches and the call itself cost the same in a tier of long calls that does not say them", async () => {
+    bench().up.answer(json(message));
+    const answered = await bench().post(messages.path, { ...messages.body, model: "acme/long" });
+    expect({ status: answered.status, text: await answered.text() }).toMatchObject({ status: 200 });
+    const amount_nano = tokensNano + 20_000_000n + 2_000_000n;
+    expect(await bench().entry(idOf(answered))).toMatchObject({ amount_nano });
   });
 
   it("BILL-01: an answer without a search is charged its tokens, though it could have searched", async () => {
