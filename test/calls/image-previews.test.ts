@@ -1,6 +1,8 @@
 /** Previews of a streamed picture: their times, their numbers, and a client that reads slowly. IMG-28, EDIT2-26; STREAM-09. */
+import { Readable } from "node:stream";
 import { beforeAll, expect, it } from "vitest";
 import type { SseEvent } from "../../src/base/sse.ts";
+import { HeldBack } from "../../src/calls/held-back.ts";
 import type { ImageContext } from "../../src/calls/image-context.ts";
 import { sendPreview } from "../../src/calls/image-previews.ts";
 import { picture } from "../images/support.ts";
@@ -33,9 +35,10 @@ function calling({ slow = false } = {}) {
       onGone: (handler: () => void) => void drains.push(handler),
     },
   } as unknown as ImageContext;
+  const source = { stream: new Readable({ read: () => undefined }), held: new HeldBack() };
   const send = (index: number) =>
-    sendPreview(context, { type: "partial", base64, index, rendered: {} });
-  return { at, sent, record, send, drains };
+    sendPreview(context, { type: "partial", base64, index, rendered: {} }, source);
+  return { at, sent, record, send, drains, source };
 }
 
 it("IMG-28: each has its number and the second it was sent in; the first of them is when the answer began", async () => {
@@ -60,4 +63,13 @@ it("STREAM-09: a client that has not taken one holds the next one back", async (
   drains[0]!();
   await sending;
   expect(isOver).toBe(true);
+});
+
+it("T62: the end of the stream that it came from ends the wait, too, and is known as the client's doing", async () => {
+  const { send, source } = calling({ slow: true });
+  const sending = send(0);
+  source.stream.destroy();
+  await sending;
+  expect([source.held.explains(true), source.held.explains(false)]).toEqual([true, false]);
+  await send(1);
 });

@@ -44,3 +44,11 @@ it.each(protocols)("a picture counts as one, whatever its bytes: %s", (protocol)
     expect(inputCharacters).toBeLessThan(200);
   }
 });
+
+it("BILL-23: a source hides no text beside it", () => {
+  const content = [{ type: "text", text: words, source: { type: "base64", data: "" } }];
+  const { inputCharacters } = codecs.messages.direct.facts({
+    messages: [{ role: "user", content }],
+  });
+  expect(inputCharacters).toBeGreaterThan(words.length);
+});

@@ -221,13 +221,6 @@ describe("request", () => {
 });
 
 describe("facts", () => {
-  it("BILL-23: a source hides no text beside it", () => {
-    const text = "x".repeat(1000);
-    const content = [{ type: "text", text, source: { type: "base64", data: "" } }];
-    const { inputCharacters } = direct.facts({ ...minimal, messages: [{ role: "user", content }] });
-    expect(inputCharacters).toBeGreaterThan(1000);
-  });
-
   it("tells maximum, affinity, characters and media", () => {
     expect(direct.facts({ ...minimal, metadata: { user_id: "user_1" } })).toMatchObject({
       maxOutputTokens: 100,
