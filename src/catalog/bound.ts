@@ -62,8 +62,9 @@ const tokensPerMedium = 2_000;
 const framingTokens = 16;
 
 /**
- * A cheap estimate of input tokens for the reservation, on the high side for prose and code (about four characters
- * a token) and low for scripts of one token a character; the actual is posted even where it is higher.
+ * A cheap estimate of input tokens for the reservation, on the high side for prose and code (about four characters a token).
+ * Characters of scripts that take more of a token each count for more (protocols/count-text.ts). The actual is posted even where it
+ * is higher.
  */
 export function estimateInputTokens(characters: number, media: number): number {
   return Math.ceil(characters / charactersPerToken) + media * tokensPerMedium + framingTokens;

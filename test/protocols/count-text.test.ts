@@ -1,5 +1,7 @@
-// Files of text within a request: a model reads all of them, so that what is set aside grows with them. BILL-23.
+// What the input of a request comes to before its vendor counts it: by it money is set aside, and who leaves is charged. BILL-21, BILL-23.
+import { countTokens } from "gpt-tokenizer";
 import { expect, it } from "vitest";
+import { estimateInputTokens } from "../../src/catalog/index.ts";
 import { codecs, type ProtocolName } from "../../src/protocols/index.ts";
 import type { JsonObject } from "../../src/protocols/canonical/request.ts";
 
@@ -52,3 +54,38 @@ it("BILL-23: a source hides no text beside it", () => {
   });
   expect(inputCharacters).toBeGreaterThan(words.length);
 });
+
+const scripts = [
+  [
+    "English",
+    "The gateway sets an upper bound aside for each call, and charges what was really used. ",
+  ],
+  ["Chinese", "网关为每次调用预留一个上限，然后根据实际使用量进行结算，并释放剩余的部分。"],
+  [
+    "Japanese",
+    "呼び出しごとに上限を予約し、その後実際の使用量に基づいて精算し、残りを解放します。",
+  ],
+  [
+    "Korean",
+    "각 호출에 대해 상한을 예약한 다음 실제 사용량을 기준으로 정산하고 나머지를 해제합니다.",
+  ],
+  ["Russian", "Шлюз резервирует верхнюю границу для каждого вызова и рассчитывается по факту. "],
+  ["pictographs", "👍🔥🚀🎉😀"],
+  ["code with Chinese notes", "const limit = bound(call); // 每次调用的上限\n"],
+] as const;
+
+it.each(scripts)(
+  "BILL-21: the estimate of %s is no less than its tokens, nor twice as much",
+  (_name, text) => {
+    for (const repeats of [30, 3_000]) {
+      const content = text.repeat(repeats);
+      const body = { messages: [{ role: "user", content }] };
+      for (const protocol of ["chat", "messages"] as const) {
+        const { inputCharacters } = codecs[protocol].direct.facts(body);
+        const tokens = countTokens(text.repeat(30)) * (repeats / 30);
+        expect(estimateInputTokens(inputCharacters, 0) / tokens).toBeGreaterThan(1);
+        expect(estimateInputTokens(inputCharacters, 0) / tokens).toBeLessThan(2.1);
+      }
+    }
+  },
+);

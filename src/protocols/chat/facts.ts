@@ -2,7 +2,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
-import { jsonCharacters, textInDataUrl } from "../count-text.ts";
+import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
 import { isSet, list, nonEmpty, objectOf, objects } from "../read.ts";
 import { isSearchTool, searchesAsked, searchTool } from "../web-searches.ts";
 import { outputTexts, readOutput } from "./output.ts";
@@ -40,8 +40,8 @@ const mediaParts = new Set(["image_url", "input_audio", "file", "video_url"]);
 function addMessage(message: WireObject, size: Size): void {
   for (const key of Object.keys(message)) {
     const value = message[key];
-    if (key !== "content") size.characters += typeof value === "string" ? value.length : 0;
-    else if (typeof value === "string") size.characters += value.length;
+    if (key !== "content") size.characters += typeof value === "string" ? textCharacters(value) : 0;
+    else if (typeof value === "string") size.characters += textCharacters(value);
     else for (const part of list(value)) addPart(part, size);
   }
   size.media += list(message["images"]).length;

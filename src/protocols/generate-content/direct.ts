@@ -7,7 +7,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
-import { jsonCharacters, textInData } from "../count-text.ts";
+import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, list } from "../read.ts";
@@ -28,7 +28,7 @@ function facts(given: JsonObject): CallFacts {
   const input = { characters: 0, media: 0 };
   const system = read(body, "systemInstruction");
   if (isObject(system)) countParts(system["parts"], input);
-  else input.characters += typeof system === "string" ? system.length : 0;
+  else input.characters += typeof system === "string" ? textCharacters(system) : 0;
   for (const content of list(body["contents"])) {
     if (isObject(content)) countParts(content["parts"], input);
   }

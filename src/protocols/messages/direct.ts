@@ -8,7 +8,7 @@ import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
-import { jsonCharacters, textInData } from "../count-text.ts";
+import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSearchTool, searchesAsked } from "../web-searches.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
@@ -44,7 +44,7 @@ function facts(body: JsonObject): CallFacts {
 /** Text a model reads, and media in number: base64 data is text only where its type says so, and a document's text is. */
 function countContent(content: unknown, input: { characters: number; media: number }): void {
   if (typeof content === "string") {
-    input.characters += content.length;
+    input.characters += textCharacters(content);
     return;
   }
   if (!Array.isArray(content)) return;

@@ -1,7 +1,7 @@
 /** What routing, reserving and metering read of a responses request or answer without decoding it. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CallFacts } from "../codec.ts";
-import { jsonCharacters, textInDataUrl } from "../count-text.ts";
+import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
 import { list, nonEmpty } from "../read.ts";
 import { isSearchTool, searchesAsked } from "../web-searches.ts";
 
@@ -38,7 +38,7 @@ const mediaTypes = new Set([
 const opaqueKeys = new Set(["encrypted_content", "type", "id", "status"]);
 
 function addValue(value: unknown, size: Size): void {
-  if (typeof value === "string") size.characters += value.length;
+  if (typeof value === "string") size.characters += textCharacters(value);
   else if (Array.isArray(value)) for (const item of value) addValue(item, size);
   else if (isObject(value)) addObject(value, size);
 }
