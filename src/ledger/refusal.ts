@@ -53,10 +53,19 @@ export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayErro
   if (!isOver(available)) return undefined;
   return new GatewayError(
     "insufficient_balance",
-    `This call may cost up to $${formatUsd(bound)}, and the workspace has $${formatUsd(available!)} available. ` +
+    `This call may cost up to $${formatUsd(bound)}, and the workspace has $${formatUsd(leftFor(answer, bound, free))} available. ` +
       "Add credit, or ask for less.",
     { shouldRetry: false },
   );
+}
+
+/**
+ * What the balance says at rest (account.ts): also what is set aside for calls to come and not used, here and elsewhere. Without the
+ * latter where a call would fit with it that waited for it in vain.
+ */
+function leftFor({ available, idle }: Answer, bound: bigint, free: bigint): bigint {
+  const own = available! + free;
+  return own + idle < bound ? own + idle : own;
 }
 
 /** The error of a cap by its place: layer by layer, in each window by window. */

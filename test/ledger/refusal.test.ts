@@ -42,6 +42,15 @@ it("a cap is told before the balance; what is set aside already counts", () => {
   expect(refusalOf(short, bound, 2n)).toBeUndefined();
 });
 
+it("BILL-23: what is available is told as the balance says it, with what is set aside and not used", () => {
+  const told = (more: Partial<Answer>, free: bigint) =>
+    /has \$(\S+) available/.exec(refusalOf({ ...answer, ...more }, bound, free)!.message)![1];
+  expect(told({ available: 1_000_000_000n }, 200_000_000n)).toBe("1.2");
+  expect(told({ available: 1_000_000_000n, idle: 100_000_000n }, 200_000_000n)).toBe("1.3");
+  // It waited for what others do not use, in vain.
+  expect(told({ available: 1_000_000_000n, idle: 300_000_000n }, 200_000_000n)).toBe("1.2");
+});
+
 it("only a full queue is worth another try, and says when", () => {
   expect(refusedBy({ refusal: "queue_full" }).retryAfterSeconds).toBe(10);
   expect(refusedBy({ available: 0n })).toMatchObject({ shouldRetry: false });

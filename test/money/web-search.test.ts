@@ -3,7 +3,7 @@
  * line by line. docs/models.md.
  */
 import { expect, it } from "vitest";
-import { parseUsd } from "../../src/base/money.ts";
+import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import { json, sse } from "../support/recorder.ts";
 import { describeGateways, errorOf, idOf } from "./support.ts";
 
@@ -248,6 +248,9 @@ describeGateways("web searches", { config }, (bench) => {
       status: 402,
       told: expect.stringContaining("may cost up to $100.0"),
     });
+    // Also where a large call before it has left headroom.
+    const balance = await bench().availableNano();
+    expect(told).toContain(`the workspace has $${formatUsd(balance)} available`);
   });
 
   const found = (index: number, content: unknown) =>
