@@ -71,17 +71,26 @@ function waitSecondsOf({ error, retrySame, soonestSeconds = Infinity }: Failure)
   return Math.min(own, soonestSeconds);
 }
 
+/** A refusal of the request that the next provider may answer. */
+const isForeignProof = ({ failure: { error, mayGoOn } }: AttemptFailure): boolean =>
+  mayGoOn === true && error.code === "upstream_rejected";
+
 /**
  * The later one of two failures (`earlier` undefined: the only one), for a caller who may come again as soon as either provider would answer: the hour that one
- * asks for is not to be waited where another one is ready in a second.
+ * asks for is not to be waited where another one is ready in a second. Where the later one refused what only another provider knows,
+ * the caller is told of the earlier one.
  */
 export function soonerOf(
   earlier: AttemptFailure | undefined,
   later: AttemptFailure,
 ): AttemptFailure {
   if (earlier === undefined) return later;
-  const { error } = later.failure;
   const soonestSeconds = Math.min(waitSecondsOf(earlier.failure), waitSecondsOf(later.failure));
+  if (isForeignProof(later)) {
+    const { error: told, body } = earlier.failure;
+    return new AttemptFailure({ ...later.failure, error: told, body, soonestSeconds }, later.cause);
+  }
+  const { error } = later.failure;
   const told = error.retryAfterSeconds;
   if (told === undefined || told <= soonestSeconds)
     return new AttemptFailure({ ...later.failure, soonestSeconds }, later.cause);

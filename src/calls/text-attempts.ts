@@ -167,7 +167,8 @@ async function refused(
   if (cut !== undefined && health.hurtsHealth) throw cut;
   const { protocol } = context.call;
   // The same protocol on both sides: the vendor's own words reach the caller as they are (TXT-20).
-  const isPassedOn = fault === "caller" && offer.protocol === protocol && isErrorBody(body);
+  const isRejected = fault === "caller" || error.code === "upstream_rejected";
+  const isPassedOn = isRejected && offer.protocol === protocol && isErrorBody(body);
   throw new AttemptFailure({
     error,
     outcome: error.code,

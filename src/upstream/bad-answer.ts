@@ -13,25 +13,28 @@ export class BadAnswerError extends Error {
   readonly isModels: boolean;
   /** What its caller is told, where the request is at fault: every provider would refuse it. */
   readonly refusal: GatewayError | undefined;
+  /** The vendor's error, where it holds one. */
+  readonly told: WireError | undefined;
 
-  constructor(reason: string, { reported, cause, isModels = false, refusal }: Details = {}) {
-    super(reported === undefined ? reason : `${reason}: ${reported}`, { cause });
+  constructor(reason: string, { told, cause, isModels = false, refusal }: Details = {}) {
+    super(told === undefined ? reason : `${reason}: ${told.message}`, { cause });
     this.reason = reason;
     this.isModels = isModels;
     this.refusal = refusal;
+    this.told = told;
   }
 }
 
 /** An answer, or a stream, that holds an error in spite of its status. */
 export const answeredError = (reason: string, wire: WireError): BadAnswerError =>
   new BadAnswerError(reason, {
-    reported: wire.message,
+    told: wire,
     isModels: wire.isModels,
     refusal: isTooLong(wire) ? tooLong(wire) : toldMistake(wire),
   });
 
 interface Details {
-  readonly reported?: string | undefined;
+  readonly told?: WireError | undefined;
   readonly cause?: unknown;
   readonly isModels?: boolean | undefined;
   readonly refusal?: GatewayError | undefined;

@@ -4,12 +4,12 @@
  */
 import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
-import { isAboutAccount, lacksMoney } from "./account.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 import { ExchangeError, type ExchangeFailure } from "./exchange-error.ts";
-import { isModerated, moderationWords } from "./moderation.ts";
-import { isAboutCallersThing, isAboutModel } from "./not-found.ts";
+import { moderationWords } from "./moderation.ts";
+import { rowOf, type Refusal, type Row } from "./outcome-rows.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
+import { toldStatus } from "./told-status.ts";
 import { isTooLong, tooLong } from "./too-long.ts";
 
 /** What a refusal says of the credential an attempt was made with. */
@@ -38,92 +38,9 @@ export interface Outcome {
   readonly error: GatewayError;
 }
 
-type Row = Pick<Outcome, "retrySame" | "hurtsHealth"> & {
-  readonly fault: "caller" | "provider";
-  readonly refused?: RefusedCredential["of"];
-  readonly code:
-    | "upstream_rejected"
-    | "upstream_error"
-    | "rate_limit_exceeded"
-    | "no_provider_available"
-    | "upstream_timeout";
-};
-
-const callerMistake: Row = {
-  fault: "caller",
-  retrySame: false,
-  hurtsHealth: false,
-  code: "upstream_rejected",
-};
-const providerFault: Row = {
-  fault: "provider",
-  retrySame: true,
-  hurtsHealth: true,
-  code: "upstream_error",
-};
-/** The vendor asks to come again later, and its word for when reaches the caller. */
-const overloaded: Row = { ...providerFault, code: "no_provider_available" };
-/** Our configuration at this provider is wrong: asking it again is useless. */
-const ourSetup: Row = {
-  fault: "provider",
-  retrySame: false,
-  hurtsHealth: true,
-  code: "upstream_error",
-};
-/** Our credential is wrong, or its account has no money: the provider is well, and may be asked with another one. */
-const ourCredential: Row = { ...ourSetup, hurtsHealth: false, refused: "credential" };
-/** Often of the model alone: an account may not have them all, and some are free. */
-const ourCredentialHere: Row = { ...ourCredential, refused: "model" };
-/** The credential has had its share of this model, for now. */
-const limited: Row = {
-  fault: "provider",
-  retrySame: true,
-  hurtsHealth: false,
-  refused: "model",
-  code: "rate_limit_exceeded",
-};
-
-const rows: Readonly<Record<number, Row>> = {
-  400: callerMistake,
-  401: ourCredential,
-  402: ourCredential,
-  403: ourCredentialHere,
-  404: ourSetup,
-  405: ourSetup,
-  408: providerFault,
-  409: providerFault,
-  // Fireworks' number for an account that is suspended.
-  412: ourCredential,
-  413: callerMistake,
-  415: callerMistake,
-  422: callerMistake,
-  // Amazon's number for a model that failed.
-  424: providerFault,
-  425: providerFault,
-  429: limited,
-  503: overloaded,
-  504: { fault: "provider", retrySame: false, hurtsHealth: true, code: "upstream_timeout" },
-  // Anthropic's own number for an overload.
-  529: overloaded,
-};
-
-/** What vendors call a wrong credential or an account without money where the status does not say so. */
-const credentialCodes = new Set(["invalid_api_key", "API_KEY_INVALID", "insufficient_quota"]);
-
 /** What a caller is told of a provider that names no time. */
 export const retryAfterSecondsDefault = 5;
 const retryAfterSecondsMax = 3600;
-
-/** What of an upstream's answer its outcome depends on. */
-interface Refusal {
-  readonly status: number;
-  /** Its error body as the protocol's `decodeError` understood it. */
-  readonly wire: WireError;
-  /** Of which `Retry-After` and `retry-after-ms` are read. */
-  readonly headers: Parameters<typeof retryAfterMsOf>[0];
-  /** Whether the request names anything that its vendor keeps, such as a file; asked where the refusal does not say. */
-  readonly namesThing?: (() => boolean) | undefined;
-}
 
 /**
  * Reads an upstream's refusal. Statuses without a row of their own: below 500 the caller's, from 500 up the provider's.
@@ -142,23 +59,6 @@ export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick
     credential: refused && { of: refused, retryAfterMs },
     error: errorOf(row, status, wire, secondsOf(retryAfterMs)),
   };
-}
-
-function rowOf({ status, wire, namesThing = () => false }: Refusal): Row {
-  // Google refuses a wrong key with 400; it is ours, not the caller's.
-  if (wire.code !== undefined && credentialCodes.has(wire.code)) return ourCredential;
-  if (isModerated(wire.message)) return callerMistake;
-  if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
-  if (status === 400 && isAboutModel(wire)) return ourSetup;
-  const row = rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
-  return accountRow(row, wire) ?? row;
-}
-
-/** The row of a refusal of our account under another status; undefined where it is none. */
-function accountRow(row: Row, { code = "", message }: WireError): Row | undefined {
-  if (row === callerMistake) return isAboutAccount(code, message) ? ourCredential : undefined;
-  const isOther = row === limited || row === providerFault;
-  return isOther && lacksMoney(message) ? ourCredentialHere : undefined;
 }
 
 function retryAfterInBody({ retryAfterSeconds }: WireError): number | undefined {
@@ -221,6 +121,8 @@ export function outcomeOfFailure(error: unknown): Outcome {
   if (failure === "upload") return ourStorage(error);
   if (failure === "unauthorized") return noCredential(error);
   if (error instanceof BadAnswerError && error.refusal) return refusedInAnswer(error.refusal);
+  const told = error instanceof BadAnswerError ? statusOfAnswer(error.told) : undefined;
+  if (told) return told;
   const timedOut =
     failure === "first_byte_timeout" || failure === "idle_timeout" || failure === "total_timeout";
   const unusable = reasonUnusable(error);
@@ -239,6 +141,12 @@ export function outcomeOfFailure(error: unknown): Outcome {
           cause: error,
         }),
   };
+}
+
+/** The outcome of an error within an answer that is one of a status; undefined for any other. */
+function statusOfAnswer(wire: WireError | undefined): Outcome | undefined {
+  const status = wire && toldStatus(wire);
+  return wire && status ? outcomeOfStatus({ status, wire, headers: {} }, 0) : undefined;
 }
 
 /** Whether it may be gone a moment later. A certificate does not change so soon, and a name that does not exist neither. */

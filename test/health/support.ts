@@ -57,7 +57,7 @@ export function configuration(up: Trio["up"], options: TrioOptions): string {
   const model = (suffix: string) => [
     `  - id: acme/talk${suffix}`,
     "    kind: text",
-    "    endpoints: [chat_completions]",
+    "    endpoints: [chat_completions, messages]",
     "    context_length: 100000",
     "    max_output_tokens: 8000",
     "    offers:",

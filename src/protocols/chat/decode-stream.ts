@@ -137,7 +137,7 @@ function closeBlock(state: StreamState): CanonicalEvent[] {
 }
 
 /** A call that was cut has no end: it would look as if its arguments were complete (T16). */
-function breakOff(state: StreamState, { message, code }: WireError): CanonicalEvent[] {
+function breakOff(state: StreamState, { message, type, code = type }: WireError): CanonicalEvent[] {
   const events = closeBlock(state);
   state.phase = "ended";
   return [...events, { type: "error", message, ...(code === undefined ? {} : { code }) }];

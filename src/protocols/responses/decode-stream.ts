@@ -273,7 +273,7 @@ const itemOf: Readonly<Record<Kind, string>> = {
 
 const isTextual = (type: string): boolean => Object.values(itemOf).includes(type);
 
-const errorEvent = ({ message, code }: WireError): CanonicalEvent => ({
+const errorEvent = ({ message, type, code = type }: WireError): CanonicalEvent => ({
   type: "error",
   message,
   ...(code === undefined ? {} : { code }),

@@ -1,0 +1,50 @@
+/** Earlier reasoning whose proof one provider knows and another does not, on direct routes. T43; docs/routing.md. */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { json, type Answer } from "../support/recorder.ts";
+import { answering } from "../rows/world.ts";
+import { failing, heard, names, startTrio, type Trio } from "./support.ts";
+
+let trio: Trio;
+beforeAll(async () => {
+  trio = await startTrio({ prices: { a: 1, b: 2, c: 3 }, models: 4 });
+});
+afterAll(() => trio.close());
+beforeEach(() => {
+  for (const name of names) trio.up[name].answer(answering);
+  heard(trio);
+});
+
+const error = {
+  message: "The encrypted content could not be verified.",
+  type: "invalid_request_error",
+  param: null,
+  code: "invalid_encrypted_content",
+};
+const refusing: Answer = json({ error }, 400);
+
+it("T43: the provider that knows it answers, and nobody's health suffers", async () => {
+  trio.up.a.answer(refusing);
+  for (let calls = 0; calls < 8; calls += 1) {
+    const answer = await trio.call({ model: "acme/talk-1:@price" });
+    expect(answer.status).toBe(200);
+    await answer.text();
+  }
+  expect(heard(trio)).toEqual({ a: 8, b: 8, c: 0 });
+});
+
+it("T43: where nobody knows it the caller reads the vendor's own words", async () => {
+  for (const name of names) trio.up[name].answer(refusing);
+  const answer = await trio.call({ model: "acme/talk-2:@price" });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toEqual({ error });
+  expect(heard(trio)).toEqual({ a: 1, b: 1, c: 1 });
+});
+
+it("T43: while the one that knows it is away the caller is told of that, and may come again", async () => {
+  trio.up.a.answer(failing);
+  trio.up.b.answer(refusing);
+  trio.up.c.answer(refusing);
+  const answer = await trio.call({ model: "acme/talk-3:@price" });
+  expect(answer.status).toBe(502);
+  expect(await answer.json()).toMatchObject({ error: { code: "upstream_error" } });
+});

@@ -1,0 +1,63 @@
+/** What an error within an answer means, which the status does not tell. docs/routing.md. */
+import { describe, expect, it } from "vitest";
+import { codecs, upstreamErrors, type JsonObject } from "../../src/protocols/index.ts";
+import { answeredError, outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
+
+const told = (protocol: keyof typeof codecs, error: JsonObject) =>
+  outcomeOfFailure(
+    answeredError("it holds an error", upstreamErrors(protocol).decodeError(200, { error })),
+  );
+
+describe("an error within an answer", () => {
+  it.each([
+    ["Amazon's and Anthropic's", "messages", { type: "rate_limit_error", message: "Slow" }],
+    ["OpenAI's", "responses", { code: "rate_limit_exceeded", message: "Slow" }],
+    ["OpenRouter's", "chat", { code: 429, message: "Provider returned error" }],
+    [
+      "Google's",
+      "generate_content",
+      { code: 429, status: "RESOURCE_EXHAUSTED", message: "Quota exceeded." },
+    ],
+  ] as const)("of a limited rate, %s, is what 429 is", (_whose, protocol, error) => {
+    const { fault, retrySame, hurtsHealth, credential, error: ours } = told(protocol, error);
+    expect({ fault, retrySame, hurtsHealth }).toEqual({
+      fault: "provider",
+      retrySame: true,
+      hurtsHealth: false,
+    });
+    expect(credential).toMatchObject({ of: "model" });
+    expect(ours).toMatchObject({ code: "rate_limit_exceeded", retryAfterSeconds: 5 });
+  });
+
+  it("of an account without money is what 402 is", () => {
+    const outcome = told("responses", { code: "insufficient_quota", message: "You exceeded." });
+    expect(outcome).toMatchObject({ hurtsHealth: false, credential: { of: "credential" } });
+  });
+
+  it("of anything else counts against the provider as before", () => {
+    const outcome = told("messages", { type: "overloaded_error", message: "Overloaded" });
+    expect(outcome).toMatchObject({ hurtsHealth: true, retrySame: false });
+  });
+});
+
+describe("T43: a proof of reasoning that another vendor gave", () => {
+  it.each([
+    "messages.1.content.0: Invalid `signature` in `thinking` block",
+    "messages.3.content.0: Invalid `data` in `redacted_thinking` block",
+    "Corrupted thought signature.",
+    "Thought signature is not valid",
+    "The encrypted content could not be verified.",
+  ])("%s: another provider may take it", (message) => {
+    const outcome = outcomeOfStatus({ status: 400, wire: { message }, headers: {} }, 0);
+    expect(outcome).toMatchObject({ fault: "provider", retrySame: false, hurtsHealth: false });
+    expect(outcome.error).toMatchObject({ code: "upstream_rejected", status: 400, message });
+  });
+
+  it.each([
+    "Function call is missing a thought_signature in functionCall parts.",
+    "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
+  ])("%s: every provider says so", (message) => {
+    const outcome = outcomeOfStatus({ status: 400, wire: { message }, headers: {} }, 0);
+    expect(outcome.fault).toBe("caller");
+  });
+});
