@@ -335,7 +335,8 @@ Of a converted answer, text, refusals, reasoning, calls of tools and usage arriv
 a place for them: messages has none. Pictures that a model drew while it thought are left out. Where an answer came from
 (citations, annotations) arrives on direct routes only.
 Why a vendor stopped an answer, in its own words, arrives as a refusal, \`stop_details\` or \`finishMessage\`. An answer that
-ended in an error, such as Gemini's \`MALFORMED_FUNCTION_CALL\`, counts as failed in conversion. It costs nothing, and the next
+ended in an error, such as Gemini's \`MALFORMED_FUNCTION_CALL\`, counts as failed in conversion. So does one of Gemini's that says
+nothing and ends in another word than \`STOP\`, such as \`OTHER\`. It costs nothing, and the next
 provider is asked where nothing was sent yet. The health of its provider does not suffer.
 
 Addresses of media, files and servers that a request names must be \`https\` or \`http\` of a public host, or base64

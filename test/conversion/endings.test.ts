@@ -29,6 +29,30 @@ describe.each(names.filter((name) => name !== "generate_content"))("to a %s call
     },
   );
 
+  it.each(["OTHER", "LANGUAGE", "NO_IMAGE", "A_NEW_WORD"])(
+    "T60: an answer of nothing that ended in %s is none, whole and streamed; one of words is one",
+    async (finishReason) => {
+      const thought = { content: { role: "model", parts: [{ text: "Hm.", thought: true }] } };
+      for (const candidate of [{}, thought]) {
+        const empty = google({ ...candidate, finishReason });
+        const whole = await world.send(from, "generate_content", {}, json(empty));
+        expect(whole.status).toBe(502);
+        const { text } = await world.stream(from, "generate_content", {}, sse(bare(empty)));
+        expect(text).toMatch(/"error":\{|"status":"failed"/);
+        expect(text).not.toMatch(/"stop_reason":"|"finish_reason":"stop"|response\.completed/);
+      }
+      const words = json(google({ ...said("Yes."), finishReason }));
+      const { status, answer } = await world.send(from, "generate_content", {}, words);
+      expect([status, byName[from].textOf(answer)]).toEqual([200, "Yes."]);
+    },
+  );
+
+  it("a model that has nothing to say, and ends with STOP, has answered", async () => {
+    const answer = json(google({ finishReason: "STOP" }));
+    const { status } = await world.send(from, "generate_content", {}, answer);
+    expect(status).toBe(200);
+  });
+
   it("T60: an answer of nothing, without a reason, is none", async () => {
     const { candidates: _none, ...answer } = byName.generate_content.whole();
     const { status } = await world.send(from, "generate_content", {}, json(answer));

@@ -9,7 +9,7 @@ import { nonEmpty, objectOf, objects } from "../read.ts";
 import { joinPartials } from "./partial-arguments.ts";
 import { decodeMedia, isDraft, madeUpPrefix, signatureOf } from "./parts.ts";
 import { GenerateReader, type GenerateChunk } from "./read-stream.ts";
-import { createdAt, decodeFinish, placeOf, type WireStop } from "./response.ts";
+import { createdAt, decodeFinish, placeOf, type Said, type WireStop } from "./response.ts";
 
 /** The block that text or thoughts go on in. */
 interface OpenText {
@@ -35,7 +35,7 @@ interface State {
   text: OpenText | undefined;
   call: OpenCall | undefined;
   begun: number;
-  hasCalls: boolean;
+  said: Said;
   /** What was said last of the answer's end. */
   stop: WireStop;
 }
@@ -49,7 +49,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     text: undefined,
     call: undefined,
     begun: 0,
-    hasCalls: false,
+    said: { calls: false, anything: false },
     stop: { reason: undefined },
   };
   return transducer(
@@ -57,7 +57,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     takeEvent,
     end,
     // What ended in an error is told when the stream closes.
-    ({ reader, stop }) => reader.ended && decodeFinish(stop, false).reason !== "error",
+    ({ reader, stop, said }) => reader.ended && decodeFinish(stop, said).reason !== "error",
   );
 }
 
@@ -108,6 +108,7 @@ function takeMedia(
   const events = signature
     ? [...openText(state, "reasoning"), ...closeText(state, signature)]
     : [...closeCall(state), ...closeText(state)];
+  state.said = { ...state.said, anything: true };
   return [...events, { type: "media", part }];
 }
 
@@ -118,6 +119,7 @@ function takeText(state: State, part: WireObject): CanonicalEvent[] {
   if (text === undefined && !signature) return [];
   const kind = part["thought"] === true || text === undefined ? "reasoning" : "text";
   const events = openText(state, kind);
+  if (kind === "text" && !state.said.anything) state.said = { ...state.said, anything: true };
   if (text !== undefined) events.push({ type: `${kind}_delta`, block: state.text!.block, text });
   if (!signature) return events;
   // A signature on the answer's own text: it follows in a block without text.
@@ -159,7 +161,7 @@ function takeCall(
     const id = nonEmpty(wire["id"]) ?? `${madeUpPrefix}${state.place}_${block}`;
     events.push({ type: "tool_call_start", block, id, name: wire["name"] });
     state.call = { block, args: objectOf(wire["args"]), pieces: [], signature };
-    state.hasCalls = true;
+    state.said = { calls: true, anything: true };
   }
   if (!state.call) return events;
   for (const piece of objects(wire["partialArgs"])) state.call.pieces.push(piece);
@@ -193,6 +195,6 @@ function end(state: State, why: EndReason): CanonicalEvent[] {
     const broken = "The upstream's stream ended too early.";
     return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
   }
-  const finish = decodeFinish(state.stop, state.hasCalls);
+  const finish = decodeFinish(state.stop, state.said);
   return [...closeCall(state), ...closeText(state), { type: "finish", finish }];
 }

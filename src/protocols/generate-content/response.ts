@@ -20,7 +20,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   const parts = list(all).filter((part) => !isDraft(part));
   // Results of the vendor's own tools (code execution) have no canonical form and are left out.
   const content = decodeParts(parts, "", { native: [], calls: noCalls(), place: placeOf(id) });
-  const hasCalls = content.some((part) => part.type === "tool_call");
+  const said: Said = { calls: content.some(isCall), anything: content.some(isSaid) };
   const usage = decodeUsage(body["usageMetadata"]);
   return {
     protocol: "generate_content",
@@ -33,11 +33,17 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
         message: candidate["finishMessage"],
         ...blockOf(body),
       },
-      hasCalls,
+      said,
     ),
     ...(usage ? { usage } : {}),
   };
 }
+
+const isCall = ({ type }: Part): boolean => type === "tool_call";
+
+/** Whether a part is of the answer itself: what was thought on the way is not. */
+const isSaid = (part: Part): boolean =>
+  part.type !== "reasoning" && !(part.type === "text" && part.text === "");
 
 function firstCandidate(body: WireObject): WireObject {
   const candidates = Array.isArray(body["candidates"]) ? body["candidates"] : [];
@@ -96,19 +102,27 @@ export interface WireStop {
   readonly blockMessage?: string | undefined;
 }
 
+/** What an answer holds. */
+export interface Said {
+  readonly calls: boolean;
+  /** A text, a picture or a call; thoughts do not count. */
+  readonly anything: boolean;
+}
+
 /**
  * Calls end with STOP here, so their presence tells (CONV-717). Where there is only a reason why the prompt was blocked it was
- * blocked, whatever the reason. Without any reason the answer is no normal one.
+ * blocked, whatever the reason. Without any reason the answer is no normal one, and neither is one of nothing that ended in a
+ * word such as OTHER, LANGUAGE or NO_IMAGE: a model that has nothing to say ends with STOP.
  */
 export function decodeFinish(
   { reason: raw, message, blocked, blockMessage }: WireStop,
-  hasCalls: boolean,
+  { calls: hasCalls, anything }: Said,
 ): Finish {
   const explained = (text: unknown) => (nonEmpty(text) ? { explanation: text as string } : {});
   if (typeof raw !== "string" && blocked !== undefined)
     return { reason: "content_filter", raw: blocked, ...explained(blockMessage) };
   if (typeof raw !== "string") return { reason: hasCalls ? "tool_calls" : "error" };
-  const reason = rowOf(reasonByWire, raw) ?? "stop";
+  const reason = rowOf(reasonByWire, raw) ?? (anything ? "stop" : "error");
   const known = reason === "stop" && hasCalls ? "tool_calls" : reason;
   return { reason: known, raw, ...explained(message) };
 }

@@ -264,7 +264,8 @@ describe("whole answers", () => {
     ["LANGUAGE", "stop"],
   ];
   it.each(finishes)("the finish reason %s is read as %s", (finishReason, reason) => {
-    const { finish } = codec.decodeResponse({ candidates: [{ finishReason }] });
+    const content = { role: "model", parts: [{ text: "So far" }] };
+    const { finish } = codec.decodeResponse({ candidates: [{ content, finishReason }] });
     expect(finish).toEqual({ reason, raw: finishReason });
   });
 
