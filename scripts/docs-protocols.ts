@@ -331,6 +331,9 @@ Google's SDKs send a streamed answer back as its pieces: to other protocols, a m
 Signatures of reasoning go back to the protocol that gave them, and to no other. A call that another vendor made has
 \`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.
 
+Arguments of a call that are no JSON object, such as a cut one, stand whole under the key \`arguments\` for callers of messages and
+generateContent. In a stream of messages the members that were sent by then are null beside it: no tool runs with half of its input.
+
 Of a converted answer, text, refusals, reasoning, calls of tools and usage arrive, and pictures where the caller's protocol has
 a place for them: messages has none. Pictures that a model drew while it thought are left out. Where an answer came from
 (citations, annotations) arrives on direct routes only.

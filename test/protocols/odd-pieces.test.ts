@@ -295,7 +295,9 @@ it.each(["constructor", "__proto__", "toString"])(
     const finishes = [
       wholeOf("chat", { choices: [{ message: { content: "Hi" }, finish_reason: word }] }),
       wholeOf("messages", { content: [], stop_reason: word }),
-      wholeOf("generate_content", { candidates: [{ finishReason: word }] }),
+      wholeOf("generate_content", {
+        candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: word }],
+      }),
     ].map(({ finish }) => finish);
     for (const finish of finishes) expect(finish).toEqual({ reason: "stop", raw: word });
     for (const codec of [codecs.messages, codecs.generate_content]) {

@@ -47,6 +47,17 @@ it.each([[["nul", 'l and {"a":1}']], [["n", "u"]], [["[1", ",2]"]], [[' "a', '"'
   },
 );
 
-it("T3: an object goes as it comes", () => {
-  expect(piecesTo(callOf([" ", '{"a":', " null}"]))).toEqual([' {"a":', " null}"]);
+it("T3: an object goes as it comes, but for its end", () => {
+  expect(piecesTo(callOf([" ", '{"a":', " null}"]))).toEqual([' {"a":', " null", "}"]);
+});
+
+it.each([
+  ['{"a":1} trailing', { a: null }],
+  ['{"pattern":"\\d","path":"/"}', { pattern: null }],
+  ['{"a":{"b":"cut', { a: null }],
+])("T3: %s is no object: half of it is not taken for all", (text, taken) => {
+  const events = callOf([text.slice(0, 5), text.slice(5)]);
+  const whole = codecs.messages.encodeResponse(collect(events), answerContext);
+  expect(at(whole, "content", 0, "input")).toEqual({ arguments: text });
+  expect(JSON.parse(streamedTo(events))).toEqual({ ...taken, arguments: text });
 });

@@ -16,8 +16,8 @@ import {
   type WireError,
 } from "../codec.ts";
 import { streamError } from "../error-object.ts";
-import { argumentsObject, isNoArguments } from "../tool-arguments.ts";
 import { encodeError } from "./errors.ts";
+import { InputPieces } from "./input-pieces.ts";
 import { answerId, encodeFinish } from "./response.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
 import { encodeUsage } from "./usage.ts";
@@ -36,10 +36,10 @@ interface Waiting {
   readonly events: BlockEvent[];
   /** Whether its `content_block_start` was sent. */
   isOpen: boolean;
-  /** White space that came before any other text: sent with that, and not at all without. Of a call whose arguments are no object: all of them. */
+  /** White space that came before any other text: sent with that, and not at all without. */
   blanks: string;
-  /** Of a call, as soon as its arguments tell: whether they are an object. */
-  isObject: boolean | undefined;
+  /** Of a call. */
+  input: InputPieces | undefined;
 }
 
 interface State {
@@ -120,7 +120,7 @@ function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
   });
 }
 
-const untouched = () => ({ isOpen: false, blanks: "", isObject: undefined });
+const untouched = () => ({ isOpen: false, blanks: "", input: undefined });
 
 /** The block whose turn it is. */
 const first = ({ queue, head }: State): Waiting | undefined => queue[head];
@@ -201,22 +201,16 @@ function sendText(state: State, text: string): SseEvent[] {
   return [...frames, delta(state, { type: "text_delta", text: whole })];
 }
 
-/**
- * A piece of a call's arguments. The SDK breaks off at pieces of anything but an object: what begins otherwise is sent at the call's
- * end, as in a whole answer. Without any piece it reads an empty object.
- */
+/** A piece of a call's arguments. Without any piece the SDK reads an empty object. */
 function sendArguments(state: State, text: string): SseEvent[] {
   const head = first(state);
   if (!head) return [];
-  const begin = text.trimStart();
-  if (head.isObject === undefined && begin !== "") head.isObject = begin.startsWith("{");
-  const whole = head.blanks + text;
-  head.blanks = head.isObject ? "" : whole;
-  return head.isObject ? [inputDelta(state, whole)] : [];
+  head.input ??= new InputPieces();
+  return inputDelta(state, head.input.push(text));
 }
 
-const inputDelta = (state: State, json: string): SseEvent =>
-  delta(state, { type: "input_json_delta", partial_json: json });
+const inputDelta = (state: State, json: string): SseEvent[] =>
+  json === "" ? [] : [delta(state, { type: "input_json_delta", partial_json: json })];
 
 /** Opens the first block of the queue, unless it is open. */
 function open(state: State, block: object): SseEvent[] {
@@ -237,8 +231,7 @@ function close(state: State, event: BlockEnd): SseEvent[] {
   const signature = event.type === "reasoning_end" ? proofOf(state, event.signature) : undefined;
   const frames = signature ? sign(state, signature) : [];
   const head = takeFirst(state);
-  if (head?.isObject === false && !isNoArguments(head.blanks))
-    frames.push(inputDelta(state, JSON.stringify(argumentsObject(head.blanks))));
+  if (head?.input) frames.push(...inputDelta(state, head.input.end()));
   if (head?.isOpen) frames.push(frame("content_block_stop", { index: state.next - 1 }));
   return frames;
 }

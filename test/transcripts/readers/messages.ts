@@ -272,8 +272,17 @@ function takeBlockEvent(state: Gathered, data: Wire, at: string): void {
     if (state.json === "") return;
     const input = parsed(state.json);
     if (!isWire(input)) state.cutInputs.push(`${at}: the pieces of the input are no JSON object`);
-    block["input"] = isWire(input) ? input : { arguments: state.json };
+    block["input"] = isWire(input) ? withoutTaken(input) : { arguments: state.json };
   } else faults.push(`${at} is unknown`);
+}
+
+/** Members that were sent before the text turned out to be no object are null, and it stands whole under `arguments`. */
+function withoutTaken(input: Wire): Wire {
+  const { arguments: whole, ...others } = input;
+  const isTaken = Object.values(others).every((value) => value === null);
+  return typeof whole === "string" && !isWire(parsed(whole)) && isTaken
+    ? { arguments: whole }
+    : input;
 }
 
 const deltaKinds: Readonly<Record<string, string>> = {
