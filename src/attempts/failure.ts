@@ -71,14 +71,14 @@ function waitSecondsOf({ error, retrySame, soonestSeconds = Infinity }: Failure)
   return Math.min(own, soonestSeconds);
 }
 
-/** A refusal of the request that the next provider may answer. */
-const isForeignProof = ({ failure: { error, mayGoOn } }: AttemptFailure): boolean =>
+/** A refusal by one provider of what others may answer. */
+const isOfOne = ({ failure: { error, mayGoOn } }: AttemptFailure): boolean =>
   mayGoOn === true && error.code === "upstream_rejected";
 
 /**
  * The later one of two failures (`earlier` undefined: the only one), for a caller who may come again as soon as either provider would answer: the hour that one
- * asks for is not to be waited where another one is ready in a second. Where the later one refused what only another provider knows,
- * the caller is told of the earlier one.
+ * asks for is not to be waited where another one is ready in a second. Where the later one refused what another provider
+ * takes, the caller is told of the earlier one.
  */
 export function soonerOf(
   earlier: AttemptFailure | undefined,
@@ -86,7 +86,7 @@ export function soonerOf(
 ): AttemptFailure {
   if (earlier === undefined) return later;
   const soonestSeconds = Math.min(waitSecondsOf(earlier.failure), waitSecondsOf(later.failure));
-  if (isForeignProof(later)) {
+  if (isOfOne(later)) {
     const { error: told, body } = earlier.failure;
     return new AttemptFailure({ ...later.failure, error: told, body, soonestSeconds }, later.cause);
   }

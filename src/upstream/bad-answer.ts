@@ -1,6 +1,7 @@
 /** An answer that looked good and is not. */
 import type { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
+import { isModelsMistake } from "./models-mistake.ts";
 import { toldMistake } from "./told-mistake.ts";
 import { isTooLong, tooLong } from "./too-long.ts";
 
@@ -29,7 +30,7 @@ export class BadAnswerError extends Error {
 export const answeredError = (reason: string, wire: WireError): BadAnswerError =>
   new BadAnswerError(reason, {
     told: wire,
-    isModels: wire.isModels,
+    isModels: wire.isModels === true || isModelsMistake(wire),
     refusal: isTooLong(wire) ? tooLong(wire) : toldMistake(wire),
   });
 

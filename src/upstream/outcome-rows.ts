@@ -5,6 +5,7 @@
 import type { WireError } from "../protocols/index.ts";
 import { isAboutAccount, lacksMoney } from "./account.ts";
 import { isForeignProof } from "./foreign-proof.ts";
+import { isModelsMistake } from "./models-mistake.ts";
 import { isModerated } from "./moderation.ts";
 import { isAboutCallersThing, isAboutModel } from "./not-found.ts";
 import type { retryAfterMsOf } from "./retry-after.ts";
@@ -30,8 +31,8 @@ const callerMistake: Row = {
   hurtsHealth: false,
   code: "upstream_rejected",
 };
-/** The caller's conversation began elsewhere: who answered it then takes it, and nobody is in trouble. */
-const foreignProof: Row = { ...callerMistake, fault: "provider" };
+/** Nobody is in trouble, and another provider may answer: the conversation began there, or its model makes no such mistake. */
+const othersMay: Row = { ...callerMistake, fault: "provider" };
 const providerFault: Row = {
   fault: "provider",
   retrySame: true,
@@ -105,7 +106,7 @@ export function rowOf({ status, wire, namesThing = () => false }: Refusal): Row 
   if (isModerated(wire.message)) return callerMistake;
   if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
   if (status === 400 && isAboutModel(wire)) return ourSetup;
-  if (status === 400 && isForeignProof(wire)) return foreignProof;
+  if (status === 400 && (isForeignProof(wire) || isModelsMistake(wire))) return othersMay;
   const row = rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
   return accountRow(row, wire) ?? row;
 }

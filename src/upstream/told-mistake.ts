@@ -5,6 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 import { isAboutAccount } from "./account.ts";
+import { isModelsMistake } from "./models-mistake.ts";
 import { isAboutModel } from "./not-found.ts";
 
 /** The codes of a failed response that are about the request. */
@@ -32,6 +33,7 @@ const codes: ReadonlySet<string> = new Set([
  */
 const isRefusedRequest = ({ code, type, message }: WireError): boolean =>
   (code ?? type) === "invalid_request_error" &&
+  !isModelsMistake({ message }) &&
   !isAboutModel({ message }) &&
   !isAboutAccount("", message);
 

@@ -48,3 +48,21 @@ it("T43: while the one that knows it is away the caller is told of that, and may
   expect(answer.status).toBe(502);
   expect(await answer.json()).toMatchObject({ error: { code: "upstream_error" } });
 });
+
+it("T60: a call that Groq's model wrote wrong goes to the next provider, and Groq stays in use", async () => {
+  const failed = {
+    message: "Failed to call a function. Please adjust your prompt.",
+    type: "invalid_request_error",
+    code: "tool_use_failed",
+    failed_generation: "look{",
+  };
+  trio.up.a.answer(json({ error: failed }, 400));
+  for (let calls = 0; calls < 8; calls += 1) {
+    const answer = await trio.call({ model: "acme/talk-4:@price" });
+    expect(answer.status).toBe(200);
+    await answer.text();
+  }
+  expect(heard(trio)).toEqual({ a: 8, b: 8, c: 0 });
+  const last = await trio.call({ model: "acme/talk-4:a" });
+  expect([last.status, await last.json()]).toMatchObject([400, { error: failed }]);
+});

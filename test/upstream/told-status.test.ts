@@ -47,6 +47,7 @@ describe("T43: a proof of reasoning that another vendor gave", () => {
     "Corrupted thought signature.",
     "Thought signature is not valid",
     "The encrypted content could not be verified.",
+    "The encrypted content gAAA...wXBV could not be verified.",
   ])("%s: another provider may take it", (message) => {
     const outcome = outcomeOfStatus({ status: 400, wire: { message }, headers: {} }, 0);
     expect(outcome).toMatchObject({ fault: "provider", retrySame: false, hurtsHealth: false });
@@ -59,5 +60,26 @@ describe("T43: a proof of reasoning that another vendor gave", () => {
   ])("%s: every provider says so", (message) => {
     const outcome = outcomeOfStatus({ status: 400, wire: { message }, headers: {} }, 0);
     expect(outcome.fault).toBe("caller");
+  });
+});
+
+describe("what a model wrote wrong", () => {
+  const wire = {
+    message: "Failed to call a function. Please adjust your prompt.",
+    type: "invalid_request_error",
+    code: "tool_use_failed",
+  };
+
+  it("T60: Groq's 400 for it is the model's: another provider is asked, and the caller reads the vendor's words", () => {
+    const outcome = outcomeOfStatus({ status: 400, wire, headers: {} }, 0);
+    expect(outcome).toMatchObject({ fault: "provider", retrySame: false, hurtsHealth: false });
+    expect(outcome.error).toMatchObject({ code: "upstream_rejected", status: 400 });
+  });
+
+  it("T60: within an answer it does not hurt the provider's health, as little as Gemini's word for it", () => {
+    expect(told("chat", wire)).toMatchObject({ fault: "provider", hurtsHealth: false });
+    const { type } = wire;
+    const worded = { type, message: "Oh. See 'failed_generation' for more details." };
+    expect(told("chat", worded)).toMatchObject({ fault: "provider", hurtsHealth: false });
   });
 });
