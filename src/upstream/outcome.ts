@@ -120,8 +120,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
   if (failure === "shortage") return ourShortage(error);
   if (failure === "upload") return ourStorage(error);
   if (failure === "unauthorized") return noCredential(error);
-  if (error instanceof BadAnswerError && error.refusal) return refusedInAnswer(error.refusal);
-  const told = error instanceof BadAnswerError ? statusOfAnswer(error.told) : undefined;
+  const told = error instanceof BadAnswerError ? toldInAnswer(error) : undefined;
   if (told) return told;
   const timedOut =
     failure === "first_byte_timeout" || failure === "idle_timeout" || failure === "total_timeout";
@@ -143,10 +142,11 @@ export function outcomeOfFailure(error: unknown): Outcome {
   };
 }
 
-/** The outcome of an error within an answer that is one of a status; undefined for any other. */
-function statusOfAnswer(wire: WireError | undefined): Outcome | undefined {
-  const status = wire && toldStatus(wire);
-  return wire && status ? outcomeOfStatus({ status, wire, headers: {} }, 0) : undefined;
+/** The outcome of an answer that holds a refusal, or an error that its status would have told; undefined for any other. */
+function toldInAnswer({ refusal, told }: BadAnswerError): Outcome | undefined {
+  if (refusal) return refusedInAnswer(refusal);
+  const status = told && toldStatus(told);
+  return told && status ? outcomeOfStatus({ status, wire: told, headers: {} }, 0) : undefined;
 }
 
 /** Whether it may be gone a moment later. A certificate does not change so soon, and a name that does not exist neither. */

@@ -1,9 +1,9 @@
 /** What an error within an answer means, which the status does not tell. docs/routing.md. */
 import { describe, expect, it } from "vitest";
-import { codecs, upstreamErrors, type JsonObject } from "../../src/protocols/index.ts";
+import { upstreamErrors, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
 import { answeredError, outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
 
-const told = (protocol: keyof typeof codecs, error: JsonObject) =>
+const told = (protocol: ProtocolName, error: JsonObject) =>
   outcomeOfFailure(
     answeredError("it holds an error", upstreamErrors(protocol).decodeError(200, { error })),
   );

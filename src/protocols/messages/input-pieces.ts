@@ -34,10 +34,24 @@ const blanks = /^[ \t\n\r]+$/;
 const token =
   /[ \t\n\r]+|[{}[\],:"]|true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?(?=[^\d.eE+-])/y;
 const begunToken = /^(?:-?[\d.eE+-]*|t|tr|tru|f|fa|fal|fals|n|nu|nul)$/;
-const within = /[^"\\\u0000-\u001f]+|"|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+const within = /"|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const begunEscape = /^\\(?:u[\da-fA-F]{0,3})?$/;
 /** A longer number is read anew with each of its pieces. */
 const begunMax = 4_096;
+
+/** Where the characters end that stand for themselves in a JSON text. */
+function plainEnd(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < space || code === quote || code === backslash) break;
+  }
+  return at;
+}
+
+const space = 32;
+const quote = 34;
+const backslash = 92;
 
 /** The arguments of one call. */
 export class InputPieces {
@@ -94,6 +108,8 @@ export class InputPieces {
   /** The token there; undefined where its end has not come, or where there is none. */
   #tokenAt(text: string, at: number): string | undefined {
     const isText = this.#expecting === "in_text" || this.#expecting === "in_name";
+    const plain = isText ? plainEnd(text, at) : at;
+    if (plain > at) return text.slice(at, plain);
     const pattern = isText ? within : token;
     pattern.lastIndex = at;
     const found = pattern.exec(text)?.[0];
@@ -110,14 +126,10 @@ export class InputPieces {
     if (expecting === "in_name" || expecting === "in_text") return this.#takeText(next);
     if (blanks.test(next)) return false;
     switch (expecting) {
-      case "object":
-        return next === "{" ? this.#begin(next) : this.#break();
       case "first_name":
         return next === "}" ? this.#close(next) : this.#takeName(next);
       case "name":
         return this.#takeName(next);
-      case "colon":
-        return next === ":" ? this.#expect("value") : this.#break();
       case "first_item":
         return next === "]" ? this.#close(next) : this.#takeValue(next);
       case "value":
@@ -127,9 +139,16 @@ export class InputPieces {
         if (next !== ",") return this.#close(next);
         this.#expect(this.#open.at(-1) === "{" ? "name" : "item");
         return false;
-      case "nothing":
-        return this.#break();
+      default:
+        return this.#takeMark(next);
     }
+  }
+
+  /** What begins the outermost object, and what stands between a name and its value. Behind its end there is nothing. */
+  #takeMark(next: string): boolean {
+    if (this.#expecting === "object" && next === "{") return this.#begin(next);
+    if (this.#expecting === "colon" && next === ":") return this.#expect("value");
+    return this.#break();
   }
 
   /** What stands in a name or a text, and its end. */

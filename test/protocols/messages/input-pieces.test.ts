@@ -10,7 +10,7 @@ function sent(pieces: readonly string[]): string[] {
   return [...pieces.map((piece) => input.push(piece)), input.end()];
 }
 
-const letters = (text: string): string[] => [...text];
+const letters = (text: string): string[] => text.split("");
 
 const valid = [
   "{}",
