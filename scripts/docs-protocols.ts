@@ -288,6 +288,7 @@ Everything passes, fields we do not know included. What changes: \`model\` becom
 back as ours. ${filtered} are never forwarded: the vendor would bill another price than the call is charged. A provider
 of the configuration sets them for all its calls with \`request.add\`. A chat stream is asked for its usage, which the caller sees only if it
 asked for it. A field that the model does not have (\`parameters\` in the configuration) is treated like a lost one.
+Claude Code's line about its bill (\`x-anthropic-billing-header\`) is left out where the model has another vendor's name, such as Kimi.
 Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, go to it under others.
 Earlier reasoning is left out of what Groq, Cerebras and Mistral are sent, converted or not: they refuse \`reasoning_content\`.
 

@@ -12,6 +12,7 @@ import type {
   Part,
   Tool,
 } from "./canonical/request.ts";
+import { billingDetail, withoutBillingLine } from "./billing-line.ts";
 import { innerNames } from "./caller-names.ts";
 import type { FitTarget, Fitting } from "./fit-fields.ts";
 import type { Extra } from "./limits.ts";
@@ -203,19 +204,12 @@ function ownSignature({ signature }: SignedPart, context: Context): SignedPart["
   return undefined;
 }
 
-/** Claude Code's line about whom Anthropic bills; no other vendor's model is to read it, or cache by it (T36). */
-const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/;
-
 function withoutBilling(parts: readonly Part[], context: Context): readonly Part[] {
   if (context.request.protocol !== "messages") return parts;
   return parts.flatMap((part) => {
-    if (part.type !== "text" || !billingLine.test(part.text)) return [part];
-    context.note(
-      "system",
-      "rewritten",
-      "its x-anthropic-billing-header is for that vendor only, left out",
-    );
-    const text = part.text.replace(billingLine, "");
+    const text = part.type === "text" ? withoutBillingLine(part.text) : undefined;
+    if (part.type !== "text" || text === undefined) return [part];
+    context.note("system", "rewritten", billingDetail);
     return text === "" ? [] : [{ ...part, text }];
   });
 }

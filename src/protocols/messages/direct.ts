@@ -1,6 +1,7 @@
 /**
  * The direct route of the messages protocol: the caller's body goes on as it is but for `model`, the filtered fields,
- * cache markers above the limit, thinking that was shown to the caller without a signature, and ids of calls that Claude refuses.
+ * cache markers above the limit, thinking that was shown to the caller without a signature, ids of calls that Claude refuses, and a line that
+ * only Claude is to read.
  * TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -11,6 +12,7 @@ import { withDropped } from "../dropped-params.ts";
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSearchTool, searchesAsked } from "../web-searches.ts";
+import { removeBillingLine } from "./billing.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { fitCallIds } from "./call-ids.ts";
 import { decodeError } from "./errors.ts";
@@ -73,6 +75,7 @@ function request(
   const copy = { ...body };
   const notes = [
     ...removeFilteredFields(copy),
+    ...removeBillingLine(copy, upstream.model),
     ...removeUnsignedThinking(copy),
     ...fitCallIds(copy, upstream.model),
     ...limitCacheMarkers(copy),

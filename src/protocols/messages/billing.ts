@@ -1,0 +1,38 @@
+/**
+ * Claude Code's billing line on the direct route: other models are served in this protocol, too, by their vendors, by routers and on
+ * machines of one's own. What bears no such name may be Claude, and gets all there was. T36.
+ */
+import { exactly } from "../../base/exact-numbers.ts";
+import { isObject } from "../../base/json.ts";
+import type { Note } from "../../base/notes.ts";
+import { billingDetail, withoutBillingLine } from "../billing-line.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+
+/** Models of other vendors, by the names that providers have for them. */
+const others =
+  /(?:^|[/._-])(?:codestral|deepseek|devstral|doubao|ernie|gemini|gemma|glm|gpt|grok|hunyuan|kimi|llama|longcat|magistral|mimo|minimax|ministral|mistral|nemotron|phi|qwen|seed|step)/i;
+
+/** Takes the line out of the system prompt of `body`, a copy of the caller's, where `model` is another vendor's. */
+export function removeBillingLine(body: JsonObject, model: string): Note[] {
+  const { system } = body;
+  const blocks = typeof system === "string" ? [{ type: "text", text: system }] : system;
+  if (!others.test(model) || !Array.isArray(blocks) || !blocks.some(holdsLine)) return [];
+  const kept = (exactly(blocks) as Json[]).flatMap(withoutLine);
+  if (kept.length === 0) delete body["system"];
+  else body["system"] = typeof system === "string" ? kept[0]!["text"]! : kept;
+  return [{ param: "system", kind: "rewritten", detail: billingDetail }];
+}
+
+const restOf = (block: Json): string | undefined =>
+  isObject(block) && typeof block["text"] === "string"
+    ? withoutBillingLine(block["text"])
+    : undefined;
+
+const holdsLine = (block: Json): boolean => restOf(block) !== undefined;
+
+/** A block of nothing else goes. */
+function withoutLine(block: Json): JsonObject[] {
+  const text = restOf(block);
+  if (text === undefined) return [block as JsonObject];
+  return text === "" ? [] : [{ ...(block as JsonObject), text }];
+}
