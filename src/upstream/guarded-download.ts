@@ -196,10 +196,16 @@ async function receive<Kept>(
   }
 }
 
+/**
+ * Besides 5xx. Stores and their caches may not know for some seconds what was just put there: they answer 404, or 403 to
+ * whoever may not list them. An address whose signature has expired is 403 too, and its vendor makes a new one when asked again.
+ */
+const mayBeHereLater: ReadonlySet<number> = new Set([403, 404, 408, 425, 429]);
+
 function checkHead({ statusCode, headers }: Dispatcher.ResponseData, bytesMax: number): void {
   if (statusCode !== 200)
     throw new DownloadError("status", `the file's server answered ${statusCode}`, {
-      retryable: statusCode >= 500 || statusCode === 429 || statusCode === 408,
+      retryable: statusCode >= 500 || mayBeHereLater.has(statusCode),
     });
   const length = headers["content-length"];
   if (Number(length) > bytesMax) throw tooLarge(bytesMax);

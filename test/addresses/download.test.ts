@@ -132,8 +132,10 @@ describe("a file that is something else is not kept", () => {
   });
 
   it.each([
-    [404, false],
-    [403, false],
+    [404, true],
+    [403, true],
+    [410, false],
+    [401, false],
     [206, false],
     [204, false],
     [500, true],

@@ -19,7 +19,13 @@ const world = useWorld();
 const doneAt =
   (url: string): Reply =>
   (response) =>
-    void response.end(JSON.stringify({ status: "succeeded", content: { video_url: url } }));
+    void response.end(
+      JSON.stringify({
+        status: "succeeded",
+        content: { video_url: url },
+        usage: { completion_tokens: 1000, total_tokens: 1000 },
+      }),
+    );
 
 /** The next poll, taken by this process. */
 async function pollAgain({ id }: Job, services = world.services): Promise<Job> {
@@ -43,6 +49,20 @@ describe("a result that cannot be fetched", () => {
     clock.advance(60_000);
     expect(await pollAgain(job)).toMatchObject({ status: "running" });
     isAway = false;
+    clock.advance(30_000);
+    expect(await pollAgain(job)).toMatchObject({ status: "succeeded" });
+    await store.close();
+  });
+
+  it("STORE-01: is fetched from the new address that its vendor tells, when the first one is not good any more", async () => {
+    const store = await startRecorder((request, response) => {
+      if (request.path === "/stale") return void response.writeHead(403).end();
+      response.writeHead(200, { "content-length": mp4.length }).end(mp4);
+    });
+    world.vendor.plan("GET", doneAt(`${store.url}/stale`), doneAt(`${store.url}/fresh`));
+    const job = await running(world);
+    await pollStep(world.services, job);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "running", error: null });
     clock.advance(30_000);
     expect(await pollAgain(job)).toMatchObject({ status: "succeeded" });
     await store.close();

@@ -259,11 +259,15 @@ describe("a task that a vendor has", () => {
     });
   });
 
+  const oneDollar = { completion_tokens: 1000, total_tokens: 1000 };
+
   it.each([
     [503, 2, "succeeded"],
-    [404, 1, "failed"],
+    [403, 2, "succeeded"],
+    [404, 2, "succeeded"],
+    [410, 1, "failed"],
   ])(
-    "whose result is answered with %s at first is fetched %s times: it has %s",
+    "STORE-01: whose result is answered with %s at first is fetched %s times: it has %s",
     async (status, times, end) => {
       let fetched = 0;
       const store = await startRecorder((_request, response) => {
@@ -277,7 +281,7 @@ describe("a task that a vendor has", () => {
       try {
         const content = { video_url: `${store.url}/made` };
         world.vendor.plan("GET", (response) =>
-          response.end(JSON.stringify({ status: "succeeded", content })),
+          response.end(JSON.stringify({ status: "succeeded", content, usage: oneDollar })),
         );
         const job = await running(world);
         await pollStep(world.services, job);
