@@ -5,6 +5,7 @@
 import { trustedUrl, type Candidate } from "../attempts/index.ts";
 import { readMadePicture, type MadePicture } from "../base/image-header.ts";
 import { Pieces } from "../base/pieces.ts";
+import { retry } from "../base/retry.ts";
 import { imageTokenTotals, type ImageRequest, type MediaUsage } from "../media/index.ts";
 import { download, DownloadError, type MediaResult, type Rendered } from "../upstream/index.ts";
 import type { ImageContext } from "./image-context.ts";
@@ -26,6 +27,11 @@ export function pictureOf(base64: string): Picture {
 const resultBytesMax = 128 * 1024 * 1024;
 const idleMs = 30_000;
 const totalMs = 300_000;
+/** The picture is made and billed; its address may not be good yet, or its server be away for a moment. */
+const again = {
+  forMs: 3_000,
+  mayPass: (error: unknown) => error instanceof DownloadError && error.retryable,
+};
 
 interface Wanted {
   readonly result: MediaResult;
@@ -52,14 +58,16 @@ export async function fetchPicture(
     allowPrivate: services.allowPrivateAddresses,
   } as const;
   try {
-    return await download(request, async (source) => {
-      const pieces = new Pieces();
-      for await (const chunk of source) {
-        pieces.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
-        onBytes(Math.ceil((chunk.length * 4) / 3));
-      }
-      return pictureOf(pieces.join().toString("base64"));
-    });
+    return await retry(again, () =>
+      download(request, async (source) => {
+        const pieces = new Pieces();
+        for await (const chunk of source) {
+          pieces.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+          onBytes(Math.ceil((chunk.length * 4) / 3));
+        }
+        return pictureOf(pieces.join().toString("base64"));
+      }),
+    );
   } catch (error) {
     throw error instanceof DownloadError ? unusable(error.message) : error;
   }

@@ -114,6 +114,27 @@ describe("an answer that cannot be used", () => {
     expect(vendors.first.requests).toHaveLength(1);
   });
 
+  it.each([404, 503])(
+    "STORE-01: a picture whose address is answered with %i at first is fetched again, and its vendor not asked again",
+    async (status) => {
+      const file = await picture();
+      let fetched = 0;
+      vendors.answer((request, response) => {
+        if (request.method === "POST")
+          return json({ data: [{ url: `${vendors.first.url}/made.png` }] })(request, response);
+        fetched += 1;
+        if (fetched === 1) return void response.writeHead(status).end();
+        response.writeHead(200, { "content-length": file.length }).end(file);
+      });
+      const answer = await vendors.bench.generate({ model: generating });
+      expect(answer.status).toBe(200);
+      expect(((await answer.json()) as ImageAnswer).data[0]!.b64_json).toBe(
+        Buffer.from(file).toString("base64"),
+      );
+      expect(vendors.first.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
+    },
+  );
+
   it("IMG-20 IMG-25: a PNG is a picture whatever stands between its size and its pixels", async () => {
     const file = await picture();
     // OpenAI puts some 70 kB about the origin there.
