@@ -6,11 +6,11 @@ import { pathToFileURL } from "node:url";
 import { isServe, stopWithNpx } from "../scripts/become-node.mjs";
 import { becomeNode, gatewayFlags, root, setup } from "../scripts/setup.mjs";
 
-const underNpx = stopWithNpx();
-await setup();
-const main = join(root, "src/cli/main.ts");
 const args = process.argv.slice(2);
 const serves = isServe(args);
+const underNpx = stopWithNpx(serves);
+await setup();
+const main = join(root, "src/cli/main.ts");
 if ((underNpx || !serves) && Number.parseInt(process.versions.node, 10) >= 24) {
   // The command line reads its own name and arguments from where `node main.ts ...` would have put them.
   process.argv[1] = main;

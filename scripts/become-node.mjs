@@ -3,6 +3,7 @@
  * in the published package. Plain JavaScript for Node 20.
  */
 import { spawn } from "node:child_process";
+import { isatty } from "node:tty";
 
 /**
  * What Node is told where it runs a gateway. Under load a call's objects live as long as the call; with room for those of a
@@ -15,18 +16,36 @@ export const roomFlags = process.env.NODE_OPTIONS?.includes("semi-space")
 /** Whether a command's words run the gateway, which lives long, and not a command that ends. */
 export const isServe = ([word]) => word === undefined || word === "serve" || word.startsWith("-");
 
+/** How far apart the signal of a closed terminal may reach the shell and us. */
+const hangUpMs = 1000;
+
+/**
+ * Tells whether a terminal was just closed that this process was started to outlive, as `nohup` does: none of its input, output
+ * and errors is the terminal's. src/cli/signals.ts has the same of the gateway itself.
+ */
+function watchHangUps() {
+  if ([0, 1, 2].some((descriptor) => isatty(descriptor))) return () => false;
+  let lastMs = -Infinity;
+  process.on("SIGHUP", () => (lastMs = performance.now()));
+  return () => performance.now() - lastMs < hangUpMs;
+}
+
 /**
  * npx starts commands through a shell that dies of a signal without passing it on. A gateway would run on
  * without anybody knowing; so when that shell is gone, we stop as if the signal had come to us.
  * @returns whether we run under npx: a process that is replaced would not watch its parent any more
  */
-export function stopWithNpx() {
+export function stopWithNpx(serves) {
   if (process.env.npm_command !== "exec" || process.platform === "win32") return false;
   const parent = process.ppid;
+  const wasHungUp = serves ? watchHangUps() : () => false;
+  let isGone = false;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
+    // Looked at twice: the signal may reach us a moment after the shell.
+    if (!isGone) return void (isGone = true);
     clearInterval(timer);
-    process.kill(process.pid, "SIGTERM");
+    if (!wasHungUp()) process.kill(process.pid, "SIGTERM");
   }, 200);
   timer.unref();
   return true;

@@ -27,7 +27,7 @@ if (major < majorMin || (major === majorMin && minor < minorMin)) {
   process.exit(1);
 }
 keepCompiled();
-const underNpx = stopWithNpx();
+const underNpx = stopWithNpx(isServe(args));
 if (underNpx || !isServe(args)) {
   process.argv[1] = main;
   await import(pathToFileURL(main).href);

@@ -1,5 +1,6 @@
 /** Signals that stop a gateway, or have it read its configuration again. */
 import { closeSync, openSync } from "node:fs";
+import { isatty } from "node:tty";
 import type { Log } from "../base/log.ts";
 import { UsageError } from "./usage-error.ts";
 import { explain } from "./explain.ts";
@@ -9,6 +10,12 @@ import { explain } from "./explain.ts";
  * needs longer for a second one.
  */
 export const sameSignalMs = 500;
+
+/**
+ * Whether input, output or errors are a terminal's. `nohup` leaves none of them there. That the signal is to be ignored, which it
+ * asks for too, cannot be seen: Node takes it back before any of our code runs, and npm's Node before ours.
+ */
+const usesTerminal = (): boolean => [0, 1, 2].some((descriptor) => isatty(descriptor));
 
 /** Whether this process has a terminal that it could be ended from. */
 function hasTerminal(): boolean {
@@ -32,11 +39,12 @@ const hungUp = 129;
 
 /**
  * SIGHUP means "read again", one after the other; a signal that comes meanwhile, or before the gateway is ready, is one more. A
- * terminal that is closed sends it too, and then it means the end, as everywhere on Windows.
+ * terminal that is closed sends it too, and then it means the end, as everywhere on Windows; but for who was started to
+ * outlive its terminal.
  * @returns what is called when the gateway is ready
  */
 export function listenForHangUps(log: Log): (on: OnHangUp) => void {
-  const startedInTerminal = hasTerminal();
+  const startedInTerminal = hasTerminal() && usesTerminal();
   let on: OnHangUp | undefined;
   let underWay = false;
   let again = false;

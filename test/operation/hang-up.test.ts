@@ -206,3 +206,32 @@ it.skipIf(!hasScript || process.platform !== "linux")(
     await again.stop();
   },
 );
+
+it.skipIf(!hasScript || process.platform !== "linux")(
+  "what nohup started outlives its terminal",
+  async () => {
+    const dataDir = await preparedDataDir();
+    const program = new URL("../../src/cli/main.ts", import.meta.url).pathname;
+    const [pidFile, output] = [at("nohup-pid"), at("nohup-output")];
+    // npm and scripts are between nohup and the gateway, so that nothing but its output tells of it.
+    const command = `echo $$ > ${pidFile}; exec ${process.execPath} ${program} serve < /dev/null > ${output} 2>&1`;
+    const terminal = spawn("script", ["-qfec", command, "/dev/null"], {
+      env: {
+        ...process.env,
+        PORT: "0",
+        TOLLGATE_DATA_DIR: dataDir,
+        TOLLGATE_LOG_LEVEL: "info",
+      },
+      stdio: "ignore",
+    });
+    const printed = (): string => (existsSync(output) ? readFileSync(output, "utf8") : "");
+    await expect.poll(printed).toMatch(/ready at/);
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    terminal.kill("SIGKILL");
+    await expect.poll(printed).toContain("the configuration was read again");
+    expect(isAlive(pid)).toBe(true);
+    expect(existsSync(join(dataDir, "address.json"))).toBe(true);
+    process.kill(pid, "SIGTERM");
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  },
+);
