@@ -66,10 +66,7 @@ export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
     masterKey: value("TOLLGATE_MASTER_KEY"),
     previousMasterKey: value("TOLLGATE_MASTER_KEY_PREVIOUS"),
     adminToken: bearerToken(value("TOLLGATE_ADMIN_TOKEN"), "TOLLGATE_ADMIN_TOKEN", 512),
-    publicUrl: url(value("TOLLGATE_PUBLIC_URL"), "TOLLGATE_PUBLIC_URL", {
-      protocols: ["https:", "http:"],
-      example: "https://gateway.example.com",
-    }),
+    publicUrl: publicUrl(value("TOLLGATE_PUBLIC_URL")),
     sandbox,
     allowPrivateAddresses: privateAddresses === "on",
     trustedProxies: trustedProxies(value("TOLLGATE_TRUSTED_PROXIES")),
@@ -79,6 +76,20 @@ export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
     drainMs: seconds(value("TOLLGATE_DRAIN_SECONDS"), "TOLLGATE_DRAIN_SECONDS") * 1000,
     variables,
   };
+}
+
+/** The console, its links and its cookies are at the root of a host, whose pages all count as its own. @throws UsageError */
+function publicUrl(text: string | undefined): string | undefined {
+  const name = "TOLLGATE_PUBLIC_URL";
+  const example = "https://gateway.example.com";
+  const checked = url(text, name, { protocols: ["https:", "http:"], example });
+  if (checked === undefined) return undefined;
+  const { origin, href, pathname } = new URL(checked);
+  if (href.replace(/\/+$/, "") === origin) return checked;
+  const what = /^\/*$/.test(pathname) ? "more than scheme, host and port" : "a path";
+  throw new UsageError(
+    `${name} has ${what}. The console and signing in work at the root of a host only: give the gateway a host name or a port of its own, such as ${example}`,
+  );
 }
 
 const server = {

@@ -183,6 +183,25 @@ describe("environment variables: exit 2, naming the variable and what it takes",
     expect(read).not.toThrow(/hunter2/);
   });
 
+  it.each([
+    ["https://host.example/gw", "a path"],
+    ["https://host.example/gw/", "a path"],
+    ["https://host.example/?at=gw", "more than scheme, host and port"],
+    ["https://root:hunter2@host.example", "more than scheme, host and port"],
+  ])("TOLLGATE_PUBLIC_URL=%s has %s, where no console works", (value, what) => {
+    const read = (): unknown => readEnvironment({ TOLLGATE_PUBLIC_URL: value });
+    expect(read).toThrow(UsageError);
+    expect(read).toThrow(new RegExp(`^TOLLGATE_PUBLIC_URL has ${what}\\. .*a host name`));
+    expect(read).not.toThrow(/hunter2/);
+  });
+
+  it.each(["https://Gateway.example.com", "https://gateway.example.com:8443//", "http://[::1]"])(
+    "TOLLGATE_PUBLIC_URL=%s is one",
+    (value) => {
+      expect(readEnvironment({ TOLLGATE_PUBLIC_URL: value }).publicUrl).toBe(value);
+    },
+  );
+
   it.each(["TOLLGATE_ADMIN_TOKEN", "TOLLGATE_METRICS_TOKEN"])(
     "%s that no bearer header can carry is refused, and not shown",
     (name) => {
