@@ -2,14 +2,17 @@
 import { camelCased } from "../../base/casing.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
 import {
+  allows,
   changeObject,
   createObject,
   etagOf,
   permit,
+  readObject,
   sameCaps,
   visibilityOf,
   workspaceKind,
   readSpend,
+  type Actor,
 } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { parseSafeUrl } from "../../base/safe-url.ts";
@@ -28,7 +31,6 @@ import {
 import { orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer } from "./route.ts";
-import { readRoute } from "./read-route.ts";
 import {
   allowlistBody,
   creditLine,
@@ -66,7 +68,10 @@ const workspace = Type.Object({
   credit_line: creditLine,
   ...layerFields,
   alert_webhook_url: orNull(
-    Type.String({ description: "Where alerts about its spend caps are posted; null: nowhere." }),
+    Type.String({
+      description:
+        "Where alerts about its spend caps are posted; null: nowhere. Members see no more than its host: `https://hooks.example.com/****`.",
+    }),
   ),
   alert_thresholds: thresholds,
   keep_bodies: words("off", "errors", "all"),
@@ -114,13 +119,21 @@ function alertUrlOf(url: string | null | undefined): string | null | undefined {
   return parseSafeUrl(url, { https: true, allowPrivate: true, param: "alert_webhook_url" }).href;
 }
 
-async function render(services: AdminServices, record: Workspace): Promise<object> {
+/** Such addresses often hold a secret: for who may not change it, of its path and query only that there is one. */
+function alertUrlFor(actor: Actor, record: Workspace): string | null {
+  const url = record.alertWebhookUrl;
+  if (url === null || allows(actor, "workspace.change", workspaceKind.place(record))) return url;
+  return `${new URL(url).origin}/****`;
+}
+
+async function render(services: AdminServices, record: Workspace, actor: Actor): Promise<object> {
   const above =
     record.organizationId === null ? [] : [await getOrganization(services, record.organizationId)];
   return {
     id: record.id,
     object: "workspace",
     ...workspaceKind.view(record),
+    alert_webhook_url: alertUrlFor(actor, record),
     ...renderSpend(
       record.spendCaps,
       await readSpend(services.database, record.id, { layer: "workspace", id: record.id }),
@@ -131,8 +144,12 @@ async function render(services: AdminServices, record: Workspace): Promise<objec
   };
 }
 
-const answer = async (services: AdminServices, record: Workspace): Promise<AdminAnswer> => ({
-  body: await render(services, record),
+const answer = async (
+  services: AdminServices,
+  record: Workspace,
+  actor: Actor,
+): Promise<AdminAnswer> => ({
+  body: await render(services, record, actor),
   etag: etagOf(workspaceKind.view(record)),
 });
 
@@ -165,7 +182,7 @@ const create = route({
   status: 201,
   errors: ["insufficient_permissions", "not_found"],
   async handle(request) {
-    const { services, body } = request;
+    const { services, actor, body } = request;
     const input = settingsOf(body);
     checkProviders(services.catalog(), input.routing);
     const record = await createObject(services, workspaceKind, request, {
@@ -182,7 +199,7 @@ const create = route({
       },
       row: (made) => made,
     });
-    return answer(services, record);
+    return answer(services, record, actor);
   },
 });
 
@@ -200,20 +217,25 @@ const list = route({
       organizationId: query.organization_id,
       visibility: visibilityOf(actor, "workspace.read"),
     });
-    const data = await Promise.all(page.records.map((record) => render(services, record)));
+    const data = await Promise.all(page.records.map((record) => render(services, record, actor)));
     return { body: renderPage(page, data) };
   },
 });
 
-const read = readRoute({
+const read = route({
+  method: "GET",
   path: "/workspaces/{id}",
   operationId: "getWorkspace",
   summary: "Read a workspace",
   action: "workspace.read",
   answer: workspaceSchema,
-  kind: workspaceKind,
-  load: (services, { id }) => getWorkspace(services, id!),
-  render: answer,
+  errors: ["not_found"],
+  async handle({ services, actor, params }) {
+    const record = await readObject(workspaceKind, { actor }, "workspace.read", () =>
+      getWorkspace(services, params["id"]!),
+    );
+    return answer(services, record, actor);
+  },
 });
 
 const change = route({
@@ -256,7 +278,7 @@ const change = route({
         return after;
       },
     });
-    return answer(services, record);
+    return answer(services, record, actor);
   },
 });
 
