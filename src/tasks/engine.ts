@@ -12,6 +12,7 @@ import type { RequestRow } from "../request-log/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database } from "../storage/index.ts";
 import type { Pools } from "../upstream/index.ts";
+import type { PollTroubles } from "./poll-troubles.ts";
 
 /**
  * The moments of a task's life before and after each write and each word to a vendor. Whatever process dies at any of them,
@@ -72,6 +73,7 @@ export interface TaskServices {
   /** Tests stop the process here. */
   readonly at: (point: TaskPoint) => void | Promise<void>;
   readonly timing: TaskTiming;
+  readonly pollTroubles: PollTroubles;
 }
 
 export interface TaskTiming {

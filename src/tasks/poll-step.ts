@@ -30,17 +30,19 @@ type Answer =
 export async function pollStep(services: TaskServices, job: Job): Promise<void> {
   const target = takenTarget(services, job);
   if (!target) {
-    services.log.warn(
-      { task: job.id, provider: job.provider },
-      "the provider or key of a running task is not configured any more; it is waited for until its deadline",
-    );
+    const { id, provider, credential } = job;
+    if (services.pollTroubles.isNews(`${provider} ${credential} unknown`))
+      services.log.warn(
+        { task: id, provider, credential },
+        "the provider or key of running tasks is not configured any more; they are waited for until their deadlines",
+      );
     return later(services, job, slowestPollMs);
   }
   await services.at("poll.begin");
   const answer = await poll(services, job, target);
   traceAsked(job, target, answer);
   await services.at("poll.answered");
-  if (troubles.includes(answer.state)) warnOf(services, job, answer);
+  tell(services, job, answer);
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
@@ -145,6 +147,21 @@ const askedPauseMs = ({ retryAfterMs = 0 }: MediaRefusal): number =>
 
 /** States in which the vendor failed to make it, or to say how it stands. */
 const troubles: readonly Answer["state"][] = ["failed", "refused", "unreachable"];
+
+/**
+ * A line in the log for a job that failed. What is wrong with a vendor, and not with a job, is told when it begins and when it is over:
+ * all its tasks meet it at each poll.
+ */
+function tell(services: TaskServices, job: Job, answer: Answer): void {
+  const { log, pollTroubles } = services;
+  const { provider, credential } = job;
+  const away = `${provider} ${credential} unreachable`;
+  if (answer.state !== "unreachable" && pollTroubles.isOver(away))
+    log.info({ provider, credential }, "a provider answers polls of its tasks again");
+  if (!troubles.includes(answer.state)) return;
+  const what = "status" in answer ? `${provider} ${credential} refused ${answer.status}` : away;
+  if (answer.state === "failed" || pollTroubles.isNews(what)) warnOf(services, job, answer);
+}
 
 /** Whether a task's deadline has passed. */
 export const isOver = ({ clock }: TaskServices, { expiresAt }: Job): boolean =>

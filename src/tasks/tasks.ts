@@ -8,13 +8,16 @@ import { createAcceptance } from "./accept.ts";
 import { cancelTask } from "./cancel.ts";
 import { defaultTiming, type TaskServices, type TaskTiming } from "./engine.ts";
 import { createKeysUnderWay } from "./idempotency.ts";
+import { createPollTroubles } from "./poll-troubles.ts";
 import { listTasks, readTask } from "./read.ts";
 import { startRunner } from "./runner.ts";
 import { submitTask } from "./submit.ts";
 import type { Tasks } from "./types.ts";
 import { createWaiting } from "./wait.ts";
 
-export interface TasksOptions extends Omit<TaskServices, "due" | "openUpload" | "timing" | "at"> {
+type Own = "due" | "openUpload" | "timing" | "at" | "pollTroubles";
+
+export interface TasksOptions extends Omit<TaskServices, Own> {
   readonly timing?: Partial<TaskTiming> | undefined;
   readonly at?: TaskServices["at"] | undefined;
 }
@@ -27,6 +30,7 @@ export function createTasks(options: TasksOptions): Tasks {
     timing: { ...defaultTiming, ...options.timing },
     at: options.at ?? (() => undefined),
     due: (ms) => runner.wakeAt(ms),
+    pollTroubles: createPollTroubles(),
     openUpload: (upload) => openUpload(options.files, upload),
   };
   const runner = startRunner(services);

@@ -15,6 +15,7 @@ import { Health, openScope } from "../../src/routing/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { createAcceptance, type Submission } from "../../src/tasks/accept.ts";
 import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
+import { createPollTroubles } from "../../src/tasks/poll-troubles.ts";
 import { readJob } from "../../src/tasks/read.ts";
 import { storedPlan, type Job } from "../../src/tasks/rows.ts";
 import { openUpload } from "../../src/tasks/tasks.ts";
@@ -120,6 +121,7 @@ async function newServices(world: World): Promise<TaskServices> {
     sweeps: () => true,
     at: () => undefined,
     timing: { ...defaultTiming, questionMs: 1_000 },
+    pollTroubles: createPollTroubles(),
   };
 }
 
