@@ -11,15 +11,18 @@ const largeBytes = 262_144;
 /** The part of the budget that large bodies may use. The rest is kept for small ones: a few large bodies must not stop everybody. */
 const largeShare = 0.75;
 const retryAfterSeconds = 2;
-/** Whose sender has been silent for so long may be given up for others. */
+/** Whose sender has sent less than that in so long may be given up for others. One byte a second would hold its place for ever. */
 const silentMs = 10_000;
+const leastBytes = 10_240;
 const refusalDefault =
   "Too many bytes of requests and answers are under way (limits.bodies_under_way_mb). Retry in a moment.";
 
 /** Bytes that are on their way, of whom it is up to their sender how long they are held. */
 interface Arriving {
-  /** When something came last, by `performance.now`. */
+  /** When enough had come last, by `performance.now`. */
   movedMs: number;
+  /** What came since. */
+  bytes: number;
   /** Gives back what it holds, and takes no more. */
   readonly giveUp: () => void;
 }
@@ -55,7 +58,7 @@ export class ByteBudget {
     return this.#heldBytes + bytes <= most;
   }
 
-  /** The same, after those who send nothing were given up where it takes that. */
+  /** The same, after those who send next to nothing were given up where it takes that. */
   makesRoom(bytes: number, total: number): boolean {
     const lateMs = performance.now() - silentMs;
     for (const one of this.#arriving) {
@@ -66,8 +69,15 @@ export class ByteBudget {
     return this.fits(bytes, total);
   }
 
-  /** Something came of it. Only for leases. */
+  /** Bytes came of it. Only for leases. */
+  came(one: Arriving, bytes: number): void {
+    one.bytes += bytes;
+    if (one.bytes >= leastBytes) this.moved(one);
+  }
+
+  /** It is on its way as it should be. Only for leases. */
   moved(one: Arriving): void {
+    one.bytes = 0;
     one.movedMs = performance.now();
     this.#arriving.delete(one);
     this.#arriving.add(one);
@@ -121,15 +131,15 @@ export class ByteLease {
     if (this.#released) return;
     this.#bytes += bytes;
     this.#budget.count(bytes);
-    if (this.#arriving !== undefined) this.#budget.moved(this.#arriving);
+    if (this.#arriving !== undefined) this.#budget.came(this.#arriving, bytes);
   }
 
   /**
-   * From here on what it holds is on its way, until `arrived`. Where others need room and its sender has been silent for
-   * ten seconds, it is given up: `giveUp` gives back what it holds and takes no more.
+   * From here on what it holds is on its way, until `arrived`. Where others need room and its sender has sent less than
+   * 10 kB in ten seconds, it is given up: `giveUp` gives back what it holds and takes no more.
    */
   arrives(giveUp: () => void): void {
-    this.#arriving = { movedMs: 0, giveUp };
+    this.#arriving = { movedMs: 0, bytes: 0, giveUp };
     this.#budget.moved(this.#arriving);
   }
 

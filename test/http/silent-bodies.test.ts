@@ -70,17 +70,34 @@ it("stay where there is room, where something came, and once they are whole", as
   const slow = begin(budget);
   slow.send(300);
   vi.advanceTimersByTime(9_000);
-  slow.send(1);
+  slow.send(10);
   vi.advanceTimersByTime(9_000);
   const small = budget.lease();
   small.take(100 * kilobyte);
   await expect.poll(begin(budget).ended).toBe("overloaded");
-  slow.send(299);
+  slow.send(290);
   slow.end();
   await expect.poll(slow.ended).toBe("read");
   vi.advanceTimersByTime(60_000);
   await expect.poll(begin(budget).ended).toBe("overloaded");
   expect(budget.heldBytes).toBe(700 * kilobyte);
+});
+
+it("give way to others when they come byte by byte, though their senders are never silent", async () => {
+  const budget = new ByteBudget(budgetBytes);
+  const [trickling, slow] = [begin(budget), begin(budget)];
+  trickling.send(500);
+  for (let seconds = 0; seconds < 20; seconds += 1) {
+    vi.advanceTimersByTime(1_000);
+    trickling.send(1 / kilobyte);
+    slow.send(2);
+  }
+  const next = begin(budget);
+  next.send(400);
+  next.end();
+  await expect.poll(next.ended).toBe("read");
+  await expect.poll(trickling.ended).toBe("request_timeout");
+  expect(slow.ended()).toBe("under way");
 });
 
 it("of the silent ones only so many give way as others need room", async () => {

@@ -56,7 +56,7 @@ export function readBytes(
 const silent = (): GatewayError =>
   new GatewayError(
     "request_timeout",
-    "Nothing of the body came for ten seconds, and others needed its room. Send it again.",
+    "Next to nothing of the body came for ten seconds, and others needed its room. Send it again.",
   );
 
 /** Up to here a body is read as it comes. */
