@@ -131,6 +131,11 @@ export class ByteLease {
     if (this.#released) return;
     this.#bytes += bytes;
     this.#budget.count(bytes);
+    this.came(bytes);
+  }
+
+  /** Bytes came that it does not hold: its sender is not silent. */
+  came(bytes: number): void {
     if (this.#arriving !== undefined) this.#budget.came(this.#arriving, bytes);
   }
 

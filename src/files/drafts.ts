@@ -53,6 +53,11 @@ export class FileDrafts {
     this.#record = record;
   }
 
+  /** As the store has it. */
+  get heldBytes(): number {
+    return this.#services.files.heldBytes;
+  }
+
   get names(): readonly string[] {
     return [...this.#rows.keys()];
   }

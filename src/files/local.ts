@@ -28,6 +28,7 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
     return join(directory, name);
   };
   return {
+    heldBytes: 0,
     async put(name, source, { bytesMax }) {
       const path = place(name);
       const part = join(directory, partName());

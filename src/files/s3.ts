@@ -33,6 +33,7 @@ export function openS3Files(options: FileStoreOptions): FileStore {
     return { Bucket: bucket, Key: prefix + name };
   };
   return {
+    heldBytes: partBytes,
     async put(name, source, { mediaType, bytesMax }) {
       let bytes = 0;
       const place = object(name);

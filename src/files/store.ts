@@ -25,6 +25,8 @@ export interface ByteRange {
 export type FileSource = Uint8Array | AsyncIterable<Uint8Array>;
 
 export interface FileStore {
+  /** How many bytes of each file that is being put are in memory at most, where that is much; 0 where it is not. */
+  readonly heldBytes: number;
   /**
    * Streams into storage, in bounded memory; returns once the file is safe. Overwrites. Nothing stays of a file that fails.
    * @throws FileTooLargeError above `bytesMax`; whatever the source throws; what the disk or the bucket fails with

@@ -46,7 +46,8 @@ export interface Place {
   readonly files: FileStore;
   /** The names of what is kept, half-written files too. */
   kept(): string[];
-  uploads(): FileDrafts;
+  /** In these files, or in the place's own. */
+  uploads(files?: FileStore): FileDrafts;
 }
 
 /** A file store below a directory. */
@@ -55,6 +56,6 @@ export async function openPlace(database: Database, directory: string): Promise<
   return {
     files,
     kept: () => readdirSync(join(directory, "files")).sort(),
-    uploads: () => inputDrafts({ files, database, clock: systemClock }, "ws_1"),
+    uploads: (into = files) => inputDrafts({ files: into, database, clock: systemClock }, "ws_1"),
   };
 }

@@ -59,7 +59,7 @@ interface Options {
   readonly boundary: string;
   readonly store: FileDrafts;
   readonly limits: UploadLimits;
-  /** Counts the text fields. */
+  /** Counts the text fields, and what of a picture is in memory on its way to storage. */
   readonly lease: ByteLease;
   /** Counts the pictures, which go to storage as they come. */
   readonly stored: ByteLease;
@@ -72,13 +72,14 @@ interface Options {
  * `invalid_value`, `overloaded`
  */
 export async function readMultipart(source: Readable, options: Options): Promise<Multipart> {
-  const { boundary, store, limits, stored } = options;
+  const { boundary, store, limits, lease, stored } = options;
   const body = bounded(source, limits.bodyBytes);
   const form = new Form(options);
-  stored.arrives(() => {
-    stored.release();
-    source.destroy();
-  });
+  for (const held of [lease, stored])
+    held.arrives(() => {
+      held.release();
+      source.destroy();
+    });
   try {
     for await (const part of readParts(body, boundary, limits)) {
       if (part.isFile) await form.addFile(part);
@@ -89,6 +90,7 @@ export async function readMultipart(source: Readable, options: Options): Promise
     await store.discard();
     throw error;
   } finally {
+    lease.arrived();
     stored.arrived();
     await body.return(undefined);
   }
@@ -161,7 +163,7 @@ class Form {
       throw refusal("too_many_images", part.name, `the body has more than ${limits.files} files`);
     if (!isImageField(part.name) && part.name !== "mask") return this.#ignoreFile(part);
     const { result: upload, sha256 } = await receive(part, limits.fileBytes, (content) =>
-      storePicture(shown(part.name), this.#counted(content), this.#options),
+      this.#store(shown(part.name), content),
     );
     if (upload === undefined) {
       // What a browser sends for a file that nobody chose.
@@ -174,11 +176,27 @@ class Form {
     else throw refusal("invalid_value", part.name, "is there more than once");
   }
 
-  /** A picture, counted as it comes. @throws GatewayError `overloaded` */
-  async *#counted(content: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-    for await (const piece of content) {
-      this.#options.stored.take(piece.length);
-      yield piece;
+  /**
+   * Stores a picture, which is counted as it comes; what of it is in memory, until it is stored. undefined where the part is empty.
+   * @throws GatewayError `overloaded`, and as `storePicture`
+   */
+  async #store(name: string, content: AsyncGenerator<Buffer>): Promise<Upload | undefined> {
+    const { lease, stored, store } = this.#options;
+    let held = 0;
+    async function* counted(): AsyncGenerator<Buffer> {
+      for await (const piece of content) {
+        stored.take(piece.length);
+        const more = Math.min(piece.length, store.heldBytes - held);
+        if (more > 0) lease.take(more);
+        held += more;
+        lease.came(piece.length - more);
+        yield piece;
+      }
+    }
+    try {
+      return await storePicture(name, counted(), this.#options);
+    } finally {
+      lease.give(held);
     }
   }
 
