@@ -37,6 +37,7 @@ const add = (database: Database, name: string): Promise<object[]> =>
 function bucket(): { readonly files: FileStore; readonly removed: string[] } {
   const removed: string[] = [];
   const files: FileStore = {
+    heldBytes: 0,
     put: () => Promise.reject(new Error("no file of the backup is put")),
     open: () => Promise.resolve(undefined),
     remove(name) {
