@@ -33,12 +33,16 @@ function nextTurn(): void {
   setImmediate(nextTurn);
 }
 
+/** Requests whose client has not been told to send its body, and may never be. */
+export const heldBack = new WeakSet<object>();
+
 /**
  * Reads what is left of a body that was refused, and forgets it: a client that is still sending would not read the answer.
  * Without this Node reads it as fast as it comes.
  */
 export function forgetBody(request: BodyStream): void {
   if (request.readableEnded || request.destroyed || request.listenerCount("data") > 0) return;
+  if (heldBack.has(request)) return;
   request.on("error", () => undefined);
   request.on("data", (chunk: Buffer) => pace(request, chunk.length));
 }

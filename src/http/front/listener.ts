@@ -9,6 +9,7 @@ import { answerFailure } from "../errors/failure.ts";
 import { headersMax, type Received, type Seen } from "../exchange.ts";
 import { matchRoute, type RouteMatch } from "../routes.ts";
 import { boundConnections, type ConnectionServices } from "./connections.ts";
+import { expecting } from "./expected.ts";
 import { createCors, type Cors } from "./cors.ts";
 import { installFastPath } from "./fast/index.ts";
 import { isLingering, lingerBehind } from "./lingering.ts";
@@ -44,6 +45,7 @@ export function openDoor(server: Server, services: FrontServices, answerText: An
   const onNode = nodeListener(server, { services, cors, answerText });
   server.removeAllListeners("request");
   server.on("request", onNode);
+  server.on("checkContinue", expecting(onNode));
   if (services.fastPath !== false)
     installFastPath(server, {
       take(raw, response, body, socket) {

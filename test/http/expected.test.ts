@@ -1,0 +1,84 @@
+/** `Expect: 100-continue`: a body is asked for when somebody reads it, and not of whoever is refused. RFC 9110, section 10.1.1. */
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { bytesOf, closeAll, openRaw, type RawClient } from "../attack/raw-clients.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+let gateway: GatewayUnderTest;
+const clients: RawClient[] = [];
+beforeAll(async () => {
+  gateway = await startTestGateway({});
+});
+afterEach(() => closeAll(clients.splice(0)));
+afterAll(() => gateway.close());
+
+const json = JSON.stringify({
+  model: "sandbox/chat",
+  messages: [{ role: "user", content: "Hello" }],
+});
+const form = ["model", "prompt"]
+  .map(
+    (name) =>
+      `--xyz\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${name === "model" ? "sandbox/video-model-v1" : "A boat"}\r\n`,
+  )
+  .join("")
+  .concat("--xyz--\r\n");
+
+interface Asked {
+  readonly path: string;
+  readonly key: string;
+  readonly type?: string;
+  readonly length: number;
+}
+
+/** Sends the head of a request that holds its body back. */
+function ask({ path, key, type = "application/json", length }: Asked): RawClient {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    "content-type": type,
+    "content-length": String(length),
+    expect: "100-continue",
+  };
+  const client = openRaw(gateway.url, { method: "POST", path, headers });
+  clients.push(client);
+  return client;
+}
+
+const statuses = (client: RawClient): string[] =>
+  client.text().match(/(?<=HTTP\/1\.1 )\d{3}/g) ?? [];
+
+it.each([
+  ["a call", "/v1/chat/completions", "application/json"],
+  ["a form", "/v1/images/edits", "multipart/form-data; boundary=xyz"],
+  ["a change", "/admin/v1/keys", "application/json"],
+  ["nothing", "/v1/nothing", "application/json"],
+])("a stranger is not asked for the body of %s", async (_what, path, type) => {
+  const client = ask({ path, key: "gw_live_wrong", type, length: 20_000_000 });
+  await expect.poll(() => statuses(client)).toEqual([path === "/v1/nothing" ? "404" : "401"]);
+  expect(client.text()).toMatch(/connection: close/i);
+  await expect.poll(() => client.closed()).toBe(true);
+});
+
+it("a body that is too large is not asked for", async () => {
+  const length = 900_000_000;
+  const client = ask({ path: "/v1/chat/completions", key: gateway.key, length });
+  await expect.poll(() => statuses(client)).toEqual(["413"]);
+});
+
+it.each([
+  ["a call", "/v1/chat/completions", "application/json", json],
+  ["a form", "/v1/tasks", "multipart/form-data; boundary=xyz", form],
+])("%s that is let in is told to go on, and answered", async (_what, path, type, body) => {
+  const client = ask({ path, key: gateway.key, type, length: Buffer.byteLength(body) });
+  await expect.poll(() => statuses(client)).toEqual(["100"]);
+  client.socket.write(body);
+  await expect.poll(() => statuses(client)).toHaveLength(2);
+  expect(statuses(client)[1]).toMatch(/^20\d$/);
+});
+
+it("a request without a body is answered, and its connection stays", async () => {
+  const client = openRaw(gateway.url, { path: "/healthz", headers: { expect: "100-continue" } });
+  clients.push(client);
+  await expect.poll(() => statuses(client)).toEqual(["100", "200"]);
+  client.socket.write(bytesOf({ path: "/healthz" }));
+  await expect.poll(() => statuses(client)).toEqual(["100", "200", "200"]);
+});
