@@ -7,7 +7,7 @@
  * machine, would else be followed by a long round. And a few calls at a time are none, however quickly they follow each other: a
  * quick machine ends more calls in a round than the bound. docs/operate.md "More calls than it can take".
  */
-import { overloaded } from "./errors.ts";
+import { GatewayError, overloaded } from "./errors.ts";
 import type { Log } from "./log.ts";
 
 /** A round is over when timers run again. On time they do so this often. */
@@ -18,11 +18,19 @@ const burstRounds = 16;
 const burstGrowth = 1 / 16;
 /** While no more calls than so many rounds' are under way, none is refused. */
 const fewRounds = 4;
-/** A gateway that nobody calls does nothing. */
+/** A gateway that nobody calls does nothing; while calls are under way, and no new ones come, it looks less often. */
 const idleMs = 1_000;
+const calmMs = 500;
 const logMs = 10_000;
+/** In a round of so long a database gives up on us: it ends transactions in which nothing comes for three seconds. */
+const lateMs = 2_000;
+/** So long afterwards calls may still fail by it. */
+const lateForMs = 10_000;
 /** One for all: an error of its own for each would be a good part of what a refusal costs. */
 const tooMany = overloaded("The gateway has more calls than it can take now. Retry in a moment.");
+const tooLate = overloaded(
+  "The gateway was too busy to hear its database in time. Retry in a moment.",
+);
 
 interface LoadSources {
   readonly log: Pick<Log, "warn">;
@@ -38,6 +46,8 @@ export class LoadGuard {
   readonly #underWay: () => number;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
+  /** How often it runs; 0: not at all. */
+  #everyMs = 0;
   /** New calls that may be taken now. */
   #free: number;
   /** How many of them earlier rounds may leave. */
@@ -48,6 +58,9 @@ export class LoadGuard {
   #refusedBefore = 0;
   #refusedLogged = 0;
   #loggedMs = -Infinity;
+  #tickedMs = 0;
+  /** When a round ended last that was far too long. */
+  #lateMs = -Infinity;
 
   /** `roundMax`: new calls of one round, 0 for no bound. */
   constructor(roundMax: number, { log, underWay, now = () => performance.now() }: LoadSources) {
@@ -67,7 +80,7 @@ export class LoadGuard {
   /** Takes a new call. @throws GatewayError as `check` */
   admit(): void {
     this.#askedInRound = true;
-    this.#timer ??= setInterval(() => this.tick(), tickMs).unref();
+    this.#watch(tickMs);
     this.check();
     this.#free = Math.max(0, this.#free - 1);
   }
@@ -79,9 +92,25 @@ export class LoadGuard {
     throw tooMany;
   }
 
+  /** What is told of an error: where this process was late, the database is not what was missing. */
+  told(error: GatewayError): GatewayError {
+    const isLate = this.#now() - this.#lateMs < lateForMs;
+    return error.code === "database_unavailable" && isLate ? tooLate : error;
+  }
+
+  #watch(everyMs: number): void {
+    if (this.#everyMs === everyMs) return;
+    clearInterval(this.#timer);
+    this.#everyMs = everyMs;
+    this.#tickedMs = this.#now();
+    this.#timer = setInterval(() => this.tick(), everyMs).unref();
+  }
+
   /** A round is over. The timer calls it, and tests do. */
   tick(): void {
     const nowMs = this.#now();
+    if (this.#everyMs > 0 && nowMs - this.#tickedMs >= lateMs) this.#lateMs = nowMs;
+    this.#tickedMs = nowMs;
     const max = this.#roundMax;
     const quietMost = Math.min(this.#most + max * burstGrowth, max * burstRounds);
     this.#most = this.#refused > this.#refusedBefore ? max : quietMost;
@@ -90,7 +119,9 @@ export class LoadGuard {
     if (this.#askedInRound) this.#askedMs = nowMs;
     this.#askedInRound = false;
     this.#report(nowMs);
-    if (nowMs - this.#askedMs > idleMs) this.close();
+    if (nowMs - this.#askedMs <= idleMs) return;
+    if (this.#underWay() > 0) this.#watch(calmMs);
+    else this.close();
   }
 
   #report(nowMs: number): void {
@@ -104,5 +135,6 @@ export class LoadGuard {
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#everyMs = 0;
   }
 }

@@ -1,6 +1,7 @@
 /** What the steps of one text call share. */
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
+import type { LoadGuard } from "../base/load-guard.ts";
 import type { Log } from "../base/log.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Note } from "../base/notes.ts";
@@ -58,6 +59,8 @@ export interface CallServices<Record> {
   readonly health: Health;
   readonly clock: Clock;
   readonly log: Log;
+  /** Says what is told of errors while this process is overloaded; absent: they are told as they are. */
+  readonly load?: Pick<LoadGuard, "told"> | undefined;
   /** The operator's own checks; absent: there are none. */
   readonly hooks?: Hooks | undefined;
   /** Callers may name loopback and private networks: the operator's switch. */

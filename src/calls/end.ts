@@ -1,6 +1,7 @@
 /** How a call that failed ends: its caller gets the error, inside the stream where one has begun. */
 import { AttemptFailure } from "../attempts/index.ts";
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
+import type { LoadGuard } from "../base/load-guard.ts";
 import type { Log } from "../base/log.ts";
 import type { SseEvent } from "../base/sse.ts";
 import { recordFailure, type AnyRecord } from "./record.ts";
@@ -29,18 +30,25 @@ interface FailedCall {
   readonly framesOf: (error: GatewayError) => readonly SseEvent[];
 }
 
+interface Failing {
+  readonly log: Log;
+  readonly load?: Pick<LoadGuard, "told"> | undefined;
+}
+
 /** Ends it. @throws CallError when nothing of the answer was sent yet */
 export async function endFailed(
-  { log }: { readonly log: Log },
+  { log, load }: Failing,
   { thrown, record, reply, release, framesOf }: FailedCall,
 ): Promise<void> {
   const failure = thrown instanceof AttemptFailure ? thrown.failure : undefined;
-  const error = failure?.error ?? toGatewayError(thrown);
+  const found = failure?.error ?? toGatewayError(thrown);
+  // Once somebody was asked, nobody can say any more that nothing was charged.
+  const error = (record.attempts.length === 0 && load?.told(found)) || found;
   if (error.code === "internal_error") log.error({ err: thrown, call: record.id }, "a call failed");
   // A hold that was posted stays posted: a release after it is a named result without effect. Without a database the
   // caller is not kept waiting for it a second time; the hold then ends with its lease.
   const released = release?.();
-  if (error.code !== "database_unavailable") await released;
+  if (found.code !== "database_unavailable") await released;
   if (reply.gone) record.status = "client_closed";
   else recordFailure(record, error);
   if (reply.gone || reply.ended) return;

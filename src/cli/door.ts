@@ -116,6 +116,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
     health,
     clock,
     log,
+    load: ground.load,
     began: () => underWay.began(),
     finished,
     hooks,

@@ -87,7 +87,7 @@ export interface HttpServices {
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
   /** Refuses calls while there are more than this process can take. */
-  readonly load: Pick<LoadGuard, "admit" | "check">;
+  readonly load: Pick<LoadGuard, "admit" | "check" | "told">;
   readonly tasks: Tasks;
   readonly files: FileStore;
   /** The address of a kept file, by its name. */

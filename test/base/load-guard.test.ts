@@ -1,5 +1,6 @@
 /** The guard against more calls than the gateway can take, by a clock and rounds of the test's own. */
 import { describe, expect, it, onTestFinished } from "vitest";
+import { GatewayError } from "../../src/base/errors.ts";
 import { LoadGuard } from "../../src/base/load-guard.ts";
 
 function makeGuard(roundMax = 50, underWay = Infinity) {
@@ -85,5 +86,38 @@ describe("the guard against overload", () => {
     expect(warned).toEqual([{ refused: 50 }]);
     round(1, 10_000);
     expect(warned).toEqual([{ refused: 50 }, { refused: 50 }]);
+  });
+
+  it("tells of its own lateness where the database gave up on it, for as long as calls fail by it", () => {
+    const { guard, round } = makeGuard();
+    const away = new GatewayError("database_unavailable", "It is away.");
+    const told = (): string => guard.told(away).code;
+    round(1);
+    expect(told()).toBe("database_unavailable");
+    round(1, 3_000);
+    expect(guard.told(away)).toMatchObject({
+      code: "overloaded",
+      status: 503,
+      retryAfterSeconds: 2,
+      message: expect.stringContaining("too busy"),
+    });
+    const refused = new GatewayError("invalid_api_key", "No.");
+    expect(guard.told(refused)).toBe(refused);
+    for (let rounds = 0; rounds < 9; rounds += 1) round(1, 1_000);
+    expect(told()).toBe("overloaded");
+    round(1, 1_000);
+    expect(told()).toBe("database_unavailable");
+  });
+
+  it("a gateway that was not called meanwhile was not late", () => {
+    const { guard, round } = makeGuard();
+    round(1);
+    guard.close();
+    round(0, 60_000);
+    guard.close();
+    round(1);
+    expect(guard.told(new GatewayError("database_unavailable", "It is away.")).code).toBe(
+      "database_unavailable",
+    );
   });
 });

@@ -4,10 +4,11 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { parseTrustedProxies } from "../../src/base/client-address.ts";
-import { GatewayError } from "../../src/base/errors.ts";
+import { GatewayError, overloaded } from "../../src/base/errors.ts";
+import type { LoadGuard } from "../../src/base/load-guard.ts";
 import { passAnswer } from "../../src/http/admin/session-answer.ts";
 import { decodeBody, encodingOf } from "../../src/http/bodies/content-encoding.ts";
 import { addressOf } from "../../src/http/client-address.ts";
@@ -228,22 +229,34 @@ it("a client that is gone is known as gone to whoever asks later", () => {
 });
 
 describe("an error of the framework", () => {
-  const answerTo = (thrown: unknown) => {
+  const answerTo = (thrown: unknown, path = "/v1/tasks", load?: Pick<LoadGuard, "told">) => {
     let status: number | undefined;
+    let text = "";
     const response = {
       headersSent: false,
       destroyed: false,
       writeHead: (code: number) => void (status = code),
-      end: () => undefined,
+      end: (body: string) => void (text = body),
     };
-    const match = matchRoute("POST", "/v1/tasks");
+    const match = matchRoute("POST", path);
     answerFailure(
-      { log: silentLog },
+      { log: silentLog, ...(load && { load: { ...load, admit: vi.fn(), check: vi.fn() } }) },
       { raw: { headers: {} }, match, id: "req_1", response } as never,
       thrown,
     );
-    return status;
+    return { status, code: (JSON.parse(text) as { error: { code: string } }).error.code };
   };
+  it.each([
+    ["/v1/chat/completions", "overloaded"],
+    // It may have been accepted all the same, and is not said to be free.
+    ["/v1/tasks", "database_unavailable"],
+  ])("of a process that was late is told so: %s with %s", (path, code) => {
+    const late = { told: () => overloaded("It was late.") };
+    const away = new GatewayError("database_unavailable", "It is away.");
+    expect(answerTo(away, path, late)).toEqual({ status: 503, code });
+    expect(answerTo(away, path).code).toBe("database_unavailable");
+  });
+
   it.each([
     [400, 400],
     [413, 400],
@@ -251,7 +264,7 @@ describe("an error of the framework", () => {
     [500, 500],
     [399, 500],
   ])("with the status %s is answered with %s", (statusCode, status) => {
-    expect(answerTo(Object.assign(new Error("No."), { statusCode }))).toBe(status);
+    expect(answerTo(Object.assign(new Error("No."), { statusCode })).status).toBe(status);
   });
 });
 

@@ -9,13 +9,13 @@ import { forgetBody } from "../bodies/paced.ts";
 import { writeError } from "./reply-error.ts";
 import type { HttpServices } from "../services.ts";
 
-type FailureServices = Pick<HttpServices, "log">;
+type FailureServices = Pick<HttpServices, "log"> & Partial<Pick<HttpServices, "load">>;
 
 /** Answers with the error that was thrown, unless an answer has begun. */
 export function answerFailure(services: FailureServices, asked: Asked, thrown: unknown): void {
   if (asked.raw instanceof IncomingMessage) forgetBody(asked.raw);
   const refused = thrown instanceof CallError ? thrown : undefined;
-  const error = refused?.error ?? fromFastify(thrown);
+  const error = refused?.error ?? toldOf(services, asked, fromFastify(thrown));
   if (!refused && error.code === "internal_error")
     services.log.error({ err: thrown, request: asked.id }, "a request failed");
   if (error.code === "overloaded") logShortage(services, error);
@@ -27,11 +27,15 @@ export function answerFailure(services: FailureServices, asked: Asked, thrown: u
   });
 }
 
+/** Of a text call that has not begun; a task may have been accepted all the same. */
+const toldOf = ({ load }: FailureServices, { match }: Asked, error: GatewayError): GatewayError =>
+  (match.route.protocol !== undefined && load?.told(error)) || error;
+
 const shortageLogMs = 1_000;
 let shortageLoggedMs = Number.NEGATIVE_INFINITY;
 
 /** At most once a second: a shortage meets many requests at once, and a log that grows with them is another one. */
-function logShortage({ log }: FailureServices, error: GatewayError): void {
+function logShortage({ log }: Pick<FailureServices, "log">, error: GatewayError): void {
   const nowMs = performance.now();
   if (error.cause === undefined || nowMs - shortageLoggedMs < shortageLogMs) return;
   shortageLoggedMs = nowMs;
