@@ -7,7 +7,7 @@
  * machine, would else be followed by a long round. And a few calls at a time are none, however quickly they follow each other: a
  * quick machine ends more calls in a round than the bound. docs/operate.md "More calls than it can take".
  */
-import { GatewayError, overloaded } from "./errors.ts";
+import { type GatewayError, overloaded } from "./errors.ts";
 import type { Log } from "./log.ts";
 
 /** A round is over when timers run again. On time they do so this often. */

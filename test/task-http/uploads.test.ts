@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { ByteBudget, type ByteLease } from "../../src/base/byte-budget.ts";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { GatewayError } from "../../src/base/errors.ts";
 import {
   readMultipart,
@@ -16,7 +16,7 @@ import {
 } from "../../src/http/forms/uploads.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { sweepFiles, type FileStore } from "../../src/files/index.ts";
+import { sweepFiles } from "../../src/files/index.ts";
 import { bodyOf, openPlace, padded, picture, type Place } from "./upload-support.ts";
 
 let database: Database;
@@ -294,43 +294,6 @@ describe("uploads", () => {
     expect(place.kept()).toEqual([]);
     others.release();
     expect((await read(body, { stored: uploadBudget(4 * 1_048_576) })).images).toHaveLength(1);
-  });
-
-  it("of pictures on their way to a bucket what is in memory counts as that, until they are stored", async () => {
-    const budget = new ByteBudget(1e9);
-    const seen: number[] = [];
-    const inMemory: FileStore = {
-      ...place.files,
-      heldBytes: 1_048_576,
-      async put(...given) {
-        const stored = await place.files.put(...given);
-        seen.push(budget.heldBytes);
-        return stored;
-      },
-    };
-    const file = await png();
-    const body = bodyOf([
-      ["image", padded(file, 2 * 1_048_576), "a.png"],
-      ["image[]", padded(file, 300_000), "b.png"],
-    ]);
-    const lease = budget.lease();
-    const reading = (given: ByteLease) =>
-      readMultipart(Readable.from([body]), {
-        boundary: "xyz",
-        store: place.uploads(inMemory),
-        limits: uploadLimits,
-        lease: given,
-        stored: uploadBudget().lease(),
-      });
-    expect((await reading(lease)).images).toHaveLength(2);
-    expect(seen).toEqual([1_048_576, 300_000]);
-    expect(budget.heldBytes).toBe(0);
-    const before = place.kept();
-    await expect(reading(new ByteBudget(800_000).lease())).rejects.toMatchObject({
-      code: "overloaded",
-      status: 503,
-    });
-    expect(place.kept()).toEqual(before);
   });
 
   it("one who is silent in the middle gives way to others who need the room", async () => {
