@@ -151,6 +151,15 @@ function numbers(): string {
       perProtocol("Stop sequences; more are cut off", (one) =>
         "stop" in one.lost ? "none" : count(one.stopSequencesMax),
       ),
+      perProtocol("Stop sequences of white space alone", (one) =>
+        "stop" in one.lost ? "none" : one.stopMustShow ? "left out" : "carried",
+      ),
+      perProtocol("Largest seed; of a larger one the remainder goes", (one) =>
+        "seed" in one.lost ? "none" : count(one.seedMax ?? Infinity),
+      ),
+      perProtocol("Least maximum output; a smaller one is raised", (one) =>
+        count(one.outputTokensMin ?? 1),
+      ),
       perProtocol("Maximum output where the caller names none", (one) =>
         one.needsMaximum ? "the model's own" : "not sent",
       ),

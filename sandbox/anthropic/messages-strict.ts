@@ -146,6 +146,14 @@ function wrongNumbers(body: Json): Failure | undefined {
   });
 }
 
+/** Neither empty nor of white space alone. */
+function blankStop(body: Json): Failure | undefined {
+  const isBlank = asList(body["stop_sequences"]).some((one) => asText(one).trim() === "");
+  return isBlank
+    ? says("stop_sequences: each stop sequence must contain non-whitespace")
+    : undefined;
+}
+
 function wrongBudget(body: Json, budget: number): Failure | undefined {
   if (budget < 1024) {
     return says("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024");
@@ -238,7 +246,9 @@ const ofMessages = [wrongRole, emptyContent, unpairedTools, wrongTools, tooManyB
 export const messagesStrict: readonly Check[] = [
   checkVersion,
   refuseWhen((body) => missing(body, ["model", "max_tokens", "messages"])),
-  ...[unknownTopLevel, wrongNumbers, ...ofMessages, refusedByModel, wrongThinking].map(refuseWhen),
+  ...[unknownTopLevel, wrongNumbers, blankStop, ...ofMessages, refusedByModel, wrongThinking].map(
+    refuseWhen,
+  ),
 ];
 
 /** Counting tokens needs no `max_tokens`. */

@@ -41,6 +41,10 @@ function wrongConfig(body: Json): Failure | undefined {
       message: `Unable to submit request because it has a ${name} value of ${value} but the supported range is from ${low} to ${high}.`,
     };
   }
+  const seed = asNumber(config["seed"]) ?? 0;
+  if (seed !== Math.trunc(seed) || Math.abs(seed) > 2_147_483_647) {
+    return { message: `Invalid value at 'generation_config.seed' (TYPE_INT32), ${seed}` };
+  }
   if (asList(config["stopSequences"]).length > 5) {
     return { message: "The number of stop sequences must be at most 5." };
   }

@@ -14,6 +14,7 @@ import { fitContent } from "./fit-content.ts";
 import { startFitting, valueOf, without, type FitTarget, type Fitting } from "./fit-fields.ts";
 import { fitIds } from "./fit-ids.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
+import { fitValues } from "./fit-values.ts";
 import type { Losable } from "./limits.ts";
 import { lossOf, refusalOf } from "./losses.ts";
 
@@ -29,8 +30,6 @@ export interface Fitted {
 export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   const notes = loseNative(request);
   const fitting = startFitting({ ...request, native: [] }, target, notes);
-  // A list of nothing says nothing, and some vendors refuse it.
-  if (request.stop?.length === 0) fitting.request = without(fitting.request, "stop");
   const { abilities = {} } = target;
   refuseMedia(request, abilities, target.limits);
   refuseToolChoice(request, abilities);
@@ -43,8 +42,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   fitOutput(fitting, abilities);
   dropLost(fitting);
   tellSchemaLosses(fitting);
-  fitSampling(fitting);
-  fitMaximum(fitting);
+  fitValues(fitting);
   return { request: fitting.request, notes };
 }
 
@@ -149,30 +147,3 @@ function tellSchemaLosses(fitting: Fitting): void {
 
 /** Keywords are the caller's own text, as many as it likes. */
 const keywordsNamedMax = 12;
-
-function fitSampling(fitting: Fitting): void {
-  const { temperatureMax, stopSequencesMax } = fitting.target.limits;
-  const { temperature, stop } = fitting.request;
-  if (temperature !== undefined && temperature > temperatureMax) {
-    fitting.note(
-      "temperature",
-      "rewritten",
-      `capped at ${temperatureMax}, the most the upstream takes`,
-    );
-    fitting.request = { ...fitting.request, temperature: temperatureMax };
-  }
-  if (stop !== undefined && stop.length > stopSequencesMax) {
-    fitting.note(
-      "stop",
-      "rewritten",
-      `cut to the first ${stopSequencesMax}, the most the upstream takes`,
-    );
-    fitting.request = { ...fitting.request, stop: stop.slice(0, stopSequencesMax) };
-  }
-}
-
-/** A maximum nobody named is filled from the model's limit where one must be sent (CONV-403, T19); nothing is lost by it. */
-function fitMaximum(fitting: Fitting): void {
-  if (!fitting.target.limits.needsMaximum || fitting.request.maxOutputTokens !== undefined) return;
-  fitting.request = { ...fitting.request, maxOutputTokens: fitting.target.maxOutputTokens };
-}

@@ -33,8 +33,14 @@ export interface Limits {
   readonly temperatureMax: number;
   /** Stop sequences taken; Infinity where the protocol names no bound. */
   readonly stopSequencesMax: number;
+  /** True where a stop sequence of white space alone is refused. Absent: an empty one is. */
+  readonly stopMustShow?: true;
+  /** The largest seed taken, of either sign. Absent: no bound. */
+  readonly seedMax?: number;
   /** True where a maximum of output tokens must be sent: the model's own limit then fills it (CONV-403). */
   readonly needsMaximum: boolean;
+  /** The least maximum of output tokens that the vendor takes. Absent: 1. */
+  readonly outputTokensMin?: number;
   /** Of files what holds for PDF; files of another kind that is not carried are refused. */
   readonly media: Readonly<Record<MediaKind, MediaRule>>;
   /** Media at a web address that the upstream does not read by itself. At other addresses it is refused. */

@@ -77,3 +77,12 @@ describe.each(models)("%s", (model) => {
     });
   });
 });
+
+it.each([
+  ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", ["END"]],
+  ["us.amazon.nova-2-lite-v1:0", ["\n", "END"]],
+])("CONV-407: of stop sequences %s is sent %j: Claude refuses white space", (model, sent) => {
+  const messages = [{ role: "user", content: "Hi" }];
+  const body = { model: "acme/talk", messages, stop: ["\n", "END"] };
+  expect(routeTo(model, "chat", body)?.body["inferenceConfig"]).toEqual({ stopSequences: sent });
+});

@@ -118,6 +118,32 @@ describe("fields", () => {
         up: config({ stopSequences: stops.slice(0, 5) }),
       },
       {
+        title: "CONV-506: a stop sequence of white space is one, an empty one is none",
+        from: "chat",
+        to,
+        body: { stop: ["\n", ""] },
+        up: config({ stopSequences: ["\n"] }),
+        absent: ["generationConfig.stopSequences.1"],
+        reported: ["stop"],
+      },
+      {
+        title: "CONV-507: the largest seed of 32 bits is carried",
+        from: "chat",
+        to,
+        body: { seed: 2_147_483_647 },
+        up: config({ seed: 2_147_483_647 }),
+      },
+      ...[4_294_967_295, -4_294_967_295].map(
+        (seed): Case => ({
+          title: `CONV-507: of the seed ${seed}, which Google refuses, the remainder is sent`,
+          from: "chat",
+          to,
+          body: { seed },
+          up: config({ seed: 2_147_483_647 }),
+          reported: ["seed"],
+        }),
+      ),
+      {
         title: "CONV-507: seed and penalties are carried",
         from: "chat",
         to,

@@ -110,6 +110,22 @@ describe("fields", () => {
         absent: ["stop"],
       },
       {
+        title: "CONV-407: stop sequences of white space, which Anthropic refuses, are left out",
+        from: "chat",
+        to,
+        body: { stop: ["\n\n", "END", ""] },
+        up: { stop_sequences: ["END"] },
+        reported: ["stop"],
+      },
+      {
+        title: "CONV-407: of white space alone none is left",
+        from: "chat",
+        to,
+        body: { stop: "\n" },
+        absent: ["stop_sequences"],
+        reported: ["stop"],
+      },
+      {
         title: "CONV-407: five stopSequences are not too many",
         from: "generate_content",
         to,

@@ -73,6 +73,14 @@ describe("fields", () => {
         absent: ["max_tokens"],
       },
       {
+        title: "CONV-302: max_tokens below 16, which OpenAI refuses, becomes 16",
+        from: "messages",
+        to,
+        body: { max_tokens: 1 },
+        up: { max_output_tokens: 16 },
+        reported: ["max_tokens"],
+      },
+      {
         title: "CONV-303: temperature 1.7 is carried unchanged",
         from: "chat",
         to,

@@ -217,6 +217,7 @@ const messages: Suite = {
       "Invalid `signature`",
     ],
     ["a temperature above 1", { temperature: 1.1 }, "temperature: range: 0..1"],
+    ["a stop sequence of white space", { stop_sequences: ["a", "\n"] }, "contain non-whitespace"],
     ["an unknown field", { seed: 1 }, "seed: Extra inputs are not permitted"],
     ["a tool without a schema", { tools: [{ name }] }, "input_schema: Field required"],
     [
@@ -316,6 +317,7 @@ const generateContent: Suite = {
       { generationConfig: { stop: [] } },
       "Unknown name \"stop\" at 'generation_config'",
     ],
+    ["a seed of 33 bits", { generationConfig: { seed: 4_294_967_295 } }, "(TYPE_INT32)"],
     [
       "a temperature above 2",
       { generationConfig: { temperature: 2.5 } },

@@ -3,17 +3,21 @@ import type { UpstreamCodec } from "../codec.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { decodeError } from "./errors.ts";
-import { cachingLimits, conversionLimits } from "./limits.ts";
+import { cachingLimits, claudeLimits, conversionLimits } from "./limits.ts";
 import { answerFailure, answerText, decodeResponse, encodeResponse } from "./response.ts";
 import { decodeUsage } from "./usage.ts";
 
 /** The models that take cache points; the vendor refuses a request that has them for any other. */
-const caches = /anthropic\.claude|amazon\.nova/;
+const claude = /anthropic\.claude/;
+const nova = /amazon\.nova/;
 
 export const converseCodec: UpstreamCodec = {
   name: "converse",
   limits: conversionLimits,
-  forModel: (model) => (caches.test(model) ? cachingCodec : converseCodec),
+  forModel(model) {
+    if (claude.test(model)) return claudeCodec;
+    return nova.test(model) ? cachingCodec : converseCodec;
+  },
   encodeRequest,
   decodeResponse,
   encodeResponse,
@@ -27,3 +31,4 @@ export const converseCodec: UpstreamCodec = {
 };
 
 const cachingCodec: UpstreamCodec = { ...converseCodec, limits: cachingLimits };
+const claudeCodec: UpstreamCodec = { ...converseCodec, limits: claudeLimits };

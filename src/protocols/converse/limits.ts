@@ -57,3 +57,6 @@ export const conversionLimits: Limits = {
 
 /** Of the models that take cache points. */
 export const cachingLimits: Limits = { ...conversionLimits, cacheMarkersMax: 4 };
+
+/** Of Claude, which refuses there what it refuses at home. */
+export const claudeLimits: Limits = { ...cachingLimits, stopMustShow: true };

@@ -51,6 +51,8 @@ export const conversionLimits: Limits = {
   },
   temperatureMax: limits.temperatureMax,
   stopSequencesMax: limits.stopSequencesMax,
+  // Its seed has 32 bits, of which one is the sign.
+  seedMax: 2_147_483_647,
   needsMaximum: false,
   media: { image: "carried", audio: "carried", video: "carried", file: "dropped" },
   webMedia: "dropped",

@@ -34,6 +34,7 @@ export const conversionLimits: Limits = {
   },
   temperatureMax: limits.temperatureMax,
   stopSequencesMax: Infinity,
+  stopMustShow: true,
   needsMaximum: true,
   media: { image: "carried", audio: "refused", video: "refused", file: "refused" },
   webMedia: "refused",

@@ -24,6 +24,7 @@ export const conversionLimits: Limits = {
   temperatureMax: limits.temperatureMax,
   stopSequencesMax: Infinity,
   needsMaximum: false,
+  outputTokensMin: 16,
   media: { image: "carried", audio: "refused", video: "refused", file: "dropped" },
   webMedia: "refused",
   takesUrl: webPictures,

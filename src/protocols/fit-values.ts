@@ -1,0 +1,71 @@
+/**
+ * Numbers and stop sequences brought within what their target takes, each change noted under the caller's own name.
+ * CONV-206, CONV-302, CONV-403, CONV-404, CONV-407, CONV-506, CONV-507; trap T19.
+ */
+import { without, type Fitting } from "./fit-fields.ts";
+
+/** Fits the values of the fields that the target has at all. */
+export function fitValues(fitting: Fitting): void {
+  fitTemperature(fitting);
+  fitSeed(fitting);
+  fitStop(fitting);
+  fitMaximum(fitting);
+}
+
+function fitTemperature(fitting: Fitting): void {
+  const { temperatureMax } = fitting.target.limits;
+  const { temperature } = fitting.request;
+  if (temperature === undefined || temperature <= temperatureMax) return;
+  const why = `capped at ${temperatureMax}, the most the upstream takes`;
+  fitting.note("temperature", "rewritten", why);
+  fitting.request = { ...fitting.request, temperature: temperatureMax };
+}
+
+/** A seed stands for nothing but itself: the same one becomes the same one, so that answers can still be repeated. */
+function fitSeed(fitting: Fitting): void {
+  const { seedMax = Infinity } = fitting.target.limits;
+  const { seed } = fitting.request;
+  if (seed === undefined || Math.abs(seed) <= seedMax) return;
+  const why = `beyond ${seedMax}, the most the upstream takes: its remainder is sent, always the same`;
+  fitting.note("seed", "rewritten", why);
+  fitting.request = { ...fitting.request, seed: Math.abs(seed) % (seedMax + 1) };
+}
+
+/** A list of nothing says nothing, and some vendors refuse it, as they refuse sequences that are empty. */
+function fitStop(fitting: Fitting): void {
+  const { stopSequencesMax, stopMustShow = false } = fitting.target.limits;
+  const { stop } = fitting.request;
+  if (stop === undefined) return;
+  const isTaken = (sequence: string): boolean => (stopMustShow ? sequence.trim() : sequence) !== "";
+  const taken = stop.filter(isTaken);
+  const what = stopMustShow ? "sequences of white space alone are" : "an empty sequence is";
+  const refused = `${what} refused by the upstream`;
+  if (taken.length === 0) {
+    if (stop.length > 0) fitting.note("stop", "dropped", `${refused}, dropped`);
+    fitting.request = without(fitting.request, "stop");
+    return;
+  }
+  if (taken.length < stop.length) fitting.note("stop", "rewritten", `${refused}, left out`);
+  if (taken.length > stopSequencesMax) {
+    const why = `cut to the first ${stopSequencesMax}, the most the upstream takes`;
+    fitting.note("stop", "rewritten", why);
+  }
+  fitting.request = { ...fitting.request, stop: taken.slice(0, stopSequencesMax) };
+}
+
+/**
+ * A maximum nobody named is filled from the model's limit where one must be sent (CONV-403, T19); nothing is lost by it. One
+ * below the vendor's least is raised to it: agents ask for a single token to see whether a model answers.
+ */
+function fitMaximum(fitting: Fitting): void {
+  const { needsMaximum, outputTokensMin = 1 } = fitting.target.limits;
+  const { maxOutputTokens } = fitting.request;
+  if (maxOutputTokens === undefined) {
+    if (!needsMaximum) return;
+    fitting.request = { ...fitting.request, maxOutputTokens: fitting.target.maxOutputTokens };
+  } else if (maxOutputTokens < outputTokensMin) {
+    const why = `raised to ${outputTokensMin}, the least the upstream takes`;
+    fitting.note("maxOutputTokens", "rewritten", why);
+    fitting.request = { ...fitting.request, maxOutputTokens: outputTokensMin };
+  }
+}
