@@ -6,6 +6,7 @@ import type { ReasoningAbility } from "../base/abilities.ts";
 import type {
   CanonicalFieldName,
   CanonicalRequest,
+  Message,
   Reasoning,
   ToolChoice,
 } from "./canonical/request.ts";
@@ -201,13 +202,20 @@ const isForced = (choice: ToolChoice | undefined): boolean =>
 const offBudget = (ability: ReasoningAbility | undefined): 0 | undefined =>
   ability && ability.kind !== "none" && ability.kind !== "budget" && ability.off ? 0 : undefined;
 
-/** Whether the conversation ends in results of calls that no signed reasoning came before. */
+/**
+ * Whether the conversation ends in results of calls that no signed reasoning came before, whatever the user adds to them: that
+ * becomes one turn with the results.
+ */
 function continuesUnsigned({ messages }: CanonicalRequest): boolean {
-  const last = messages.at(-1);
-  if (last?.role !== "user" || !last.content.some((part) => part.type === "tool_result"))
-    return false;
-  const calling = messages.findLast((message) => message.role === "assistant");
-  return !calling?.content.some(
-    (part) => part.type === "reasoning" && part.signature !== undefined,
-  );
+  const turns = messages.filter(({ role }) => role !== "system");
+  const answered = turns.findLastIndex(({ role }) => role === "assistant");
+  const isResult = ({ content }: Message): boolean =>
+    content.some(({ type }) => type === "tool_result");
+  if (answered === -1 || !turns.slice(answered + 1).some(isResult)) return false;
+  const before = turns.slice(0, answered).findLastIndex(({ role }) => role !== "assistant");
+  return !turns
+    .slice(before + 1, answered + 1)
+    .some(({ content }) =>
+      content.some((part) => part.type === "reasoning" && part.signature !== undefined),
+    );
 }

@@ -240,6 +240,29 @@ describe("what the vendor refuses beside reasoning", () => {
         reported: ["messages.reasoning_content", "reasoning_effort"],
       },
       {
+        title:
+          "T39: what the user adds to the results is of the same turn: it goes on without reasoning",
+        from: "chat",
+        to,
+        body: {
+          ...loop,
+          messages: [...loop.messages, { role: "user", content: "Hurry." }],
+          reasoning_effort: "high",
+        },
+        up: {
+          messages: [
+            { role: "user" },
+            { role: "assistant", content: [{ type: "tool_use", id: "c1" }] },
+            {
+              role: "user",
+              content: [{ type: "tool_result", tool_use_id: "c1" }, { text: "Hurry." }],
+            },
+          ],
+        },
+        absent: ["thinking"],
+        reported: ["messages.reasoning_content", "reasoning_effort"],
+      },
+      {
         title: "T39: once the user spoke again, reasoning is asked for again",
         from: "chat",
         to,
