@@ -160,6 +160,18 @@ function numbers(): string {
       perProtocol("Least maximum output; a smaller one is raised", (one) =>
         count(one.outputTokensMin ?? 1),
       ),
+      perProtocol(
+        "JSON output without a schema must be asked for in words; added where missing",
+        (one) =>
+          one.jsonWord === undefined
+            ? "no"
+            : one.jsonWord === "input"
+              ? "in the input"
+              : "anywhere",
+      ),
+      perProtocol("Metadata of an answer that is not stored", (one) =>
+        "metadata" in one.lost || one.metadataNeedsStore ? "lost" : "carried",
+      ),
       perProtocol("Maximum output where the caller names none", (one) =>
         one.needsMaximum ? "the model's own" : "not sent",
       ),

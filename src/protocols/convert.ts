@@ -23,6 +23,7 @@ import { withDropped } from "./dropped-params.ts";
 import { refusePrefill } from "./fit-abilities.ts";
 import { fitOwn } from "./fit-own.ts";
 import { fit } from "./fit.ts";
+import { askForJson } from "./json-word.ts";
 import type { Limits } from "./limits.ts";
 import { answerContext, decoded, PassThroughRoute, type Route, type RouteInput } from "./route.ts";
 import { createTextLog } from "./text-log.ts";
@@ -138,10 +139,11 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const fitted = fit(request, { limits, maxOutputTokens, abilities });
   const tidied = tidy(fitted.request, limits);
   if (abilities) refusePrefill(tidied.request, abilities);
-  const renamed = renameTools(tidied.request, upstream);
+  const asked = askForJson(tidied.request, limits);
+  const renamed = renameTools(asked.request, upstream);
   return {
     fitted: renamed.request,
-    notes: [...fitted.notes, ...tidied.notes, ...renamed.notes],
+    notes: [...fitted.notes, ...tidied.notes, ...asked.notes, ...renamed.notes],
     upstream: renamed.upstream,
   };
 }

@@ -41,6 +41,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   fitReasoning(fitting);
   fitOutput(fitting, abilities);
   dropLost(fitting);
+  fitMetadata(fitting);
   tellSchemaLosses(fitting);
   fitValues(fitting);
   return { request: fitting.request, notes };
@@ -119,6 +120,15 @@ function dropLost(fitting: Fitting): void {
       fitting.note("outputFormat.type", "dropped", lost[field]!);
     fitting.request = without(fitting.request, field);
   }
+}
+
+/** Metadata belongs to what is stored: OpenAI refuses it beside an answer that is not. */
+function fitMetadata(fitting: Fitting): void {
+  const { metadata, store } = fitting.request;
+  if (!fitting.target.limits.metadataNeedsStore || !metadata || store === true) return;
+  const why = "chat completions take metadata only with store: true, dropped";
+  if (Object.keys(metadata).length > 0) fitting.note("metadata", "dropped", why);
+  fitting.request = without(fitting.request, "metadata");
 }
 
 /** The codec cleans schemas by itself; what that takes out is reported here, before anything is sent (T23). */

@@ -69,6 +69,10 @@ export interface Limits {
   /** True where reasoning of an earlier turn may go back without the protocol's own signature. */
   readonly unsignedReasoning: boolean;
   readonly reasoning: ReasoningLimits;
+  /** Where the word "json" must stand if JSON is asked for without a schema. Absent: it need not. */
+  readonly jsonWord?: "anywhere" | "input";
+  /** True where metadata is refused unless the answer is stored. Absent: it is taken. */
+  readonly metadataNeedsStore?: true;
   /** False where a model cannot be kept from calling the tools that it is offered. Absent: it can. */
   readonly forbidsTools?: boolean;
   /** Names of tools the vendor takes; others are refused by it, and go under another name (tool-names.ts). */

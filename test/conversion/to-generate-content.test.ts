@@ -133,16 +133,14 @@ describe("fields", () => {
         body: { seed: 2_147_483_647 },
         up: config({ seed: 2_147_483_647 }),
       },
-      ...[4_294_967_295, -4_294_967_295].map(
-        (seed): Case => ({
-          title: `CONV-507: of the seed ${seed}, which Google refuses, the remainder is sent`,
-          from: "chat",
-          to,
-          body: { seed },
-          up: config({ seed: 2_147_483_647 }),
-          reported: ["seed"],
-        }),
-      ),
+      ...[4_294_967_295, -4_294_967_295].map((seed): Case => ({
+        title: `CONV-507: of the seed ${seed}, which Google refuses, the remainder is sent`,
+        from: "chat",
+        to,
+        body: { seed },
+        up: config({ seed: 2_147_483_647 }),
+        reported: ["seed"],
+      })),
       {
         title: "CONV-507: seed and penalties are carried",
         from: "chat",

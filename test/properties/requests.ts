@@ -320,6 +320,12 @@ const tenths = (from: number, to: number): fc.Arbitrary<number> =>
 const systemOf = (system: string | undefined): Message[] =>
   system === undefined ? [] : [{ role: "system", content: [{ type: "text", text: system }] }];
 
+/** Who asks for JSON says so in words, too: what is added where nobody does has cases of its own. */
+const lastOf = (
+  last: string,
+  { outputFormat }: { outputFormat: OutputFormat | undefined },
+): string => (outputFormat?.type === "json" ? `JSON: ${last}` : last);
+
 /** A random request as a caller of this protocol can make it. */
 export function someRequest(protocol: ProtocolName): fc.Arbitrary<CanonicalRequest> {
   const among = (...protocols: ProtocolName[]): boolean => protocols.includes(protocol);
@@ -367,7 +373,7 @@ export function someRequest(protocol: ProtocolName): fc.Arbitrary<CanonicalReque
         stream: false,
         ...settings,
         ...tooling,
-        messages: [...systemOf(system), ...turnsOf(protocol, rounds, last)],
+        messages: [...systemOf(system), ...turnsOf(protocol, rounds, lastOf(last, settings))],
         native: native.map((param) => ({ param, value: 1 })),
         names: {},
       }),

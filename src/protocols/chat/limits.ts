@@ -22,6 +22,8 @@ export const conversionLimits: Limits = {
   temperatureMax: limits.temperatureMax,
   stopSequencesMax: limits.stopSequencesMax,
   needsMaximum: false,
+  jsonWord: "anywhere",
+  metadataNeedsStore: true,
   media: { image: "carried", audio: "carried", video: "refused", file: "dropped" },
   webMedia: "refused",
   takesUrl: webPictures,

@@ -25,6 +25,7 @@ export const conversionLimits: Limits = {
   stopSequencesMax: Infinity,
   needsMaximum: false,
   outputTokensMin: 16,
+  jsonWord: "input",
   media: { image: "carried", audio: "refused", video: "refused", file: "dropped" },
   webMedia: "refused",
   takesUrl: webPictures,
