@@ -155,7 +155,9 @@ function fillEmpty(message: Message): Message[] {
   return message.role === "system" ? [] : [{ ...message, content: [...content, placeholder] }];
 }
 
-const isBlank = (part: Part): boolean => part.type === "text" && part.text.trim() === "";
+/** A refusal is a text where a protocol has no word for it. */
+const isBlank = (part: Part): boolean =>
+  (part.type === "text" || part.type === "refusal") && part.text.trim() === "";
 
 /** An answer that the model is to go on with, without white space at its end; undefined where there is nothing to trim. */
 function trimBegun(messages: readonly Message[], protocol: ProtocolName) {
