@@ -6,14 +6,14 @@ import type { ReasoningAbility } from "../base/abilities.ts";
 import type {
   CanonicalFieldName,
   CanonicalRequest,
-  Message,
   Reasoning,
   ToolChoice,
 } from "./canonical/request.ts";
 import { dropExcluded } from "./fit-abilities.ts";
 import { valueOf, without, type Fitting } from "./fit-fields.ts";
 import { dropReasoning, fitKnownReasoning } from "./fit-known-reasoning.ts";
-import type { ReasoningLimits } from "./limits.ts";
+import type { Limits, ReasoningLimits } from "./limits.ts";
+import { tidy } from "./tidy.ts";
 
 /** Fits effort, budget and summary, and removes what the vendor refuses beside reasoning. */
 export function fitReasoning(fitting: Fitting): void {
@@ -189,7 +189,8 @@ function withoutReasoning(
   const mayForce = isOwn ? goTogether !== false : goTogether === true;
   if (!mayForce && isForced(request.toolChoice)) return "a forced tool call";
   // A model that decides itself how much it reasons may begin anew in the midst of a loop.
-  if (isOwn || ability?.kind === "adaptive" || !continuesUnsigned(request)) return undefined;
+  if (isOwn || ability?.kind === "adaptive" || !continuesUnsigned(request, target.limits))
+    return undefined;
   return "a tool call made without signed reasoning";
 }
 
@@ -203,19 +204,16 @@ const offBudget = (ability: ReasoningAbility | undefined): 0 | undefined =>
   ability && ability.kind !== "none" && ability.kind !== "budget" && ability.off ? 0 : undefined;
 
 /**
- * Whether the conversation ends in results of calls that no signed reasoning came before, whatever the user adds to them: that
- * becomes one turn with the results.
+ * Whether the conversation, as it is when it was tidied, ends in results of calls that no signed reasoning came before. What the
+ * user adds to them is of the same turn then, and an answer of nothing but calls without results is gone.
  */
-function continuesUnsigned({ messages }: CanonicalRequest): boolean {
-  const turns = messages.filter(({ role }) => role !== "system");
-  const answered = turns.findLastIndex(({ role }) => role === "assistant");
-  const isResult = ({ content }: Message): boolean =>
-    content.some(({ type }) => type === "tool_result");
-  if (answered === -1 || !turns.slice(answered + 1).some(isResult)) return false;
-  const before = turns.slice(0, answered).findLastIndex(({ role }) => role !== "assistant");
-  return !turns
-    .slice(before + 1, answered + 1)
-    .some(({ content }) =>
-      content.some((part) => part.type === "reasoning" && part.signature !== undefined),
-    );
+function continuesUnsigned(request: CanonicalRequest, limits: Limits): boolean {
+  const { messages } = tidy(request, limits).request;
+  const last = messages.at(-1);
+  if (last?.role !== "user" || !last.content.some((part) => part.type === "tool_result"))
+    return false;
+  const calling = messages.findLast((message) => message.role === "assistant");
+  return !calling?.content.some(
+    (part) => part.type === "reasoning" && part.signature !== undefined,
+  );
 }

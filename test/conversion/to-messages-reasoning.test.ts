@@ -263,6 +263,30 @@ describe("what the vendor refuses beside reasoning", () => {
         reported: ["messages.reasoning_content", "reasoning_effort"],
       },
       {
+        title:
+          "T39: a call that the user interrupted is gone: what came before it is the loop's end",
+        from: "chat",
+        to,
+        body: {
+          ...loop,
+          messages: [
+            ...loop.messages,
+            { ...called, tool_calls: [{ ...called.tool_calls[0], id: "c2" }] },
+            { role: "user", content: "Stop." },
+          ],
+          reasoning_effort: "high",
+        },
+        up: {
+          messages: [
+            { role: "user" },
+            { role: "assistant", content: [{ type: "tool_use", id: "c1" }] },
+            { role: "user", content: [{ type: "tool_result" }, { text: "Stop." }] },
+          ],
+        },
+        absent: ["thinking"],
+        reported: ["messages.reasoning_content", "messages.tool_calls", "reasoning_effort"],
+      },
+      {
         title: "T39: once the user spoke again, reasoning is asked for again",
         from: "chat",
         to,
