@@ -1,0 +1,143 @@
+/**
+ * Random answers of vendors, whole and as streams in any lawful order, given to callers of every protocol through a gateway: what was said
+ * arrives, once and in a legal form, and whole and streamed agree. CONV-701 to CONV-720, STREAM-03 to STREAM-05; traps T1 to T12, T18.
+ */
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { protocolNames, type ProtocolName } from "../../src/protocols/index.ts";
+import { entries, useWorld } from "../hostile/support.ts";
+import { schemaOf } from "../sandbox/support.ts";
+import { inForm } from "../support/long.ts";
+import {
+  framesOf,
+  readers,
+  type AnswerMeaning,
+  text,
+  type Said,
+  wire,
+} from "../transcripts/readers/index.ts";
+import { streamOf, wholeOf } from "./answers.ts";
+import { somePlan, type Plan } from "./plan.ts";
+
+const world = useWorld();
+
+/** What was said, kind by kind. Where vendors set paragraphs apart there may be white space, which does not count. */
+interface Kinds {
+  readonly text: string;
+  readonly thought: string;
+  readonly calls: readonly unknown[];
+}
+
+const dense = (texts: readonly string[]): string => texts.join("").replace(/\s+/g, "");
+/** Refusals stand beside the text in chat: they count apart from it. */
+const kindsOf = (
+  texts: string[],
+  refusals: string[],
+  thoughts: string[],
+  calls: unknown[],
+): Kinds => ({
+  text: dense([...texts, ...refusals]),
+  thought: dense(thoughts),
+  calls,
+});
+
+const told = ({ says }: AnswerMeaning, key: string): string[] =>
+  says.map((said) => text(wire(said)[key])).filter((one) => one !== "");
+
+const isCall = (said: Said): said is Extract<Said, { call: string }> =>
+  typeof said !== "string" && "call" in said;
+
+const given = (answer: AnswerMeaning): Kinds =>
+  kindsOf(
+    answer.says.filter((said) => typeof said === "string"),
+    told(answer, "refuses"),
+    told(answer, "thinks"),
+    answer.says.filter(isCall).map((said) => [said.call, said.id, said.arguments]),
+  );
+
+function planned({ pieces }: Plan, caller: ProtocolName): Kinds {
+  const ofKind = (...kinds: string[]): string[] =>
+    pieces.flatMap((piece) => ("text" in piece && kinds.includes(piece.kind) ? [piece.text] : []));
+  // Chat and responses tell refusals apart, the others have them among the text, in order.
+  const isApart = caller === "chat" || caller === "responses";
+  return kindsOf(
+    isApart ? ofKind("text") : ofKind("text", "refusal"),
+    isApart ? ofKind("refusal") : [],
+    ofKind("thought"),
+    pieces.flatMap((piece) => (piece.kind === "call" ? [[piece.name, piece.id, piece.input]] : [])),
+  );
+}
+
+/** What a caller is answered by an upstream that answers so. */
+async function ask(
+  caller: ProtocolName,
+  upstream: ProtocolName,
+  stream: boolean,
+  answer: { readonly type: string; readonly text: string },
+): Promise<string> {
+  world.upstream.answer((_request, response) => {
+    response.writeHead(200, { "content-type": answer.type }).end(answer.text);
+  });
+  const { path, good } = entries.find(({ name }) => name === caller)!;
+  const model = `acme/on-${upstream}`;
+  const named = path.replace("acme/talk", model);
+  const address = stream
+    ? named.replace(":generateContent", ":streamGenerateContent?alt=sse")
+    : named;
+  const body = caller === "generate_content" ? good : { ...good, model, stream };
+  const usage = caller === "chat" && stream ? { stream_options: { include_usage: true } } : {};
+  const response = await world.gateway.post(address, { ...body, ...usage });
+  const text = await response.text();
+  expect(`${response.status} ${text}`).toMatch(/^200 /);
+  return text;
+}
+
+const judges: Readonly<Partial<Record<ProtocolName, (value: unknown) => unknown[]>>> = {
+  chat: schemaOf("openai-slice.json", "CreateChatCompletionResponse") ?? (() => []),
+  responses: schemaOf("openresponses-openapi-2026-04-24.json", "ResponseResource") ?? (() => []),
+};
+
+const pairs = protocolNames.flatMap((upstream) =>
+  protocolNames.filter((name) => name !== upstream).map((caller) => [upstream, caller] as const),
+);
+
+describe.each(pairs)("an upstream of %s, a caller of %s", (upstream, caller) => {
+  const json = (plan: Plan) => ({
+    type: "application/json",
+    text: wholeOf(upstream, plan),
+  });
+  const sse = (plan: Plan) => ({ type: "text/event-stream", text: streamOf(upstream, plan) });
+
+  it("T14 T15: what was said arrives, whole and streamed, whichever the vendor sends", async () => {
+    await fc.assert(
+      fc.asyncProperty(somePlan(upstream), async (plan) => {
+        const wanted = planned(plan, caller);
+        const body = JSON.parse(await ask(caller, upstream, false, json(plan))) as Record<
+          string,
+          unknown
+        >;
+        const whole = readers[caller].answer(body);
+        expect(given(whole)).toEqual(wanted);
+        expect(judges[caller]?.(body) ?? []).toEqual([]);
+        const gathered = readers[caller].answer(
+          JSON.parse(await ask(caller, upstream, false, sse(plan))) as Record<string, unknown>,
+        );
+        const streams = [
+          await ask(caller, upstream, true, sse(plan)),
+          await ask(caller, upstream, true, json(plan)),
+        ];
+        for (const text of streams) {
+          const { faults, ...streamed } = readers[caller].stream(framesOf(text));
+          expect(faults).toEqual([]);
+          expect([given(streamed), streamed.finish]).toEqual([wanted, whole.finish]);
+        }
+        expect([given(gathered), gathered.finish, gathered.usage]).toEqual([
+          wanted,
+          whole.finish,
+          whole.usage,
+        ]);
+      }),
+      { numRuns: inForm(2, 100) },
+    );
+  });
+});

@@ -1,0 +1,21 @@
+/** Random answers as vendors write them, whole and as streams in any order and with the habits that real ones have. */
+import { formatSse } from "../../src/base/sse.ts";
+import type { ProtocolName } from "../../src/protocols/index.ts";
+import { chat, responses } from "./openai-vendors.ts";
+import { generateContent, messages } from "./other-vendors.ts";
+import type { Plan, Vendor } from "./plan.ts";
+
+const vendors: Readonly<Record<ProtocolName, Vendor>> = {
+  chat,
+  responses,
+  messages,
+  generate_content: generateContent,
+};
+
+/** The whole answer, as JSON text. */
+export const wholeOf = (protocol: ProtocolName, plan: Plan): string =>
+  JSON.stringify(vendors[protocol].whole(plan));
+
+/** The stream of the answer. */
+export const streamOf = (protocol: ProtocolName, plan: Plan): string =>
+  vendors[protocol].stream(plan).map(formatSse).join("");

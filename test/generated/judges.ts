@@ -1,0 +1,143 @@
+/** What is wrong with a request as a vendor gets it: by the vendor's own document, by grammars, and by what the simulated vendor refuses. */
+import { Ajv } from "ajv";
+import { messagesStrict } from "../../sandbox/anthropic/messages-strict.ts";
+import { generateContentStrict } from "../../sandbox/google/generate-content-strict.ts";
+import { chatStrict } from "../../sandbox/openai/chat-strict.ts";
+import { responsesStrict } from "../../sandbox/openai/responses-strict.ts";
+import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
+import { schemaOf } from "../sandbox/support.ts";
+import { items, text, wire, type Wire } from "../transcripts/readers/index.ts";
+import type { Schemas } from "./arbitrary.ts";
+import { generateContentSchemas, messagesSchemas } from "./grammars.ts";
+
+type Judge = (body: JsonObject) => unknown[];
+
+const own = (schemas: Schemas): Judge => {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: "own", components: { schemas } });
+  const validate = ajv.getSchema("own#/components/schemas/Request")!;
+  return (body) => (validate(body) ? [] : (validate.errors ?? ["invalid"]));
+};
+
+const openai = (name: string): Judge => {
+  const validate = schemaOf("openai-slice.json", name);
+  return (body) => validate?.(asSentBack(body)) ?? [];
+};
+
+/** Messages may be sent back without the ids and the token probabilities they came with. */
+function asSentBack(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asSentBack);
+  if (typeof value !== "object" || value === null) return value;
+  const object = wire(
+    Object.fromEntries(Object.entries(value).map(([key, member]) => [key, asSentBack(member)])),
+  );
+  if (object["type"] !== "message" || object["role"] !== "assistant") return object;
+  const content = items(object["content"]).map((part) => ({ logprobs: [], ...part }));
+  return { id: "msg_1", status: "completed", ...object, content };
+}
+
+const bySchema: Readonly<Record<ProtocolName, Judge>> = {
+  chat: openai("CreateChatCompletionRequest"),
+  responses: openai("CreateResponse"),
+  messages: own(messagesSchemas),
+  generate_content: own(generateContentSchemas),
+};
+
+const strict = {
+  chat: chatStrict,
+  responses: responsesStrict,
+  messages: messagesStrict,
+  generate_content: generateContentStrict,
+};
+
+function refusal(protocol: ProtocolName, body: JsonObject): string[] {
+  const headers = { "anthropic-version": "2023-06-01" };
+  const query = new URLSearchParams();
+  const call = {
+    headers,
+    query,
+    model: "up",
+    stream: false,
+    body: structuredClone(body),
+    files: [],
+  };
+  try {
+    for (const check of strict[protocol]) check(call);
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
+/** Whether a text of the conversation holds the word. */
+const saysJson = (said: unknown): boolean => /json/i.test(JSON.stringify(said));
+
+/** What OpenAI's documents have no schema for. */
+function openaiRules(protocol: ProtocolName, body: Wire): string[] {
+  const format = protocol === "chat" ? body["response_format"] : wire(body["text"])["format"];
+  const conversation = protocol === "chat" ? body["messages"] : body["input"];
+  const wordless = wire(format)["type"] === "json_object" && !saysJson(conversation);
+  const unstored = protocol === "chat" && body["metadata"] && body["store"] !== true;
+  return [
+    ...(wordless ? [`${protocol}: must contain the word 'json'`] : []),
+    ...(unstored ? ["'metadata' is only allowed when 'store' is enabled"] : []),
+  ];
+}
+
+/** What is wrong with a request that was converted for a vendor of this protocol; empty where it takes it. */
+export function faultsOf(protocol: ProtocolName, body: JsonObject): unknown[] {
+  const isOpenai = protocol === "chat" || protocol === "responses";
+  return [
+    ...bySchema[protocol](body),
+    ...refusal(protocol, body),
+    ...(isOpenai ? openaiRules(protocol, body) : []),
+  ];
+}
+
+type Path = readonly (string | number)[];
+
+/** Every text that the generator made up, with its place. */
+function* wordsIn(value: unknown, path: Path = []): Generator<readonly [word: string, path: Path]> {
+  if (typeof value === "string") {
+    for (const [word] of value.matchAll(/\bw[0-9a-z]{5,6}\b/g)) yield [word, path];
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* wordsIn(item, [...path, index]);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [key, member] of Object.entries(value)) yield* wordsIn(member, [...path, key]);
+  }
+}
+
+const inConversation = /^(?:messages|input|contents|system|systemInstruction|instructions)$/;
+
+/** Whether a report is of a place: itself, what holds it, or what it holds; in a conversation anything that is reported there. */
+function isOf(param: string, path: Path): boolean {
+  const name = path.filter((step) => typeof step === "string").join(".");
+  const told = param.replace(/\[\d+\]/g, "");
+  const [container = ""] = name.split(".");
+  if (inConversation.test(container)) return inConversation.test(told.split(".")[0]!);
+  return name === told || name.startsWith(`${told}.`) || told.startsWith(`${name}.`);
+}
+
+/** Tools that a choice leaves out are not offered where the vendor has no word for the choice. */
+const leavesOut = (body: JsonObject): boolean => {
+  const { tool_choice: choice, toolConfig: config } = body;
+  return (
+    wire(choice)["type"] === "allowed_tools" ||
+    "allowedFunctionNames" in wire(wire(config)["functionCallingConfig"])
+  );
+};
+
+/** What says nothing to another vendor. */
+const saysNothing =
+  /^(?:model|(?:input\.)?id|response_format\.json_schema\.name|text\.format\.name)$/;
+
+/** The places of what a caller said that was neither sent nor reported. */
+export function vanished(body: JsonObject, sent: string, reported: readonly string[]): string[] {
+  const gone = [...wordsIn(body)].filter(([word, path]) => {
+    const name = path.filter((step) => typeof step === "string").join(".");
+    if (sent.includes(word) || saysNothing.test(name)) return false;
+    if (/^(?:tools|functions)\b/.test(name) && leavesOut(body)) return false;
+    return !reported.some((param) => isOf(param, path));
+  });
+  return [...new Set(gone.map(([word, path]) => `${path.join(".")}: ${text(word)}`))];
+}

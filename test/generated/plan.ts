@@ -1,0 +1,132 @@
+/** What a random answer says, and the habits of the vendor that gives it. */
+import * as fc from "fast-check";
+import type { SseEvent } from "../../src/base/sse.ts";
+import type { ProtocolName } from "../../src/protocols/index.ts";
+import type { Wire } from "../transcripts/readers/index.ts";
+import { someJson } from "./arbitrary.ts";
+
+/** What an answer says, in order. A call's id and arguments are its own. */
+export type Piece =
+  | { readonly kind: "thought" | "text" | "refusal"; readonly text: string }
+  | { readonly kind: "call"; readonly id: string; readonly name: string; readonly input: Wire };
+
+export interface Plan {
+  readonly pieces: readonly Piece[];
+  readonly finish: "usual" | "length" | "content_filter";
+  readonly usage: {
+    readonly input: number;
+    readonly cached: number;
+    readonly output: number;
+    readonly reasoning: number;
+  };
+  /** Decides everything that vendors do in more than one way. */
+  readonly habits: readonly number[];
+}
+
+const someText = fc.oneof(
+  { weight: 6, arbitrary: fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" }) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      "\n",
+      " ",
+      "\n\n",
+      "{",
+      "data: [DONE]",
+      "</think>",
+      "é\u2028x",
+      "[]",
+    ),
+  },
+);
+
+const somePiece = (protocol: ProtocolName): fc.Arbitrary<Piece> =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ kind: fc.constant("text" as const), text: someText }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant("thought" as const), text: someText }) },
+    {
+      weight: protocol === "chat" || protocol === "responses" ? 1 : 0,
+      arbitrary: fc.record({ kind: fc.constant("refusal" as const), text: someText }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant("call" as const),
+        id: fc.constant(""),
+        name: fc.constantFrom("look_up", "add", "send-mail"),
+        input: someJson,
+      }),
+    },
+  );
+
+const order = ["thought", "text", "refusal", "call"];
+
+/** A random answer of a vendor of this protocol. */
+export const somePlan = (protocol: ProtocolName): fc.Arbitrary<Plan> =>
+  fc.record({
+    pieces: fc.array(somePiece(protocol), { minLength: 1, maxLength: 6 }).map((pieces) => {
+      const own = pieces.map((piece, at) =>
+        piece.kind === "call" ? { ...piece, id: `call_${at}` } : piece,
+      );
+      return protocol === "chat"
+        ? own.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
+        : own;
+    }),
+    finish: fc.constantFrom(
+      "usual" as const,
+      "usual" as const,
+      "length" as const,
+      "content_filter" as const,
+    ),
+    usage: fc
+      .tuple(fc.nat(900), fc.nat(90), fc.nat(900), fc.nat(90))
+      .map(([fresh, cached, spoken, reasoning]) => ({
+        input: fresh + cached,
+        cached,
+        output: spoken + reasoning,
+        reasoning,
+      })),
+    habits: fc.array(fc.nat(1000), { minLength: 12, maxLength: 12 }),
+  });
+
+/** A vendor's habits: each question has its own answer, the same each time. */
+export class Habits {
+  readonly #numbers: readonly number[];
+  #asked = 0;
+  constructor(numbers: readonly number[]) {
+    this.#numbers = numbers;
+  }
+  /** Another number each time, below `count`. */
+  next(count: number): number {
+    this.#asked += 1;
+    const number = this.#numbers[this.#asked % this.#numbers.length]!;
+    return (number + this.#asked * 7) % count;
+  }
+  /** The same each time. */
+  is(which: number): boolean {
+    return this.#numbers[which]! % 2 === 1;
+  }
+  /** A text in pieces. */
+  cut(text: string): string[] {
+    const characters = Array.from(text);
+    const pieces: string[] = [];
+    while (characters.length > 0) pieces.push(characters.splice(0, 1 + this.next(6)).join(""));
+    return pieces;
+  }
+}
+
+export const callsOf = ({ pieces }: Plan) => pieces.filter((piece) => piece.kind === "call");
+export const textsOf = ({ pieces }: Plan, kind: string): string[] =>
+  pieces.flatMap((piece) => (piece.kind === kind && "text" in piece ? [piece.text] : []));
+
+export const data = (value: unknown): SseEvent => ({ data: JSON.stringify(value) });
+export const named = (value: Wire): SseEvent => ({
+  event: String(value["type"]),
+  data: JSON.stringify(value),
+});
+export const done: SseEvent = { data: "[DONE]" };
+
+export interface Vendor {
+  whole(plan: Plan): Wire;
+  stream(plan: Plan): SseEvent[];
+}
