@@ -251,19 +251,6 @@ describe("nothing said", () => {
           user({ type: "tool_result", tool_use_id: "c1", content: [] }, used("c2", "there")),
         ],
       ),
-      turns(
-        "CONV-604 T25: a refusal of nothing says nothing",
-        [
-          said("Where?"),
-          { role: "assistant", content: [{ type: "refusal", refusal: "" }] },
-          said("There?"),
-        ],
-        [
-          user(text("Where?")),
-          { role: "assistant", content: [text("(no content)")] },
-          user(text("There?")),
-        ],
-      ),
       {
         title: "CONV-604: empty parts",
         from: "generate_content",

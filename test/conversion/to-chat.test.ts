@@ -164,37 +164,6 @@ const fields: readonly Case[] = [
     absent: ["messages.1"],
   },
   {
-    title:
-      "CONV-211: OpenAI refuses JSON output that no words ask for: they are added to the system prompt",
-    from: "generate_content",
-    to,
-    body: {
-      ...config({ responseMimeType: "application/json" }),
-      systemInstruction: { parts: [{ text: "Be brief." }] },
-    },
-    up: {
-      response_format: { type: "json_object" },
-      messages: [{ role: "system", content: "Be brief.\n\nAnswer in JSON." }, { role: "user" }],
-    },
-    reported: ["contents"],
-  },
-  {
-    title: "RESP-33: OpenAI refuses metadata beside an answer that it does not store",
-    from: "responses",
-    to,
-    body: { metadata: { a: "1" }, store: false },
-    up: { store: false },
-    absent: ["metadata"],
-    reported: ["metadata"],
-  },
-  {
-    title: "RESP-33: metadata of an answer that it stores is carried",
-    from: "responses",
-    to,
-    body: { metadata: { a: "1" }, store: true },
-    up: { store: true, metadata: { a: "1" } },
-  },
-  {
     title: "CONV-212 T34: reasoning.effort becomes reasoning_effort, xhigh too",
     from: "responses",
     to,

@@ -154,60 +154,6 @@ describe("fields", () => {
         absent: ["input.1"],
       },
       {
-        title:
-          "CONV-310: JSON output must be asked for in the input, where instructions do not count",
-        from: "chat",
-        to,
-        body: {
-          messages: [
-            { role: "system", content: "Answer in JSON." },
-            { role: "user", content: "A list" },
-          ],
-          response_format: { type: "json_object" },
-        },
-        up: {
-          instructions: "Answer in JSON.",
-          input: [
-            { role: "user", content: [{ text: "A list" }] },
-            { role: "system", content: [{ type: "input_text", text: "Answer in JSON." }] },
-          ],
-        },
-        reported: ["messages"],
-      },
-      {
-        title: "CONV-310: the words stand behind the first turn that goes on",
-        from: "chat",
-        to,
-        body: {
-          messages: [
-            { role: "tool", tool_call_id: "c1", content: "of no call" },
-            { role: "user", content: "A list" },
-          ],
-          response_format: { type: "json_object" },
-        },
-        up: {
-          input: [
-            { role: "user", content: [{ text: "A list" }] },
-            { role: "system", content: [{ type: "input_text", text: "Answer in JSON." }] },
-          ],
-        },
-        absent: ["instructions"],
-        reported: ["messages.tool_call_id", "messages"],
-      },
-      {
-        title: "CONV-310: so it is in a conversation of instructions alone",
-        from: "chat",
-        to,
-        body: {
-          messages: [{ role: "system", content: "Answer in JSON." }],
-          response_format: { type: "json_object" },
-        },
-        up: {
-          input: [{ role: "user" }, { role: "system", content: [{ text: "Answer in JSON." }] }],
-        },
-        reported: ["messages"],
-      },
-      {
         title: "CONV-311: reasoning_effort becomes reasoning.effort",
         from: "chat",
         to,

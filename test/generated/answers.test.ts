@@ -1,6 +1,6 @@
 /**
  * Random answers of vendors, whole and as streams in any lawful order, given to callers of every protocol through a gateway: what was said
- * arrives, once and in a legal form, and whole and streamed agree. CONV-701 to CONV-720, STREAM-03 to STREAM-05; traps T1 to T12, T18.
+ * arrives, once and in a legal form, and whole and streamed agree. CONV-701, CONV-705, CONV-709, CONV-713, STREAM-03 to STREAM-05; traps T1 to T12, T18.
  */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";

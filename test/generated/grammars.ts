@@ -1,4 +1,4 @@
-/** Requests of messages and generateContent as schemas, written from the wire documents (shared/wire): complete, so that what stands in none of them is a fault. */
+/** Requests of messages and generateContent as schemas, written from the wire documents: complete, so that what stands in none of them is a fault. */
 import type { Schema, Schemas } from "./arbitrary.ts";
 
 const text = { type: "string" };
@@ -17,7 +17,7 @@ const id = { type: "string", pattern: "^[a-zA-Z0-9_-]+$", minLength: 1 };
 
 const cached = { cache_control: ref("CacheControl") };
 
-/** wire/messages.md section 2. */
+/** The messages request. */
 export const messagesSchemas: Schemas = {
   Request: of(
     {
@@ -164,7 +164,7 @@ export const messagesSchemas: Schemas = {
 const content = (role: Schema): Schema =>
   of({ role, parts: list(ref("Part"), { minItems: 1 }) }, "parts");
 
-/** wire/generate-content.md section 2. */
+/** The generateContent request. */
 export const generateContentSchemas: Schemas = {
   Request: of(
     {

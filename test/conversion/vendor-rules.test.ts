@@ -1,0 +1,159 @@
+/**
+ * What vendors refuse of requests that fit their schemas, and what a converted one has instead. CONV-211, CONV-310, CONV-506, CONV-507,
+ * CONV-604, RESP-33; trap T25.
+ */
+import { describe, it } from "vitest";
+import { conversions, showCase, titled, type Body, type Case } from "./world.ts";
+
+const world = conversions();
+
+const config = (generationConfig: Body): Body => ({ generationConfig });
+
+describe("what OpenAI refuses", () => {
+  it.each(
+    titled([
+      {
+        title:
+          "CONV-310: JSON output must be asked for in the input, where instructions do not count",
+        from: "chat",
+        to: "responses",
+        body: {
+          messages: [
+            { role: "system", content: "Answer in JSON." },
+            { role: "user", content: "A list" },
+          ],
+          response_format: { type: "json_object" },
+        },
+        up: {
+          instructions: "Answer in JSON.",
+          input: [
+            { role: "user", content: [{ text: "A list" }] },
+            { role: "system", content: [{ type: "input_text", text: "Answer in JSON." }] },
+          ],
+        },
+        reported: ["messages"],
+      },
+      {
+        title: "CONV-310: the words stand behind the first turn that goes on",
+        from: "chat",
+        to: "responses",
+        body: {
+          messages: [
+            { role: "tool", tool_call_id: "c1", content: "of no call" },
+            { role: "user", content: "A list" },
+          ],
+          response_format: { type: "json_object" },
+        },
+        up: {
+          input: [
+            { role: "user", content: [{ text: "A list" }] },
+            { role: "system", content: [{ type: "input_text", text: "Answer in JSON." }] },
+          ],
+        },
+        absent: ["instructions"],
+        reported: ["messages.tool_call_id", "messages"],
+      },
+      {
+        title: "CONV-310: so it is in a conversation of instructions alone",
+        from: "chat",
+        to: "responses",
+        body: {
+          messages: [{ role: "system", content: "Answer in JSON." }],
+          response_format: { type: "json_object" },
+        },
+        up: {
+          input: [{ role: "user" }, { role: "system", content: [{ text: "Answer in JSON." }] }],
+        },
+        reported: ["messages"],
+      },
+      {
+        title:
+          "CONV-211: OpenAI refuses JSON output that no words ask for: they are added to the system prompt",
+        from: "generate_content",
+        to: "chat",
+        body: {
+          ...config({ responseMimeType: "application/json" }),
+          systemInstruction: { parts: [{ text: "Be brief." }] },
+        },
+        up: {
+          response_format: { type: "json_object" },
+          messages: [{ role: "system", content: "Be brief.\n\nAnswer in JSON." }, { role: "user" }],
+        },
+        reported: ["contents"],
+      },
+      {
+        title: "RESP-33: OpenAI refuses metadata beside an answer that it does not store",
+        from: "responses",
+        to: "chat",
+        body: { metadata: { a: "1" }, store: false },
+        up: { store: false },
+        absent: ["metadata"],
+        reported: ["metadata"],
+      },
+      {
+        title: "RESP-33: metadata of an answer that it stores is carried",
+        from: "responses",
+        to: "chat",
+        body: { metadata: { a: "1" }, store: true },
+        up: { store: true, metadata: { a: "1" } },
+      },
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
+
+describe("what Google refuses", () => {
+  it.each(
+    titled([
+      {
+        title: "CONV-506: a stop sequence of white space is one, an empty one is none",
+        from: "chat",
+        to: "generate_content",
+        body: { stop: ["\n", ""] },
+        up: config({ stopSequences: ["\n"] }),
+        absent: ["generationConfig.stopSequences.1"],
+        reported: ["stop"],
+      },
+      {
+        title: "CONV-507: the largest seed of 32 bits is carried",
+        from: "chat",
+        to: "generate_content",
+        body: { seed: 2_147_483_647 },
+        up: config({ seed: 2_147_483_647 }),
+      },
+      ...[4_294_967_295, -4_294_967_295].map((seed): Case => ({
+        title: `CONV-507: of the seed ${seed}, which Google refuses, the remainder is sent`,
+        from: "chat",
+        to: "generate_content",
+        body: { seed },
+        up: config({ seed: 2_147_483_647 }),
+        reported: ["seed"],
+      })),
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
+
+describe("what every vendor refuses", () => {
+  it.each(
+    titled([
+      {
+        title: "CONV-604 T25: a refusal of nothing says nothing",
+        from: "chat",
+        to: "messages",
+        body: {
+          messages: [
+            { role: "user", content: "Where?" },
+            { role: "assistant", content: [{ type: "refusal", refusal: "" }] },
+            { role: "user", content: "There?" },
+          ],
+        },
+        up: {
+          messages: [
+            { role: "user" },
+            { role: "assistant", content: [{ type: "text", text: "(no content)" }] },
+            { role: "user", content: [{ type: "text", text: "There?" }] },
+          ],
+        },
+      },
+    ]),
+  )("%s", (_title, one) => showCase(world, one));
+});
