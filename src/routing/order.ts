@@ -179,7 +179,7 @@ function sessionProvider(affinity: string, input: OrderInput): string | undefine
   return held?.provider;
 }
 
-const first = <Kind extends Offer>(
+const first = <Kind extends { readonly provider: string }>(
   offers: readonly Kind[],
   wanted: (provider: string) => boolean,
 ): Kind[] => [
@@ -187,11 +187,15 @@ const first = <Kind extends Offer>(
   ...offers.filter((offer) => !wanted(offer.provider)),
 ];
 
+/** Those of preferred providers go first; among them, and among the others, the order stays. */
+export const preferredFirst = <Kind extends { readonly provider: string }>(
+  offers: readonly Kind[],
+  preferred: readonly string[],
+): Kind[] => first(offers, (provider) => preferred.includes(provider));
+
 /** Puts candidates into the order they are tried in. Nothing is added and nothing left out. */
 export function orderOffers<Kind extends Offer>(input: OrderInput<Kind>): Ordered<Kind> {
-  const sorted = first(byStrategy(input), (provider) =>
-    input.preferredProviders.includes(provider),
-  );
+  const sorted = preferredFirst(byStrategy(input), input.preferredProviders);
   if (input.affinity === undefined || input.affinity === "") return { offers: sorted };
   const held = sessionProvider(input.affinity, input);
   const top = first(sorted, (provider) => provider === held);

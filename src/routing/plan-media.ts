@@ -2,15 +2,21 @@
  * The plan of an image or video call: which offers may serve it, in which order, and why. The constraints are those of
  * text calls (plan.ts); offers are compared by what this very request may cost. docs/routing.md; ROUTE rows.
  */
-import { GatewayError } from "../base/errors.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { ImageModel, MediaOffer, Model, VideoModel } from "../catalog/index.ts";
 import type { Strategy } from "./model-id.ts";
 import type { Health } from "./health.ts";
 import { lineUp } from "./line-up.ts";
-import { byMeasure, drawnScore, measureOf } from "./order.ts";
-import { allPaused, pauseExclusion, providerExclusion, type Constraints } from "./scope.ts";
-import { chooseStrategy, targetModel, type ModelQuery } from "./target.ts";
+import { candidatesOf, narrow, type NarrowedOffer } from "./narrow.ts";
+import { byMeasure, drawnScore, measureOf, preferredFirst } from "./order.ts";
+import type { Constraints } from "./scope.ts";
+import {
+  chooseStrategy,
+  explainTarget,
+  targetModel,
+  type ExplainedTarget,
+  type ModelQuery,
+} from "./target.ts";
 
 type MediaModel = ImageModel | VideoModel;
 
@@ -24,12 +30,7 @@ interface ExplainedMediaOffer {
 }
 
 /** Why a media plan is as it is. JSON as it is. */
-export interface MediaExplanation {
-  readonly model: string;
-  readonly entry_point: string;
-  readonly strategy: Strategy;
-  readonly strategy_source: "request" | "scope" | "default";
-  readonly pinned_by_request?: string;
+export interface MediaExplanation extends ExplainedTarget {
   readonly offers: readonly ExplainedMediaOffer[];
   readonly order: readonly string[];
 }
@@ -62,12 +63,6 @@ export interface MediaPlan {
   readonly constraints: Constraints;
 }
 
-function exclusionOf(input: MediaPlanInput, offer: MediaOffer): string | undefined {
-  const provider = input.catalog.providers.get(offer.provider);
-  if (provider === undefined) return "not configured";
-  return providerExclusion(input.scope, provider) ?? input.exclusion?.(offer);
-}
-
 /**
  * By price, or random and weighted (half the price is four times as likely), or by how long calls took (throughput is not
  * measured of media); the preferred first.
@@ -88,57 +83,30 @@ function inOrder(
   const drawn = rows.map(({ offer }) => offer);
   const sorted =
     strategy === "latency" ? byMeasure(drawn, measureOf(strategy, input), random) : drawn;
-  const leads = ({ provider }: MediaOffer) => input.scope.preferredProviders.includes(provider);
-  return [...sorted.filter(leads), ...sorted.filter((offer) => !leads(offer))];
-}
-
-/** The offers that the constraints and the request's own pin leave. @throws GatewayError */
-function narrowed(
-  { model, parsed }: MediaPlanInput,
-  rows: readonly { readonly offer: MediaOffer; readonly excluded: string | undefined }[],
-): MediaOffer[] {
-  const allowed = rows.filter(({ excluded }) => excluded === undefined).map(({ offer }) => offer);
-  if (allowed.length === 0) {
-    const message = `No provider of the model "${model.id}" can serve this request inside the routing scope of this key.`;
-    throw new GatewayError("model_not_allowed", message, { param: "model" });
-  }
-  if (parsed.provider === undefined) return allowed;
-  const pinned = allowed.filter(({ provider }) => provider === parsed.provider);
-  if (pinned.length > 0) return pinned;
-  const message = `The provider "${parsed.provider}" does not serve the model "${model.id}" to this key.`;
-  throw new GatewayError("provider_not_found", message, { param: "model" });
+  return preferredFirst(sorted, input.scope.preferredProviders);
 }
 
 /**
  * Which offers may serve a media call, in order, with the reasons.
- * @throws GatewayError `model_not_allowed` (403), `routing_locked` or `provider_not_found` (400), `no_provider_available`
- * (503) where all are paused
+ * @throws GatewayError as {@link narrow}; `routing_locked` (400)
  */
 export function planMedia(input: MediaPlanInput): MediaPlan {
-  const { model, parsed, scope, catalog, health } = input;
-  const { strategy, source } = chooseStrategy(input);
-  const rows = model.offers.map((offer) => ({ offer, excluded: exclusionOf(input, offer) }));
-  const within = narrowed(input, rows);
-  const candidates = within.filter(
-    ({ provider }) => pauseExclusion(catalog, provider) === undefined,
-  );
-  if (candidates.length === 0) throw allPaused(model.id);
+  const { model, scope, catalog, health } = input;
+  const chosen = chooseStrategy(input);
+  const rows = narrow<MediaOffer>(model, input);
+  const candidates = candidatesOf(rows);
+  const order = (offers: readonly MediaOffer[]) => inOrder(offers, chosen.strategy, input);
   const lined = lineUp(candidates, {
     health,
     providers: catalog.providers,
-    order: (offers) => ({ offers: inOrder(offers, strategy, input) }),
+    order: (offers) => ({ offers: order(offers) }),
     draw: input.random,
   });
   const isLeftOut = (offer: MediaOffer): boolean => lined.excluded?.has(offer) === true;
   const leftOut = input.waits === true ? candidates.filter(isLeftOut) : [];
-  const offers = [...lined.offers, ...inOrder(leftOut, strategy, input)];
-  const whyNot = (offer: MediaOffer, excluded: string | undefined): string | undefined =>
-    excluded ??
-    lined.excluded?.get(offer) ??
-    pauseExclusion(catalog, offer.provider) ??
-    (candidates.includes(offer) ? undefined : "not the provider the request names");
-  const explained = ({ offer, excluded }: (typeof rows)[number]): ExplainedMediaOffer => {
-    const why = whyNot(offer, excluded);
+  const offers = [...lined.offers, ...order(leftOut)];
+  const explained = ({ offer, excluded }: NarrowedOffer<MediaOffer>): ExplainedMediaOffer => {
+    const why = excluded ?? lined.excluded?.get(offer);
     return {
       provider: offer.provider,
       tier: catalog.providers.get(offer.provider)?.tier ?? "unknown",
@@ -150,11 +118,7 @@ export function planMedia(input: MediaPlanInput): MediaPlan {
     offers,
     constraints: { modelAllowlists, supplyTiers, pinnedProviders },
     explanation: {
-      model: model.id,
-      entry_point: input.entryPoint,
-      strategy,
-      strategy_source: source,
-      ...(parsed.provider === undefined ? {} : { pinned_by_request: parsed.provider }),
+      ...explainTarget(input, chosen),
       offers: rows.map(explained),
       order: offers.map(({ provider }) => provider),
     },

@@ -2,10 +2,8 @@
  * The plan of one call: which offers may serve it, in which order, and why. docs/routing.md.
  * Constraints narrow first and hold for every attempt (T74); preferences only order what is left.
  */
-import { GatewayError } from "../base/errors.ts";
 import {
   endpointProtocol,
-  type Catalog,
   type EmbeddingModel,
   type EndpointName,
   type EntryPoint,
@@ -15,17 +13,20 @@ import {
 } from "../catalog/index.ts";
 import type { Health } from "./health.ts";
 import { lineUp } from "./line-up.ts";
-import type { ParsedModelId, Strategy } from "./model-id.ts";
+import { candidatesOf, narrow, scopeExclusion } from "./narrow.ts";
 import { orderOffers, sessionDraw, standardPrice } from "./order.ts";
 import { keptPlan } from "./plan-cache.ts";
-import { allPaused, pauseExclusion, providerExclusion, type RoutingScope } from "./scope.ts";
-import { chooseStrategy, targetModel } from "./target.ts";
+import { pauseExclusion } from "./scope.ts";
+import {
+  chooseStrategy,
+  explainTarget,
+  targetModel,
+  type ExplainedTarget,
+  type ModelQuery,
+} from "./target.ts";
 
-export interface PlanInput<Entry extends EntryPoint = EntryPoint> {
-  readonly catalog: Catalog;
+export interface PlanInput<Entry extends EntryPoint = EntryPoint> extends ModelQuery {
   readonly entryPoint: Entry;
-  readonly parsed: ParsedModelId;
-  readonly scope: RoutingScope;
   /** `prompt_cache_key`, else the end-user id. */
   readonly affinity?: string | undefined;
   /** Uniform in [0, 1); `Math.random` where nothing is tested. */
@@ -50,12 +51,7 @@ export interface ExplainedOffer {
 }
 
 /** Why the plan is as it is, for the request log. JSON as it is. */
-export interface Explanation {
-  readonly model: string;
-  readonly entry_point: EntryPoint;
-  readonly strategy: Strategy;
-  readonly strategy_source: "request" | "scope" | "default";
-  readonly pinned_by_request?: string;
+export interface Explanation extends ExplainedTarget {
   readonly affinity_provider?: string;
   readonly offers: readonly ExplainedOffer[];
   /** `provider/protocol` in the order of attempts. */
@@ -76,14 +72,16 @@ export interface Plan<Kind extends CallableKind = TextModel> {
 export const isCallable = (model: Model): model is CallableKind =>
   model.kind === "text" || model.kind === "embedding";
 
-function explainOffer(offer: Offer, input: PlanInput): ExplainedOffer {
-  const provider = input.catalog.providers.get(offer.provider);
-  const excluded =
-    provider === undefined ? "not configured" : providerExclusion(input.scope, provider);
+/** `excluded`: why it may not serve the call; undefined for a candidate. */
+function explainOffer(
+  offer: Offer,
+  { catalog }: PlanInput,
+  excluded: string | undefined,
+): ExplainedOffer {
   return {
     provider: offer.provider,
     protocol: offer.protocol,
-    tier: provider?.tier ?? "unknown",
+    tier: catalog.providers.get(offer.provider)?.tier ?? "unknown",
     standard_price_nano: standardPrice(offer.price).toString(),
     ...(excluded === undefined ? {} : { excluded }),
   };
@@ -92,62 +90,10 @@ function explainOffer(offer: Offer, input: PlanInput): ExplainedOffer {
 /** Every offer of a model, with why its provider gets no call of this scope now. */
 export const explainOffers = (model: CallableKind, input: PlanInput): readonly ExplainedOffer[] =>
   model.offers.map((offer) => {
-    const explained = explainOffer(offer, input);
-    const excluded = explained.excluded ?? pauseExclusion(input.catalog, offer.provider);
-    return excluded === undefined ? explained : { ...explained, excluded };
+    const { provider } = offer;
+    const excluded = scopeExclusion(input, provider) ?? pauseExclusion(input.catalog, provider);
+    return explainOffer(offer, input, excluded);
   });
-
-/** The offers left, and every offer explained. The request's own pin narrows last, so that it cannot widen the scope. */
-function narrow(model: CallableKind, input: PlanInput): Narrowed {
-  const offers: readonly Offer[] = model.offers;
-  const rows = offers.map((offer) => ({ offer, explained: explainOffer(offer, input) }));
-  const allowed = rows.filter(({ explained }) => explained.excluded === undefined);
-  if (allowed.length === 0) {
-    const message = `No provider of the model "${model.id}" is inside the routing scope of this key.`;
-    throw new GatewayError("model_not_allowed", message, { param: "model" });
-  }
-  const { provider } = input.parsed;
-  if (provider === undefined) return awake({ allowed, rows }, model, input);
-  const pinned = allowed.filter(({ offer }) => offer.provider === provider);
-  if (pinned.length === 0) {
-    const message = `The provider "${provider}" does not serve the model "${model.id}" to this key.`;
-    throw new GatewayError("provider_not_found", message, { param: "model" });
-  }
-  const others = rows.map((row) =>
-    row.offer.provider === provider || row.explained.excluded !== undefined
-      ? row
-      : { ...row, explained: { ...row.explained, excluded: "not the provider the request names" } },
-  );
-  return awake({ allowed: pinned, rows: others }, model, input);
-}
-
-interface ExplainedRow {
-  readonly offer: Offer;
-  readonly explained: ExplainedOffer;
-}
-
-interface Narrowed {
-  readonly allowed: readonly ExplainedRow[];
-  readonly rows: readonly ExplainedRow[];
-}
-
-/** Without the providers that are paused. @throws GatewayError `no_provider_available` where none is left and one has to be */
-function awake(
-  narrowed: Narrowed,
-  { id }: CallableKind,
-  { catalog, mayBeEmpty = false }: PlanInput,
-): Narrowed {
-  if (catalog.paused === undefined || catalog.paused.size === 0) return narrowed;
-  const isAwake = ({ offer }: ExplainedRow) =>
-    pauseExclusion(catalog, offer.provider) === undefined;
-  const allowed = narrowed.allowed.filter(isAwake);
-  if (allowed.length === 0 && !mayBeEmpty) throw allPaused(id);
-  const rows = narrowed.rows.map(({ offer, explained }) => {
-    const excluded = explained.excluded ?? pauseExclusion(catalog, offer.provider);
-    return { offer, explained: excluded === undefined ? explained : { ...explained, excluded } };
-  });
-  return { allowed, rows };
-}
 
 /**
  * Which offers may serve a call, in order, with the reasons.
@@ -172,11 +118,12 @@ interface MadePlan {
 
 function makePlan(input: PlanInput): MadePlan {
   const model = targetModel(input, isCallable);
-  const { strategy, source } = chooseStrategy(input);
-  const { allowed, rows } = narrow(model, input);
+  const chosen = chooseStrategy(input);
+  const rows = narrow<Offer>(model, input);
+  const candidates = candidatesOf(rows);
   const { affinity, health, random } = input;
   const common = {
-    strategy,
+    strategy: chosen.strategy,
     affinity,
     random,
     health,
@@ -185,35 +132,26 @@ function makePlan(input: PlanInput): MadePlan {
     preferredProviders: input.scope.preferredProviders,
   };
   const order = (offers: readonly Offer[]) => orderOffers({ ...common, offers });
-  const lined = lineUp(
-    allowed.map(({ offer }) => offer),
-    {
-      health,
-      providers: input.catalog.providers,
-      order,
-      draw: ({ provider }) => (affinity ? sessionDraw(affinity, provider) : random()),
-    },
-  );
-  const { provider } = input.parsed;
+  const lined = lineUp(candidates, {
+    health,
+    providers: input.catalog.providers,
+    order,
+    draw: ({ provider }) => (affinity ? sessionDraw(affinity, provider) : random()),
+  });
   const held = lined.affinityProvider;
   const plan = {
     model,
     offers: lined.offers,
     leftOut: lined.excluded ? order([...lined.excluded.keys()]).offers : [],
     explanation: {
-      model: model.id,
-      entry_point: input.entryPoint,
-      strategy,
-      strategy_source: source,
-      ...(provider === undefined ? {} : { pinned_by_request: provider }),
+      ...explainTarget(input, chosen),
       ...(held === undefined ? {} : { affinity_provider: held }),
-      offers: rows.map(({ offer, explained }) => withHealth(explained, lined.excluded?.get(offer))),
+      offers: rows.map(({ offer, excluded }) =>
+        explainOffer(offer, input, excluded ?? lined.excluded?.get(offer)),
+      ),
       order: lined.offers.map((offer) => `${offer.provider}/${offer.protocol}`),
     },
     // The entry point says which kind of model it is, and its offers are its own.
   } as Plan | Plan<EmbeddingModel>;
-  return { plan, lasting: allowed.length === 1 };
+  return { plan, lasting: candidates.length === 1 };
 }
-
-const withHealth = (explained: ExplainedOffer, excluded: string | undefined): ExplainedOffer =>
-  excluded === undefined ? explained : { ...explained, excluded };

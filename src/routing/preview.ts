@@ -5,7 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import { endpointProtocol, type EntryPoint } from "../catalog/index.ts";
 import { explainOffers, isCallable, plan, type Explanation, type PlanInput } from "./plan.ts";
-import { chooseStrategy } from "./target.ts";
+import { chooseStrategy, explainTarget } from "./target.ts";
 
 export interface Preview {
   /** Of a refused call nothing is in the order. */
@@ -48,14 +48,11 @@ export function previewPlan({ entryPoint: asked, ...input }: PreviewInput): Prev
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const parsed = { model: model.id };
-    const { strategy, source } = chooseStrategy({ parsed, scope: input.scope });
+    const chosen = chooseStrategy({ parsed, scope: input.scope });
     return {
       refused: error,
       plan: {
-        model: model.id,
-        entry_point: entryPoint,
-        strategy,
-        strategy_source: source,
+        ...explainTarget({ parsed, entryPoint }, chosen),
         offers: explainOffers(model, whole),
         order: [],
       },

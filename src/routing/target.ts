@@ -44,11 +44,17 @@ export function targetModel<Kind extends Model>(
   return model;
 }
 
-/** How the offers are sorted, and who said so. @throws GatewayError `routing_locked` (400) */
-export function chooseStrategy({ parsed, scope }: Pick<ModelQuery, "parsed" | "scope">): {
+/** How the offers are sorted, and who said so. */
+interface ChosenStrategy {
   readonly strategy: Strategy;
   readonly source: "request" | "scope" | "default";
-} {
+}
+
+/** @throws GatewayError `routing_locked` (400) */
+export function chooseStrategy({
+  parsed,
+  scope,
+}: Pick<ModelQuery, "parsed" | "scope">): ChosenStrategy {
   if (parsed.strategy !== undefined) {
     if (scope.locked) {
       const message = `This key has its own routing, so the suffix :@${parsed.strategy} is not accepted.`;
@@ -59,3 +65,24 @@ export function chooseStrategy({ parsed, scope }: Pick<ModelQuery, "parsed" | "s
   if (scope.sort !== null) return { strategy: scope.sort, source: "scope" };
   return { strategy: "balanced", source: "default" };
 }
+
+/** What every plan says first, for the request log. JSON as it is. */
+export interface ExplainedTarget {
+  readonly model: string;
+  readonly entry_point: string;
+  readonly strategy: Strategy;
+  readonly strategy_source: ChosenStrategy["source"];
+  readonly pinned_by_request?: string;
+}
+
+/** What was asked for, and how the offers are sorted. */
+export const explainTarget = (
+  { parsed, entryPoint }: Pick<ModelQuery, "parsed" | "entryPoint">,
+  { strategy, source }: ChosenStrategy,
+): ExplainedTarget => ({
+  model: parsed.model,
+  entry_point: entryPoint,
+  strategy,
+  strategy_source: source,
+  ...(parsed.provider === undefined ? {} : { pinned_by_request: parsed.provider }),
+});

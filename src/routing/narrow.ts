@@ -1,0 +1,75 @@
+/**
+ * Which offers of a model may serve a call, and why the others may not: one rule for text and media. What the scope leaves is narrowed by
+ * the request's own pin, which so cannot widen it, and then by pauses. docs/routing.md; T74.
+ */
+import { GatewayError } from "../base/errors.ts";
+import { allPaused, pauseExclusion, providerExclusion } from "./scope.ts";
+import type { ModelQuery } from "./target.ts";
+
+/** An offer, and why it may not serve the call; `excluded` undefined: it is a candidate. */
+export interface NarrowedOffer<Kind> {
+  readonly offer: Kind;
+  readonly excluded: string | undefined;
+}
+
+interface Narrowing<Kind> extends ModelQuery {
+  /** Why an offer cannot serve this request, for what only the caller of this function knows. */
+  readonly exclusion?: ((offer: Kind) => string | undefined) | undefined;
+  /** No candidate will do where all of them are paused: another model may answer. */
+  readonly mayBeEmpty?: boolean | undefined;
+}
+
+/** Why the scope keeps a provider out, whatever a request says; undefined where it does not. */
+export function scopeExclusion(
+  { catalog, scope }: Pick<ModelQuery, "catalog" | "scope">,
+  providerId: string,
+): string | undefined {
+  const provider = catalog.providers.get(providerId);
+  return provider === undefined ? "not configured" : providerExclusion(scope, provider);
+}
+
+/**
+ * Every offer of a model, in the catalogue's order.
+ * @throws GatewayError `model_not_allowed` (403), `provider_not_found` (400), `no_provider_available` (503) where all are paused
+ */
+export function narrow<Kind extends { readonly provider: string }>(
+  model: { readonly id: string; readonly offers: readonly Kind[] },
+  query: Narrowing<Kind>,
+): readonly NarrowedOffer<Kind>[] {
+  const { catalog, exclusion, mayBeEmpty = false } = query;
+  const { provider: pinned } = query.parsed;
+  const scoped = model.offers.map((offer) => ({
+    offer,
+    excluded: scopeExclusion(query, offer.provider) ?? exclusion?.(offer),
+  }));
+  if (!scoped.some(isCandidate)) {
+    const not =
+      exclusion === undefined
+        ? "is inside the routing scope of this key."
+        : "can serve this request inside the routing scope of this key.";
+    const message = `No provider of the model "${model.id}" ${not}`;
+    throw new GatewayError("model_not_allowed", message, { param: "model" });
+  }
+  const named = without(scoped, ({ provider }) =>
+    pinned === undefined || provider === pinned ? undefined : "not the provider the request names",
+  );
+  if (!named.some(isCandidate)) {
+    const message = `The provider "${pinned}" does not serve the model "${model.id}" to this key.`;
+    throw new GatewayError("provider_not_found", message, { param: "model" });
+  }
+  const awake = without(named, ({ provider }) => pauseExclusion(catalog, provider));
+  if (!mayBeEmpty && !awake.some(isCandidate)) throw allPaused(model.id);
+  return awake;
+}
+
+const isCandidate = ({ excluded }: NarrowedOffer<unknown>): boolean => excluded === undefined;
+
+/** The offers that may serve the call. */
+export const candidatesOf = <Kind>(rows: readonly NarrowedOffer<Kind>[]): Kind[] =>
+  rows.filter(isCandidate).map(({ offer }) => offer);
+
+const without = <Kind>(
+  rows: readonly NarrowedOffer<Kind>[],
+  why: (offer: Kind) => string | undefined,
+): readonly NarrowedOffer<Kind>[] =>
+  rows.map((row) => (isCandidate(row) ? { offer: row.offer, excluded: why(row.offer) } : row));
