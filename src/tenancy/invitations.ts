@@ -3,7 +3,6 @@
  * the member has no right, and the user made for them belongs to this invitation only: nothing is looked up or changed
  * that has the same address, so that adding somebody tells nothing about them.
  */
-import { createHash, randomBytes } from "node:crypto";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { checkName } from "./checks.ts";
@@ -12,18 +11,16 @@ import { onlyRow } from "./context.ts";
 import { hashFor, removeUser, setPassword } from "./logins.ts";
 import type { Member, MemberRole, MemberRow } from "./members.ts";
 import { memberColumns, memberOfRow } from "./members.ts";
+import { linkTokenHash, makeLinkToken } from "./link-token.ts";
 import { oneTimePassword } from "./passwords.ts";
 import type { SpendCapsPatch } from "./spend-caps.ts";
 import { mergeSpendCaps, noSpendCaps, spendCapColumns, spendCapParams } from "./spend-caps.ts";
 import { changeUser, checkEmail, createUser } from "./users.ts";
 
 const scheme = "gw_inv_";
-const shape = /^gw_inv_[\w-]{43}$/;
 /** How long an invitation is open. */
 export const invitationDays = 7;
 const openMs = invitationDays * 24 * 60 * 60 * 1000;
-
-const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 export interface InvitationInput {
   readonly workspaceId: string;
@@ -73,7 +70,7 @@ export async function invite(context: RowContext, input: InvitationInput): Promi
   const replaced = await lockMember(context, input.workspaceId, email);
   const { hash, made } = input.password;
   const userId = await userOf(context, { email, name: input.name, hash }, replaced?.userId);
-  const token = scheme + randomBytes(32).toString("base64url");
+  const { token, hash: tokenHash } = makeLinkToken(scheme);
   const nowMs = context.clock.now();
   const rows = await context.database.query<MemberRow>(
     `insert into members (workspace_id, user_id, role, status, invitation_id, invitation_hash, invitation_expires_at,
@@ -89,7 +86,7 @@ export async function invite(context: RowContext, input: InvitationInput): Promi
       userId,
       input.role,
       newId("inv", nowMs),
-      hashOf(token),
+      tokenHash,
       new Date(nowMs + openMs),
       new Date(nowMs),
       ...spendCapParams(mergeSpendCaps(noSpendCaps, input.spendCaps)),
@@ -170,13 +167,14 @@ export async function openInvitation(
   { database, clock }: RowContext,
   token: string,
 ): Promise<OpenInvitation> {
-  if (!shape.test(token)) throw noInvitation();
+  const hash = linkTokenHash(scheme, token);
+  if (hash === undefined) throw noInvitation();
   const [row] = await database.query<OpenRow>(
     `select m.*, u.email, u.name, w.name as workspace_name, o.name as organization_name
      from members m join users u on u.id = m.user_id join workspaces w on w.id = m.workspace_id
      left join organizations o on o.id = w.organization_id
      where m.invitation_hash = $1 and m.invitation_expires_at > $2`,
-    [hashOf(token), new Date(clock.now())],
+    [hash, new Date(clock.now())],
   );
   if (row === undefined) throw noInvitation();
   return {

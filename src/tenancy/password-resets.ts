@@ -3,17 +3,14 @@
  * and every other way to a new password ends it (logins.ts).
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
-import { createHash, randomBytes } from "node:crypto";
 import { GatewayError } from "../base/errors.ts";
 import type { RowContext } from "./context.ts";
+import { linkTokenHash, makeLinkToken } from "./link-token.ts";
 
 const scheme = "gw_pwr_";
-const shape = /^gw_pwr_[\w-]{43}$/;
 /** How long a link is open. */
 const resetHours = 24;
 const openMs = resetHours * 60 * 60 * 1000;
-
-const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 /** An open link, without its token. */
 export interface PasswordReset {
@@ -37,7 +34,7 @@ export async function makeReset(
   { database, clock }: RowContext,
   input: Pick<PasswordReset, "userId" | "workspaceId" | "madeBy">,
 ): Promise<{ readonly token: string; readonly expiresAt: Date }> {
-  const token = scheme + randomBytes(32).toString("base64url");
+  const { token, hash } = makeLinkToken(scheme);
   const now = new Date(clock.now());
   const expiresAt = new Date(clock.now() + openMs);
   await database.query("delete from password_resets where expires_at <= $1", [now]);
@@ -46,7 +43,7 @@ export async function makeReset(
      values ($1, $2, $3, $4, $5, $6)
      on conflict (user_id) do update set workspace_id = excluded.workspace_id, made_by = excluded.made_by,
        token_hash = excluded.token_hash, expires_at = excluded.expires_at, created_at = excluded.created_at`,
-    [input.userId, input.workspaceId, input.madeBy, hashOf(token), expiresAt, now],
+    [input.userId, input.workspaceId, input.madeBy, hash, expiresAt, now],
   );
   return { token, expiresAt };
 }
@@ -60,12 +57,13 @@ export async function openReset(
   token: string,
   { forUpdate = false }: { readonly forUpdate?: boolean } = {},
 ): Promise<PasswordReset> {
-  if (!shape.test(token)) throw noReset();
+  const hash = linkTokenHash(scheme, token);
+  if (hash === undefined) throw noReset();
   const [row] = await database.query<SnakeCased<PasswordReset>>(
     `select r.user_id, u.email, r.workspace_id, r.made_by, r.expires_at
      from password_resets r join users u on u.id = r.user_id
      where r.token_hash = $1 and r.expires_at > $2${forUpdate ? " for update of r" : ""}`,
-    [hashOf(token), new Date(clock.now())],
+    [hash, new Date(clock.now())],
   );
   if (row === undefined) throw noReset();
   return camelCased(row);
