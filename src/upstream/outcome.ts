@@ -165,21 +165,20 @@ function reasonUnusable(error: unknown): string | undefined {
 export const unusableAnswer = (reason: string): string =>
   `The provider's answer cannot be used: ${reason}.`;
 
+/** It says nothing of the provider, and the same would follow if it were asked again at once. */
+const nothingOfProvider = { retrySame: false, hurtsHealth: false, silent: false } as const;
+
 /** The vendor refused the request in what looked like an answer. */
 const refusedInAnswer = (error: GatewayError): Outcome => ({
   fault: "caller",
-  retrySame: false,
-  hurtsHealth: false,
-  silent: false,
+  ...nothingOfProvider,
   error,
 });
 
 /** No token to be had: the provider is well, and asking at once again is useless. */
 const noCredential = (cause: unknown): Outcome => ({
   fault: "provider",
-  retrySame: false,
-  hurtsHealth: false,
-  silent: false,
+  ...nothingOfProvider,
   credential: { of: "credential" },
   error: new GatewayError("upstream_error", "The gateway has no credential for the provider now.", {
     cause,
@@ -189,9 +188,7 @@ const noCredential = (cause: unknown): Outcome => ({
 /** Every provider would be sent half a request. */
 const ourStorage = (cause: unknown): Outcome => ({
   fault: "gateway",
-  retrySame: false,
-  hurtsHealth: false,
-  silent: false,
+  ...nothingOfProvider,
   error: new GatewayError("internal_error", "The gateway could not read a file of this request.", {
     cause,
   }),
@@ -200,8 +197,6 @@ const ourStorage = (cause: unknown): Outcome => ({
 /** The provider was never reached: asking another one would only make the shortage worse. */
 const ourShortage = (cause: unknown): Outcome => ({
   fault: "gateway",
-  retrySame: false,
-  hurtsHealth: false,
-  silent: false,
+  ...nothingOfProvider,
   error: gatewayOverloaded("The gateway has no connection to a provider left now.", cause),
 });
