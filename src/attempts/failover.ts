@@ -19,7 +19,7 @@ import { maskError } from "../upstream/index.ts";
 import { nextAfter, type Candidate } from "./candidates.ts";
 import { AttemptFailure, soonerOf } from "./failure.ts";
 import { noteFailure, reportFailure, type Attempt } from "./record.ts";
-import { endAttempt } from "./trace.ts";
+import { endAttempt, type TracedCall } from "./trace.ts";
 
 /** A call that attempts are made for. */
 export interface AttemptingCall {
@@ -31,7 +31,7 @@ export interface AttemptingCall {
   };
   /** What the caller's layers allow; every attempt is checked against today's configuration (T74). */
   readonly constraints: Constraints;
-  readonly record: {
+  readonly record: TracedCall & {
     readonly id: string;
     readonly startedMs: number;
     model: string;
@@ -39,11 +39,6 @@ export interface AttemptingCall {
     provider: string | null;
     /** The request's span, where it is traced: each attempt is one below it. */
     readonly span?: Span | undefined;
-    readonly protocol?: string;
-    readonly stream?: boolean;
-    readonly firstTokenMs?: number | null;
-    readonly answeredBy?: string | undefined;
-    readonly metered?: { readonly usage: object } | undefined;
   };
   readonly reply: { readonly gone: boolean };
 }

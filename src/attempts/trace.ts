@@ -91,6 +91,16 @@ function operationOf(entry: string): "chat" | "embeddings" | "generate_content" 
     : "generate_content";
 }
 
+/** What the spans of attempts tell of their call. */
+export interface TracedCall {
+  readonly protocol?: string;
+  readonly stream?: boolean;
+  readonly firstTokenMs?: number | null;
+  readonly answeredBy?: string | undefined;
+  /** Of its usage the token counts of text calls are told; that of images has none. */
+  readonly metered?: { readonly usage: object } | undefined;
+}
+
 /** How an attempt of a call ended. */
 interface Ended {
   readonly provider: Provider;
@@ -101,13 +111,7 @@ interface Ended {
     readonly outcome: string;
     readonly started_ms: number;
   };
-  readonly record: {
-    readonly protocol?: string;
-    readonly stream?: boolean;
-    readonly firstTokenMs?: number | null;
-    readonly answeredBy?: string | undefined;
-    readonly metered?: { readonly usage: Partial<Usage> } | undefined;
-  };
+  readonly record: TracedCall;
 }
 
 /** Describes an attempt of a call that is over, and ends its span. */
@@ -126,14 +130,14 @@ export function endAttempt(span: Span, { provider, attempt, record }: Ended): vo
 /** What only an answer says. */
 function addAnswer(
   span: Span,
-  { metered, stream, firstTokenMs = null, answeredBy }: Ended["record"],
+  { metered, stream, firstTokenMs = null, answeredBy }: TracedCall,
   startedMs: number,
 ): void {
   span.add("gen_ai.response.model", answeredBy);
   if (stream === true && firstTokenMs !== null)
     span.add("gen_ai.response.time_to_first_chunk", (firstTokenMs - startedMs) / 1000);
   if (metered === undefined) return;
-  const { usage } = metered;
+  const usage: Partial<Usage> = metered.usage;
   span.add("gen_ai.usage.input_tokens", usage.inputTokens);
   span.add("gen_ai.usage.output_tokens", usage.outputTokens);
   span.add("gen_ai.usage.cache_read.input_tokens", usage.cacheReadTokens || undefined);
