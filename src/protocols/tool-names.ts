@@ -29,7 +29,7 @@ export function renameTools(request: CanonicalRequest, upstream: UpstreamCodec):
   return {
     request: {
       ...request,
-      messages: request.messages.map((message) => renameMessage(message, short)),
+      messages: request.messages.map((message) => renameCalls(message, short)),
       ...(tools ? { tools: tools.map((tool) => ({ ...tool, name: short(tool.name) })) } : {}),
       ...(toolChoice ? { toolChoice: renameChoice(toolChoice, short) } : {}),
     },
@@ -90,9 +90,13 @@ function shortOf(name: string, taken: ReadonlySet<string>, lengthMax: number): s
 
 type Rename = (name: string) => string;
 
-const renameMessage = (message: Message, rename: Rename): Message => ({
-  ...message,
-  content: message.content.map((part) => renamePart(part, rename)),
+/** Of a message, or an answer. */
+const renameCalls = <Said extends Message | CanonicalResponse>(
+  said: Said,
+  rename: Rename,
+): Said => ({
+  ...said,
+  content: said.content.map((part) => renamePart(part, rename)),
 });
 
 function renamePart(part: Part, rename: Rename): Part {
@@ -117,11 +121,6 @@ function restoring(upstream: UpstreamCodec, rename: Rename): UpstreamCodec {
     },
   };
 }
-
-const renameCalls = (response: CanonicalResponse, rename: Rename): CanonicalResponse => ({
-  ...response,
-  content: response.content.map((part) => renamePart(part, rename)),
-});
 
 function renaming<In>(
   decoder: Transducer<In, CanonicalEvent>,

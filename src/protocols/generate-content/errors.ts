@@ -8,6 +8,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
 import { decodeErrorObject, tellTooLong } from "../error-object.ts";
+import { nonEmpty } from "../read.ts";
 
 const rpcStatusByHttp: Readonly<Record<number, string>> = {
   401: "UNAUTHENTICATED",
@@ -72,19 +73,16 @@ export function decodeError(status: number, body: unknown): WireError {
   const details = Array.isArray(error["details"]) ? error["details"].filter(isObject) : [];
   return {
     message: base.message,
-    type: word(error["status"]) ?? base.type,
-    code: firstWord(details, "reason") ?? word(error["status"]) ?? base.code,
+    type: nonEmpty(error["status"]) ?? base.type,
+    code: firstWord(details, "reason") ?? nonEmpty(error["status"]) ?? base.code,
     param: fieldViolation(details) ?? base.param,
     retryAfterSeconds: retryDelay(details),
   };
 }
 
-const word = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
-
 function firstWord(details: readonly WireObject[], key: string): string | undefined {
   for (const detail of details) {
-    const value = word(detail[key]);
+    const value = nonEmpty(detail[key]);
     if (value !== undefined) return value;
   }
   return undefined;

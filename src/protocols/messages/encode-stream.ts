@@ -17,6 +17,7 @@ import {
 } from "../codec.ts";
 import { streamError } from "../error-object.ts";
 import { encodeError } from "./errors.ts";
+import { frame } from "./frame.ts";
 import { InputPieces } from "./input-pieces.ts";
 import { answerId, encodeFinish } from "./response.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
@@ -71,11 +72,6 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
   };
   return transducer(state, takeEvent, end);
 }
-
-const frame = (type: string, fields: object): SseEvent => ({
-  event: type,
-  data: JSON.stringify({ type, ...fields }),
-});
 
 function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
   if (state.isOver) return [];

@@ -9,6 +9,7 @@ import type { Json, JsonObject } from "../canonical/request.ts";
 import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
 import { argumentsObject } from "../tool-arguments.ts";
+import { frame } from "./frame.ts";
 import { MessagesReader, wholeInput, type MessagesEvent } from "./read-stream.ts";
 
 /** The stream of a whole answer. */
@@ -32,23 +33,23 @@ export function framesOf(answer: JsonObject, { model, inputEstimate }: AnswerCon
     ...member("container", container),
   };
   return [
-    frameOf("message_start", { message }),
+    frame("message_start", { message }),
     ...blocks.flatMap(blockFrames),
-    frameOf("message_delta", {
+    frame("message_delta", {
       delta,
       usage: { output_tokens: 0, ...told },
       ...member("context_management", context_management),
     }),
-    frameOf("message_stop", {}),
+    frame("message_stop", {}),
   ];
 }
 
 function blockFrames(block: JsonObject, index: number): SseEvent[] {
   const { start, deltas } = piecesOf(block);
   return [
-    frameOf("content_block_start", { index, content_block: start }),
-    ...deltas.map((delta) => frameOf("content_block_delta", { index, delta })),
-    frameOf("content_block_stop", { index }),
+    frame("content_block_start", { index, content_block: start }),
+    ...deltas.map((delta) => frame("content_block_delta", { index, delta })),
+    frame("content_block_stop", { index }),
   ];
 }
 
@@ -209,8 +210,3 @@ function joined({ block, text, input, citations }: Gathered): JsonObject {
   else if (isCall(block) && !isObject(block["input"])) block["input"] = {};
   return block;
 }
-
-const frameOf = (event: string, fields: object): SseEvent => ({
-  event,
-  data: JSON.stringify({ type: event, ...fields }),
-});

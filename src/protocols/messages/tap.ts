@@ -10,6 +10,7 @@ import type { TapOptions } from "../codec.ts";
 import { objectOf, parseObject } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { encodeError } from "./errors.ts";
+import { frame } from "./frame.ts";
 import { MessagesReader, wholeInput } from "./read-stream.ts";
 
 /** The tap of one stream. */
@@ -85,7 +86,7 @@ export class MessagesTap extends DirectTap {
 
   /** Closes what is open, then the frames kept back, then what the upstream left out of the ending. */
   protected ending(billed: Usage | undefined): readonly SseEvent[] {
-    const frames = [...this.#openBlocks].map((index) => frameOf("content_block_stop", { index }));
+    const frames = [...this.#openBlocks].map((index) => frame("content_block_stop", { index }));
     const { stop, hasToolCall, wireUsage, usage } = this.#reader;
     // Of what the upstream did not tell, its caller is told what is charged (T44).
     const untold = usage === undefined ? { output_tokens: billed?.outputTokens ?? 0 } : {};
@@ -93,18 +94,18 @@ export class MessagesTap extends DirectTap {
       const reason = stop?.reason ?? (hasToolCall ? "tool_use" : "end_turn");
       const delta = { stop_reason: reason, stop_sequence: null };
       const told = { output_tokens: 0, ...wireUsage, ...untold };
-      frames.push(frameOf("message_delta", { delta, usage: told }));
+      frames.push(frame("message_delta", { delta, usage: told }));
     }
     frames.push(...this.held.map((frame) => withUsage(frame, untold)));
     if (!this.held.some(({ event }) => event === "message_stop")) {
-      frames.push(frameOf("message_stop", {}));
+      frames.push(frame("message_stop", {}));
     }
     return frames;
   }
 
   protected failure(error: GatewayError): readonly SseEvent[] {
     const { error: body } = encodeError(error, "");
-    return [frameOf("error", { error: body, request_id: null })];
+    return [frame("error", { error: body, request_id: null })];
   }
 }
 
@@ -115,8 +116,3 @@ function withUsage(frame: SseEvent, usage: { readonly output_tokens?: number }):
   if (data === undefined || isObject(data["usage"])) return frame;
   return { event: frame.event, data: JSON.stringify({ ...data, usage }) };
 }
-
-const frameOf = (event: string, fields: object): SseEvent => ({
-  event,
-  data: JSON.stringify({ type: event, ...fields }),
-});
