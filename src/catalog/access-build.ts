@@ -5,7 +5,7 @@ import { parseProxy, type Proxy } from "../base/proxy.ts";
 import type { AuthRow } from "./access-schema.ts";
 import type { Access, Auth } from "./access.ts";
 import type { ProviderRow } from "./schema.ts";
-import { hidden, isSecretKey, mask } from "./secrets.ts";
+import { hidden, isSecretKey, mask, masked } from "./secrets.ts";
 import { tlsOf, type TlsFiles } from "./tls-files.ts";
 
 const azureScope = "https://cognitiveservices.azure.com/.default";
@@ -78,8 +78,6 @@ export function accessOf(row: ProviderRow, files: TlsFiles): Access | undefined 
     request: { add: request?.add ?? {}, remove: request?.remove ?? [] },
   };
 }
-
-const masked = (secret: string | undefined) => (secret === undefined ? undefined : mask(secret));
 
 function authRow(auth: Auth): object {
   switch (auth.type) {

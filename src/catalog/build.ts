@@ -9,7 +9,7 @@ import type {
 } from "./schema.ts";
 import { accessOf } from "./access-build.ts";
 import { TlsFiles } from "./tls-files.ts";
-import { priceOfRow } from "./price-rows.ts";
+import { priceOfRow, usdOrNone } from "./price-rows.ts";
 import { recordOfRow } from "./record-rows.ts";
 import { offerStreams } from "./media-dialects.ts";
 import type { Dialect } from "./dialects.ts";
@@ -34,9 +34,6 @@ import {
 /** What `created` says where the file does not: 2026-01-01T00:00:00Z. */
 const createdDefault = 1_767_225_600;
 const reserveDefault = 4096;
-
-const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
-  text === undefined ? undefined : parseUsd(text);
 
 function timeoutsOf(row: ProviderRow["timeouts"]): Timeouts {
   const ms = (seconds: number | undefined, fallback: number) =>

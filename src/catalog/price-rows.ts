@@ -4,7 +4,8 @@ import type { PriceRow, TextPriceRow } from "./price-schema.ts";
 import { momentText } from "./record-rows.ts";
 import type { FixedPrice, PriceTier, TextPrice, TextRates } from "./types.ts";
 
-const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
+/** An amount that a row may leave out, in nano-USD. @throws RangeError */
+export const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
   text === undefined ? undefined : parseUsd(text);
 
 function ratesOf(row: TextPriceRow): TextRates {
@@ -50,7 +51,8 @@ export function priceOfRow(row: PriceRow): TextPrice {
   return { ...price, later };
 }
 
-const usd = (amount: NanoUsd | undefined): string | undefined =>
+/** An amount as a row has it, in USD. */
+export const usd = (amount: NanoUsd | undefined): string | undefined =>
   amount === undefined ? undefined : formatUsd(amount);
 
 const ratesRow = (rates: TextRates) => ({

@@ -9,10 +9,10 @@ import { later } from "../base/later.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import { accessRow } from "./access-build.ts";
 import { isDisguised, undisguise } from "./environment.ts";
-import { priceRow } from "./price-rows.ts";
+import { priceRow, usd } from "./price-rows.ts";
 import { abilityRows, offerRecordRow } from "./record-rows.ts";
 import { hookRow } from "./hooks.ts";
-import { isSecretKey, mask, shownPlaceholder } from "./secrets.ts";
+import { isSecretKey, mask, masked, shownPlaceholder } from "./secrets.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
 import type {
@@ -26,8 +26,6 @@ import type {
 
 const yaml = later<typeof Yaml>("yaml");
 
-const usd = (amount: NanoUsd | undefined): string | undefined =>
-  amount === undefined ? undefined : formatUsd(amount);
 const seconds = (ms: number): number => ms / 1000;
 
 /** A provider as the configuration has it, with every default written out and its keys masked. JSON as it is. */
@@ -142,7 +140,6 @@ export function modelRow(model: Model) {
 }
 
 const bytesPerMegabyte = 1024 * 1024;
-const masked = (secret: string | undefined) => (secret === undefined ? undefined : mask(secret));
 
 const maskedAll = (secrets: Readonly<Record<string, string>> | undefined) =>
   secrets &&

@@ -28,6 +28,10 @@ export function mask(secret: string): string {
   return secret.length < shownMin ? hidden : `${hidden}${secret.slice(-4)}`;
 }
 
+/** The same of a secret that may be absent. */
+export const masked = (secret: string | undefined): string | undefined =>
+  secret === undefined ? undefined : mask(secret);
+
 /** Whether a text is what {@link mask} makes of a secret. */
 const isMasked = (text: string): boolean => text.startsWith(hidden);
 

@@ -6,7 +6,8 @@ import {
   type ReasoningAbility,
   type ReasoningField,
 } from "../../base/abilities.ts";
-import { parseUsd, type NanoUsd } from "../../base/money.ts";
+import { parseUsd } from "../../base/money.ts";
+import { usdOrNone } from "../price-rows.ts";
 import type { ModelRecord } from "../record.ts";
 import {
   embeddingEndpoint,
@@ -72,9 +73,6 @@ const fitting = <Said>(by: Readonly<Record<string, Said>> | undefined, name: str
 /** What a vendor's model speaks, unless its line says otherwise. */
 const protocolsAt = ({ speaks, protocols }: VendorRow, model: string): readonly OfferProtocol[] =>
   fitting(speaks, model) ?? protocols ?? ["chat"];
-
-const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
-  text === undefined ? undefined : parseUsd(text);
 
 const ratesOf = (rates: ListedRates): TextRates => ({
   input: parseUsd(rates.input),
