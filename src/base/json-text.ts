@@ -24,6 +24,15 @@ export function parseJsonText(
   return value;
 }
 
+/** What a text is as JSON; the text itself where it is none. */
+export function jsonOrText(text: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch {
+    return text;
+  }
+}
+
 type Parse = (text: string) => unknown;
 
 function withNames(text: string): (parse: Parse) => unknown {

@@ -4,6 +4,7 @@
  * price. docs/tags.md.
  */
 import { GatewayError } from "../base/errors.ts";
+import { isObject } from "../base/json.ts";
 import type { Tags } from "../base/tags.ts";
 
 /** The two headers as they came; undefined where they did not. */
@@ -62,9 +63,6 @@ export function tagsOf(protocol: string, body: Body, headers: TagHeaders): Tags 
     endUser: endUserIn(headers.endUser) ?? shortText(fields?.endUser, endUserMax),
   };
 }
-
-const isObject = (value: unknown): value is Body =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const shortText = (value: unknown, most: number): string | undefined =>
   typeof value === "string" && value !== "" && value.length <= most ? value : undefined;

@@ -1,6 +1,6 @@
 /**
- * Reading one upstream answer on a direct route: whole or streamed, and both when the upstream answers in the other form
- * than it was asked for (T14, T15). Each reader says what the answer costs, and keeps its end back until that is charged.
+ * Reading one upstream answer: whole or streamed, and both when the upstream answers in the other form than it was asked for
+ * (T14, T15). Each reader says what the answer costs, and keeps its end back until that is charged.
  */
 import { answerBounds } from "../base/answer-json.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -31,7 +31,6 @@ import {
 } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
 import { recordFailure, recordFirstToken } from "./record.ts";
-
 import { relayStream, unreadStream } from "./text-stream.ts";
 
 /** Reads a whole answer, which goes out as frames where the caller asked for a stream. */

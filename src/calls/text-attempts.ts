@@ -5,7 +5,7 @@
 import { AttemptFailure, Failover, failureOf, type Attempt } from "../attempts/index.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
-import { parseJsonText } from "../base/json-text.ts";
+import { jsonOrText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
 import { wholeTimeouts, type Credential, type Provider } from "../catalog/index.ts";
 import { errorCodec, upstreamErrors, type Codec, type JsonObject } from "../protocols/index.ts";
@@ -151,7 +151,7 @@ async function refused(
   const { bytes, cut } = await readRefusal(exchange, context.call.lease);
   // Before anything else is made of it: vendors echo what they were asked with.
   const text = withoutCredentials(provider, textOf(bytes));
-  const body = parseLenient(text);
+  const body = jsonOrText(text);
   const wire = upstreamErrors(offer.protocol).decodeError(exchange.status, body);
   const health = outcomeOfStatus(
     {
@@ -189,14 +189,6 @@ function completed(body: RefusalBody, codec: Codec, error: GatewayError): JsonOb
   const asText = typeof filled["code"] === "string" && typeof code === "number";
   const words = asText ? { ...body.error, code: String(code) } : body.error;
   return { ...outer, ...body, error: { ...filled, ...words } };
-}
-
-function parseLenient(text: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch {
-    return text;
-  }
 }
 
 type RefusalBody = JsonObject & { readonly error: JsonObject };

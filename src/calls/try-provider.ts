@@ -5,7 +5,7 @@
 import { isObject } from "../base/json.ts";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { parseJsonText } from "../base/json-text.ts";
+import { jsonOrText } from "../base/json-text.ts";
 import { shortText, storableText, textOf } from "../base/text.ts";
 import {
   recordOf,
@@ -170,7 +170,7 @@ async function askWithin(
 async function read(exchange: Exchange, { provider, tried }: Trying) {
   const { status } = exchange;
   const text = withoutCredentials(provider, textOf(await exchange.readAll(answerBytesMax)));
-  const body = parsed(text);
+  const body = jsonOrText(text);
   if (status >= 200 && status <= 299) {
     const isAnswer = isObject(body) && body["error"] === undefined;
     const message = isAnswer ? "answered" : "answered with something that is no answer";
@@ -178,14 +178,6 @@ async function read(exchange: Exchange, { provider, tried }: Trying) {
   }
   const { message } = upstreamErrors(tried.offer.protocol).decodeError(status, body);
   return { ok: false, status, message: shown(message) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch {
-    return text;
-  }
 }
 
 const tokensMax = 16;

@@ -16,7 +16,8 @@ export const isImageField = (name: string): boolean => /^image(?:\[\d{0,3}\])?$/
 /** A mask must be smaller than this. */
 const maskBytesBelow = 4_000_000;
 
-function refuse(param: string, code: ErrorCode, why: string): never {
+/** Refuses a field. @throws GatewayError, always */
+export function refuse(param: string, code: ErrorCode, why: string): never {
   throw new GatewayError(code, `${param}: ${why}.`, { param });
 }
 

@@ -2,11 +2,10 @@
  * Reads a call's fields by the data of its family: types, domains, defaults, what is dropped and what is refused.
  * docs/media.md; ERR-12, ERR-13.
  */
-import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import { shortText } from "../base/text.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
-import { checkFiles, isImageField } from "./files.ts";
+import { checkFiles, isImageField, refuse } from "./files.ts";
 import { families } from "./families/index.ts";
 import {
   fieldName,
@@ -63,10 +62,6 @@ export function fieldsOf(family: MediaFamily, form: MediaForm): NamedField[] {
     const name = fieldName(field, form);
     return name === undefined ? [] : [{ key: key as FieldKey, name, field }];
   });
-}
-
-function refuse(param: string, code: ErrorCode, why: string): never {
-  throw new GatewayError(code, `${param}: ${why}.`, { param });
 }
 
 const isAsynchronous = (form: MediaForm): boolean => form === "tasks" || form === "videos";

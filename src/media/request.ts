@@ -6,7 +6,7 @@ import { modeOf } from "./material.ts";
 import type { ImageRequest, Upload, VideoRequest } from "./types.ts";
 
 export function videoRequest(family: VideoFamily, values: Values): VideoRequest {
-  const { durationSeconds, resolution, references, ...rest } = values;
+  const { durationSeconds, resolution, references, media: _media, ...rest } = values;
   assert(durationSeconds !== undefined && resolution !== undefined, "a video family has defaults");
   return {
     kind: "video",
@@ -15,7 +15,7 @@ export function videoRequest(family: VideoFamily, values: Values): VideoRequest 
     durationSeconds,
     resolution,
     references: references ?? [],
-    ...withoutKeys(rest, ["media"]),
+    ...rest,
   };
 }
 
@@ -39,13 +39,4 @@ export function imageRequest(
     ...(lossy && { outputCompression }),
     ...rest,
   };
-}
-
-function withoutKeys<Source extends object, Key extends keyof Source>(
-  source: Source,
-  keys: readonly Key[],
-): Omit<Source, Key> {
-  const copy = { ...source };
-  for (const key of keys) delete copy[key];
-  return copy;
 }

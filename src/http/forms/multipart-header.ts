@@ -9,7 +9,8 @@ export interface PartHeader {
   readonly filename: string;
 }
 
-const malformed = (message: string): GatewayError => new GatewayError("malformed_request", message);
+export const malformed = (message: string): GatewayError =>
+  new GatewayError("malformed_request", message);
 
 /** The boundary that a Content-Type names. @throws GatewayError `malformed_request` without a usable one. */
 export function boundaryOf(contentType: string): string {

@@ -3,8 +3,8 @@
  * (a part whose header they cannot read, a header that is too long, a body that breaks off) is refused here, because a picture
  * that is left out changes what is made. RFC 7578; TASK-02, LIM rows.
  */
-import { GatewayError } from "../../base/errors.ts";
-import { readPartHeader, type PartHeader } from "./multipart-header.ts";
+import type { GatewayError } from "../../base/errors.ts";
+import { malformed, readPartHeader, type PartHeader } from "./multipart-header.ts";
 
 export interface Part extends PartHeader {
   /** The part's bytes. What is not read of them is skipped when the next part is asked for. */
@@ -17,7 +17,6 @@ export interface PartLimits {
   readonly headerBytes: number;
 }
 
-const malformed = (message: string): GatewayError => new GatewayError("malformed_request", message);
 const brokeOff = (): GatewayError =>
   malformed("The multipart body ends before its closing boundary.");
 
