@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { layers, rooms } from "../../oxlint.config.ts";
 import { knownIds } from "../../scripts/requirements.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -168,6 +169,16 @@ describe("documentation", () => {
     expect(
       drawn.map(([, path]) => path!).filter((path) => !existsSync(join(root, "src", path))),
     ).toEqual([]);
+  });
+
+  it("docs/architecture.md says of each folder what lint lets it import", () => {
+    const [tables = ""] = read("docs/architecture.md").split("## The console");
+    const rows = tables.matchAll(/^\| `(?:src\/)?([\w-]+)` .*\| +(.+?) +\|$/gm);
+    const told = new Map([...rows].map(([, name, may]) => [name, may!.split(", ").toSorted()]));
+    const wrong = Object.entries({ ...layers, ...rooms }).filter(
+      ([name, may]) => told.get(name)?.join() !== (may.toSorted().join() || "none"),
+    );
+    expect(wrong).toEqual([]);
   });
 
   it("docs/architecture.md gives a reason for every dependency", () => {
