@@ -99,10 +99,9 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
 export const imageFailover = new ImageFailover();
 
 /** The job as this provider is asked for it. */
-const jobAt = ({ services, call, request }: ImageContext, { offer }: MediaCandidate): MediaJob => ({
+const jobAt = ({ services, request }: ImageContext, { offer }: MediaCandidate): MediaJob => ({
   request,
   upstreamModel: offer.upstreamModel,
-  id: call.id,
   open: (upload) => openUpload(services.files, upload),
 });
 

@@ -73,11 +73,9 @@ export interface Agents {
 /** A file has more bytes than it may have. */
 export class FileTooLargeError extends Error {
   override name = "FileTooLargeError";
-  readonly bytesMax: number;
 
   constructor(bytesMax: number) {
     super(`the file is larger than ${bytesMax} bytes`);
-    this.bytesMax = bytesMax;
   }
 }
 

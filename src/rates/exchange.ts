@@ -5,19 +5,6 @@
 import { Meter, type Short } from "./meter.ts";
 import type { MeterName, SendAsks } from "./take.ts";
 
-interface ExchangeClock {
-  /** Monotonic milliseconds. */
-  now(): number;
-  soon(work: () => void): void;
-  later(work: () => void, ms: number): void;
-}
-
-const systemExchangeClock: ExchangeClock = {
-  now: () => performance.now(),
-  soon: (work) => void setImmediate(work),
-  later: (work, ms) => void setTimeout(work, ms).unref(),
-};
-
 /** How many limits one question is about. */
 const asksMax = 500;
 /** How often calls are asked for again that may begin when others have ended. */
@@ -30,7 +17,6 @@ const keyOf = ({ workspaceId, scope, scopeId, unit }: MeterName): string =>
 
 export class Exchange {
   private readonly send: SendAsks;
-  private readonly clock: ExchangeClock;
   private readonly meters = new Map<string, Meter>();
   /** Those with something to send, and their keys. Calls may still know a meter of the same limit that was forgotten. */
   private readonly touched = new Map<Meter, string>();
@@ -39,9 +25,8 @@ export class Exchange {
   private flying = false;
   private settling = false;
 
-  constructor(send: SendAsks, clock: ExchangeClock = systemExchangeClock) {
+  constructor(send: SendAsks) {
     this.send = send;
-    this.clock = clock;
   }
 
   meterOf(name: MeterName): Meter {
@@ -57,7 +42,7 @@ export class Exchange {
     amount: number,
     limit: number,
   ): Short | Promise<Short | undefined> | undefined {
-    const nowMs = this.clock.now();
+    const nowMs = performance.now();
     if (meter.takes(amount, limit, nowMs)) return undefined;
     const refusal = meter.refusal(amount, nowMs);
     if (refusal !== undefined) return refusal;
@@ -76,21 +61,21 @@ export class Exchange {
 
   /** Renews the leases of running calls, tells what a failed question left, and forgets what nobody uses. */
   heartbeat(): void {
-    const nowMs = this.clock.now();
+    const nowMs = performance.now();
     for (const [key, meter] of this.meters)
       if (meter.running > 0 || meter.owes) this.touch(meter);
       else if (meter.isForgotten(nowMs)) this.meters.delete(key);
   }
 
   now(): number {
-    return this.clock.now();
+    return performance.now();
   }
 
   private touch(meter: Meter): void {
     this.touched.set(meter, keyOf(meter.name));
     if (this.flying) return;
     this.flying = true;
-    this.clock.soon(() => void this.fly());
+    setImmediate(() => void this.fly());
   }
 
   private async fly(): Promise<void> {
@@ -111,7 +96,7 @@ export class Exchange {
   }
 
   private async ask(): Promise<void> {
-    const nowMs = this.clock.now();
+    const nowMs = performance.now();
     const asked = this.collect().map((meter) => ({
       meter,
       count: meter.waiting.length,
@@ -120,7 +105,7 @@ export class Exchange {
     try {
       const answers = await this.send(asked.map(({ ask }) => ask));
       asked.forEach(({ meter, count }, index) => {
-        meter.answered(count, answers[index]!, this.clock.now());
+        meter.answered(count, answers[index]!, performance.now());
         if (meter.isPatient) this.retryLater(meter);
         else if (meter.waiting.length > 0) this.touch(meter);
       });
@@ -135,20 +120,20 @@ export class Exchange {
   private retryLater(meter: Meter): void {
     if (this.retrying.has(meter)) return;
     this.retrying.add(meter);
-    this.clock.later(() => {
+    setTimeout(() => {
       this.retrying.delete(meter);
       this.touch(meter);
-    }, retryMs);
+    }, retryMs).unref();
   }
 
   private settleLater(): void {
     if (this.settling || ![...this.meters.values()].some(({ free }) => free > 0)) return;
     this.settling = true;
-    this.clock.later(() => {
+    setTimeout(() => {
       this.settling = false;
-      const nowMs = this.clock.now();
+      const nowMs = performance.now();
       for (const meter of this.meters.values()) if (meter.settle(nowMs)) this.touch(meter);
       this.settleLater();
-    }, settleEveryMs);
+    }, settleEveryMs).unref();
   }
 }

@@ -10,7 +10,7 @@ export interface DatabaseClock extends Clock {
   close(): Promise<void>;
 }
 
-const everyMsDefault = 10_000;
+const everyMs = 10_000;
 /** The best of so many counts at first: a start is a busy moment. */
 const firstMeasures = 3;
 
@@ -33,10 +33,7 @@ async function measure(database: Queryable): Promise<Measured> {
  * Opens the clock: asks the database at once, and every 10 s after that. Between two looks, and while the database is away, it
  * goes on by the processor's own count, which no setting of a clock moves.
  */
-export async function openDatabaseClock(
-  database: Queryable,
-  everyMs = everyMsDefault,
-): Promise<DatabaseClock> {
+export async function openDatabaseClock(database: Queryable): Promise<DatabaseClock> {
   let known = await measure(database);
   for (let count = 1; count < firstMeasures; count += 1) {
     const again = await measure(database);

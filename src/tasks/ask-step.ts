@@ -175,7 +175,6 @@ async function put(
   const work = {
     request: job.request,
     upstreamModel: offer.upstreamModel,
-    id: job.id,
     open: services.openUpload,
   };
   try {

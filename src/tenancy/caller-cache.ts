@@ -22,7 +22,6 @@ export interface CallerCache {
   forgetSlot(slot: string): void;
   /** Forgets every caller the test holds for, and spoils every load under way: which rows they read is not known yet. */
   forgetWhere(test: (caller: Caller) => boolean): void;
-  readonly size: number;
 }
 
 interface Entry {
@@ -84,9 +83,6 @@ export function createCallerCache(sizeMax: number): CallerCache {
     forgetWhere(test) {
       for (const load of loads) load.stale = true;
       for (const [slot, entry] of entries) if (test(entry.caller)) entries.delete(slot);
-    },
-    get size() {
-      return entries.size;
     },
   };
 }

@@ -29,7 +29,6 @@ export interface ScopeLimits {
 /** A caller who may call. Shared between requests, so never changed. */
 export interface Caller {
   readonly keyId: string;
-  readonly keyName: string;
   readonly workspaceId: string;
   readonly organizationId: string | null;
   /** The user who created the key, whose member caps apply; null for legacy keys without an owner. */
@@ -58,7 +57,7 @@ export interface LoadedKey {
   readonly workspaceStatus: WorkspaceStatus;
 }
 
-interface CallerRow extends KeySettingsRow {
+interface CallerRow extends Omit<KeySettingsRow, "name"> {
   readonly rotations: number;
   readonly previous_expires_at: Date | null;
   /** The value that was looked up is the one before the last rotation. */
@@ -80,7 +79,7 @@ interface CallerRow extends KeySettingsRow {
 export type KeyValue = { readonly lookup: Buffer } | TemporaryValue;
 
 const selecting = (isPrevious: string, leftMs: string, where: string) =>
-  `select k.id, k.workspace_id, k.name, k.status, k.created_by, k.model_allowlist, k.routing, k.allow_request_override,
+  `select k.id, k.workspace_id, k.status, k.created_by, k.model_allowlist, k.routing, k.allow_request_override,
      k.rate_limits, k.response_cache, k.expires_at, k.rotations, k.previous_expires_at, ${isPrevious} as is_previous, ${leftMs} as left_ms,
      w.status as workspace_status, w.keep_bodies, w.model_allowlist as workspace_allowlist, w.routing as workspace_routing,
      w.rate_limits as workspace_limits, m.rate_limits as member_limits,
@@ -130,7 +129,6 @@ function callerOfRow(row: CallerRow, end: Date | null): Caller {
     : row.expires_at;
   return Object.freeze({
     keyId: row.id,
-    keyName: row.name,
     workspaceId: row.workspace_id,
     organizationId: row.organization_id,
     memberId: row.created_by,

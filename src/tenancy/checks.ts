@@ -6,8 +6,9 @@ const allowlistLengthMax = 10_000;
 const modelIdLengthMax = 300;
 
 /** A required name, trimmed. @throws GatewayError `missing_required_parameter`, `invalid_value` (KEY-06) */
-export function checkName(name: string | null | undefined, param = "name"): string {
+export function checkName(name: string | null | undefined): string {
   const trimmed = typeof name === "string" ? name.trim() : "";
+  const param = "name";
   if (trimmed === "") {
     throw new GatewayError("missing_required_parameter", `\`${param}\` is required.`, { param });
   }

@@ -144,7 +144,6 @@ async function userOf(
 export interface OpenInvitation {
   readonly member: Member;
   readonly email: string;
-  readonly name: string;
   readonly workspaceName: string;
   readonly organizationName: string | null;
 }
@@ -157,7 +156,6 @@ const noInvitation = (): GatewayError =>
 
 interface OpenRow extends MemberRow {
   readonly email: string;
-  readonly name: string;
   readonly workspace_name: string;
   readonly organization_name: string | null;
 }
@@ -170,7 +168,7 @@ export async function openInvitation(
   const hash = linkTokenHash(scheme, token);
   if (hash === undefined) throw noInvitation();
   const [row] = await database.query<OpenRow>(
-    `select m.*, u.email, u.name, w.name as workspace_name, o.name as organization_name
+    `select m.*, u.email, w.name as workspace_name, o.name as organization_name
      from members m join users u on u.id = m.user_id join workspaces w on w.id = m.workspace_id
      left join organizations o on o.id = w.organization_id
      where m.invitation_hash = $1 and m.invitation_expires_at > $2`,
@@ -180,7 +178,6 @@ export async function openInvitation(
   return {
     member: memberOfRow(row),
     email: row.email,
-    name: row.name,
     workspaceName: row.workspace_name,
     organizationName: row.organization_name,
   };

@@ -9,9 +9,9 @@ interface Mark {
 }
 
 const bytes =
-  (at: number, ...values: number[]) =>
+  (...values: number[]) =>
   (head: Buffer): boolean =>
-    values.every((value, index) => head[at + index] === value);
+    values.every((value, index) => head[index] === value);
 const letters =
   (at: number, text: string) =>
   (head: Buffer): boolean =>
@@ -29,9 +29,9 @@ const marks: readonly Mark[] = [
       return letters(4, "ftyp")(head) && !otherBrands.has(brand) && !soundBrands.has(brand);
     },
   },
-  { type: "video/webm", fits: bytes(0, 0x1a, 0x45, 0xdf, 0xa3) },
-  { type: "image/png", fits: bytes(0, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a) },
-  { type: "image/jpeg", fits: bytes(0, 0xff, 0xd8, 0xff) },
+  { type: "video/webm", fits: bytes(0x1a, 0x45, 0xdf, 0xa3) },
+  { type: "image/png", fits: bytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a) },
+  { type: "image/jpeg", fits: bytes(0xff, 0xd8, 0xff) },
   { type: "image/webp", fits: (head) => letters(0, "RIFF")(head) && letters(8, "WEBP")(head) },
 ];
 

@@ -37,7 +37,6 @@ const layer = { modelAllowlist: [], routing: { mode: "inherit" } };
 /** A caller that may call everything. */
 export const anyCaller = {
   keyId: "key_1",
-  keyName: "a key",
   workspaceId: "ws_1",
   organizationId: null,
   memberId: null,

@@ -126,7 +126,6 @@ function catalogOf({ tiers, serving }: Case): Catalog {
 
 const callerOf = (layers: Case["layers"]): Caller => ({
   keyId: "key_1",
-  keyName: "a key",
   workspaceId: "ws_1",
   organizationId: layers.organization === null ? null : "org_1",
   memberId: null,

@@ -54,7 +54,6 @@ describeDatabase("authentication", (open) => {
     const credential = readCredential({ authorization: `Bearer ${key}` });
     expect(await authenticator.authenticate(credential)).toMatchObject({
       keyId: record.id,
-      keyName: "test key",
       workspaceId: tenant.workspace.id,
       organizationId: tenant.organization.id,
       memberId: "user_7",

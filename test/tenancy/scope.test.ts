@@ -13,7 +13,6 @@ const layer = (
 const caller = (layers: Partial<Caller>): Caller => ({
   keyRotation: 0,
   keyId: "key_1",
-  keyName: "test",
   workspaceId: "ws_1",
   organizationId: "org_1",
   memberId: null,

@@ -9,7 +9,7 @@ import {
 } from "../../src/upstream/index.ts";
 import { bytes, dialectOf, image } from "./media-support.ts";
 
-const job = { request: image(), upstreamModel: "m", id: "task_1", open: () => undefined as never };
+const job = { request: image(), upstreamModel: "m", open: () => undefined as never };
 
 const usage = {
   input_tokens: 50,

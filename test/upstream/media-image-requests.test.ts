@@ -244,7 +244,6 @@ describe("a picture in a body", () => {
         const ask = dialectOf("dashscope", "image").submit(providers.dashscope, "k", {
           request: image({ prompt, images: [upload] }),
           upstreamModel: "m",
-          id: "task_1",
           open: () => Readable.from(cuts.map((cut) => Buffer.from(cut))),
         });
         const { input } = JSON.parse(await bodyOf(ask)) as { input: { messages: object[] } };
@@ -267,7 +266,6 @@ describe("a picture in a body", () => {
     const ask = dialectOf("xai", "image").submit(providers.xai, "k", {
       request: image({ images: [fox] }),
       upstreamModel: "m",
-      id: "task_1",
       open: (upload) => {
         opened += 1;
         return Readable.from([Buffer.from(upload.name)]);

@@ -36,7 +36,6 @@ const send = (vendor: Vendor, request: MediaAsk) =>
 const jobOf = (request: VideoRequest, upstreamModel: string): MediaJob => ({
   request,
   upstreamModel,
-  id: "task_1",
   open: () => {
     throw new Error("videos have no uploads");
   },

@@ -67,7 +67,6 @@ export function submitAsk(
   return dialectOf(name, request.kind).submit(providers[name], "secret", {
     request,
     upstreamModel,
-    id: "task_1",
     open: (upload) => Readable.from([Buffer.from(upload.name)]),
   });
 }

@@ -19,7 +19,6 @@ function fakeWorker(number: number): Fake {
   const told: ToWorker[] = [];
   const worker: WorkerProcess = {
     number,
-    pid: undefined,
     state: "ready",
     startedMs: performance.now(),
     ready: Promise.resolve({ kind: "ready", first: undefined, metricsUrl: undefined }),

@@ -18,7 +18,6 @@ import { checkProvider } from "./providers.ts";
 
 interface Context {
   readonly environment: Environment;
-  readonly catalog: Catalog;
   readonly pools: Pools;
 }
 
@@ -48,7 +47,7 @@ export async function doctor(options: FileOption): Promise<void> {
   const configuration = await checkConfiguration(options);
   const pools = createPools({ proxies: environmentProxies(environment) });
   const { catalog } = configuration;
-  const context = { environment, catalog, pools };
+  const context = { environment, pools };
   const rows = [...checks, ...providerChecks(catalog)];
   const found = await Promise.all(rows.map((row) => bounded(row, context)));
   await pools.close();

@@ -27,7 +27,6 @@ type Answer = Extract<ToSupervisor, { kind: "answer" }>["data"];
 
 export interface WorkerProcess {
   readonly number: number;
-  readonly pid: number | undefined;
   state: "starting" | "ready" | "leaving";
   readonly startedMs: number;
   /** Rejects with a {@link WorkerFailedError} where it does not come up. */
@@ -76,7 +75,6 @@ export function startWorker(
 
   const worker: WorkerProcess = {
     number: start.number,
-    pid: child.pid,
     state: "starting",
     startedMs: performance.now(),
     ready: ready.promise,

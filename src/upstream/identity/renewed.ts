@@ -18,7 +18,7 @@ const pauseMsMax = 3_600_000;
 /** Values are dropped at most so often. */
 const dropMsMin = 10_000;
 /** Until a value that nobody has waited for yet is tried again. */
-const retryMsDefault = 30_000;
+const retryMs = 30_000;
 
 export class Renewed<Value> {
   readonly #fetch: () => Promise<Lease<Value>>;
@@ -30,12 +30,10 @@ export class Renewed<Value> {
   #isKept = false;
   /** When a value was dropped last, by a clock that only goes forward. */
   #droppedMs = -Infinity;
-  readonly #retryMs: number;
 
-  /** `fetch` must end by itself. `retryMs`: tests only. */
-  constructor(fetch: () => Promise<Lease<Value>>, retryMs = retryMsDefault) {
+  /** `fetch` must end by itself. */
+  constructor(fetch: () => Promise<Lease<Value>>) {
     this.#fetch = fetch;
-    this.#retryMs = retryMs;
   }
 
   /**
@@ -46,7 +44,7 @@ export class Renewed<Value> {
     this.#isKept = true;
     if (this.#isGood()) return;
     await this.#fetchOnce().catch((error: unknown) => {
-      this.#renewIn(this.#retryMs);
+      this.#renewIn(retryMs);
       throw error;
     });
   }
@@ -99,7 +97,7 @@ export class Renewed<Value> {
       this.#fetchOnce().catch(() => {
         const isGood = this.#lease && Date.now() < this.#lease.expiresMs;
         if (isGood) this.#renewIn(pauseMs / 4);
-        else if (this.#isKept) this.#renewIn(this.#retryMs);
+        else if (this.#isKept) this.#renewIn(retryMs);
       });
     }, pauseMs).unref();
   }

@@ -28,8 +28,6 @@ export interface MediaJob {
   readonly request: MediaRequest;
   /** The vendor's own name of the model. */
   readonly upstreamModel: string;
-  /** Our id of the job; sent where a vendor takes an idempotency key. */
-  readonly id: string;
   /** Opens an uploaded file's bytes. */
   readonly open: (file: KeptFile) => Readable;
 }
