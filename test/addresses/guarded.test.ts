@@ -9,7 +9,8 @@ import {
   type Resolve,
 } from "../../src/upstream/index.ts";
 import { oneByOne } from "../../src/upstream/names.ts";
-import { hasOpenssl, resolver, serve, serveRaw, serveTls, type TestServer } from "./servers.ts";
+import { resolver, serve, serveRaw, serveTls, type TestServer } from "./servers.ts";
+import { hasOpenssl } from "../support/openssl.ts";
 
 const servers: TestServer[] = [];
 afterEach(async () => {

@@ -62,15 +62,6 @@ export const serveRaw = (talk: (socket: Socket) => void): Promise<TestServer> =>
     0,
   );
 
-export function hasOpenssl(): boolean {
-  try {
-    execFileSync("openssl", ["version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** An HTTPS server under a name, with a certificate that this process trusts. */
 export async function serveTls(name: string, listener: RequestListener): Promise<TestServer> {
   const directory = temporaryDirectory();

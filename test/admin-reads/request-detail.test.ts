@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
 import { eventually } from "../support/patience.ts";
 import { startWorld, type World } from "./support.ts";
+import { exactUsd } from "../support/exact-usd.ts";
 
 let world: World;
 let key: string;
@@ -25,12 +26,6 @@ async function send(path: string, body: object) {
 const messages = [{ role: "user", content: "Hi" }];
 const read = async (id: string) => world.must(await world.mem.call("GET", `/requests/${id}`));
 
-/** In units of 10^-15 USD. */
-const exact = (text: string): bigint => {
-  const [whole = "", part = ""] = text.split(".");
-  return BigInt(whole + part.padEnd(15, "0"));
-};
-
 it("the price lines of each kind of call add up to its charge, and its entry and reservation are told", async () => {
   const tricky = { usage: { input: 1003, output: 207 } };
   const ids = [
@@ -48,14 +43,14 @@ it("the price lines of each kind of call add up to its charge, and its entry and
     });
     const lines = row.price_lines as { amount: string; name: string }[];
     expect(lines.length).toBeGreaterThan(0);
-    expect(lines.reduce((sum, { amount }) => sum + exact(amount), 0n)).toBe(exact(row.cost));
+    expect(lines.reduce((sum, { amount }) => sum + exactUsd(amount), 0n)).toBe(exactUsd(row.cost));
     const [entry] = await world.gateway.database.query<{ id: string; held: bigint }>(
       "select 'entry_' || entry as id, held_nano as held from ledger_entries where reference = $1",
       [id],
     );
     expect(row.ledger_entry_id).toBe(entry!.id);
-    expect(exact(row.reserved)).toBe(entry!.held * 1_000_000n);
-    expect(exact(row.reserved)).toBeGreaterThan(0n);
+    expect(exactUsd(row.reserved)).toBe(entry!.held * 1_000_000n);
+    expect(exactUsd(row.reserved)).toBeGreaterThan(0n);
   }
 });
 

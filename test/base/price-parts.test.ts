@@ -4,14 +4,10 @@ import { expect, it } from "vitest";
 import { noUsage } from "../../src/base/usage.ts";
 import { priceLines, type PriceLine } from "../../src/base/price-parts.ts";
 import { priceUsage, usageParts, type FixedPrice } from "../../src/catalog/index.ts";
+import { exactUsd } from "../support/exact-usd.ts";
 
-/** In units of 10^-15 USD. */
-const exact = (text: string): bigint => {
-  const [whole = "", part = ""] = text.split(".");
-  return BigInt(whole + part.padEnd(15, "0"));
-};
 const sumOf = (lines: readonly PriceLine[]): bigint =>
-  lines.reduce((sum, { amount }) => sum + exact(amount), 0n);
+  lines.reduce((sum, { amount }) => sum + exactUsd(amount), 0n);
 
 const count = fc.nat({ max: 2_000_000 });
 const rate = fc.bigInt({ min: 0n, max: 10n ** 12n });

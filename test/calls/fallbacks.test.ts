@@ -5,10 +5,11 @@ import type { TextCall } from "../../src/calls/context.ts";
 import { withFallbacks, withoutFallbacks } from "../../src/calls/fallbacks.ts";
 import type { CallRecord } from "../../src/calls/record.ts";
 import { openScope, plan, type ParsedModelId } from "../../src/routing/index.ts";
-import { catalogOf, price, providerRow, textRow } from "./support.ts";
+import { catalogIn } from "../support/config-text.ts";
+import { price, providerRow, textRow } from "./support.ts";
 
 const names = ["one", "two", "three", "four", "five"];
-const catalog = catalogOf(
+const catalog = catalogIn(
   [
     "providers:",
     providerRow("first"),

@@ -2,13 +2,14 @@
 import { expect, it } from "vitest";
 import type { ImageCall } from "../../src/calls/image-context.ts";
 import { prepareImage } from "../../src/calls/image-prepare.ts";
-import { anyCaller, catalogOf, newHealth } from "./support.ts";
+import { catalogIn } from "../support/config-text.ts";
+import { anyCaller, newHealth } from "./support.ts";
 
 const rates = (usd: string) =>
   `{ input: "${usd}", image_input: "${usd}", output: "${usd}", image_output: "${usd}" }`;
 const offer = (provider: string, usd: string) =>
   `      - { provider: ${provider}, upstream_model: up, price: ${rates(usd)} }`;
-const catalog = catalogOf(
+const catalog = catalogIn(
   [
     "providers:",
     `  - { id: slow, dialect: dashscope, base_url: "https://slow.example.com/api/v1", api_key: one, tier: official }`,

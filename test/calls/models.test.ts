@@ -1,10 +1,11 @@
 /** What `GET /v1/models` says of a model: words, prices by kind, and who streams. MODELS. */
 import { expect, it } from "vitest";
 import { findModel, listModels } from "../../src/calls/index.ts";
-import { catalogOf, price, providerRow, textRow } from "./support.ts";
+import { catalogIn } from "../support/config-text.ts";
+import { price, providerRow, textRow } from "./support.ts";
 
 const imagePrice = 'price: { input: "5", image_input: "8", output: "10", image_output: "40" }';
-const catalog = catalogOf(
+const catalog = catalogIn(
   [
     "providers:",
     providerRow("first"),

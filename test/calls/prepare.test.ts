@@ -3,19 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { TextCall, TextServices } from "../../src/calls/context.ts";
 import { prepare } from "../../src/calls/prepare.ts";
 import { codecs } from "../../src/protocols/index.ts";
-import {
-  anyCaller,
-  catalogOf,
-  newHealth,
-  price,
-  providerRow,
-  recordAt,
-  textRow,
-} from "./support.ts";
+import { catalogIn } from "../support/config-text.ts";
+import { anyCaller, newHealth, price, providerRow, recordAt, textRow } from "./support.ts";
 
 const chatOffer = (provider: string, more = "") =>
   `provider: ${provider}, protocol: chat, ${price("1")}${more}`;
-const catalog = catalogOf(
+const catalog = catalogIn(
   [
     "providers:",
     providerRow("first"),

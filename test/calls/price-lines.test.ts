@@ -9,6 +9,7 @@ import {
   type MediaPrice,
 } from "../../src/catalog/index.ts";
 import { priceMedia, type MediaUsage } from "../../src/media/index.ts";
+import { exactUsd } from "../support/exact-usd.ts";
 
 const text: FixedPrice = { input: 5n, output: 7n, request: 11n };
 const textUsage: Usage = { ...noUsage, inputTokens: 1_000_000, outputTokens: 3 };
@@ -78,12 +79,6 @@ const catalog = {
 const linesOf = (usage: object | null, costNano: bigint, provider: string | null = "acme") =>
   chargeLines(catalog, { model: "a/b", provider, usage, costNano, isRepeat: false });
 
-/** In units of 10^-15 USD, which are millionths of a nano-dollar. */
-const exact = (amount: string): bigint => {
-  const [whole = "", part = ""] = amount.split(".");
-  return BigInt(whole + part.padEnd(15, "0"));
-};
-
 it.each([
   { cost: priceUsage(text, textUsage), usage: textUsage, names: ["input_tokens", "output_tokens"] },
   ...media.map(([price, usage, names]) => ({ cost: priceMedia(price, usage), usage, names })),
@@ -91,7 +86,7 @@ it.each([
   expect(cost).toBeGreaterThan(0n);
   const lines = linesOf(usage, cost)!;
   expect(lines.map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
-  expect(lines.reduce((sum, { amount }) => sum + exact(amount), 0n)).toBe(cost * 1_000_000n);
+  expect(lines.reduce((sum, { amount }) => sum + exactUsd(amount), 0n)).toBe(cost * 1_000_000n);
 });
 
 it("what was free has no lines; what was charged for unknown reasons has none that are known", () => {

@@ -1,17 +1,9 @@
 /** What the tests of single steps of a call share: a catalogue from the text of a file, a caller, and a call. */
 import { systemClock } from "../../src/base/clock.ts";
 import { ByteBudget, type ByteLease } from "../../src/base/byte-budget.ts";
-import { checkConfig, type Catalog } from "../../src/catalog/index.ts";
 import { startRecord, type CallRecord } from "../../src/calls/record.ts";
 import { Health } from "../../src/routing/index.ts";
 import type { Caller } from "../../src/tenancy/index.ts";
-
-/** The catalogue of a configuration. @throws where the configuration has mistakes */
-export function catalogOf(text: string): Catalog {
-  const checked = checkConfig(text, { environment: {} });
-  if ("mistakes" in checked) throw new Error(JSON.stringify(checked.mistakes));
-  return checked.config.catalog;
-}
 
 /** A provider as a row of YAML. */
 export const providerRow = (id: string, url = "https://api.example.com/v1"): string =>

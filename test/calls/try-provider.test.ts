@@ -4,7 +4,8 @@ import { tryProvider, type TrialOptions } from "../../src/calls/try-provider.ts"
 import { createPools, type Pools } from "../../src/upstream/index.ts";
 import { eventually } from "../support/patience.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
-import { catalogOf, price, textRow } from "./support.ts";
+import { catalogIn } from "../support/config-text.ts";
+import { price, textRow } from "./support.ts";
 
 let pools: Pools;
 let upstream: Recorder;
@@ -14,7 +15,7 @@ const answer = json({ id: "c1", object: "chat.completion", choices: [] });
 beforeAll(async () => {
   pools = createPools();
   upstream = await startRecorder(answer);
-  const catalog = catalogOf(configuration(`${upstream.url}/v1`));
+  const catalog = catalogIn(configuration(`${upstream.url}/v1`));
   options = (provider, more = {}) => ({
     catalog,
     provider: catalog.providers.get(provider)!,

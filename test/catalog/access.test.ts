@@ -1,6 +1,7 @@
 /** A provider's own needs in the configuration file: what is refused, where, and what is printed. */
 import { expect, it } from "vitest";
-import { checkConfig, formatMistakes, printConfig } from "../../src/catalog/index.ts";
+import { printConfig } from "../../src/catalog/index.ts";
+import { configIn, mistakesIn } from "../support/config-text.ts";
 
 const environment = { KEY: "the-key-itself-1234", OWN: "own-header-secret-5678" };
 
@@ -29,8 +30,7 @@ it.each([
   ["request: { add: { model: m } }", "is the gateway's own"],
   ["request: { add: { a: 1 }, remove: [a] }", "is removed as well"],
 ])("%s is refused", (line, message) => {
-  const result = checkConfig(fileOf([line]), { environment });
-  const text = "mistakes" in result ? formatMistakes(result.mistakes) : "accepted";
+  const text = mistakesIn(fileOf([line]), environment).join("\n");
   expect(text).toContain(message);
   expect(text).toContain("tollgate.yaml:6:");
 });
@@ -47,14 +47,12 @@ it.each([
   [current, ", auth: { type: azure, region: x }", "auth.region: does not go with azure"],
   [current, ", auth: { type: bearer }", "api_key: missing"],
 ])("azure at %s%s is refused", (url, line, message) => {
-  const result = checkConfig(azure(url, line), { environment });
-  expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toContain(message);
+  expect(mistakesIn(azure(url, line), environment).join("\n")).toContain(message);
 });
 
 it("vertex wants a project and a location in its address", () => {
   const text = azure("https://aiplatform.googleapis.com/v1").replace("azure", "vertex");
-  const result = checkConfig(text, { environment });
-  expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toContain(
+  expect(mistakesIn(text, environment).join("\n")).toContain(
     "is no address of vertex; write https://LOCATION-aiplatform.googleapis.com",
   );
 });
@@ -64,24 +62,21 @@ it.each([
   ["https://bedrock-mantle.eu-central-1.api.aws/v1", "eu-central-1", "bedrock-mantle"],
 ])("bedrock at %s without a key is signed for its region and service", (url, region, service) => {
   const text = azure(url).replace("dialect: azure", "dialect: bedrock");
-  const result = checkConfig(text, { environment });
-  if (!("config" in result)) throw new Error(formatMistakes(result.mistakes));
-  const { access } = result.config.catalog.providers.get("p")!;
+  const config = configIn(text, environment);
+  const { access } = config.catalog.providers.get("p")!;
   expect(access?.auth).toMatchObject({ type: "aws", region, service });
 });
 
 it("bedrock at an address without a region says which one", () => {
   const text = azure("http://localhost:1/bedrock").replace("dialect: azure", "dialect: bedrock");
-  const result = checkConfig(text, { environment });
-  expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toContain(
+  expect(mistakesIn(text, environment).join("\n")).toContain(
     "auth: missing: this address names no region; write auth: { type: aws",
   );
 });
 
 it("azure without a key has the machine's identity", () => {
-  const result = checkConfig(azure(current), { environment });
-  if (!("config" in result)) throw new Error(formatMistakes(result.mistakes));
-  expect(result.config.catalog.providers.get("p")).toMatchObject({
+  const config = configIn(azure(current), environment);
+  expect(config.catalog.providers.get("p")).toMatchObject({
     credentials: [{ apiKey: "" }],
     access: { auth: { type: "azure" } },
   });
@@ -95,16 +90,12 @@ it("is printed as it was written, without its secrets, and reads back as the sam
     "paths: { chat: /x }",
     "request: { add: { a: { b: 1 } }, remove: [user] }",
   ];
-  const result = checkConfig(fileOf(lines), { environment });
-  if (!("config" in result)) throw new Error(formatMistakes(result.mistakes));
-  const printed = printConfig(result.config);
+  const config = configIn(fileOf(lines), environment);
+  const printed = printConfig(config);
   expect(printed).toContain("X-Own-Key: ${OWN}");
   expect(printed).not.toMatch(/own-header-secret|plain-secret-in/);
-  const again = checkConfig(printed.replace(/\*{4}\w+/, "plain-secret-in-the-file"), {
-    environment,
-  });
-  if (!("config" in again)) throw new Error(formatMistakes(again.mistakes));
-  expect(again.config.catalog.providers).toEqual(result.config.catalog.providers);
+  const again = configIn(printed.replace(/\*{4}\w+/, "plain-secret-in-the-file"), environment);
+  expect(again.catalog.providers).toEqual(config.catalog.providers);
 });
 
 const converse = (provider: string) =>
@@ -130,8 +121,7 @@ it.each([
   [`dialect: bedrock, base_url: "${runtime}/openai/v1"`, 'the address of "p" does not speak'],
   [`dialect: bedrock, base_url: "${runtime}"`, "accepted"],
 ])("an offer of converse at %s", (provider, message) => {
-  const result = checkConfig(converse(provider), { environment });
-  const text = "mistakes" in result ? formatMistakes(result.mistakes) : "accepted";
+  const text = mistakesIn(converse(provider), environment).join("\n") || "accepted";
   expect(text).toContain(message);
 });
 
@@ -159,7 +149,6 @@ it.each([
   ],
   ['api_key: "${KEY}"', "accepted"],
 ])("pictures of a provider with %s", (auth, message) => {
-  const result = checkConfig(picture(auth), { environment });
-  const text = "mistakes" in result ? formatMistakes(result.mistakes) : "accepted";
+  const text = mistakesIn(picture(auth), environment).join("\n") || "accepted";
   expect(text).toContain(message);
 });

@@ -8,7 +8,6 @@ import {
   configSchema,
   defaultSettings,
   environmentCatalog,
-  formatMistakes,
   mergeCatalogs,
   printConfig,
   recordOf,
@@ -17,6 +16,7 @@ import {
   type ImageModel,
   type TextModel,
 } from "../../src/catalog/index.ts";
+import { configIn, mistakesIn } from "../support/config-text.ts";
 
 const environment = {
   OPENAI_API_KEY: "sk-openai",
@@ -25,16 +25,9 @@ const environment = {
   TRICKY: 'x", tier: official } # {',
 };
 
-function configOf(text: string): Config {
-  const result = checkConfig(text, { environment });
-  if ("mistakes" in result) throw new Error(formatMistakes(result.mistakes));
-  return result.config;
-}
+const configOf = (text: string): Config => configIn(text, environment);
 
-function mistakesOf(text: string): string[] {
-  const result = checkConfig(text, { environment });
-  return "mistakes" in result ? formatMistakes(result.mistakes).split("\n") : [];
-}
+const mistakesOf = (text: string): string[] => mistakesIn(text, environment);
 
 /** One of everything the file may hold. */
 const whole = `

@@ -8,6 +8,7 @@ import {
   type Catalog,
   type TextModel,
 } from "../../src/catalog/index.ts";
+import { catalogIn } from "../support/config-text.ts";
 
 const file = (later: string) => `
 providers: [{ id: p, dialect: openai-compatible, base_url: https://p.example/v1, api_key: none }]
@@ -28,17 +29,11 @@ const dated = `[
           { from: 2027-01-01, price: { input: "3", output: "4" }, price_above: { input_tokens: 10, price: { input: "5", output: "6" } } },
           { from: 2027-02-01T12:00Z, price: { input: "7", output: "8" } }]`;
 
-function catalogOf(text: string): Catalog {
-  const result = checkConfig(text, { environment: {} });
-  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
-  return result.config.catalog;
-}
-
 const inputAt = (catalog: Catalog): bigint =>
   (catalog.models.get("a/b") as TextModel).offers[0]!.price.input / 1_000_000_000n;
 
 describe("prices with a start date", () => {
-  const catalog = catalogOf(file(dated));
+  const catalog = catalogIn(file(dated));
   const at = (moment: string) => catalogAt(catalog, Date.parse(moment));
 
   it("each holds from its moment on, tiers included, and the last one for ever", () => {
@@ -75,7 +70,7 @@ describe("prices with a start date", () => {
     let source = catalog;
     const current = pricesInForce(() => source, manualClock(Date.parse("2027-01-15")));
     expect(inputAt(current())).toBe(3n);
-    source = catalogOf(file(`[{ from: 2027-01-10, price: { input: "9", output: "9" } }]`));
+    source = catalogIn(file(`[{ from: 2027-01-10, price: { input: "9", output: "9" } }]`));
     expect(inputAt(current())).toBe(9n);
   });
 

@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { checkConfig, formatMistakes } from "../../src/catalog/index.ts";
+import { checkConfig } from "../../src/catalog/index.ts";
+import { mistakesIn } from "../support/config-text.ts";
 
 const environment = { OPENAI_API_KEY: "sk-openai" };
 
-function mistakesOf(text: string): string[] {
-  const result = checkConfig(text, { environment });
-  return "mistakes" in result ? formatMistakes(result.mistakes).split("\n") : [];
-}
+const mistakesOf = (text: string): string[] => mistakesIn(text, environment);
 
 describe("mistakes", () => {
   it("telemetry names a collector by its address, and says which traces", () => {
@@ -270,8 +268,7 @@ console: { oidc: { issuer: i, client_id: c, client_secret: 987654321 } }`;
     const text = `providers: [{ id: p, dialect: \${HOUSE_KEY}, base_url: "\${HOUSE_KEY}", api_key: k }]
 models: [{ id: a/b, kind: text, context_length: \${HOUSE_KEY}, max_output_tokens: 1, offers: [
   { provider: \${HOUSE_KEY}, protocol: chat, upstream_model: m, price: { input: "https://u:\${HOUSE_KEY}@x", output: \${PLAIN} } }] }]`;
-    const result = checkConfig(text, { environment: { HOUSE_KEY: key, PLAIN: "cheap" } });
-    const said = "mistakes" in result ? formatMistakes(result.mistakes) : "";
+    const said = mistakesIn(text, { HOUSE_KEY: key, PLAIN: "cheap" }).join("\n");
     expect(said).not.toContain("wrong place");
     for (const shown of [
       'base_url: "${HOUSE_KEY}" does not fit',
@@ -298,8 +295,7 @@ providers:
       PART: "hunter2",
       S: `whsec_${"A".repeat(32)}`,
     };
-    const result = checkConfig(text, { environment });
-    const said = "mistakes" in result ? formatMistakes(result.mistakes) : "";
+    const said = mistakesIn(text, environment).join("\n");
     expect(said).not.toContain("hunter2");
     for (const index of [0, 1, 2])
       expect(said).toContain(`hooks[${index}].url: "https://****@guard.example.com`);

@@ -1,7 +1,7 @@
 /** The prices of a text model as `GET /v1/models` tells them. MODELS-08; T64. */
 import { expect, it } from "vitest";
 import { listModels } from "../../src/calls/index.ts";
-import { checkConfig } from "../../src/catalog/index.ts";
+import { catalogIn } from "../support/config-text.ts";
 
 const fileOf = (price: string): string => `
 providers:
@@ -20,9 +20,7 @@ models:
 
 /** The rows as short texts: what, how much, and for whom. */
 function pricingOf(price: string, file = fileOf(price)): string[] {
-  const result = checkConfig(file, { environment: {} });
-  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
-  const [model] = listModels(result.config.catalog, undefined);
+  const [model] = listModels(catalogIn(file), undefined);
   return model!.pricing.map(({ billable, price_usd: usd, when = {} }) =>
     [billable, usd, ...Object.entries(when).flat()].join(" "),
   );

@@ -6,10 +6,10 @@ import {
   defaultSettings,
   environmentCatalog,
   environmentSource,
-  formatMistakes,
   printConfig,
   type Config,
 } from "../../src/catalog/index.ts";
+import { configIn, mistakesIn } from "../support/config-text.ts";
 
 const environment = {
   OPENAI_API_KEY: "sk-openai-0123456789",
@@ -28,11 +28,7 @@ const secrets = Object.entries(environment).flatMap(([name, value]) =>
   /KEY|TEAM|SECRET/.test(name) ? [value] : [],
 );
 
-function configOf(text: string): Config {
-  const result = checkConfig(text, { environment });
-  if ("mistakes" in result) throw new Error(formatMistakes(result.mistakes));
-  return result.config;
-}
+const configOf = (text: string): Config => configIn(text, environment);
 
 /** Prints, checks what was printed, and compares what a start would have. */
 function roundTrip(config: Config): string {
@@ -131,8 +127,7 @@ describe("a masked key is no key", () => {
     "%s: printed masked, and refused where it is read back",
     (key) => {
       const printed = printConfig(configOf(provider(key)));
-      const result = checkConfig(printed, { environment });
-      expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toMatch(
+      expect(mistakesIn(printed, environment).join("\n")).toMatch(
         /^tollgate.yaml:\d+:\d+ providers\[0\]\.api_key: is a masked key, as `config print` shows it; write the key itself, best as \$\{VARIABLE\}$/,
       );
       expect(printed).not.toContain(key);

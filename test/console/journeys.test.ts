@@ -3,18 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong } from "../support/long.ts";
 import { seriousFindings } from "./axe.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+import { exactUsd } from "../support/exact-usd.ts";
 
 let world: ConsoleWorld;
 beforeAll(async () => {
   world = await startConsoleWorld();
 });
 afterAll(() => world.close());
-
-/** Decimal text in units of its 15th decimal. */
-const exactOf = (text: string): bigint => {
-  const [whole = "", part = ""] = text.split(".");
-  return BigInt(whole + part.padEnd(15, "0"));
-};
 
 it("a member makes a key, copies a call, sends it, sees the mark turn and opens what became of it", async () => {
   const { page, complaints, close } = await world.open("mem");
@@ -43,8 +38,8 @@ it("a member makes a key, copies a call, sends it, sees the mark turn and opens 
   await page.getByText(/^Answered by sandbox-openai\. Charged 0\.\d+ USD\.$/).waitFor();
   await page.getByText(/^reserved 0\.\d+ USD$/).waitFor();
   const price = page.getByRole("table", { name: "Price" });
-  const amounts = (await price.locator("tbody td:last-child").allInnerTexts()).map(exactOf);
-  const charged = exactOf(await price.locator("tfoot th:last-child").innerText());
+  const amounts = (await price.locator("tbody td:last-child").allInnerTexts()).map(exactUsd);
+  const charged = exactUsd(await price.locator("tfoot th:last-child").innerText());
   expect(amounts.length).toBeGreaterThan(1);
   expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(charged);
   expect((await world.mem.call("GET", "/keys")).json.data).toHaveLength(1);

@@ -3,10 +3,11 @@ import { expect, it } from "vitest";
 import { listModels } from "../../src/calls/index.ts";
 import type { Catalog } from "../../src/catalog/index.ts";
 import { geminiList, listsOfStrangers, openList } from "../../src/http/text/listed.ts";
-import { catalogOf, price, providerRow, textRow } from "../calls/support.ts";
+import { catalogIn } from "../support/config-text.ts";
+import { price, providerRow, textRow } from "../calls/support.ts";
 
 const catalogWith = (id: string): Catalog =>
-  catalogOf(
+  catalogIn(
     [
       "providers:",
       providerRow("first"),

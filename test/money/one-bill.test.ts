@@ -16,6 +16,7 @@ import { openExportPlace, type ExportKind } from "../../src/exports/index.ts";
 import { foldUsage } from "../../src/usage/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { sendTraffic, startTraffic, type Traffic } from "./mixed-traffic.ts";
+import { exactUsd } from "../support/exact-usd.ts";
 
 type Row = Answer["json"];
 const period = "from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z";
@@ -23,12 +24,6 @@ const sum = (rows: readonly Row[], name = "cost"): bigint =>
   rows.reduce((all, row) => all + parseUsd(row[name] as string), 0n);
 const count = (rows: readonly Row[], name: string): number =>
   rows.reduce((all, row) => all + Number(row[name] ?? 0), 0);
-/** In units of 10^-15 USD. */
-const exact = (text: string): bigint => {
-  const [whole = "", part = ""] = text.split(".");
-  return BigInt(whole + part.padEnd(15, "0"));
-};
-
 let traffic: Traffic;
 /** What the ledger charged, in all and of each workspace, key and member. */
 let charged: bigint;
@@ -76,8 +71,8 @@ it("the price lines of each call add up to its cost, and its entry is the one th
   for (const { id, cost } of log) {
     const row = await get(`/requests/${id}`);
     const lines = row.price_lines as { amount: string }[];
-    const all = lines.reduce((total, { amount }) => total + exact(amount), 0n);
-    expect({ id, all }).toEqual({ id, all: exact(cost as string) });
+    const all = lines.reduce((total, { amount }) => total + exactUsd(amount), 0n);
+    expect({ id, all }).toEqual({ id, all: exactUsd(cost as string) });
     const [entry] = await traffic.gateway.database.query<{ nano: bigint }>(
       "select amount_nano as nano from ledger_entries where 'entry_' || entry = $1",
       [row.ledger_entry_id],

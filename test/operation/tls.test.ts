@@ -8,15 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
 import { preparedDataDir } from "../support/postgres.ts";
 import { chat, keyOf, start, useDirectory } from "./support.ts";
-
-function hasOpenssl(): boolean {
-  try {
-    execFileSync("openssl", ["version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { hasOpenssl } from "../support/openssl.ts";
 
 const directory = useDirectory();
 const at = (name: string): string => join(directory, name);

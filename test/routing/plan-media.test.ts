@@ -1,7 +1,6 @@
 /** Plans of image and video calls: the order by price, by weight and by what was measured, and the reasons. ROUTE rows. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { checkConfig } from "../../src/catalog/index.ts";
 import {
   Health,
   mediaModel,
@@ -11,6 +10,7 @@ import {
   type MediaPlanInput,
   type RoutingScope,
 } from "../../src/routing/index.ts";
+import { catalogIn } from "../support/config-text.ts";
 
 const names = ["a", "b", "c"];
 const offer = (provider: string) =>
@@ -24,9 +24,7 @@ const config = [
   "models:",
   `  - { id: acme/paint, kind: image, family: image-a, offers: [${names.map(offer).join(", ")}] }`,
 ].join("\n");
-const checked = checkConfig(config, { environment: {} });
-if ("mistakes" in checked) throw new Error(JSON.stringify(checked.mistakes));
-const { catalog } = checked.config;
+const catalog = catalogIn(config);
 
 /** What a request may cost at each. */
 const bounds: Record<string, bigint> = { a: 30n, b: 10n, c: 20n };

@@ -1,7 +1,8 @@
 /** Shares that the operator gives to the offers of a model. */
 import { describe, expect, it } from "vitest";
-import { checkConfig, type Catalog } from "../../src/catalog/index.ts";
+import type { Catalog } from "../../src/catalog/index.ts";
 import { openScope, parseModelId, plan } from "../../src/routing/index.ts";
+import { catalogIn } from "../support/config-text.ts";
 
 /** A catalogue of one model, whose offers are `provider: fields`. The first is a hundred times as dear as the last. */
 function catalogOf(offers: Readonly<Record<string, string>>): Catalog {
@@ -16,9 +17,7 @@ function catalogOf(offers: Readonly<Record<string, string>>): Catalog {
   );
   const text = ["providers:", ...providers, "models:", "  - id: acme/talk", "    kind: text"];
   const limits = ["    context_length: 1000", "    max_output_tokens: 100", "    offers:"];
-  const result = checkConfig([...text, ...limits, ...rows].join("\n"), { environment: {} });
-  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
-  return result.config.catalog;
+  return catalogIn([...text, ...limits, ...rows].join("\n"));
 }
 
 /** How often each provider comes first in so many calls, whose random numbers are spread evenly. */

@@ -3,12 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import {
-  checkConfig,
-  type Catalog,
-  type MediaOffer,
-  type VideoModel,
-} from "../../src/catalog/index.ts";
+import type { Catalog, MediaOffer, VideoModel } from "../../src/catalog/index.ts";
 import { openFileStore } from "../../src/files/index.ts";
 import type { RequestRow } from "../../src/request-log/index.ts";
 import { Health, openScope } from "../../src/routing/index.ts";
@@ -24,6 +19,7 @@ import { addKey, addWorkspace } from "../ledger/support.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { clipModel, configurationOf, oneKey, startArkVendor, type ArkVendor } from "./support.ts";
+import { catalogIn } from "../support/config-text.ts";
 import { createLedger } from "../support/ledger.ts";
 
 export const clock = manualClock(Date.now());
@@ -95,9 +91,7 @@ function catalogOf(vendor: ArkVendor, painter: Recorder): Catalog {
       - { provider: painter, upstream_model: m, price: { output_image: { low: { 1K: "0.01", 2K: "0.02" }, medium: { 1K: "0.03", 2K: "0.04" } }, input_image: "0.001" } }`,
     ],
   );
-  const result = checkConfig(file, { environment: {} });
-  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
-  return result.config.catalog;
+  return catalogIn(file);
 }
 
 async function newServices(world: World): Promise<TaskServices> {

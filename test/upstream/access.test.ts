@@ -1,6 +1,6 @@
 /** What a provider's file says beyond its dialect is what arrives at the vendor, over real sockets. TXT-06, TXT-11. */
 import { afterEach, describe, expect, it } from "vitest";
-import { checkConfig, shownProvider, type Provider } from "../../src/catalog/index.ts";
+import { shownProvider, type Provider } from "../../src/catalog/index.ts";
 import {
   ask,
   askText,
@@ -8,6 +8,7 @@ import {
   withoutCredentials,
   type TextRequest,
 } from "../../src/upstream/index.ts";
+import { catalogIn } from "../support/config-text.ts";
 import { startRecorder } from "../support/recorder.ts";
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -25,9 +26,7 @@ function providerOf(baseUrl: string, lines: string): Provider {
     .map((line) => `    ${line}`)
     .join("\n");
   const text = `providers:\n  - id: p\n    dialect: openai-compatible\n    base_url: ${baseUrl}\n    api_key: ${key}\n${indented}\n`;
-  const result = checkConfig(text, { environment: {} });
-  if (!("config" in result)) throw new Error(JSON.stringify(result.mistakes));
-  return result.config.catalog.providers.get("p")!;
+  return catalogIn(text).providers.get("p")!;
 }
 
 async function asked(lines: string, more: Partial<TextRequest> = {}) {
