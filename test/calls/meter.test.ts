@@ -2,7 +2,7 @@
 import { countTokens } from "gpt-tokenizer";
 import { expect, it } from "vitest";
 import { costMs } from "../support/cost.ts";
-import { meterPartial, textOfCut, tokensIn } from "../../src/calls/meter.ts";
+import { meterPartial, meterUnderWay, textOfCut, tokensIn } from "../../src/calls/meter.ts";
 import { noUsage } from "../../src/base/usage.ts";
 
 it("a run without a break is counted in pieces, and what stands around it as it is", async () => {
@@ -41,4 +41,18 @@ it("T62: what a vendor counted before its caller left is never less than what ar
   expect(source).toBe("estimated");
   expect(usage.inputTokens).toBe(7);
   expect(usage.outputTokens).toBe(countTokens("one two three four five"));
+});
+
+it("T62: nor less than what its vendor had counted: reasoning is counted, and does not arrive as text", async () => {
+  const reported = { ...noUsage, inputTokens: 7, outputTokens: 900 };
+  const { usage } = await meterPartial(reported, 99, "one two three four five");
+  expect(usage.outputTokens).toBe(900);
+});
+
+it("an answer that its vendor goes on with is what was reserved, and never less than what arrived", async () => {
+  const text = "one two three four five";
+  const short = await meterUnderWay(7, 500, { text, seen: undefined });
+  expect(short.usage).toMatchObject({ inputTokens: 7, outputTokens: 500 });
+  const long = await meterUnderWay(7, 2, { text, seen: undefined });
+  expect(long.usage.outputTokens).toBe(countTokens(text));
 });

@@ -17,6 +17,11 @@ const catalog = catalogIn(
     textRow("acme/talk", [chatOffer("first")], "fallbacks: [acme/other]"),
     textRow("acme/other", [chatOffer("second")]),
     textRow(
+      "acme/dear",
+      [`provider: first, protocol: chat, ${price("8")}`],
+      "fallbacks: [acme/other]",
+    ),
+    textRow(
       "acme/narrow",
       [chatOffer("first", ", record: { parameters: { seed: false, temperature: { max: 1 } } }")],
       "parameters: { top_p: false }",
@@ -60,6 +65,13 @@ describe("the upper bound", () => {
       expect(reserved(8_000)).toBeGreaterThan(reserved(4_096));
     },
   );
+
+  it("T64: is that of the dearest model that may answer, wherever it stands among them", () => {
+    const reserved = (model: string) => prepared(model).record.reservedNano;
+    expect(reserved("acme/dear")).toBe(8n * reserved("acme/other"));
+    const { record } = prepared("acme/other", { models: ["acme/dear"] });
+    expect(record.reservedNano).toBe(reserved("acme/dear"));
+  });
 
   it("T64: of a responses call, too", () => {
     const { direct } = codecs.responses;
@@ -118,6 +130,8 @@ describe("a call that is converted", () => {
 
   it("reserves the model's own reserve where the call names no maximum", () => {
     const { record } = prepared("acme/talk");
-    expect(record.reservedNano).toBeGreaterThanOrEqual(1_000_000n);
+    // 4,096 tokens of output, and a few of input; each costs 1,000 nano-USD.
+    expect(record.reservedNano).toBeGreaterThanOrEqual(4_096_000n);
+    expect(record.reservedNano).toBeLessThan(4_196_000n);
   });
 });

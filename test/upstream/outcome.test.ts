@@ -197,10 +197,13 @@ describe("whose fault it is", () => {
     }
   });
 
-  it("what the provider fails with hurts it", () => {
-    for (const status of [404, 408, 409, 500, 502, 503, 504, 529]) {
-      expect(outcome(status)).toMatchObject({ fault: "provider", hurtsHealth: true });
-    }
+  it.each([
+    { retrySame: true, statuses: [408, 409, 424, 425, 500, 502, 503, 529] },
+    // Our own setup there, and a provider that has waited long enough.
+    { retrySame: false, statuses: [404, 405, 504] },
+  ])("$statuses hurt the provider; asked again at once: $retrySame", ({ retrySame, statuses }) => {
+    for (const status of statuses)
+      expect(outcome(status)).toMatchObject({ fault: "provider", hurtsHealth: true, retrySame });
   });
 });
 
