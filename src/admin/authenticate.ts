@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isSameSecret } from "../base/same-secret.ts";
-import { isTransient, type Database } from "../storage/index.ts";
+import { lookOnce, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { adminTokenActor, loadActor, type Actor } from "./actor.ts";
 import type { SignedIn } from "./accounts.ts";
@@ -53,14 +53,5 @@ export function createActors(options: ActorsOptions): Actors {
   };
 }
 
-async function guarded(load: () => Promise<Actor>): Promise<Actor> {
-  try {
-    return await load();
-  } catch (error) {
-    if (!isTransient(error)) throw error;
-    throw new GatewayError("database_unavailable", "Credentials cannot be checked now.", {
-      retryAfterSeconds: 1,
-      cause: error,
-    });
-  }
-}
+const guarded = (load: () => Promise<Actor>): Promise<Actor> =>
+  lookOnce("Credentials cannot be checked now.", load);

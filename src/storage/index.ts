@@ -25,7 +25,14 @@ export {
   schemaState,
 } from "./migrate.ts";
 export { openDatabase } from "./open.ts";
-export { holdRetryMs, persist, reserveRetryMs, settleRetryMs, unavailable } from "./persist.ts";
+export {
+  holdRetryMs,
+  lookOnce,
+  persist,
+  reserveRetryMs,
+  settleRetryMs,
+  unavailable,
+} from "./persist.ts";
 export { connectionsMax as poolConnectionsMax } from "./pool.ts";
 export { addProviderMinutes, readProviderHour } from "./provider-minutes.ts";
 export {

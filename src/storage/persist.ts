@@ -18,6 +18,22 @@ export const unavailable = (cause: unknown): GatewayError =>
   });
 
 /**
+ * A look that is not repeated: its caller may come again. `message` is what they are told while the database is away.
+ * @throws GatewayError database_unavailable
+ */
+export async function lookOnce<T>(message: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+    throw new GatewayError("database_unavailable", message, {
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+  }
+}
+
+/**
  * Repeats `work` while the database is away, for `retryMs`. From the second attempt on, an earlier one may have been
  * committed before its answer was lost.
  * @throws GatewayError database_unavailable

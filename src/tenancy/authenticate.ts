@@ -6,7 +6,7 @@
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { isTransient, type Database } from "../storage/index.ts";
+import { lookOnce, type Database } from "../storage/index.ts";
 import { createCallerCache } from "./caller-cache.ts";
 import type { Caller, KeyValue, LoadedKey } from "./caller.ts";
 import { loadKey } from "./caller.ts";
@@ -50,13 +50,9 @@ function refuseUnusable(loaded: LoadedKey): void {
 }
 
 async function loadUsable(database: Database, value: KeyValue, nowMs: number): Promise<LoadedKey> {
-  const loaded = await loadKey(database, value, nowMs).catch((error: unknown) => {
-    if (!isTransient(error)) throw error;
-    throw new GatewayError("database_unavailable", "API keys cannot be checked now.", {
-      retryAfterSeconds: 1,
-      cause: error,
-    });
-  });
+  const loaded = await lookOnce("API keys cannot be checked now.", () =>
+    loadKey(database, value, nowMs),
+  );
   if (loaded === undefined) throw unknownKey();
   refuseUnusable(loaded);
   return loaded;

@@ -33,10 +33,8 @@ export async function hashPassword(
 
 /** Whether the password is the one `stored` was made from. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  const [salt, hash] = stored.split(":");
-  if (!salt || !hash) return false;
-  const expected = Buffer.from(hash, "hex");
-  return expected.length === hashLength && timingSafeEqual(expected, await derive(password, salt));
+  const [isThis] = await matchPasswords(password, [stored]);
+  return isThis === true;
 }
 
 const noSalt = "0".repeat(32);
