@@ -3,6 +3,7 @@
  */
 import type { betterAuth, BetterAuthOptions } from "better-auth";
 import { GatewayError } from "../base/errors.ts";
+import { inTime } from "../base/in-time.ts";
 import type { Log } from "../base/log.ts";
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
@@ -225,25 +226,11 @@ async function loadProvider(
 /** How long the identity provider may take for one step of a sign-in. */
 const providerMsDefault = 10_000;
 
-/** The result of `work`, if it comes in time. @throws GatewayError `upstream_timeout` */
-async function inTime<Result>(work: Promise<Result>, ms: number): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () =>
-      reject(
-        new GatewayError(
-          "upstream_timeout",
-          "The identity provider did not answer in time. Try again, or sign in with a password.",
-        ),
-      ),
-    ms,
+const silent = (): GatewayError =>
+  new GatewayError(
+    "upstream_timeout",
+    "The identity provider did not answer in time. Try again, or sign in with a password.",
   );
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** What is loaded at its first use; again where that failed, or is not `good`. */
 function atFirstUse<Loaded>(
@@ -282,7 +269,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     async signIn(request) {
       if (provider === undefined) return (await sessions()).handler(request);
       const answer = async () => (await provider()).auth.handler(request);
-      return inTime(answer(), providerMs);
+      return inTime(answer(), providerMs, silent);
     },
     async userOf(headers) {
       const session = await (await sessions()).api.getSession({ headers });

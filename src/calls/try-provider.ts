@@ -5,6 +5,7 @@
 import { isObject } from "../base/json.ts";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { inTime } from "../base/in-time.ts";
 import { jsonOrText } from "../base/json-text.ts";
 import { shortText, storableText, textOf } from "../base/text.ts";
 import {
@@ -137,7 +138,7 @@ interface Trying {
 }
 
 /** The answer, or what is known when the time is over. */
-async function askWithin(
+function askWithin(
   pools: Pools,
   trying: Trying,
 ): Promise<Pick<Trial, "ok" | "status" | "message">> {
@@ -153,18 +154,11 @@ async function askWithin(
     write: (body) => JSON.stringify(body),
     timeouts: provider.timeouts,
   });
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  const answered = asked.answer.then((exchange) => read(exchange, trying));
+  return inTime(answered, deadlineMs, () => {
     asked.abort();
-    reject(new ExchangeError("total_timeout", `no answer within ${deadlineMs} ms`));
-  }, deadlineMs);
-  try {
-    const answered = asked.answer.then((exchange) => read(exchange, trying));
-    answered.catch(() => undefined);
-    return await Promise.race([answered, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+    return new ExchangeError("total_timeout", `no answer within ${deadlineMs} ms`);
+  });
 }
 
 async function read(exchange: Exchange, { provider, tried }: Trying) {

@@ -7,6 +7,7 @@ import { readFileSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { inTime } from "../base/in-time.ts";
 import { inTurns, type InTurn } from "../base/in-turn.ts";
 
 export interface ResolvedAddress {
@@ -78,21 +79,19 @@ const noAnswer = () =>
 const noName = () => Object.assign(new Error("no host has such a name"), { code: "ENOTFOUND" });
 
 /** The result of `work`, if it comes in time. */
-async function within<Found>(
+function within<Found>(
   ms: number,
   work: (isOver: () => boolean) => Promise<Found>,
 ): Promise<Found> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
   let isOver = false;
-  const timer = setTimeout(() => {
-    isOver = true;
-    reject(noAnswer());
-  }, ms);
-  try {
-    return await Promise.race([work(() => isOver), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return inTime(
+    work(() => isOver),
+    ms,
+    () => {
+      isOver = true;
+      return noAnswer();
+    },
+  );
 }
 
 /** Each owner's turns, while somebody waits for one. */

@@ -2,6 +2,7 @@
  * `tollgate doctor`: looks at everything a gateway needs, side by side, and says what to do about what fails. Each check is a
  * row of one table with a deadline. docs/operate.md "Doctor".
  */
+import { inTime } from "../../base/in-time.ts";
 import { visibleLines } from "../../base/visible.ts";
 import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
 import { createPools, type Pools } from "../../upstream/index.ts";
@@ -107,18 +108,12 @@ const nobody: Catalog = { providers: new Map(), models: new Map() };
 
 /** What a check finds, or that it found nothing in time. It never throws. */
 async function bounded(check: Check, context: Context): Promise<Finding[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const error = new Error(`no answer within ${deadlineMs / 1000} seconds`);
-    timer = setTimeout(() => reject(error), deadlineMs);
-  });
+  const late = () => new Error(`no answer within ${deadlineMs / 1000} seconds`);
   try {
-    return [await Promise.race([Promise.resolve(check.run(context)), late])].flat();
+    return [await inTime(Promise.resolve(check.run(context)), deadlineMs, late)].flat();
   } catch (error) {
     const { message } = error instanceof Error ? error : new Error(String(error));
     return [failed(check.name, message, "run it again, and look at the log")];
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Who authorizes a provider's requests where no key of the file does: one identity of a cloud, kept once per process. */
+import { inTime } from "../../base/in-time.ts";
 import type { JsonPieces } from "../../base/json-write.ts";
 import type { Auth, Provider } from "../../catalog/index.ts";
 import { ExchangeError } from "../exchange-error.ts";
@@ -67,19 +68,15 @@ async function within<Value>(
   name: string,
   fetch: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
   const gone = new AbortController();
-  const timer = setTimeout(() => {
-    gone.abort();
-    reject(new Error(`no answer within ${fetchMsMax} ms`));
-  }, fetchMsMax);
   try {
-    return await Promise.race([fetch(gone.signal), late]);
+    return await inTime(fetch(gone.signal), fetchMsMax, () => {
+      gone.abort();
+      return new Error(`no answer within ${fetchMsMax} ms`);
+    });
   } catch (error) {
     const { message } = error instanceof Error ? error : new Error(String(error));
     throw new ExchangeError("unauthorized", `no credential from ${name}: ${message}`, error);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
