@@ -84,7 +84,7 @@ async function makePeople(tx: Queryable, size: SeedSize): Promise<void> {
 /** Who called what when, and how it ended: few models carry most of it, and there are quiet nights. */
 async function planCalls(tx: Queryable, size: SeedSize): Promise<void> {
   const { requests, days, keys, models, providers, end, factor = 1, isUneven = false } = size;
-  const key = `1 + ${pick("n", 1, keys)} * ${pick("n", 2, keys)} / ${keys}`;
+  const key = `1 + ${pick("n", 1, keys)}::bigint * ${pick("n", 2, keys)} / ${keys}`;
   await tx.query(
     `create temp table seed_calls on commit drop as
      select c.*, k.workspace_id, k.created_by as member_id, 'vendor-' || c.model_n % 20 || '/model-' || c.model_n as model,
