@@ -1,6 +1,7 @@
 /** The environment variables, read once, with the files of secrets. An empty variable counts as absent. docs/operate.md. */
 import { resolve } from "node:path";
-import { parseUsd, type NanoUsd } from "../base/money.ts";
+import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
+import { amountNanoMax } from "../ledger/index.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../base/client-address.ts";
 import { quotedHint } from "../base/quoted.ts";
 import { withSecretFiles } from "./secret-files.ts";
@@ -151,9 +152,10 @@ export function parseWorkers(text: string, name: string): number {
 }
 
 function usd(text: string, name: string): NanoUsd {
-  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text))
-    throw new UsageError(`${name} is "${text}"; it takes USD such as 100 or 2.50`);
-  return parseUsd(text);
+  const amountNano = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? parseUsd(text) : undefined;
+  if (amountNano !== undefined && amountNano <= amountNanoMax) return amountNano;
+  const most = formatUsd(amountNanoMax);
+  throw new UsageError(`${name} is "${text}"; it takes USD such as 100 or 2.50, at most ${most}`);
 }
 
 const secondsMax = 3600;
