@@ -1,7 +1,7 @@
 /** The account of a workspace: what it has left, and credit. docs/management.md. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { camelCased, type SnakeCased } from "../base/casing.ts";
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, invalidValue } from "../base/errors.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
 import { checkAmount } from "./types.ts";
@@ -86,22 +86,34 @@ type CreditRow = SnakeCased<Omit<CreditResult, "outcome" | "entryId">> & {
   readonly entry: bigint;
 };
 
-/** Adds credit, or takes it back, within `tx`; once per reference. @throws GatewayError not_found, conflict */
+/** Why nothing was credited: there is no such workspace, or its credits would leave their range. */
+async function creditRefusal(tx: Queryable, input: CreditInput): Promise<GatewayError> {
+  const { creditsNano } = await readBalance(tx, input.workspaceId);
+  const credits = formatUsd(creditsNano);
+  if (input.amountNano < 0n)
+    return new GatewayError(
+      "conflict",
+      `$${formatUsd(-input.amountNano)} cannot be taken back: the workspace was credited $${credits} in all.`,
+    );
+  const [row] = await tx.query<{ max: bigint }>("select ledger_credits_max() as max");
+  const max = formatUsd(row!.max);
+  return invalidValue(
+    "amount",
+    `is too much: all credits of a workspace are at most $${max} together, and it was credited $${credits}`,
+  );
+}
+
+/**
+ * Adds credit, or takes it back, within `tx`; once per reference.
+ * @throws GatewayError not_found, conflict, `invalid_value` (amount) where all credits would be more than an account can hold
+ */
 export async function creditIn(tx: Queryable, input: CreditInput): Promise<CreditResult> {
   const { workspaceId, amountNano, reference, note = null } = input;
   checkAmount(amountNano < 0n ? -amountNano : amountNano);
   const params = [workspaceId, amountNano, reference, note];
   const sql = "select * from ledger_credit($1, $2, $3, $4)";
   const [row] = await tx.query<CreditRow>(sql, params);
-  if (row === undefined) {
-    // There is no such workspace, or less was ever credited than is to be taken back.
-    const { creditsNano } = await readBalance(tx, workspaceId);
-    const [asked, credits] = [formatUsd(-amountNano), formatUsd(creditsNano)];
-    throw new GatewayError(
-      "conflict",
-      `$${asked} cannot be taken back: the workspace was credited $${credits} in all.`,
-    );
-  }
+  if (row === undefined) throw await creditRefusal(tx, input);
   const { kind, is_new: isNew, entry, ...rest } = row;
   if (kind !== "credit")
     throw new GatewayError("conflict", "The reference belongs to another ledger entry.");

@@ -91,4 +91,27 @@ describe("a credit line", () => {
     await expect.poll(async () => (await balance()).held).toBe("0");
     expect(await verifyLedger(world.gateway.database)).toEqual([]);
   });
+
+  it("BILL-23: credit that no account can hold is refused by its field, and nothing is written", async () => {
+    const { database, admin } = world.gateway;
+    // The books do not add up any more: this test is the last.
+    await database.query("update ledger_accounts set credits_nano = $2 where workspace_id = $1", [
+      world.home.id,
+      8n * 10n ** 18n - 10n ** 9n,
+    ]);
+    const add = (amount: string, key: string) =>
+      admin("POST", `${path}/credits`, { amount }, { "idempotency-key": key });
+    const refused = await add("1.000000001", "too much");
+    expect([...codeOf(refused), refused.json.error.param]).toEqual([
+      400,
+      "invalid_value",
+      "amount",
+    ]);
+    expect((await add("1", "just fits")).status).toBe(201);
+    expect(codeOf(await add("10000000", "one more"))).toEqual([400, "invalid_value"]);
+    expect((await add("1", "just fits")).status).toBe(200);
+    world.must(await setLine("1000000000"));
+    expect(Number((await balance()).available)).toBeGreaterThan(8_999_999_000);
+    expect(await callOutcome()).toBe(200);
+  });
 });

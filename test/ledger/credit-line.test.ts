@@ -1,6 +1,6 @@
 /** Workspaces that are not prepaid: how far below zero they may go, for text calls and for holds alike. */
 import { expect, it } from "vitest";
-import { settleIn } from "../../src/ledger/index.ts";
+import { creditIn, settleIn } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
@@ -57,6 +57,42 @@ describeDatabase("a credit line", (open) => {
       });
     await ledger.close();
     expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("beside all credits that an account can have, it is within every sum of the ledger", async () => {
+    const database = await open();
+    const ledger = await setUp(database);
+    const [creditsMax, lineMax] = [8n * 10n ** 18n, 10n ** 18n];
+    await setLine(database, lineMax);
+    await database.query("update ledger_accounts set credits_nano = $1", [creditsMax - 5n]);
+    const credit = (reference: string, amountNano: bigint) =>
+      database.transaction((tx) => creditIn(tx, { workspaceId: "w", amountNano, reference }));
+    const refusal = { code: "invalid_value", status: 400, param: "amount" };
+    await expect(credit("a", 6n)).rejects.toMatchObject({
+      ...refusal,
+      message: expect.stringContaining("at most $8000000000 together"),
+    });
+    expect(await credit("a", 5n)).toMatchObject({ outcome: "credited" });
+    await expect(credit("b", 1n)).rejects.toMatchObject(refusal);
+    expect(await credit("a", 5n)).toMatchObject({ outcome: "already_credited" });
+    await expect(credit("c", 10n ** 16n)).rejects.toMatchObject(refusal);
+    // Both ways of letting a call in, and what is read, add up the most that there may be.
+    const calls = new OpenCalls(ledger);
+    expect(await calls.begin(text("r", 10n ** 16n))).toBe("reserved");
+    expect(await reserveOne(database, task("t", 10n ** 16n))).toBe("reserved");
+    await calls.end("r", 10n ** 16n);
+    await settleIn(database, { id: "t", workspaceId: "w" }, 10n ** 16n);
+    await expect
+      .poll(() => ledger.balance("w"))
+      .toMatchObject({
+        creditsNano: creditsMax,
+        heldNano: 0n,
+        availableNano: creditsMax + lineMax - 2n * 10n ** 16n,
+      });
+    // What is above it, as it might have come before there was a limit, may be taken back.
+    await database.query("update ledger_accounts set credits_nano = $1", [creditsMax + 9n]);
+    expect(await credit("d", -1n)).toMatchObject({ outcome: "credited" });
+    await ledger.close();
   });
 
   it("without limit, caps alone stop calls", async () => {

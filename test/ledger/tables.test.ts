@@ -337,5 +337,14 @@ describeDatabase("ledger tables", (open) => {
       /never changed/,
     );
     await expect(database.query("delete from ledger_entries")).rejects.toThrow(/never changed/);
+    for (const sql of [
+      "truncate ledger_entries",
+      "truncate only ledger_entries restart identity cascade",
+      "truncate usage_days, ledger_entries",
+    ])
+      await expect(database.query(sql)).rejects.toThrow(/never changed/);
+    expect(await database.query("select amount_nano from ledger_entries")).toEqual([
+      { amount_nano: 5n },
+    ]);
   });
 });

@@ -58,7 +58,8 @@ const creditBody = strict({
   amount: Type.String({
     pattern: String.raw`^-?\d{1,8}(\.\d{1,9})?$`,
     description:
-      "Decimal USD, at most 10000000. Below 0 it takes credit back, at most what was credited in all; " +
+      "Decimal USD, at most 10000000; all credits of a workspace together are at most 8000000000. " +
+      "Below 0 it takes credit back, at most what was credited in all; " +
       "`available` may then be negative, and calls are refused until it is above 0 again.",
     examples: ["25.00", "-5.00"],
   }),
