@@ -30,6 +30,10 @@ describeDatabase("heads of many workspaces", (open) => {
        from generate_series(1, 20000) n`,
       [workspaces],
     );
+    await database.query(
+      `insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4)
+       values ('ws_8', 'key_8', 'k', 'k', 'p', 'abcd')`,
+    );
     await database.query("analyze");
   });
 
@@ -73,5 +77,15 @@ describeDatabase("heads of many workspaces", (open) => {
     expect(await found(all)).toMatchObject({ rows: 20, isAsked: true });
     const elsewhere = { visibility: ofOne, equal: { key_id: "key_9" } };
     expect(await found(elsewhere)).toMatchObject({ rows: 0 });
+  });
+
+  it("T86: the calls of a key are looked for in its workspace alone, whoever asks, by time and by cost", async () => {
+    const ofKey = { visibility: seesEverything, equal: { key_id: "key_8" } };
+    const from = new Date(Date.now() - 86_400_000);
+    for (const filter of [ofKey, { ...ofKey, sort: "cost" as const, from }])
+      expect(await found(filter)).toEqual({ rows: 20, isWhole: false, isAsked: true });
+    // Of a workspace that the asker does not see, nothing is narrowed and nothing found.
+    const foreign = { ...ofKey, visibility: ofOne };
+    expect(await found(foreign)).toMatchObject({ rows: 0 });
   });
 });

@@ -9,6 +9,7 @@ import { requestTrail, type Bind } from "./trails.ts";
 import {
   idBounds,
   nameOf,
+  ofKeysWorkspace,
   readNames,
   scanEnd,
   type NamePage,
@@ -60,10 +61,11 @@ function behind(cursor: string): (bind: Bind) => string {
 /** A page of the calls somebody sees, the dearest first. @throws GatewayError `invalid_value` (limit, cursor, from) */
 export async function listDearest(
   database: Queryable,
-  { cursor, ...filter }: TrailFilter,
+  { cursor, ...asked }: TrailFilter,
 ): Promise<NamePage> {
-  const limit = pageLimit(filter.limit);
-  checkPeriod(filter);
+  const limit = pageLimit(asked.limit);
+  checkPeriod(asked);
+  const filter = await ofKeysWorkspace(database, asked);
   const after = cursor === undefined ? [] : [behind(cursor)];
   const end = await scanEnd(database, requestTrail, filter);
   const { low, high } = idBounds(filter);

@@ -10,6 +10,7 @@ import {
   idBounds,
   listVisible,
   nearMs,
+  ofKeysWorkspace,
   partOf,
   readNames,
   scanEnd,
@@ -71,7 +72,7 @@ export async function findNeighbours(
   { sort, ...given }: RequestFilter,
 ): Promise<Neighbours> {
   const name = await findVisible(database, requestTrail, id, given.visibility);
-  const filter = { ...given, cursor: undefined, limit: 1 };
+  const filter = await ofKeysWorkspace(database, { ...given, cursor: undefined, limit: 1 });
   const part = partOf(id) ?? "";
   if (sort === "cost")
     return besideByCost(database, filter, { costNano: await costOf(database, name), part });

@@ -73,6 +73,24 @@ function scopeParams(visibility: Visibility): unknown[] {
   return [userId, everything, whole, own];
 }
 
+/**
+ * The filter with the workspace of the key that it names, where somebody sees that: what a key made is nowhere else, and keys stay.
+ * Of every workspace each row of the log would be looked at.
+ */
+export async function ofKeysWorkspace<Filter extends TrailFilter>(
+  database: Queryable,
+  filter: Filter,
+): Promise<Filter> {
+  const keyId = filter.equal?.["key_id"];
+  if (keyId === undefined || filter.workspaceId !== undefined) return filter;
+  const rows = await database.query<{ id: string }>(
+    `select w.workspace_id as id from ${scope}
+     where w.workspace_id in (select k.workspace_id from api_keys k where k.id = $5) and ($1::text is null or true) limit 2`,
+    [...scopeParams(filter.visibility), keyId],
+  );
+  return rows.length === 1 ? { ...filter, workspaceId: rows[0]!.id } : filter;
+}
+
 /** Ids without their prefixes: from `low` on, before `high`. */
 export interface Bounds {
   readonly low: string;
@@ -201,9 +219,10 @@ function nearLow({ low, high }: { readonly low: string; readonly high: string })
 export async function listVisible(
   database: Queryable,
   trail: Trail,
-  filter: TrailFilter,
+  asked: TrailFilter,
 ): Promise<NamePage> {
-  const limit = pageLimit(filter.limit);
+  const limit = pageLimit(asked.limit);
+  const filter = await ofKeysWorkspace(database, asked);
   const rare = filter.rare ?? [];
   const end = rare.length === 0 ? undefined : await scanEnd(database, trail, filter);
   const bounds = idBounds(filter);
