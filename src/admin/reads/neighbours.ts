@@ -31,7 +31,7 @@ const oldestFirst = { inside: "x.id", outside: "split_part(n.id, '_', 2)" };
 /** The first part of an id behind the one with this part: ids have one length. */
 const behind = (part: string): string => `${part}0`;
 
-/** The call after one in time: of the next days first, as a page is looked for; null: none. */
+/** The call after one in time: of the next day and days first, as a page is looked for; null: none. */
 async function newerThan(
   database: Queryable,
   filter: TrailFilter,
@@ -44,8 +44,8 @@ async function newerThan(
       ? undefined
       : await scanEnd(database, requestTrail, filter, { low, high: end, way: "up" });
   const high = scan === undefined ? end : behind(scan.part);
-  const near = idTime((idMs(low) ?? 0) + nearMs);
-  for (const bound of near < high ? [near, high] : [high]) {
+  const near = nearMs.map((ms) => idTime((idMs(low) ?? 0) + ms));
+  for (const bound of [...near.filter((one) => one < high), high]) {
     const wanted = { low, high: bound, most: 1, order: oldestFirst };
     const [row] = await readNames(database, requestTrail, filter, wanted);
     if (row !== undefined) return row.id;

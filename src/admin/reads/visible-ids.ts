@@ -205,14 +205,17 @@ export function readNames(
   );
 }
 
-/** A page is looked for in so many days first, and in all of them where they have too few. */
-export const nearMs = 8 * 24 * 3_600_000;
+/**
+ * A page is looked for in the nearest day first, then in so many, and in all of them where they have too few: of each workspace that
+ * is seen each part of the log between is looked at, though most have nothing there.
+ */
+export const nearMs = [1, 8].map((days) => days * 24 * 3_600_000);
 
-/** Where the near days before `high` begin, if not before `low`. */
-function nearLow({ low, high }: { readonly low: string; readonly high: string }): string {
-  const end = high === newest ? Date.now() : idMs(high);
-  const near = idTime((end ?? 0) - nearMs);
-  return near > low ? near : low;
+/** Where each of the near times before `high` begins, if not before `low`; `low` itself last. */
+function nearLows({ low, high }: { readonly low: string; readonly high: string }): string[] {
+  const end = (high === newest ? Date.now() : idMs(high)) ?? 0;
+  const near = nearMs.map((ms) => idTime(Math.max(0, end - ms)));
+  return [...near.filter((one) => one > low), low];
 }
 
 /** A page of the ids somebody sees. @throws GatewayError `invalid_value` (limit, cursor) */
@@ -227,9 +230,11 @@ export async function listVisible(
   const end = rare.length === 0 ? undefined : await scanEnd(database, trail, filter);
   const bounds = idBounds(filter);
   const all = { low: end?.part ?? bounds.low, high: bounds.high, most: limit + 1 };
-  const low = trail.inParts === true ? nearLow(all) : all.low;
-  let rows = await readNames(database, trail, filter, { ...all, low });
-  if (rows.length <= limit && low !== all.low) rows = await readNames(database, trail, filter, all);
+  let rows: NameRow[] = [];
+  for (const low of trail.inParts === true ? nearLows(all) : [all.low]) {
+    rows = await readNames(database, trail, filter, { ...all, low });
+    if (rows.length > limit) break;
+  }
   const names = rows.slice(0, limit).map(nameOf);
   if (rows.length > limit)
     return { names, nextCursor: names.at(-1)!.id, scannedTo: end?.at ?? null };
