@@ -31,8 +31,8 @@ describeDatabase("heads of many workspaces", (open) => {
       [workspaces],
     );
     await database.query(
-      `insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4)
-       values ('ws_8', 'key_8', 'k', 'k', 'p', 'abcd')`,
+      `insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4, created_by)
+       values ('ws_8', 'key_8', 'k', 'k', 'p', 'abcd', 'user_8')`,
     );
     await database.query("analyze");
   });
@@ -77,6 +77,16 @@ describeDatabase("heads of many workspaces", (open) => {
     expect(await found(all)).toMatchObject({ rows: 20, isAsked: true });
     const elsewhere = { visibility: ofOne, equal: { key_id: "key_9" } };
     expect(await found(elsewhere)).toMatchObject({ rows: 0 });
+  });
+
+  it("T86: a page of all workspaces, or of what a member's keys did, does not read all heads for each part of the log", async () => {
+    // A row each second, of one workspace after the other: some minutes have few rows of each, and so have a day's of many workspaces.
+    const minutes = { limit: 5, from: new Date(Date.now() - 900_000) };
+    const all = { visibility: seesEverything, equal: { status: "failed,expired" }, ...minutes };
+    expect(await found(all)).toEqual({ rows: 5, isWhole: false, isAsked: true });
+    const own = { ...ofOne, workspaceIds: [], ownWorkspaceIds: ["ws_8"], userId: "user_8" };
+    const wanted = { visibility: own, ...minutes };
+    expect(await found(wanted)).toEqual({ rows: 5, isWhole: false, isAsked: true });
   });
 
   it("T86: the calls of a key are looked for in its workspace alone, whoever asks, by time and by cost", async () => {

@@ -16,25 +16,30 @@ export interface Trail {
 }
 
 /** True where the log's row `x` is of user `user`, an expression: a key of theirs made it. */
-const ofUser = (user: string): string =>
-  `((x.workspace_id, x.key_id) in (select k.workspace_id, k.id from api_keys k where k.created_by = ${user})
-    or x.head in (select h.id from request_heads h
-      join api_keys k on k.workspace_id = h.workspace_id and k.id = h.key_id where k.created_by = ${user}))`;
+const ofUser = (user: string): string => {
+  const key = (id: string): string =>
+    `api_keys k where k.workspace_id = x.workspace_id and k.id = ${id} and k.created_by = ${user}`;
+  return `(exists (select from ${key("x.key_id")}) or exists (select from request_heads h
+    join api_keys k on k.workspace_id = h.workspace_id and k.id = h.key_id
+    where h.workspace_id = x.workspace_id and h.id = x.head and k.created_by = ${user}))`;
+};
 
 const inRow = (column: string, value: string): string => `x.${column} = ${value}`;
 
 /**
- * The heads that have something, of the workspaces that are looked through: those of all others may be many times as many. Takes the
+ * True where the head of row `x` has something. For each part of the log the planner chooses between a look by the key for each row,
+ * and one at all heads: those of the workspaces that are looked through, because others may have many times as many. Takes the
  * parameters $2 to $5 of a page (visible-ids.ts).
  */
-const headsWith = (condition: string): string =>
-  `select h.id from request_heads h
-    where ($2::boolean or h.workspace_id = any($3::text[]) or h.workspace_id = any($4::text[]))
-      and ($5::text is null or h.workspace_id = $5) and ${condition}`;
+const headHas = (condition: string): string =>
+  `exists (select from request_heads h where h.workspace_id = x.workspace_id and h.id = x.head
+    and ($2::boolean or h.workspace_id = any($3::text[]) or h.workspace_id = any($4::text[]))
+    and ($5::text is null or h.workspace_id = $5) and ${condition})`;
 
 /**
- * Of the log only rows are walked, in their order and no further than the page goes; what their heads tell is asked of all heads
- * at once. A join of both, as in the view `request_log`, is estimated wrongly and would read a workspace whole.
+ * Of the log only rows are walked, in their order and no further than the page goes. A join with heads, as in the view `request_log`,
+ * is estimated wrongly and would read a workspace whole. `head in (select ...)` would read all heads for each part, and where
+ * most of very many have what is asked for, once for each row.
  */
 export const requestTrail: Trail = {
   table: "requests",
@@ -42,8 +47,7 @@ export const requestTrail: Trail = {
   what: "request",
   inParts: true,
   mine: ofUser("$1"),
-  equal: (column, value) =>
-    `(${inRow(column, value)} or x.head in (${headsWith(`h.${column} = ${value}`)}))`,
+  equal: (column, value) => `(${inRow(column, value)} or ${headHas(`h.${column} = ${value}`)})`,
 };
 
 export const taskTrail: Trail = {
@@ -76,7 +80,7 @@ export const requestConditions = {
   attempted_provider: (value: string) => (bind: Bind) => {
     const provider = bind(value);
     return `(exists (select from json_array_elements(x.attempts) a where a ->> 'provider' = ${provider})
-      or x.head in (${headsWith(`h.attempt ->> 'provider' = ${provider}`)}))`;
+      or ${headHas(`h.attempt ->> 'provider' = ${provider}`)})`;
   },
   http_status: (value: number) => (bind: Bind) =>
     requestTrail.equal("http_status", `${bind(value)}::integer`),
@@ -92,7 +96,7 @@ export const requestConditions = {
     const like = bind(`%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
     const code = "explanation ->> 'error'";
     return `(x.error_message ilike ${like} or x.${code} ilike ${like}
-      or x.head in (${headsWith(`h.${code} ilike ${like}`)}))`;
+      or ${headHas(`h.${code} ilike ${like}`)})`;
   },
   changed: (isChanged: boolean) => () =>
     `coalesce(json_array_length(x.dropped), 0) ${isChanged ? ">" : "="} 0`,
