@@ -239,16 +239,17 @@ class Parts {
     const low = this.#bind(idTime(span.from.getTime() - clockSlackMs));
     const high = this.#bind(idTime(span.to.getTime() + clockSlackMs));
     const first = this.#bind(idTime(span.from.getTime() - callMsMax));
+    // The bounds of each kind of id as they are, so that a plan has only the parts between them.
+    const freeOfKind = (prefix: string): string => `
+          select r.workspace_id, r.id from requests r where r.workspace_id = w.id and r.id >= '${prefix}' || ${low}::text
+            and r.id < '${prefix}' || ${high}::text and r.cost_nano = 0 and ${this.#within("r.created_at", span)}`;
     const tables = callsSql({
       name,
       charges: `(select ${chargeColumns} from ledger_entries e
         where e.kind = 'charge' and ${this.#within("e.created_at", span)} and ${this.#near("e.workspace_id")} offset 0)`,
       free: `(
         select n.workspace_id, n.id as log_id from workspaces w
-        cross join (values ('req_'), ('task_')) p (prefix)
-        cross join lateral (
-          select r.workspace_id, r.id from requests r where r.workspace_id = w.id and ${idsWithin(low, high)("r.id")} and r.id >= p.prefix || ${low}
-            and r.id < p.prefix || ${high} and r.cost_nano = 0 and ${this.#within("r.created_at", span)} offset 0) n
+        cross join lateral (${["req_", "task_"].map(freeOfKind).join(" union all ")} offset 0) n
         where ${this.#near("w.id")} and ${firstChargeOf("n.workspace_id", "n.id")} is null)`,
       log: idsWithin(first, high),
       tagged: this.#tagged,
