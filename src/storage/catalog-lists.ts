@@ -45,7 +45,13 @@ export async function catalogList(database: Queryable): Promise<string | undefin
   return row?.list;
 }
 
-/** Adds a list and puts it in force, within the caller's transaction. Two at once wait for each other. */
+/**
+ * So many of the newest lists are kept, a megabyte of text and 170 kB of the disk each, and the one in force. Nothing else refers to a list: what calls cost is in the
+ * ledger.
+ */
+const keptMax = 100;
+
+/** Adds a list and puts it in force, within the caller's transaction; the oldest go. Two at once wait for each other. */
 export async function addCatalogList(
   tx: Queryable,
   signals: Database["signals"],
@@ -58,6 +64,12 @@ export async function addCatalogList(
     [input.createdAt, input.source, input.models, input.list],
   );
   const { version } = row!;
+  // Before the new one is in force: the one that it replaces can be gone back to.
+  await tx.query(
+    `delete from catalog_lists where version <= $1
+       and version not in (select version from catalog_list_in_force)`,
+    [version - keptMax],
+  );
   await useCatalogList(tx, signals, version);
   return version;
 }
@@ -68,13 +80,14 @@ export async function useCatalogList(
   signals: Database["signals"],
   version: number,
 ): Promise<boolean> {
-  const rows = await tx.query(
-    `insert into catalog_list_in_force (version)
-     select $1::integer where $1 = 0 or exists (select 1 from catalog_lists where version = $1)
-     on conflict (only_row) do update set version = excluded.version returning version`,
+  // It stays until this is committed: one that is added meanwhile waits, and then knows that it is in force.
+  const list = "select version from catalog_lists where version = $1 for key share";
+  if (version !== shippedVersion && (await tx.query(list, [version])).length === 0) return false;
+  await tx.query(
+    `insert into catalog_list_in_force (version) values ($1)
+     on conflict (only_row) do update set version = excluded.version`,
     [version],
   );
-  if (rows.length === 0) return false;
   await signals.publish(channel, String(version), tx);
   return true;
 }

@@ -210,7 +210,7 @@ const update = route({
   summary: "Take over a newer list of models",
   description:
     "A list with a price that is wrong, half missing, negative or absurd is refused as a whole. Only models of vendors that " +
-    "have a preset are taken, and never an address. A list that changes nothing is not kept.",
+    "have a preset are taken, and never an address. A list that changes nothing is not kept; of the others the newest 100 are.",
   action: "catalog.change",
   body: updateBody,
   example: { source: "https://models.dev/api.json", list: "{}", dry_run: true },
