@@ -46,8 +46,8 @@ export async function catalogList(database: Queryable): Promise<string | undefin
 }
 
 /**
- * So many of the newest lists are kept, a megabyte of text and 170 kB of the disk each, and the one in force. Nothing else refers to a list: what calls cost is in the
- * ledger.
+ * So many of the newest lists are kept, a megabyte of text and 170 kB of the disk each, and the one in force. Nothing else refers to
+ * a list: what calls cost is in the ledger.
  */
 const keptMax = 100;
 
