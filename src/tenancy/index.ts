@@ -130,7 +130,13 @@ export {
 export { parseCreditLine, renderCreditLine, unlimited } from "./credit-line.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
 export { addressText, changeUser, createUser, emailsOf, getUser } from "./users.ts";
-export { seesEverything, visibilityParams, whereVisible, type Visibility } from "./visibility.ts";
+export {
+  seesEverything,
+  visibilityParams,
+  whereVisible,
+  workspaceOfKey,
+  type Visibility,
+} from "./visibility.ts";
 export {
   changeWorkspace,
   createWorkspace,

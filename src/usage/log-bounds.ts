@@ -42,15 +42,20 @@ const lowOf = (names: readonly string[], more = ""): string => {
 
 const pending = oldestSql("select id from usage_pending");
 const unattributed = oldestSql("select id from usage_unattributed");
-const newEntries = oldestSql(`
+
+/** Whether a workspace is asked for; without parameter all are. */
+const isAsked = (workspace: string): string =>
+  `($1::text[] is null or ${workspace} = any($1::text[]))`;
+const newEntries = `
   select x.reference as id from ledger_accounts a left join usage_folds f on f.workspace_id = a.workspace_id
   cross join lateral (select e.reference, e.kind from ledger_entries e where e.workspace_id = a.workspace_id
     and e.entry > 0 and e.entry > coalesce(f.entry, 0) order by e.entry limit ${waitingMax + 1}) x
-  where x.kind = 'charge'`);
+  where x.kind = 'charge' and ${isAsked("a.workspace_id")}`;
 
 const lowSql = `
   select ${lowOf(["p", "u", "e"])} as low, (select id_time from request_log_start) as start
-  from ${pending} p, ${unattributed} u, ${newEntries} e`;
+  from ${oldestSql(`select id from usage_pending where ${isAsked("workspace_id")}`)} p,
+    ${oldestSql(`select id from usage_unattributed where ${isAsked("workspace_id")}`)} u, ${oldestSql(newEntries)} e`;
 
 const waitingSql = `
   select ${lowOf(["p", "u"], ", $1::text")} as low from ${pending} p, ${unattributed} u`;
@@ -63,8 +68,13 @@ interface LogBounds {
   readonly startMs: number | undefined;
 }
 
-export async function logBounds(database: Queryable): Promise<LogBounds> {
-  const [row] = await database.query<{ low: string; start: string | null }>(lowSql, []);
+/** Of what is not in the sums of some workspaces; undefined: of all. */
+export async function logBounds(
+  database: Queryable,
+  workspaceIds?: readonly string[],
+): Promise<LogBounds> {
+  const params = [workspaceIds ?? null];
+  const [row] = await database.query<{ low: string; start: string | null }>(lowSql, params);
   return { low: row?.low ?? "", startMs: row?.start == null ? undefined : idMs(row.start) };
 }
 

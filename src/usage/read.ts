@@ -7,7 +7,7 @@ import { GatewayError } from "../base/errors.ts";
 import type { Granularity, UsageGroup } from "../base/management.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
-import type { Visibility } from "../tenancy/index.ts";
+import { workspaceOfKey, type Visibility } from "../tenancy/index.ts";
 import { percentilesOf } from "./histogram.ts";
 import { logBounds } from "./log-bounds.ts";
 import { partsSql, type Bind, type WantedTag } from "./parts.ts";
@@ -130,10 +130,29 @@ function wholeHours({ from, to }: Pick<UsageFilter, "from" | "to">, startMs: num
   return { from: begun(from, Math.floor), to: begun(to, Math.ceil) };
 }
 
+/** What calls must have, with the workspace of the key that is asked for: else every workspace would be looked at. */
+async function ofKeysWorkspace(
+  database: Queryable,
+  { equal = {}, visibility }: UsageFilter,
+): Promise<UsageFilter["equal"]> {
+  const { key_id: keyId, workspace_id: workspaceId } = equal;
+  if (keyId === undefined || workspaceId !== undefined) return equal;
+  return { ...equal, workspace_id: await workspaceOfKey(database, keyId, visibility) };
+}
+
+/** The workspaces of which something may be told; undefined: all. */
+function workspacesOf({ equal = {}, visibility }: UsageFilter): readonly string[] | undefined {
+  const { workspace_id: one } = equal;
+  if (visibility.everything) return one === undefined ? undefined : [one];
+  const seen = [...visibility.workspaceIds, ...visibility.ownWorkspaceIds];
+  return one === undefined ? seen : seen.filter((id) => id === one);
+}
+
 /** Rows in the order of time, the dearest of each period first. @throws GatewayError `invalid_value` for too many */
-export async function readUsage(database: Queryable, filter: UsageFilter): Promise<object[]> {
-  if (filter.to <= earliest || filter.from >= latest) return [];
-  const { low, startMs } = await logBounds(database);
+export async function readUsage(database: Queryable, asked: UsageFilter): Promise<object[]> {
+  if (asked.to <= earliest || asked.from >= latest) return [];
+  const filter = { ...asked, equal: await ofKeysWorkspace(database, asked) };
+  const { low, startMs } = await logBounds(database, workspacesOf(filter));
   const { sql, params } = usageSql({ ...filter, ...wholeHours(filter, startMs) }, low);
   const rows = await database.query<UsageRow>(sql, params);
   if (rows.length > usageRowsMax) {

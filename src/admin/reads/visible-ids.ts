@@ -10,6 +10,7 @@ import {
   onlyRow,
   pageLimit,
   visibilityParams,
+  workspaceOfKey,
   type PageRequest,
   type Visibility,
 } from "../../tenancy/index.ts";
@@ -73,22 +74,14 @@ function scopeParams(visibility: Visibility): unknown[] {
   return [userId, everything, whole, own];
 }
 
-/**
- * The filter with the workspace of the key that it names, where somebody sees that: what a key made is nowhere else, and keys stay.
- * Of every workspace each row of the log would be looked at.
- */
+/** The filter with the workspace of the key that it names: else each row of every workspace would be looked at. */
 export async function ofKeysWorkspace<Filter extends TrailFilter>(
   database: Queryable,
   filter: Filter,
 ): Promise<Filter> {
   const keyId = filter.equal?.["key_id"];
   if (keyId === undefined || filter.workspaceId !== undefined) return filter;
-  const rows = await database.query<{ id: string }>(
-    `select w.workspace_id as id from ${scope}
-     where w.workspace_id in (select k.workspace_id from api_keys k where k.id = $5) and ($1::text is null or true) limit 2`,
-    [...scopeParams(filter.visibility), keyId],
-  );
-  return rows.length === 1 ? { ...filter, workspaceId: rows[0]!.id } : filter;
+  return { ...filter, workspaceId: await workspaceOfKey(database, keyId, filter.visibility) };
 }
 
 /** Ids without their prefixes: from `low` on, before `high`. */

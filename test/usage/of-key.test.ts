@@ -1,0 +1,72 @@
+/** Usage of a key, or of what somebody sees of few workspaces, looks at the accounts of those, however many there are (T86). */
+import { beforeAll, expect, it } from "vitest";
+import type { Database, Queryable } from "../../src/storage/index.ts";
+import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
+import { readUsage, type UsageFilter } from "../../src/usage/index.ts";
+import { describeDatabase } from "../support/postgres.ts";
+import { planOf } from "../support/query-plan.ts";
+import { seedCalls, seedId } from "../support/seed/calls.ts";
+
+const end = new Date("2026-11-20T00:00:00Z");
+const workspaces = 200;
+const size = { requests: 2_000, days: 2, keys: 400, models: 5, members: 200, providers: 2 };
+
+describeDatabase("usage of many workspaces", (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+    await seedCalls(database, { ...size, workspaces, end });
+  });
+
+  /** What is answered, and of how many accounts the plans make ready to read at most. */
+  async function asked(filter: Pick<UsageFilter, "visibility" | "equal">) {
+    let accounts = 0;
+    const spy: Queryable = {
+      async query(sql, params, options) {
+        if (sql.includes("ledger_accounts"))
+          for (const node of await planOf(database, sql, params))
+            if (node["Relation Name"] === "ledger_accounts")
+              accounts = Math.max(accounts, node["Plan Rows"]);
+        return database.query(sql, params, options);
+      },
+    };
+    const from = new Date(end.getTime() - size.days * 86_400_000);
+    const period = { from, to: end, granularity: "day" as const, groupBy: "model" as const };
+    return { rows: await readUsage(spy, { ...filter, ...period }), accounts };
+  }
+
+  const keyOf = async (): Promise<{ id: string; workspace_id: string }> => {
+    const [key] = await database.query<{ id: string; workspace_id: string }>(
+      `select key_id as id, workspace_id from ledger_entries where kind = 'charge' order by entry limit 1`,
+    );
+    return key!;
+  };
+
+  it("T86: a key's is in its workspace, also for who sees everything", async () => {
+    const key = await keyOf();
+    const given = { visibility: seesEverything, equal: { key_id: key.id } };
+    const { rows, accounts } = await asked(given);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(accounts).toBe(1);
+    // The same rows as where it is said, and none where the workspace is not seen.
+    const said = { ...given, equal: { key_id: key.id, workspace_id: key.workspace_id } };
+    expect((await asked(said)).rows).toEqual(rows);
+    const elsewhere = { ...given, equal: { key_id: key.id, workspace_id: "ws_elsewhere" } };
+    expect((await asked(elsewhere)).rows).toEqual([]);
+    const strangers: Visibility = {
+      ...seesEverything,
+      everything: false,
+      workspaceIds: ["ws_elsewhere"],
+    };
+    expect((await asked({ ...given, visibility: strangers })).rows).toEqual([]);
+  });
+
+  it("T86: who sees one workspace asks of the sums of that one how far they are", async () => {
+    const one = seedId.workspace(7);
+    const visibility = { ...seesEverything, everything: false, workspaceIds: [one] };
+    const { rows, accounts } = await asked({ visibility });
+    expect(rows.length).toBeGreaterThan(0);
+    expect(accounts).toBe(1);
+    expect((await asked({ visibility: seesEverything })).accounts).toBe(workspaces);
+  });
+});
