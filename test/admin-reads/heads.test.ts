@@ -89,6 +89,22 @@ describeDatabase("heads of many workspaces", (open) => {
     expect(await found(wanted)).toEqual({ rows: 5, isWhole: false, isAsked: true });
   });
 
+  it("T86: where a page with rare filters ends is looked for in the index: rows that are passed over are not read", async () => {
+    const scans: string[] = [];
+    const spy: Queryable = {
+      async query(sql, params, options) {
+        if (sql.includes("with seen"))
+          for (const node of await planOf(database, sql, params))
+            if (node["Plan Rows"] > 100 && node["Relation Name"]?.startsWith("requests") === true)
+              scans.push(node["Node Type"]);
+        return database.query(sql, params, options);
+      },
+    };
+    const rare = [requestConditions.error_code("upstream_unavailable")];
+    await listRequestHeadlines(spy, { visibility: ofOne, rare });
+    expect(scans).toEqual(["Index Only Scan"]);
+  });
+
   it("T86: the calls of a key are looked for in its workspace alone, whoever asks, by time and by cost", async () => {
     const ofKey = { visibility: seesEverything, equal: { key_id: "key_8" } };
     const from = new Date(Date.now() - 86_400_000);

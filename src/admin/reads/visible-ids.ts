@@ -126,19 +126,21 @@ export async function scanEnd(
   const only =
     filter.workspaceId === undefined ? "" : `where w.workspace_id = ${bind(filter.workspaceId)}`;
   const [end] = await database.query<ScanEnd>(
-    `with seen as materialized (select w.workspace_id from ${scope} ${only})
-     select split_part(n.id, '_', 2) as part, n.created_at as at from seen w
-     cross join lateral (${trail.prefixes
+    `with seen as materialized (select w.workspace_id from ${scope} ${only}),
+     last as (select n.* from seen w cross join lateral (${trail.prefixes
        .map(
          (prefix) => `(
-       select x.id, x.created_at from ${trail.table} x
+       select x.workspace_id, x.id from ${trail.table} x
        where x.workspace_id = w.workspace_id and x.id >= ${bind(prefix + low)} and x.id < ${bind(prefix + high)}
          and ($1::text is null or true)
        order by x.id ${order}
        offset (select greatest(${lookedAtMin}, ${lookedAtMax} / count(*)) - 1 from seen) limit 1)`,
        )
        .join(" union all ")}
-     ) n order by 1 ${order} limit 1`,
+     ) n order by split_part(n.id, '_', 2) ${order} limit 1)
+     -- The rows that are passed over are read from the index alone.
+     select split_part(e.id, '_', 2) as part,
+       (select x.created_at from ${trail.table} x where x.workspace_id = e.workspace_id and x.id = e.id) as at from last e`,
     params,
   );
   return end;
