@@ -28,18 +28,27 @@ export function nextTarget(
   );
 }
 
+/** Who has taken a job. */
+export interface TakenTarget extends KeyedCandidate {
+  /** The key that it was asked with is not configured any more: this one may be of an account that does not know the job. */
+  readonly isOtherKey: boolean;
+}
+
 /**
- * Who has taken the job, with the key it was asked with (T84), though it was removed since; undefined where the configuration
- * does not have it any more.
+ * Who has taken the job, with the key it was asked with (T84), though it was removed since; where the configuration does not
+ * have that key any more, with another one of the provider. Undefined where it does not have the provider.
  */
-export function takenTarget({ catalog }: TaskServices, job: Job): KeyedCandidate | undefined {
+export function takenTarget({ catalog, health }: TaskServices, job: Job): TakenTarget | undefined {
   const { providers, retired = providers } = catalog();
   for (const known of [providers, retired]) {
     const candidate = mediaCandidate({ providers: known }, offerOf(job), job.kind);
     const credential = candidate?.provider.credentials.find(({ id }) => id === job.credential);
-    if (candidate && credential) return { ...candidate, credential };
+    if (candidate && credential) return { ...candidate, credential, isOtherKey: false };
   }
-  return undefined;
+  const candidate = mediaCandidate({ providers }, offerOf(job), job.kind);
+  if (candidate === undefined) return undefined;
+  const credential = health.credential(candidate.offer, candidate.provider);
+  return { ...candidate, credential, isOtherKey: true };
 }
 
 /** The largest answer of a vendor that speaks about a job and brings no pictures along. */

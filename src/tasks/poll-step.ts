@@ -29,20 +29,13 @@ type Answer =
 /** Asks the vendor once, and writes down what it says; a job that is still not done at its deadline has expired. */
 export async function pollStep(services: TaskServices, job: Job): Promise<void> {
   const target = takenTarget(services, job);
-  if (!target) {
-    const { id, provider, credential } = job;
-    if (services.pollTroubles.isNews(`${provider} ${credential} unknown`))
-      services.log.warn(
-        { task: id, provider, credential },
-        "the provider or key of running tasks is not configured any more; they are waited for until their deadlines",
-      );
-    return later(services, job, slowestPollMs);
-  }
+  if (!target) return waitUnasked(services, job);
   await services.at("poll.begin");
   const answer = await poll(services, job, target);
   traceAsked(job, target, answer);
   await services.at("poll.answered");
   tell(services, job, answer);
+  if (target.isOtherKey && unseen.includes(answer.state)) return waitUnasked(services, job);
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
@@ -69,6 +62,20 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
     default:
       return later(services, job, pauseMs(services, job, target.dialect), noMisses);
   }
+}
+
+/** What a key answers that may not see the job. */
+const unseen: readonly Answer["state"][] = ["missing", "refused"];
+
+/** Nobody can be asked about the job: its key or its provider may be configured again. */
+function waitUnasked(services: TaskServices, job: Job): Promise<void> {
+  const { id, provider, credential } = job;
+  if (services.pollTroubles.isNews(`${provider} ${credential} unknown`))
+    services.log.warn(
+      { task: id, provider, credential },
+      "the provider or key of running tasks is not configured any more; they are waited for until their deadlines",
+    );
+  return later(services, job, slowestPollMs);
 }
 
 /** What a poll writes that the vendor has answered. */

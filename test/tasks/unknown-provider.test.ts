@@ -1,8 +1,11 @@
 /** Gateways with different configurations on one database: who takes the poll of a provider that only some know. docs/tasks.md. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { cancelTask } from "../../src/tasks/cancel.ts";
 import type { TaskServices } from "../../src/tasks/engine.ts";
 import { findDue, othersMs } from "../../src/tasks/lease.ts";
-import { clock, running, useWorld } from "./steps-support.ts";
+import { pollStep } from "../../src/tasks/poll-step.ts";
+import { clock, dollar, rowOf, running, useWorld } from "./steps-support.ts";
+import { says } from "./support.ts";
 
 const world = useWorld();
 
@@ -46,4 +49,43 @@ it("a poll is left to the gateways that know its provider and key, until nobody 
 
   const over = await running(world, { due_at: new Date(dueMs), expires_at: new Date(dueMs) });
   expect(await takers(over.id)).toEqual(Object.keys(gateways));
+});
+
+describe("a running task whose key the configuration does not have any more", () => {
+  /** The provider as it is after its keys were given other names, or replaced. */
+  function renamed(): TaskServices {
+    const one = world.catalog.providers.get("one")!;
+    const credentials = [{ id: "second", apiKey: "key-of-second", weight: 1 }];
+    const providers = new Map([...world.catalog.providers, ["one", { ...one, credentials }]]);
+    return { ...world.services, catalog: () => ({ ...world.catalog, providers }) };
+  }
+
+  it("T84: is asked about with another key of its provider, and its result is kept and charged", async () => {
+    world.vendor.plan("GET", world.vendor.done);
+    const job = await running(world);
+    await pollStep(renamed(), job);
+    expect(world.vendor.calls("GET")[0]!.headers.authorization).toBe("Bearer key-of-second");
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "succeeded", costNano: dollar });
+  });
+
+  it("T84: can be canceled with that key", async () => {
+    world.vendor.plan("GET", says.running);
+    const job = await running(world);
+    expect((await cancelTask(renamed(), "w1", job.id)).status).toBe("canceled");
+  });
+
+  it.each([
+    ["does not know it", says.refused(404)],
+    ["may not see it", says.refused(403, "AccessDenied")],
+    ["finds the question wrong", says.refused(400, "InvalidParameter")],
+  ])("T80 T84: is waited for where the account of that key %s", async (_what, reply) => {
+    world.vendor.plan("GET", reply);
+    const job = await running(world, {
+      misses: 20,
+      missing_since: new Date(clock.now() - 600_000),
+    });
+    await pollStep(renamed(), job);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "running", misses: 20 });
+    expect(world.due).toEqual([15_000]);
+  });
 });
