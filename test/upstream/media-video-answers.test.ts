@@ -97,8 +97,8 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
     [
       "an error page",
       502,
-      "<html>",
-      { state: "refused", status: 502, message: "the provider answered 502" },
+      "<html><h1>502 Bad Gateway</h1>",
+      { state: "refused", status: 502, message: "502 Bad Gateway" },
     ],
     ["a success that is no JSON", 200, "<html>", { state: "refused", status: 200 }],
   ],

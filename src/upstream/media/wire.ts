@@ -4,6 +4,7 @@ import type { Note } from "../../base/notes.ts";
 import { shortText, storableText } from "../../base/text.ts";
 import type { Provider } from "../../catalog/index.ts";
 import type { ImageRequest, VideoRequest } from "../../media/index.ts";
+import { upstreamErrors } from "../../protocols/index.ts";
 import type { MediaAsk, MediaBody, MediaRefusal, MediaState } from "./types.ts";
 
 /** A body that is one JSON object, or undefined. */
@@ -42,19 +43,19 @@ export function jobIdIn(value: unknown): string | undefined {
 const vendorTextMax = 2000;
 const nameMax = 200;
 
-/** Reads an error body in the three shapes vendors have: `{error:{...}}`, `{code, error: "..."}`, `{code, message}`. */
+/** Of a body that is no JSON: more than is told of it. */
+const plainBytesMax = 16_384;
+
+/** Reads an error body, in any shape that text vendors have too: objects, lists of findings, plain text, pages. */
 export function readRefusal(status: number, body: Buffer): MediaRefusal {
-  const wire = readObject(body) ?? {};
-  const error = isObject(wire["error"]) ? wire["error"] : wire;
-  const code = error["code"] ?? error["type"];
-  const message =
-    shortIn(error["message"], vendorTextMax) ?? shortIn(error["error"], vendorTextMax);
+  const said = readObject(body) ?? body.toString("utf8", 0, plainBytesMax);
+  const { message, code, type, param } = upstreamErrors("chat").decodeError(status, said);
   return {
     state: "refused",
     status,
-    code: typeof code === "number" ? String(code) : shortIn(code, nameMax),
-    message: message ?? `the provider answered ${status}`,
-    param: shortIn(error["param"], nameMax),
+    code: shortIn(code ?? type, nameMax),
+    message: shortIn(message, vendorTextMax) ?? `the provider answered ${status}`,
+    param: shortIn(param, nameMax),
   };
 }
 

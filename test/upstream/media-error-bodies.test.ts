@@ -1,0 +1,46 @@
+/** Error bodies of media vendors, in the shapes that text vendors have too: what is told is what the vendor found wrong. */
+import { describe, expect, it } from "vitest";
+import { bytes, dialectOf } from "./media-support.ts";
+
+const rows: readonly [title: string, body: unknown, told: object][] = [
+  ["no word", "", { message: "The upstream answered with status 422." }],
+  [
+    "plain text",
+    "Failed to deserialize the JSON body into the target type: duration: invalid type",
+    {
+      message: "Failed to deserialize the JSON body into the target type: duration: invalid type",
+      code: undefined,
+    },
+  ],
+  [
+    "a list of findings",
+    { detail: [{ loc: ["body", "duration"], msg: "Input should be at most 10" }] },
+    { message: "duration: Input should be at most 10" },
+  ],
+  ["findings in one text", { detail: "No such ratio." }, { message: "No such ratio." }],
+  [
+    "an object without a code",
+    { error: { message: "Bad size.", type: "image_error", param: "size", code: null } },
+    { message: "Bad size.", code: "image_error", param: "size" },
+  ],
+  ["a long text", "x".repeat(100_000), { message: "x".repeat(500) }],
+];
+
+describe.each([
+  [
+    "a poll of a video",
+    (body: unknown) => dialectOf("xai", "video").readPoll(422, bytes(body), "t"),
+  ],
+  [
+    "a submission of a video",
+    (body: unknown) => dialectOf("ark", "video").readSubmit(422, bytes(body), {} as never),
+  ],
+  [
+    "a request for pictures",
+    (body: unknown) => dialectOf("openai", "image").readSubmit(422, bytes(body), {} as never),
+  ],
+])("what %s is refused with", (_what, read) => {
+  it.each(rows)("%s", (_title, body, told) => {
+    expect(read(body)).toMatchObject({ state: "refused", status: 422, ...told });
+  });
+});
