@@ -12,6 +12,7 @@ import { openHooks, type Hooks } from "../hooks/index.ts";
 import { type Ledger } from "../ledger/index.ts";
 import { createVerifier } from "../verification/index.ts";
 import { noteHookFailure, type Database } from "../storage/index.ts";
+import type { Tasks } from "../tasks/index.ts";
 import { loadClouds } from "../upstream/index.ts";
 import { announceAddress } from "./address.ts";
 import { logDescriptors } from "./descriptors.ts";
@@ -48,7 +49,7 @@ export interface Gateway {
   /**
    * Stops taking calls, waits for those under way, settles, and closes everything. For `leaveMs` before that it says that it
    * is not ready and serves as ever, so that a balancer can leave it. With `callsMs` another process has taken over its socket:
-   * connections are left to their clients, and calls under way may take so long. Called again without `callsMs`, they have no more
+   * connections are left to their clients, and calls and steps of tasks under way may take so long. Called again without `callsMs`, they have no more
    * time than where it is called once; both calls resolve at the end.
    */
   close(options?: CloseOptions): Promise<void>;
@@ -108,10 +109,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     stage = "leaving";
     workers.media.tasks.rest();
     const refuse = (): void => void (stage = "refusing");
-    const hurry = (): void => workers.media.tasks.endWaits();
-    const sooner = { signal: ending.sooner.signal, ms: options.stopMs };
-    const callsMs = ending.options.callsMs ?? options.stopMs;
-    await stopServer(app.server, { refuse, hurry, sooner }, callsMs);
+    await endCalls(app.server, workers.media.tasks, { ending, refuse, stopMs: options.stopMs });
     await whenRecorded(underWay, log);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
@@ -157,6 +155,38 @@ function closingOnce(
     ending.options = options;
     return (closed = leaving(options).then(() => ending.closers.closeAll()));
   };
+}
+
+interface EndingCalls {
+  readonly ending: Ending;
+  readonly refuse: () => void;
+  readonly stopMs: number | undefined;
+}
+
+/** Waits for calls under way; where another process has taken over also for steps of tasks, which have as long. */
+async function endCalls(
+  server: Server,
+  tasks: Pick<Tasks, "endWaits" | "idle">,
+  { ending, refuse, stopMs }: EndingCalls,
+): Promise<void> {
+  const { signal } = ending.sooner;
+  const { callsMs } = ending.options;
+  const hurry = (): void => tasks.endWaits();
+  const stopping = { refuse, hurry, sooner: { signal, ms: stopMs } };
+  await Promise.all([
+    stopServer(server, stopping, callsMs ?? stopMs),
+    callsMs !== undefined && within(callsMs, signal, tasks.idle()),
+  ]);
+}
+
+/** Waits for work, for so long at most, or until it is to end sooner. */
+async function within(ms: number, sooner: AbortSignal, work: Promise<void>): Promise<void> {
+  if (sooner.aborted) return;
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  sooner.addEventListener("abort", () => resolve(), { once: true });
+  await Promise.race([work, over]);
+  clearTimeout(timer);
 }
 
 /** Waits for calls whose connections are closed to be charged and logged. */

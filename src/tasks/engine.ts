@@ -99,6 +99,8 @@ export interface TaskTiming {
   readonly missingMs: number;
   /** How long a task waits that cannot be asked for now, because the gateway is at a limit of its own. */
   readonly shortageMs: number;
+  /** How long steps under way may take to end when the engine closes; vendors that work while asked take longest. */
+  readonly closeMs: number;
 }
 
 export const defaultTiming: TaskTiming = {
@@ -112,6 +114,7 @@ export const defaultTiming: TaskTiming = {
   missesMin: 5,
   missingMs: 120_000,
   shortageMs: 5_000,
+  closeMs: 20_000,
 };
 
 /** The channel on which every process hears of tasks that ended: `<workspace> <task>`. */

@@ -18,15 +18,15 @@ const lanes = ["queued", "running"] as const;
 /** After a step that failed for a reason of ours: the database, a bug. */
 const failedPauseMs = 5_000;
 const housekeepingMs = 600_000;
-/** How long steps under way may take to end when the gateway stops; vendors that work while asked take longest. */
-const closeMs = 20_000;
 
 export interface Runner {
   /** Looks for due tasks now, or at a moment to come. */
   wakeAt(ms: number): void;
   /** Takes no more steps from now on: what would be begun while the gateway stops might be cut off. */
   rest(): void;
-  /** Rests, and resolves when those under way have been taken. */
+  /** Resolves when those under way have been taken, however long that takes. To be called after `rest`. */
+  idle(): Promise<void>;
+  /** Rests, and resolves when those under way have been taken, or have had their time. */
   close(): Promise<void>;
 }
 
@@ -79,14 +79,18 @@ export function startRunner(services: TaskServices): Runner {
     clearTimeout(timer);
     chores.endSweeps();
   }
+  async function idle(): Promise<void> {
+    await looking;
+    await Promise.all(places.flatMap(({ jobs }) => [...jobs.values()]));
+  }
   return {
     wakeAt,
     rest,
+    idle,
     async close() {
       rest();
       await looking;
-      const steps = places.flatMap(({ jobs }) => [...jobs.values()]);
-      await within(closeMs, Promise.all(steps));
+      await within(services.timing.closeMs, idle());
       chores.endLeases();
     },
   };
@@ -140,7 +144,7 @@ function stepOf(services: TaskServices, job: Job): readonly [name: string, step:
 }
 
 /** One step of a task. Never rejects: a step that fails is taken again later. */
-async function takeStep(services: TaskServices, job: Job): Promise<void> {
+export async function takeStep(services: TaskServices, job: Job): Promise<void> {
   const [name, step] = stepOf(services, job);
   const span = beginStep(services, job, name);
   try {

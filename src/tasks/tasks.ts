@@ -52,6 +52,7 @@ export function createTasks(options: TasksOptions): Tasks {
     wait: (task, waitMs, signal) => waiting.until(task, waitMs, signal),
     endWaits: () => waiting.close(),
     rest: () => runner.rest(),
+    idle: () => runner.idle(),
     async close() {
       waiting.close();
       await acceptance.idle();

@@ -132,6 +132,8 @@ export interface Tasks {
   endWaits(): void;
   /** Takes no more steps from now on; the gateway is about to stop. */
   rest(): void;
-  /** Stops taking steps and waits for those under way. Tasks go on at the next start, or on another node. */
+  /** Resolves when the steps under way have been taken, however long that takes. To be called after `rest`. */
+  idle(): Promise<void>;
+  /** Stops taking steps and waits, for 20 seconds at most, for those under way. Tasks go on at the next start, or on another node. */
   close(): Promise<void>;
 }
