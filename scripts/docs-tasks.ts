@@ -275,6 +275,9 @@ A gateway that is stopped, or cut off from the database, and comes back:
 The steps of one workspace take at most half of the places of a gateway. Its thousands do not delay the tasks of others.
 A process fetches at most ${fetchesMax} results at a time, half of them of one workspace.
 
+Random histories of two gateways run beside an oracle (\`test/tasks/model\`): processes die, fall silent and miss answers, vendors lie, callers cancel.
+Each ends with every task ended once, and its money, callback, files and log row as its vendor's job has it.
+
 A test stops a real process with \`kill -9\` at each of these points, on both kinds of database (\`test/faults/task-kill.test.ts\`):
 
 | killed at | and then |

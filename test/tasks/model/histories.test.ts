@@ -1,0 +1,49 @@
+/**
+ * Random histories of tasks beside an oracle: gateways die, are stopped and miss answers of the database; vendors lie, are late and
+ * lose what they were asked; callers cancel. Each ends with every task ended, its money, callback, files and log row as its state has it.
+ * TOLLGATE_TEST_HISTORIES and TOLLGATE_TEST_SEED choose others than those of the gate.
+ */
+import { expect, it } from "vitest";
+import { verifyLedger } from "../../../src/verification/index.ts";
+import { inForm } from "../../support/long.ts";
+import { clock } from "../steps-support.ts";
+import { faultsOf } from "./checks.ts";
+import { History } from "./history.ts";
+import { openWorld, type World } from "./world.ts";
+
+const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(12, 1_000));
+const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
+const stepsOfHistory = 70;
+
+/** What is wrong after the history of a seed; and how its tasks ended. */
+async function run(world: World, seed: number) {
+  const history = new History(world, seed);
+  const stuck = await history.run(stepsOfHistory).then(
+    (): string[] => [],
+    (error: unknown) => [String(error)],
+  );
+  const faults = [...stuck, ...(await faultsOf(world, history.tasks))];
+  const told = faults.length === 0 ? [] : [`seed ${seed}`, ...faults, ...history.log];
+  return { told, ends: history.tasks.map(({ status }) => status) };
+}
+
+it(
+  "T79 T80 T81 T82 T83: every task ends once, and its money, callback, files and log row agree with what its vendor did",
+  { timeout: 120_000 + histories * 10_000, retry: 0 },
+  async () => {
+    const world = await openWorld(clock);
+    const seen = new Set<string>();
+    for (let seed = firstSeed; seed < firstSeed + histories; seed += 1) {
+      const history = await run(world, seed);
+      expect(history.told).toEqual([]);
+      for (const end of history.ends) seen.add(end);
+    }
+    // What the histories are about did happen in them.
+    const ends = ["canceled", "failed", "succeeded"];
+    expect(ends.filter((end) => !seen.has(end) && histories > 5)).toEqual([]);
+    expect(await verifyLedger(world.database)).toEqual([]);
+    await world.pools.close();
+    await world.vendors.recorder.close();
+    await world.database.close();
+  },
+);

@@ -1,0 +1,380 @@
+/**
+ * One history: tasks of two gateways, taken step by step in an order that a seed decides, with deaths, silences, lost answers,
+ * cancellations and vendors that lie; then everything is well, and all that was begun comes to its end.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import { GatewayError } from "../../../src/base/errors.ts";
+import { sweepFiles } from "../../../src/files/index.ts";
+import { createAcceptance } from "../../../src/tasks/accept.ts";
+import { cancelTask } from "../../../src/tasks/cancel.ts";
+import { defaultTiming, type TaskPoint } from "../../../src/tasks/engine.ts";
+import { claimDue, extendLeases, findDue } from "../../../src/tasks/lease.ts";
+import { readJob } from "../../../src/tasks/read.ts";
+import type { Job } from "../../../src/tasks/rows.ts";
+import { takeStep } from "../../../src/tasks/runner.ts";
+import { isTerminal, taskStates, type TaskStatus } from "../../../src/tasks/states.ts";
+import { Choices, randomOf } from "../../ledger/model/random.ts";
+import { submissionOf, type World as StepsWorld } from "../steps-support.ts";
+import { answers, reply, type AnswerName, type Question } from "./vendor.ts";
+import {
+  changedCatalog,
+  Killed,
+  startGateway,
+  tracerOf,
+  type Gateway,
+  type World,
+} from "./world.ts";
+
+/** Work under way in a gateway. */
+interface Activity {
+  readonly name: string;
+  readonly gateway: Gateway;
+  readonly isCancel: boolean;
+  readonly taskId: string;
+  readonly job: Job | undefined;
+  /** Where it waits to go on. */
+  gate: { readonly point: TaskPoint; go(): void; die(): void } | undefined;
+  isOver: boolean;
+}
+
+/** A task as the history knows it. */
+export interface Known {
+  readonly id: string;
+  readonly prompt: string;
+  readonly model: string;
+  readonly webhook: boolean;
+  status: TaskStatus;
+  /** The row as it ended. */
+  end: string | undefined;
+  /** What went wrong with it that a caller may suffer from. */
+  readonly troubles: Set<string>;
+}
+
+const models = ["acme/clip", "acme/clips", "acme/pictures"] as const;
+/** Few, so that what happens meets. */
+const tasksMax = 3;
+/** Longer than anything takes, on a busy machine too. */
+const stuckMs = 60_000;
+const leaseStepMs = defaultTiming.leaseMs / 3;
+
+export class History {
+  readonly world: World;
+  readonly tasks: Known[] = [];
+  readonly log: string[] = [];
+  readonly #choices: Choices;
+  readonly #gateways: Gateway[];
+  readonly #retryForMs: number;
+  readonly #newGateway = () => startGateway(this.world, this.#retryForMs);
+  #activities: Activity[] = [];
+  #count = 0;
+  /** Everything is well from now on. */
+  #calm = false;
+
+  constructor(world: World, seed: number) {
+    this.world = world;
+    const random = randomOf(seed);
+    this.#choices = new Choices(Array.from({ length: 4_000 }, random));
+    this.#retryForMs = this.#choices.pick([0, 0, 600_000])!;
+    this.#gateways = [this.#newGateway(), this.#newGateway()];
+  }
+
+  /** Runs it. @throws Error what is not as it should be */
+  async run(steps: number): Promise<void> {
+    for (let count = 0; count < steps; count += 1) {
+      await this.#next();
+      await this.#settled();
+      await this.#look();
+    }
+    await this.#end();
+  }
+
+  async #next(): Promise<void> {
+    const share = this.#choices.number();
+    if (this.tasks.length === 0 || (share < 0.04 && this.tasks.length < tasksMax))
+      return this.#submit();
+    if (share < 0.24) return this.#begin(this.#choices.pick(this.#gateways)!);
+    if (share < 0.54) return this.#goOn();
+    if (share < 0.7) return this.#answer();
+    if (share < 0.76) return this.#cancel();
+    if (share < 0.77) return this.#kill();
+    if (share < 0.8) return this.#fault();
+    if (share < 0.83) return this.#spoilFile();
+    if (share < 0.88) return this.#vendorsWork();
+    if (share < 0.89) return this.#sweep();
+    if (share < 0.91) return this.#reconfigure();
+    return this.#pass();
+  }
+
+  #note(...words: unknown[]): void {
+    this.log.push(words.join(" "));
+  }
+
+  async #submit(): Promise<void> {
+    const model = this.#choices.pick(models)!;
+    const prompt = `task ${this.tasks.length} of ${process.pid}-${(this.#count += 1)}-${this.#choices.number()}`;
+    const catalog = { catalog: this.world.catalog } as StepsWorld;
+    const submission = submissionOf(catalog, model);
+    const webhook = this.#choices.chance(0.5);
+    const row = {
+      ...submission.row,
+      request: submission.row.request.replace(
+        '"A boat"',
+        `"${prompt}","quality":"low","imageSize":"1K"`,
+      ),
+      webhook_url: webhook ? "https://receiver.example/hook" : null,
+    };
+    const { services } = this.#gateways[0]!;
+    const acceptance = createAcceptance({ ...services, database: this.world.database });
+    const { id } = await acceptance.accept({ ...submission, row });
+    this.#note("submit", model, id);
+    const [status, end] = ["queued" as const, undefined];
+    this.tasks.push({ id, prompt, model, webhook, status, end, troubles: new Set() });
+  }
+
+  #start(
+    gateway: Gateway,
+    of: Pick<Activity, "isCancel" | "taskId" | "job">,
+    work: (services: Gateway["services"]) => Promise<unknown>,
+  ): void {
+    const name = `a${(this.#count += 1)}`;
+    const activity: Activity = { ...of, name, gateway, gate: undefined, isOver: false };
+    const at = (point: TaskPoint): void | Promise<void> => {
+      if (!gateway.alive) throw new Killed();
+      if (this.#calm) return;
+      // Nobody else can go on while its transaction holds the account.
+      if (point === "end.written") {
+        if (!this.#choices.chance(0.04)) return;
+        this.#note("dies in its transaction", name);
+        this.#dies(gateway);
+        throw new Killed();
+      }
+      return new Promise((resolve, reject) => {
+        activity.gate = {
+          point,
+          go: () => ((activity.gate = undefined), resolve()),
+          die: () => ((activity.gate = undefined), reject(new Killed())),
+        };
+      });
+    };
+    this.#activities.push(activity);
+    void work({ ...gateway.services, at, tracer: tracerOf(name) })
+      .catch((error: unknown) => {
+        if (!(error instanceof Killed || error instanceof GatewayError)) throw error;
+      })
+      .finally(() => (activity.isOver = true));
+  }
+
+  async #begin(gateway: Gateway): Promise<void> {
+    const { services } = gateway;
+    const underWay = this.#jobsOf(gateway);
+    for (const status of ["queued", "running"] as const) {
+      const due = { status, limit: 10, fullWorkspaces: [], underWay, takesAbandoned: true };
+      const found = await findDue(services, due).catch(() => []);
+      const one = this.#choices.pick(found);
+      if (one === undefined) continue;
+      const [job] = await claimDue(services, [one], { status, takesAbandoned: true }).catch(
+        () => [],
+      );
+      if (job === undefined) continue;
+      if (job.asking) this.#trouble(job.id, "abandoned");
+      this.#note("step", job.id, status);
+      const of = { isCancel: false, taskId: job.id, job };
+      return this.#start(gateway, of, (given) => takeStep(given, job));
+    }
+  }
+
+  #goOn(): void {
+    const waiting = this.#activities.filter((one) => one.gate !== undefined);
+    const one = this.#choices.pick(waiting);
+    if (one === undefined) return;
+    this.#note("goes on", one.name, one.taskId, one.gate!.point);
+    one.gate!.go();
+  }
+
+  #answer(): void {
+    const { vendors } = this.world;
+    const question = this.#choices.pick([...vendors.questions]);
+    if (question === undefined) return;
+    const how = this.#choices.pick<AnswerName>(answers[question.kind])!;
+    this.#reply(question, how);
+  }
+
+  #reply(question: Question, how: AnswerName): void {
+    const task = this.tasks.find(({ prompt }) => prompt === question.prompt);
+    this.#note("vendor", question.kind, how, task?.id);
+    if (task && question.kind === "submit" && (how === "hidden" || how === "lost"))
+      task.troubles.add("unknown outcome");
+    if (task && how === "missing") task.troubles.add("missing");
+    if (task && question.kind === "cancel" && how === "lost") task.troubles.add("cancel lost");
+    reply(this.world.vendors, question, how);
+  }
+
+  async #cancel(): Promise<void> {
+    const task = this.#choices.pick(this.tasks.filter(({ end }) => end === undefined));
+    if (task === undefined || this.#activities.some((one) => one.isCancel && !one.isOver)) return;
+    // That is refused, after three seconds.
+    const job = await readJob(this.world.database, "w1", task.id);
+    if (job!.asking) return;
+    this.#note("cancel", task.id);
+    const gateway = this.#choices.pick(this.#gateways)!;
+    const of = { isCancel: true, taskId: task.id, job: undefined };
+    this.#start(gateway, of, async (services) => {
+      const row = await cancelTask(services, "w1", task.id);
+      if (row.status !== "canceled") throw new Error(`canceled, and is ${row.status}`);
+    });
+  }
+
+  #dies(gateway: Gateway): void {
+    gateway.alive = false;
+    for (const one of this.#activities) {
+      if (one.gateway !== gateway || one.isOver) continue;
+      this.#trouble(one.taskId, "died");
+      one.gate?.die();
+    }
+    this.#gateways[this.#gateways.indexOf(gateway)] = this.#newGateway();
+  }
+
+  #kill(): void {
+    this.#note("kill");
+    this.#dies(this.#choices.pick(this.#gateways)!);
+  }
+
+  #fault(): void {
+    const gateway = this.#choices.pick(this.#gateways)!;
+    gateway.fault = this.#choices.chance(0.5) ? "lost" : "refused";
+    this.#note("fault", gateway.fault);
+  }
+
+  #reconfigure(): void {
+    const gateway = this.#choices.pick(this.#gateways)!;
+    const id = this.#choices.pick(["one", "two", "painter"])!;
+    const { catalog } = this.world;
+    const change = this.#choices.pick(["as it was", "gone", "other key"] as const)!;
+    this.#note("configuration", id, change);
+    gateway.catalog =
+      change === "as it was" ? catalog : changedCatalog(catalog, id, change === "gone");
+  }
+
+  #spoilFile(): void {
+    const how = this.#choices.pick(["away", "cut", "page", "gone"] as const)!;
+    this.#note("file", how);
+    this.world.vendors.files.push(how);
+  }
+
+  #vendorsWork(): void {
+    const job = this.#choices.pick(
+      this.world.vendors.jobs.filter(({ state }) => state === "running"),
+    );
+    if (job === undefined) return;
+    job.state = this.#choices.chance(0.75) ? "done" : "failed";
+    this.#note("vendor is", job.state, job.id);
+  }
+
+  async #sweep(): Promise<void> {
+    await sweepFiles(this.world.database, this.world.files, new Date(this.world.clock.now()));
+  }
+
+  /** Time passes; one of the gateways may be stopped meanwhile. */
+  async #pass(): Promise<void> {
+    const ms = this.#choices.pick([
+      600, 600, 5_000, 5_000, 16_000, 16_000, 70_000, 70_000, 400_000,
+    ])!;
+    const stopped = this.#choices.chance(0.5) ? this.#choices.pick(this.#gateways) : undefined;
+    this.#note("time passes", ms, stopped ? "one is stopped" : "");
+    await this.#passMs(ms, stopped);
+  }
+
+  async #passMs(ms: number, stopped?: Gateway): Promise<void> {
+    for (const gateway of this.#gateways)
+      gateway.silentMs = gateway === stopped ? gateway.silentMs + ms : 0;
+    for (let left = ms; left > 0; left -= leaseStepMs) {
+      const passed = Math.min(left, leaseStepMs);
+      this.world.clock.advance(passed);
+      for (const { job } of this.#activities) if (job?.right) job.right.endMs -= passed;
+      for (const gateway of this.#gateways)
+        if (gateway !== stopped)
+          await extendLeases(gateway.services, this.#jobsOf(gateway)).catch(() => undefined);
+    }
+    // Only then may others take it for dead.
+    if (stopped === undefined || stopped.silentMs < defaultTiming.abandonMs) return;
+    for (const { id } of this.#jobsOf(stopped)) this.#trouble(id, "silent");
+  }
+
+  #jobsOf(gateway: Gateway): Job[] {
+    const own = this.#activities.filter((one) => one.gateway === gateway && !one.isOver);
+    return own.flatMap(({ job }) => (job ? [job] : []));
+  }
+
+  #trouble(id: string, what: string): void {
+    this.tasks.find((task) => task.id === id)?.troubles.add(what);
+  }
+
+  #isQuiet(): boolean {
+    const asked = new Set([...this.world.vendors.questions].map(({ step }) => step));
+    return this.#activities.every(
+      (one) =>
+        one.isOver || one.gate !== undefined || asked.has(one.isCancel ? undefined : one.name),
+    );
+  }
+
+  /** Waits until all work under way is over, or waits for this history to say something. */
+  async #settled(): Promise<void> {
+    const endMs = performance.now() + stuckMs;
+    while (!this.#isQuiet()) {
+      if (performance.now() > endMs) throw new Error("some work under way does not go on");
+      await turn();
+    }
+    this.#activities = this.#activities.filter((one) => !one.isOver);
+  }
+
+  /** What everybody may see now. */
+  async #look(): Promise<void> {
+    const rows = await this.world.database.query<{ id: string; status: TaskStatus; row: string }>(
+      "select id, status, to_jsonb(t)::text as row from tasks t where id = any($1)",
+      [this.tasks.map(({ id }) => id)],
+    );
+    for (const { id, status, row } of rows) {
+      const task = this.tasks.find((one) => one.id === id)!;
+      if (task.end !== undefined && task.end !== row)
+        throw new Error(`${id} changed after its end`);
+      if (status !== task.status) this.#note("is", status, id);
+      const next = taskStates[task.status].next as readonly string[];
+      if (status !== task.status && !next.includes(status))
+        throw new Error(`${id} went from ${task.status} to ${status}`);
+      task.status = status;
+      if (isTerminal(status)) task.end = row;
+    }
+  }
+
+  /** Everything is well: questions are answered truly, and steps are taken until nothing is left. */
+  async #end(): Promise<void> {
+    this.#note("calm");
+    this.#calm = true;
+    this.world.vendors.files.length = 0;
+    for (const gateway of this.#gateways)
+      Object.assign(gateway, { fault: undefined, catalog: this.world.catalog });
+    for (let round = 0; round < 400; round += 1) {
+      for (const one of this.#activities) one.gate?.go();
+      await this.#answersTruly();
+      await this.#look();
+      if (this.#activities.length === 0 && this.tasks.every(({ end }) => end !== undefined)) return;
+      if (this.#activities.length === 0) await this.#passMs(60_000);
+      for (const gateway of this.#gateways) await this.#begin(gateway);
+    }
+    throw new Error("some task does not end");
+  }
+
+  async #answersTruly(): Promise<void> {
+    const endMs = performance.now() + stuckMs;
+    while (this.#activities.some((one) => !one.isOver && one.gate === undefined)) {
+      if (performance.now() > endMs) throw new Error("some work under way does not end");
+      for (const question of this.world.vendors.questions) {
+        if (question.job?.state === "running" && question.kind === "poll")
+          question.job.state = "done";
+        this.#reply(question, question.kind === "submit" ? "taken" : "truth");
+      }
+      await turn();
+    }
+    await this.#settled();
+  }
+}

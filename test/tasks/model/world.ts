@@ -1,0 +1,167 @@
+/** Gateways of a history on one database: each can die at any moment, be silent for a while, or not hear what became of a write. */
+import type { manualClock } from "../../support/manual-clock.ts";
+import { ByteBudget } from "../../../src/base/byte-budget.ts";
+import type { Span, Tracer } from "../../../src/base/tracing.ts";
+import { checkConfig, type Catalog } from "../../../src/catalog/index.ts";
+import { openFileStore, type FileStore } from "../../../src/files/index.ts";
+import type { RequestRow } from "../../../src/request-log/index.ts";
+import { Health } from "../../../src/routing/index.ts";
+import { openDatabase, type Database } from "../../../src/storage/index.ts";
+import { defaultTiming, type TaskServices } from "../../../src/tasks/engine.ts";
+import { openUpload } from "../../../src/tasks/tasks.ts";
+import { createPools, type Pools } from "../../../src/upstream/index.ts";
+import { addKey, addWorkspace } from "../../ledger/support.ts";
+import { createLedger } from "../../support/ledger.ts";
+import { sharedPostgres, silentLog, temporaryDirectory } from "../../support/postgres.ts";
+import { clipModel, configurationOf, oneKey } from "../support.ts";
+import { startVendors, type Vendors } from "./vendor.ts";
+
+export class Killed extends Error {}
+
+export interface World {
+  readonly database: Database;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly vendors: Vendors;
+  readonly catalog: Catalog;
+  readonly pools: Pools;
+  readonly files: FileStore;
+  readonly logged: RequestRow[];
+  readonly directory: string;
+}
+
+/** Opens a world with a workspace that has money. */
+export async function openWorld(clock: World["clock"]): Promise<World> {
+  const url = await (await sharedPostgres()).createMigrated();
+  const database = await openDatabase({ url, log: silentLog });
+  await addWorkspace(database, "w1");
+  await addKey(database, { workspaceId: "w1", id: "k1" });
+  const credit = { workspaceId: "w1", amountNano: 10n ** 15n, reference: "start" };
+  await createLedger(database).credit(credit);
+  const vendors = await startVendors();
+  const directory = temporaryDirectory();
+  const files = await openFileStore({ kind: "local", directory }, directory);
+  const catalog = catalogOf(vendors);
+  return { database, clock, vendors, catalog, pools: createPools(), files, logged: [], directory };
+}
+
+function catalogOf({ recorder }: Vendors): Catalog {
+  const file = configurationOf(
+    [
+      oneKey("one", recorder),
+      oneKey("two", recorder),
+      `  - { id: painter, dialect: xai, base_url: "${recorder.url}/v1", api_key: secret }`,
+    ],
+    [
+      clipModel("acme/clip", ["one"]),
+      clipModel("acme/clips", ["one", "two"]),
+      `
+  - id: acme/pictures
+    kind: image
+    family: task-image-1
+    offers:
+      - { provider: painter, upstream_model: m, price: { output_image: { low: { 1K: "0.01", 2K: "0.02" }, medium: { 1K: "0.03", 2K: "0.04" } }, input_image: "0.001" } }`,
+    ],
+  );
+  const result = checkConfig(file, { environment: {} });
+  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
+  return result.config.catalog;
+}
+
+/** One process. */
+export interface Gateway {
+  alive: boolean;
+  /** What its next write to the database comes to: it is not made, or made and its answer lost. */
+  fault: "refused" | "lost" | undefined;
+  /** For how long it has not extended its leases. */
+  silentMs: number;
+  /** As its configuration is now. */
+  catalog: Catalog;
+  readonly services: TaskServices;
+}
+
+const broken = (): Error =>
+  Object.assign(new Error("Connection terminated unexpectedly"), { code: "08006" });
+
+function guardedDatabase(database: Database, gateway: Pick<Gateway, "alive" | "fault">): Database {
+  async function guarded<T>(mayFail: boolean, work: () => Promise<T>): Promise<T> {
+    if (!gateway.alive) throw new Killed();
+    const { fault } = gateway;
+    if (!mayFail || fault === undefined) return work();
+    gateway.fault = undefined;
+    if (fault === "lost") await work();
+    throw broken();
+  }
+  return {
+    ...database,
+    query: (sql, params, options) =>
+      guarded(/^\s*update tasks t? ?set (?!lease)/.test(sql), () =>
+        database.query(sql, params, options),
+      ),
+    transaction: (work, options) => guarded(true, () => database.transaction(work, options)),
+  };
+}
+
+function guardedFiles(files: FileStore, gateway: Pick<Gateway, "alive">): FileStore {
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (!gateway.alive) throw new Killed();
+    return work();
+  };
+  return {
+    ...files,
+    put: (...args) => guarded(() => files.put(...args)),
+    remove: (name) => guarded(() => files.remove(name)),
+  };
+}
+
+/** Starts a process. */
+export function startGateway(world: World, retryForMs: number): Gateway {
+  const { clock, catalog } = world;
+  const gateway: Omit<Gateway, "services"> = {
+    alive: true,
+    fault: undefined,
+    silentMs: 0,
+    catalog,
+  };
+  const services: TaskServices = {
+    database: guardedDatabase(world.database, gateway),
+    clock,
+    log: silentLog,
+    catalog: () => gateway.catalog,
+    pools: world.pools,
+    health: new Health({ clock }),
+    budget: new ByteBudget(64 * 1024 * 1024),
+    files: guardedFiles(world.files, gateway),
+    allowPrivateAddresses: true,
+    queue: { global: 1_000_000, perWorkspace: 1_000_000 },
+    retryForMs,
+    retentionMs: 7 * 86_400_000,
+    logged: (row) => void world.logged.push(row),
+    due: () => undefined,
+    openUpload: (upload) => openUpload(world.files, upload),
+    callbackDue: () => undefined,
+    sweeps: () => true,
+    at: () => undefined,
+    timing: { ...defaultTiming, downloadMs: 20_000 },
+  };
+  return Object.assign(gateway, { services });
+}
+
+/** A configuration without a provider, or with another key of it. */
+export function changedCatalog(catalog: Catalog, id: string, isGone: boolean): Catalog {
+  const providers = new Map(catalog.providers);
+  const credentials = [{ id: "new", apiKey: "new", weight: 1 }];
+  if (isGone) providers.delete(id);
+  else providers.set(id, { ...providers.get(id)!, credentials });
+  return { ...catalog, providers };
+}
+
+/** What the questions of a step to vendors are known by. */
+export function tracerOf(step: string): Tracer {
+  const span = {
+    isSampled: false,
+    passedTo: () => step,
+    set: () => undefined,
+    end: () => undefined,
+  };
+  return { start: () => span as unknown as Span };
+}
