@@ -187,7 +187,7 @@ limits:
 
 The pauses grow from 4 seconds to 5 minutes, a quarter of the time waited. A \`Retry-After\` is kept, at most two minutes.
 A provider that was in trouble at the submission comes last, and is passed over in the first round.
-Meanwhile the task is \`queued\`, holds its amount and a place in the queue, and can be canceled. Only what certainly began nothing is
+Meanwhile the task is \`queued\`, holds its amount and a place in the queue, and can be canceled. One that a vendor of pictures has refused says \`running\`, because that vendor works while it is asked. Only what certainly began nothing is
 asked for again: refusals such as 429, 500 and 503, refused keys, and connections that could not be opened. A 502 or 504 may hide a job that began. A
 request that the vendor finds wrong fails at once.
 
