@@ -79,18 +79,23 @@ export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
   };
 }
 
-/** The console, its links and its cookies are at the root of a host, whose pages all count as its own. @throws UsageError */
+/** Addresses of results are made by adding to it. @throws UsageError */
 function publicUrl(text: string | undefined): string | undefined {
   const name = "TOLLGATE_PUBLIC_URL";
   const example = "https://gateway.example.com";
   const checked = url(text, name, { protocols: ["https:", "http:"], example });
   if (checked === undefined) return undefined;
   const { origin, href, pathname } = new URL(checked);
-  if (href.replace(/\/+$/, "") === origin) return checked;
-  const what = /^\/*$/.test(pathname) ? "more than scheme, host and port" : "a path";
+  if (href === origin + pathname) return checked;
   throw new UsageError(
-    `${name} has ${what}. The console and signing in work at the root of a host only: give the gateway a host name or a port of its own, such as ${example}`,
+    `${name} has a query, a fragment or a password: set scheme, host and port alone, such as ${example}`,
   );
+}
+
+/** What does not work where callers reach the gateway by this address; undefined where all of it does. */
+export function narrowAddress({ publicUrl: given }: Environment): string | undefined {
+  if (given === undefined || /^\/*$/.test(new URL(given).pathname)) return undefined;
+  return "TOLLGATE_PUBLIC_URL has a path: the console, signing in and the links of invitations work at the root of a host only";
 }
 
 const server = {

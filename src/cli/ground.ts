@@ -7,7 +7,7 @@ import type { startSandbox } from "../../sandbox/index.ts";
 import { ByteBudget } from "../base/byte-budget.ts";
 import { systemClock } from "../base/clock.ts";
 import { LoadGuard } from "../base/load-guard.ts";
-import { createAccessLog } from "../base/log.ts";
+import { createAccessLog, type Log } from "../base/log.ts";
 import type { Proxies } from "../base/proxy.ts";
 import { Slots } from "../base/slots.ts";
 import { createAnswerCache } from "../calls/index.ts";
@@ -22,7 +22,7 @@ import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
 import { openDatabaseOf, openReplicaOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
-import type { Environment } from "./environment.ts";
+import { narrowAddress, type Environment } from "./environment.ts";
 import type { Closers } from "./closers.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { overloadedCalls } from "./gauges.ts";
@@ -40,12 +40,19 @@ const privateAddressesAllowed =
   "TOLLGATE_ALLOW_PRIVATE_ADDRESSES is on: callbacks, media and artifacts may reach loopback and private networks. " +
   "That is for development only";
 
+/** What is set, and is not right for every use. */
+function warnOf(environment: Environment, log: Log): void {
+  if (environment.allowPrivateAddresses) log.warn({}, privateAddressesAllowed);
+  const narrow = narrowAddress(environment);
+  if (narrow !== undefined) log.warn({}, narrow);
+}
+
 export type Ground = Awaited<ReturnType<typeof openGround>>;
 
 /** Opens all of it. What was opened when something fails is in `closers`. */
 export async function openGround(options: GatewayOptions, closers: Closers) {
   const { environment, log, clock = systemClock, role = alone, holdLeaseMs = minuteMs } = options;
-  if (environment.allowPrivateAddresses) log.warn({}, privateAddressesAllowed);
+  warnOf(environment, log);
   const sandbox = await startSandboxIfWanted(environment, role);
   closers.add(() => sandbox?.close());
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;

@@ -12,7 +12,8 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readEnvironment, UsageError } from "../../src/cli/environment.ts";
+import { checkAddresses } from "../../src/cli/doctor/machine.ts";
+import { narrowAddress, readEnvironment, UsageError } from "../../src/cli/environment.ts";
 import { misspeltVariables } from "../../src/cli/misspelt-variables.ts";
 import { tollgateHere } from "../support/command.ts";
 import { startTestGateway } from "../support/gateway.ts";
@@ -184,15 +185,29 @@ describe("environment variables: exit 2, naming the variable and what it takes",
   });
 
   it.each([
-    ["https://host.example/gw", "a path"],
-    ["https://host.example/gw/", "a path"],
-    ["https://host.example/?at=gw", "more than scheme, host and port"],
-    ["https://root:hunter2@host.example", "more than scheme, host and port"],
-  ])("TOLLGATE_PUBLIC_URL=%s has %s, where no console works", (value, what) => {
+    "https://host.example/?at=gw",
+    "https://host.example/#gw",
+    "https://root:hunter2@host.example",
+  ])("TOLLGATE_PUBLIC_URL=%s has more than addresses of results can begin with", (value) => {
     const read = (): unknown => readEnvironment({ TOLLGATE_PUBLIC_URL: value });
     expect(read).toThrow(UsageError);
-    expect(read).toThrow(new RegExp(`^TOLLGATE_PUBLIC_URL has ${what}\\. .*a host name`));
+    expect(read).toThrow(/^TOLLGATE_PUBLIC_URL has a query.*such as https:/);
     expect(read).not.toThrow(/hunter2/);
+  });
+
+  it("TOLLGATE_PUBLIC_URL with a path is taken, and what does not work there is said", async () => {
+    for (const [value, words] of [
+      ["https://host.example/gw", /console/],
+      ["https://host.example/gw/", /console/],
+      ["https://host.example//", /^$/],
+    ] as const) {
+      const environment = readEnvironment({ TOLLGATE_PUBLIC_URL: value });
+      expect(environment.publicUrl).toBe(value);
+      expect(narrowAddress(environment) ?? "").toMatch(words);
+    }
+    const environment = readEnvironment({ TOLLGATE_PUBLIC_URL: "https://host.example/gw" });
+    const [finding] = await checkAddresses(environment);
+    expect(finding).toMatchObject({ check: "public address", status: "warning" });
   });
 
   it.each(["https://Gateway.example.com", "https://gateway.example.com:8443//", "http://[::1]"])(

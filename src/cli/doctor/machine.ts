@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from "node:http";
 import { get as getSecure } from "node:https";
 import { dirname, join } from "node:path";
 import { possibleAddresses } from "../address.ts";
-import type { Environment } from "../environment.ts";
+import { narrowAddress, type Environment } from "../environment.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
 
 const mebibyte = 1024 * 1024;
@@ -44,11 +44,14 @@ export function checkMasterKey({ masterKey, dataDir }: Environment, isUsed: bool
 /** How callers reach the gateway, and whether it answers. */
 export async function checkAddresses(environment: Environment): Promise<Finding[]> {
   const { publicUrl } = environment;
+  const narrow = narrowAddress(environment);
   const findings: Finding[] = [];
   if (publicUrl === undefined)
     findings.push(
       ok("public address", "none: results have the address that the gateway listens on"),
     );
+  else if (narrow !== undefined)
+    findings.push(warning("public address", narrow, "give it a host name or a port of its own"));
   else if (publicUrl.startsWith("https:")) findings.push(ok("public address", publicUrl));
   else {
     const fix = "use https, or keep it inside a network that you trust";
