@@ -16,7 +16,7 @@ const results: Readonly<Record<string, (response: ServerResponse) => unknown>> =
   page: (response) =>
     response.writeHead(200, { "content-type": "video/mp4" }).end("<!doctype html>"),
   picture: (response) => response.end(Buffer.from("89504e470d0a1a0a0000000d49484452", "hex")),
-  missing: (response) => response.writeHead(404).end(),
+  gone: (response) => response.writeHead(410).end(),
   large: (response) => response.writeHead(200, { "content-length": 2 ** 31 }).write(mp4),
   endless(response) {
     response.on("error", () => undefined);
@@ -59,7 +59,7 @@ afterAll(async () => {
 it.each([
   ["page", "the file is no video"],
   ["picture", "the file is no video, but image/png"],
-  ["missing", "the file's server answered 404"],
+  ["gone", "the file's server answered 410"],
   ["large", `the file is larger than ${videoBytesMax} bytes`],
   ["endless", `the file is larger than ${videoBytesMax} bytes`],
   ["redirect", "must not point at a private or reserved network"],
