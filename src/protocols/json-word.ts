@@ -19,12 +19,11 @@ export function askForJson(
   { jsonWord }: Limits,
 ): { readonly request: CanonicalRequest; readonly notes: readonly Note[] } {
   const { messages, outputFormat, protocol } = request;
+  if (jsonWord === undefined || outputFormat?.type !== "json") return { request, notes: [] };
   // A tidied conversation has a turn.
   const first = messages.findIndex(({ role }) => role !== "system");
   const counted = jsonWord === "input" ? messages.slice(first) : messages;
-  const isAsked = counted.some(({ content }) => content.some(saysJson));
-  if (jsonWord === undefined || outputFormat?.type !== "json" || isAsked)
-    return { request, notes: [] };
+  if (counted.some(({ content }) => content.some(saysJson))) return { request, notes: [] };
   const detail = `"${said}" added: the upstream refuses JSON output that no words ask for`;
   return {
     request: { ...request, messages: withWord(messages, jsonWord === "input" ? first + 1 : first) },
