@@ -221,7 +221,10 @@ it("the state of providers is read again where it changed while an older answer 
   const { page, close } = await world.open("root");
   const stream = await toldStream(page);
   await page.clock.install();
+  // An answer that is still under way is not asked for a second time.
+  const first = page.waitForResponse((one) => atPath("/providers")(new URL(one.url())));
   await page.goto("/keys");
+  await (await first).finished();
   await stream.following("providers");
   const late = await held(page, atPath("/providers"));
   await comeBack(page);
