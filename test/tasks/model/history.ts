@@ -313,8 +313,18 @@ export class History {
     const asked = new Set([...this.world.vendors.questions].map(({ step }) => step));
     return this.#activities.every(
       (one) =>
-        one.isOver || one.gate !== undefined || asked.has(one.isCancel ? undefined : one.name),
+        one.isOver ||
+        one.gate !== undefined ||
+        asked.has(one.isCancel ? undefined : one.name) ||
+        this.#waitsForOther(one),
     );
+  }
+
+  /** One process fetches a task's results once at a time, and both gateways are in one: the first may be held here. */
+  #waitsForOther({ job }: Activity): boolean {
+    const isAhead = (other: Activity): boolean =>
+      other.job?.id === job?.id && other.gate?.point.startsWith("collect.") === true;
+    return job !== undefined && this.#activities.some(isAhead);
   }
 
   /** Waits until all work under way is over, or waits for this history to say something. */
@@ -366,7 +376,9 @@ export class History {
 
   async #answersTruly(): Promise<void> {
     const endMs = performance.now() + stuckMs;
-    while (this.#activities.some((one) => !one.isOver && one.gate === undefined)) {
+    const isUnderWay = (one: Activity): boolean =>
+      !one.isOver && one.gate === undefined && !this.#waitsForOther(one);
+    while (this.#activities.some(isUnderWay)) {
       if (performance.now() > endMs) throw new Error("some work under way does not end");
       for (const question of this.world.vendors.questions) {
         if (question.job?.state === "running" && question.kind === "poll")
