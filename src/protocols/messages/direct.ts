@@ -52,12 +52,14 @@ function countContent(content: unknown, input: { characters: number; media: numb
   if (!Array.isArray(content)) return;
   for (const block of content) {
     if (!isObject(block)) continue;
-    const { source, ...rest } = block;
+    const { source } = block;
     if (isObject(source)) countSource(source, input);
     if (block["type"] === "tool_result") countContent(block["content"], input);
-    else input.characters += jsonCharacters(isObject(source) ? rest : block);
+    else input.characters += jsonCharacters(isObject(source) ? withoutSource(block) : block);
   }
 }
+
+const withoutSource = ({ source: _source, ...rest }: WireObject): WireObject => rest;
 
 function countSource(source: WireObject, input: { characters: number; media: number }): void {
   if (source["type"] === "text") input.characters += jsonCharacters(source["data"]);
