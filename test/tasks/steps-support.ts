@@ -69,11 +69,12 @@ async function open(world: World): Promise<void> {
   await createLedger(database).credit(credit);
   const vendor = await startArkVendor();
   const painter = await startRecorder(json({ data: [] }));
-  const catalog = catalogOf(vendor, painter);
+  const catalog = taskCatalogOf(vendor, painter);
   Object.assign(world, { database, vendor, painter, catalog });
 }
 
-function catalogOf(vendor: ArkVendor, painter: Recorder): Catalog {
+/** Two providers of clips at one vendor, and one of pictures. */
+export function taskCatalogOf(vendor: Recorder, painter: Recorder): Catalog {
   const file = configurationOf(
     [
       oneKey("one", vendor),

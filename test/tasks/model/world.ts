@@ -2,7 +2,7 @@
 import type { manualClock } from "../../support/manual-clock.ts";
 import { ByteBudget } from "../../../src/base/byte-budget.ts";
 import type { Span, Tracer } from "../../../src/base/tracing.ts";
-import { checkConfig, type Catalog } from "../../../src/catalog/index.ts";
+import type { Catalog } from "../../../src/catalog/index.ts";
 import { openFileStore, type FileStore } from "../../../src/files/index.ts";
 import type { RequestRow } from "../../../src/request-log/index.ts";
 import { Health } from "../../../src/routing/index.ts";
@@ -14,7 +14,7 @@ import { createPools, type Pools } from "../../../src/upstream/index.ts";
 import { addKey, addWorkspace } from "../../ledger/support.ts";
 import { createLedger } from "../../support/ledger.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../../support/postgres.ts";
-import { clipModel, configurationOf, oneKey } from "../support.ts";
+import { taskCatalogOf } from "../steps-support.ts";
 import { startVendors, type Vendors } from "./vendor.ts";
 
 export class Killed extends Error {}
@@ -41,31 +41,8 @@ export async function openWorld(clock: World["clock"]): Promise<World> {
   const vendors = await startVendors();
   const directory = temporaryDirectory();
   const files = await openFileStore({ kind: "local", directory }, directory);
-  const catalog = catalogOf(vendors);
+  const catalog = taskCatalogOf(vendors.recorder, vendors.recorder);
   return { database, clock, vendors, catalog, pools: createPools(), files, logged: [], directory };
-}
-
-function catalogOf({ recorder }: Vendors): Catalog {
-  const file = configurationOf(
-    [
-      oneKey("one", recorder),
-      oneKey("two", recorder),
-      `  - { id: painter, dialect: xai, base_url: "${recorder.url}/v1", api_key: secret }`,
-    ],
-    [
-      clipModel("acme/clip", ["one"]),
-      clipModel("acme/clips", ["one", "two"]),
-      `
-  - id: acme/pictures
-    kind: image
-    family: task-image-1
-    offers:
-      - { provider: painter, upstream_model: m, price: { output_image: { low: { 1K: "0.01", 2K: "0.02" }, medium: { 1K: "0.03", 2K: "0.04" } }, input_image: "0.001" } }`,
-    ],
-  );
-  const result = checkConfig(file, { environment: {} });
-  if ("mistakes" in result) throw new Error(JSON.stringify(result.mistakes));
-  return result.config.catalog;
 }
 
 /** One process. */
