@@ -1,9 +1,10 @@
 // A streamed image whose client takes its previews and no more: it holds the vendor back until the call's time is over. The vendor
 // makes the picture and bills it, so the client pays for what arrived, as if it had left. T62.
 import { randomBytes } from "node:crypto";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { formatSse } from "../../src/base/sse.ts";
+import { connectUnread, restOf } from "../support/held-client.ts";
 import { eventually } from "../support/patience.ts";
 import { formOf, picture, type Bytes } from "./support.ts";
 import { startVendors } from "./two-vendors.ts";
@@ -15,28 +16,15 @@ const fields = { model: "acme/edit:first", prompt: "x", stream: "true", partial_
 
 /** A call over a connection from which nothing is read yet. */
 async function call(image: Bytes): Promise<Socket> {
-  const { port, hostname } = new URL(vendors.bench.url);
   const asked = new Request(vendors.bench.url, { method: "POST", body: formOf(fields, { image }) });
   const body = Buffer.from(await asked.arrayBuffer());
-  const socket = connect(Number(port), hostname);
-  await new Promise((resolve) => socket.once("connect", resolve));
-  socket.pause();
+  const socket = await connectUnread(vendors.bench.url);
   socket.write(
     `POST /v1/images/edits HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${vendors.bench.key}\r\n` +
       `content-type: ${asked.headers.get("content-type")}\r\ncontent-length: ${body.length}\r\n\r\n`,
   );
   socket.write(body);
   return socket;
-}
-
-/** The end of what the client gets, once it reads. */
-async function rest(socket: Socket): Promise<string> {
-  let text = "";
-  socket.setEncoding("utf8");
-  socket.on("data", (data: string) => (text = (text + data).slice(-2_000)));
-  socket.resume();
-  await eventually(() => text.endsWith("0\r\n\r\n") || undefined, "the end of the answer");
-  return text;
 }
 
 interface Row {
@@ -75,6 +63,6 @@ it("BILL-21 T62: until the call's time is over: the input and the previews are c
   expect((await bench.state()).chargedNano).toBe(row.cost_nano);
   expect(row.attempts).toMatchObject([{ outcome: "upstream_error" }]);
   // It hears that this is no picture.
-  expect(await rest(socket)).toContain("read so slowly");
+  expect(await restOf(socket)).toContain("read so slowly");
   socket.destroy();
 });

@@ -1,30 +1,18 @@
 // A client that hardly reads: the gateway holds the vendor back for it until the call's time is over. The vendor bills what it wrote,
 // so the client that let it come to that pays what arrived. T62.
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { countTokens } from "gpt-tokenizer";
 import { afterEach, expect, it } from "vitest";
-import { chatConfig, delta, describeGateways, eventually, talk, type Bench } from "./support.ts";
+import { connectUnread, restOf } from "../support/held-client.ts";
+import { chatConfig, delta, describeGateways, talk, type Bench } from "./support.ts";
 
 const config = (url: string) =>
   chatConfig(url, 'price: { input: "3", output: "15" }', { provider: "timeouts: { total_s: 4 }" });
 
 const piece = "fox ".repeat(16 * 1024);
 
-/** The end of what the client gets, once it reads. */
-async function rest(socket: Socket): Promise<string> {
-  let text = "";
-  socket.setEncoding("utf8");
-  socket.on("data", (data: string) => (text = (text + data).slice(-2_000)));
-  socket.resume();
-  await eventually(() => text.endsWith("0\r\n\r\n") || undefined, "the end of the answer");
-  return text;
-}
-
 async function call(bench: Bench): Promise<Socket> {
-  const { port, hostname } = new URL(bench.url);
-  const socket = connect(Number(port), hostname);
-  await new Promise((resolve) => socket.once("connect", resolve));
-  socket.pause();
+  const socket = await connectUnread(bench.url);
   const text = JSON.stringify(talk({ stream: true }));
   socket.write(
     `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${bench.key}\r\n` +
@@ -56,7 +44,7 @@ describeGateways("clients that hold the vendor back", { config }, (bench) => {
     });
     expect(row.cost_nano).toBeGreaterThan(15_000n * BigInt(outputTokens!));
     // It hears that this is no whole answer.
-    expect(await rest(socket)).toContain("upstream_error");
+    expect(await restOf(socket)).toContain("upstream_error");
     expect(row.attempts).toMatchObject([{ outcome: "ok" }]);
     socket.destroy();
   });
