@@ -1,39 +1,21 @@
 // Pictures of forms on their way to a bucket: what of them is in memory counts as memory. docs/operate.md "Bodies and memory".
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { ByteBudget, type ByteLease } from "../../src/base/byte-budget.ts";
-import { silentLog } from "../../src/base/log.ts";
 import type { FileStore } from "../../src/files/index.ts";
 import { readMultipart, uploadBudget, uploadLimits } from "../../src/http/forms/uploads.ts";
-import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
-import { bodyOf, openPlace, padded, picture, type Place } from "./upload-support.ts";
+import { bodyOf, padded, picture, usePlace } from "./upload-support.ts";
 
-let database: Database;
-let place: Place;
-let dataDir: string;
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "tollgate-uploads-"));
-  database = await openDatabase({ dataDir, log: silentLog });
-  await migrate(database);
-  place = await openPlace(database, dataDir);
-});
-afterAll(async () => {
-  await database.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const used = usePlace();
 
 it("of pictures on their way to a bucket what is in memory counts as that, until they are stored", async () => {
   const budget = new ByteBudget(1e9);
   const seen: number[] = [];
   const inMemory: FileStore = {
-    ...place.files,
+    ...used.place.files,
     heldBytes: 1_048_576,
     async put(...given) {
-      const stored = await place.files.put(...given);
+      const stored = await used.place.files.put(...given);
       seen.push(budget.heldBytes);
       return stored;
     },
@@ -47,7 +29,7 @@ it("of pictures on their way to a bucket what is in memory counts as that, until
   const reading = (given: ByteLease) =>
     readMultipart(Readable.from([body]), {
       boundary: "xyz",
-      store: place.uploads(inMemory),
+      store: used.place.uploads(inMemory),
       limits: uploadLimits,
       lease: given,
       stored: uploadBudget().lease(),
@@ -55,10 +37,10 @@ it("of pictures on their way to a bucket what is in memory counts as that, until
   expect((await reading(lease)).images).toHaveLength(2);
   expect(seen).toEqual([1_048_576, 300_000]);
   expect(budget.heldBytes).toBe(0);
-  const before = place.kept();
+  const before = used.place.kept();
   await expect(reading(new ByteBudget(800_000).lease())).rejects.toMatchObject({
     code: "overloaded",
     status: 503,
   });
-  expect(place.kept()).toEqual(before);
+  expect(used.place.kept()).toEqual(before);
 });

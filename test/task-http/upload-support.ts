@@ -1,15 +1,18 @@
 // Pictures and bodies of multipart calls, and a real place to keep uploads in.
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
+import { afterAll, beforeAll } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
 import {
   inputDrafts,
   openFileStore,
   type FileDrafts,
   type FileStore,
 } from "../../src/files/index.ts";
-import type { Database } from "../../src/storage/index.ts";
+import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 
 /** A picture that does not compress, so that its size can be chosen. */
 export function picture(
@@ -51,11 +54,36 @@ export interface Place {
 }
 
 /** A file store below a directory. */
-export async function openPlace(database: Database, directory: string): Promise<Place> {
+async function openPlace(database: Database, directory: string): Promise<Place> {
   const files = await openFileStore({ kind: "local" }, directory);
   return {
     files,
     kept: () => readdirSync(join(directory, "files")).sort(),
     uploads: (into = files) => inputDrafts({ files: into, database, clock: systemClock }, "ws_1"),
+  };
+}
+
+/** A database of its own and a place in its directory, for the tests of one file. */
+export function usePlace(): { readonly database: Database; readonly place: Place } {
+  let dataDir: string;
+  let database: Database;
+  let place: Place;
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "tollgate-uploads-"));
+    database = await openDatabase({ dataDir, log: silentLog });
+    await migrate(database);
+    place = await openPlace(database, dataDir);
+  });
+  afterAll(async () => {
+    await database.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return {
+    get database() {
+      return database;
+    },
+    get place() {
+      return place;
+    },
   };
 }

@@ -1,11 +1,8 @@
 // Pictures on their way to storage: what is taken, what is refused, and that whatever is refused or broken off leaves nothing.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { GatewayError } from "../../src/base/errors.ts";
 import {
@@ -14,28 +11,13 @@ import {
   uploadLimits,
   type UploadLimits,
 } from "../../src/http/forms/uploads.ts";
-import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
-import { silentLog } from "../../src/base/log.ts";
 import { sweepFiles } from "../../src/files/index.ts";
-import { bodyOf, openPlace, padded, picture, type Place } from "./upload-support.ts";
+import { bodyOf, padded, picture, usePlace } from "./upload-support.ts";
 
-let database: Database;
-let place: Place;
-let dataDir: string;
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "tollgate-uploads-"));
-  database = await openDatabase({ dataDir, log: silentLog });
-  await migrate(database);
-  place = await openPlace(database, dataDir);
-});
-afterAll(async () => {
-  await database.close();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const used = usePlace();
 beforeEach(async () => {
-  await database.query("delete from files");
-  for (const name of place.kept()) await place.files.remove(name);
+  await used.database.query("delete from files");
+  for (const name of used.place.kept()) await used.place.files.remove(name);
 });
 
 interface ReadOptions {
@@ -54,7 +36,7 @@ function read(
   const bounds = { ...uploadLimits, ...limits };
   return readMultipart(Readable.from(pieces), {
     boundary: "xyz",
-    store: place.uploads(),
+    store: used.place.uploads(),
     limits: bounds,
     lease: new ByteBudget(1e9).lease(),
     stored: stored.lease(),
@@ -64,7 +46,7 @@ function read(
 const readOpen = (source: Readable, stored = uploadBudget()) =>
   readMultipart(source, {
     boundary: "xyz",
-    store: place.uploads(),
+    store: used.place.uploads(),
     limits: uploadLimits,
     lease: new ByteBudget(1e9).lease(),
     stored: stored.lease(),
@@ -72,8 +54,8 @@ const readOpen = (source: Readable, stored = uploadBudget()) =>
 
 /** What nobody needs any more, or has no task yet, is swept in the end; this is what would stay for good. */
 async function rowsLeft(now: Date): Promise<number> {
-  await sweepFiles(database, place.files, now);
-  return (await database.query("select name from files")).length;
+  await sweepFiles(used.database, used.place.files, now);
+  return (await used.database.query("select name from files")).length;
 }
 
 describe("uploads", () => {
@@ -110,10 +92,10 @@ describe("uploads", () => {
       { mediaType: "image/webp", bytes: webp.length, width: 5, height: 6 },
     ]);
     expect(form.mask).toMatchObject({ mediaType: "image/webp" });
-    expect(place.kept()).toEqual([...form.images, form.mask!].map(({ name }) => name).sort());
-    const stored = await place.files.open(form.images[1]!.name);
+    expect(used.place.kept()).toEqual([...form.images, form.mask!].map(({ name }) => name).sort());
+    const stored = await used.place.files.open(form.images[1]!.name);
     expect(Buffer.concat(await stored!.stream.toArray())).toEqual(jpeg);
-    const rows = await database.query<{ purpose: string; task_id: string | null }>(
+    const rows = await used.database.query<{ purpose: string; task_id: string | null }>(
       "select purpose, task_id from files",
     );
     expect(rows).toEqual(Array.from({ length: 4 }, () => ({ purpose: "input", task_id: null })));
@@ -245,7 +227,7 @@ describe("uploads", () => {
     await expect(
       read(Buffer.concat([whole, await body()]), { limits: limits ?? {} }),
     ).rejects.toMatchObject({ code });
-    expect(place.kept()).toEqual([]);
+    expect(used.place.kept()).toEqual([]);
     expect(await rowsLeft(new Date())).toBe(0);
   });
 
@@ -269,7 +251,7 @@ describe("uploads", () => {
     );
     const options = {
       boundary: "xyz",
-      store: place.uploads(),
+      store: used.place.uploads(),
       limits: { ...uploadLimits, fileBytes: limit },
       lease: new ByteBudget(1e9).lease(),
       stored: uploadBudget().lease(),
@@ -282,7 +264,7 @@ describe("uploads", () => {
     expect(sent).toBeLessThan(limit + 1_048_576);
     expect(endless.destroyed).toBe(false);
     endless.destroy();
-    expect(place.kept()).toEqual(form.images.map(({ name }) => name));
+    expect(used.place.kept()).toEqual(form.images.map(({ name }) => name));
   });
 
   it("what senders may put on disk before they have reserved anything has a bound over all of them", async () => {
@@ -291,7 +273,7 @@ describe("uploads", () => {
     const others = stored.lease();
     others.take(2 * 1_048_576);
     await expect(read(body, { stored })).rejects.toMatchObject({ code: "overloaded", status: 503 });
-    expect(place.kept()).toEqual([]);
+    expect(used.place.kept()).toEqual([]);
     others.release();
     expect((await read(body, { stored: uploadBudget(4 * 1_048_576) })).images).toHaveLength(1);
   });
@@ -310,7 +292,7 @@ describe("uploads", () => {
     await expect(reading).rejects.toMatchObject({ code: "malformed_request" });
     expect(source.destroyed).toBe(true);
     expect(stored.heldBytes).toBe(2 * 1_048_576);
-    expect(place.kept()).toEqual([]);
+    expect(used.place.kept()).toEqual([]);
   });
 
   it("a client that leaves in the middle leaves nothing", async () => {
@@ -325,7 +307,7 @@ describe("uploads", () => {
       await sleep(20);
       source.destroy(new Error("aborted"));
       await expect(reading).rejects.toMatchObject({ code: "malformed_request" });
-      expect(place.kept()).toEqual([]);
+      expect(used.place.kept()).toEqual([]);
     }
     expect(await rowsLeft(new Date())).toBe(0);
   });
@@ -375,13 +357,13 @@ describe("uploads", () => {
           );
           accepted += outcome.error === undefined ? 1 : 0;
           const names = outcome.kept.map(({ name }) => name).sort();
-          expect(place.kept()).toEqual(names);
+          expect(used.place.kept()).toEqual(names);
           expect(outcome.error ?? new GatewayError("invalid_value", "")).toBeInstanceOf(
             GatewayError,
           );
           const { status = 400 } = (outcome.error ?? {}) as Partial<GatewayError>;
           expect([400, 413]).toContain(status);
-          for (const name of names) await place.files.remove(name);
+          for (const name of names) await used.place.files.remove(name);
         },
       ),
       { numRuns: 120 },
