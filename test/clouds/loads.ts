@@ -1,0 +1,18 @@
+/** Imported by a process before all else: notes which libraries of clouds it loads, one line each, in the file that `TEST_LOADS` names. */
+import { appendFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+
+const library = /\/node_modules\/((?:@smithy|@aws-sdk|@azure)\/[^/]+|google-auth-library)\//;
+const file = process.env["TEST_LOADS"]!;
+const noted = new Set<string>();
+
+registerHooks({
+  load(url, context, next) {
+    const name = library.exec(url)?.[1];
+    if (name !== undefined && !noted.has(name)) {
+      noted.add(name);
+      appendFileSync(file, `${name}\n`);
+    }
+    return next(url, context);
+  },
+});
