@@ -237,6 +237,21 @@ it("the state of providers is read again where it changed while an older answer 
   await close();
 });
 
+it("the state of providers is read again where it changed while the page's first answer was under way", async () => {
+  const { page, close } = await world.open("root");
+  const stream = await toldStream(page);
+  const first = await held(page, atPath("/providers"));
+  await page.goto("/keys");
+  await first.asked();
+  await stream.following("providers");
+  const again = page.waitForRequest((one) => atPath("/providers")(new URL(one.url())));
+  const { data } = world.must(await world.root.call("GET", "/providers"));
+  await stream.tell("state", { data });
+  await first.release();
+  expect((await again).method()).toBe("GET");
+  await close();
+});
+
 it.each(["/join#token", "/reset#token"])(
   "%s says that the gateway is in trouble, and not that the link is used",
   async (address) => {

@@ -27,11 +27,11 @@ export function useProviderStates(enabled = true) {
     on: (event: StreamEvent) => {
       if (event.type !== "state") return;
       const list = queries.getQueryData<Providers>(queryKey);
-      if (list === undefined) return;
-      const isRead = queries.getQueryState(queryKey)?.fetchStatus !== "idle";
-      queries.setQueryData(queryKey, withStates(list, event.data));
-      // An answer that is under way may be older than this.
-      if (isRead || isOther(list, event.data)) void readAgain(queries, queryKey);
+      const isRead = queries.getQueryState(queryKey)?.fetchStatus === "fetching";
+      if (list !== undefined) queries.setQueryData(queryKey, withStates(list, event.data));
+      // An answer that is under way may be older than this, the first one too.
+      if (isRead || (list !== undefined && isOther(list, event.data)))
+        void readAgain(queries, queryKey);
     },
   });
   return api.useQuery("get", "/admin/v1/providers", {}, { enabled });
