@@ -2,7 +2,7 @@
  * A JSON object together with the bytes it was read from: what of it goes on unchanged is sent in the caller's own bytes,
  * numbers and all, and is not written again.
  */
-import { parseJson, type JsonText, type WireObject } from "./json.ts";
+import { parseJson, readJson, type JsonText, type WireObject } from "./json.ts";
 import type { JsonShape } from "./json-scan.ts";
 import { jsonSlices, writeParts, type JsonPart, type JsonPieces } from "./json-write.ts";
 
@@ -16,9 +16,9 @@ interface Run {
 const textMax = 16 * 1024;
 
 export class JsonSource {
-  readonly value: WireObject;
   /** What was read; not to be changed. */
   readonly bytes: Uint8Array;
+  #value: WireObject | undefined;
   /** The same, in the form in which parts of it are sent; positions are the same in both. */
   readonly #sent: Uint8Array | string;
   readonly #shape: JsonShape;
@@ -27,11 +27,21 @@ export class JsonSource {
   /** @throws GatewayError as `parseJson` */
   constructor(json: JsonText) {
     const { bytes, text, shape } = json;
-    this.value = parseJson(json);
+    this.#value = parseJson(json);
     this.bytes = bytes;
     // Of as many characters as bytes, all are ASCII.
     this.#sent = bytes.length <= textMax && text.length === bytes.length ? text : bytes;
     this.#shape = shape;
+  }
+
+  /** The object that the bytes are; read from them again after a rest. */
+  get value(): WireObject {
+    return (this.#value ??= parseJson(readJson(this.bytes, this.#shape)));
+  }
+
+  /** Lets go of the object, which takes several times the memory of its bytes. What was made of it before is not to be written any more. */
+  rest(): void {
+    this.#value = undefined;
   }
 
   /**
@@ -76,15 +86,16 @@ export class JsonSource {
   /** What `changed` consists of: members that stand side by side and are kept, and the names of members that are written. */
   #runs(changed: WireObject): (Run | string)[] {
     const runs: (Run | string)[] = [];
+    const { value } = this;
     const { separators } = this.#shape;
     let from = 0;
     let to = 0;
     let index = 0;
-    for (const name in this.value) {
+    for (const name in value) {
       const start = separators[index]! + 1;
       const end = separators[++index]!;
       if (!Object.hasOwn(changed, name)) continue;
-      const isKept = changed[name] === this.value[name];
+      const isKept = changed[name] === value[name];
       // Behind the last one, with only the comma between them.
       if (isKept && to > 0 && start === to + 1) {
         to = end;
@@ -97,7 +108,7 @@ export class JsonSource {
     }
     if (to > 0) runs.push({ from, to });
     for (const name in changed)
-      if (!Object.hasOwn(this.value, name) && changed[name] !== undefined) runs.push(name);
+      if (!Object.hasOwn(value, name) && changed[name] !== undefined) runs.push(name);
     return runs;
   }
 }

@@ -29,6 +29,11 @@ export class CallBody {
     return this.#source?.value as JsonObject | undefined;
   }
 
+  /** It is sent: its values are let go, and read again where they are asked for. */
+  rest(): void {
+    this.#source?.rest();
+  }
+
   /** Hooks made another of it. */
   change(source: JsonSource): void {
     this.#source = source;

@@ -96,6 +96,8 @@ interface CallParts {
   readonly record: CallRecord;
   readonly inputEstimate: number;
   readonly route: Route;
+  /** Lets go of what was made of the request, once it is written. */
+  readonly letRest: () => void;
   /** Lets go of the request, once a stream has begun on this route. False where it is kept. */
   readonly letGo: (route: Route) => boolean;
   /** Where the workspace keeps what was said; it is the reply then. */
@@ -112,19 +114,22 @@ export class CallContext {
   readonly keeper: Keeper | undefined;
   /** The route of the running attempt; none any more once a stream has begun. */
   #route: Route | undefined;
+  /** The request is written for a provider. */
+  readonly rest: () => void;
   readonly #letGo: (route: Route) => boolean;
   #tap: StreamTap | undefined;
   #whenGone: (() => void) | undefined;
 
   constructor(parts: CallParts) {
-    const { services, call, reply, record, inputEstimate, route, letGo, keeper } = parts;
+    const { services, call, reply, record, inputEstimate, route, keeper } = parts;
     this.services = services;
     this.call = call;
     this.reply = reply;
     this.record = record;
     this.inputEstimate = inputEstimate;
     this.#route = route;
-    this.#letGo = letGo;
+    this.rest = parts.letRest;
+    this.#letGo = parts.letGo;
     this.keeper = keeper;
     reply.onGone(() => this.#whenGone?.());
   }

@@ -45,12 +45,19 @@ export function prepareEmbedding(
   const candidatesOf = ({ model: { id: model }, offers }: Plan<EmbeddingModel>): Candidate[] =>
     offers.map((offer) => {
       const { upstreamModel } = offer;
-      const route = embeddingRoute({ body, model, upstreamModel });
+      const route = embeddingRoute({
+        get body() {
+          return call.body.value;
+        },
+        model,
+        upstreamModel,
+      });
       return {
         offer,
         model,
         provider: catalog.providers.get(offer.provider)!,
         route: () => route,
+        rest: () => route.rest(),
         reservedOutputTokens: 0,
         notes: () => route.notes,
       };

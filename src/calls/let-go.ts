@@ -1,10 +1,14 @@
-/** Of a stream nothing of its request is needed once its first frame is out: nobody else is asked any more. */
+/**
+ * What of a request is let go, and when. Once it is sent, all but its bytes: an answer may take minutes, and what was made of them takes
+ * several times their memory. Nothing of it is needed once the first frame of a stream is out: nobody else is asked any more.
+ */
 import type { Hooks } from "../hooks/index.ts";
 import { codecs, type ProtocolName, type Route } from "../protocols/index.ts";
 import type { AnyCall } from "./context.ts";
 import { heardBy } from "./hooks.ts";
 import type { Keeper } from "./keep.ts";
 import type { Candidate } from "./prepare.ts";
+import { isAtOnce } from "./write-body.ts";
 
 /** Who has the request of a call. */
 interface Holders {
@@ -14,12 +18,28 @@ interface Holders {
   readonly hooks: Hooks | undefined;
 }
 
+/** It is kept as it was, or a hook hears of it when the call is over. */
+const isHeld = ({ call, keeper, hooks }: Holders): boolean =>
+  keeper !== undefined || (hooks !== undefined && heardBy(hooks, call));
+
+/**
+ * Makes all of them let go of what was read and made of its bytes, until somebody asks again; not of what is too large to be read again
+ * while others wait.
+ */
+export function letRest(holders: Holders): void {
+  const { call, candidates } = holders;
+  if (!isAtOnce(call.lease) || isHeld(holders)) return;
+  for (const candidate of candidates) candidate.rest();
+  call.body.rest();
+}
+
 /**
  * Makes all of them forget it, and gives back what was counted for it; not where its converted answer repeats some of it.
- * @returns false where it stays: it is kept, or a hook hears of it when the call is over
+ * @returns false where it stays
  */
-export function letGo({ call, candidates, keeper, hooks }: Holders, route: Route): boolean {
-  if (keeper !== undefined || (hooks !== undefined && heardBy(hooks, call))) return false;
+export function letGo(holders: Holders, route: Route): boolean {
+  if (isHeld(holders)) return false;
+  const { call, candidates } = holders;
   for (const candidate of candidates) candidate.forget?.();
   const isEchoed = route.kind === "converted" && codecs[call.protocol as ProtocolName].echoes;
   call.body.release(isEchoed === true ? undefined : call.lease);

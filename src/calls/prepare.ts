@@ -10,7 +10,6 @@ import {
   recordOf,
   refusedMembers,
   removeUnsupported,
-  upperBound,
   type Catalog,
   type Offer,
   type Provider,
@@ -21,7 +20,6 @@ import {
   codecs,
   createRoute,
   upstreamCodecs,
-  type CallFacts,
   type JsonObject,
   type ProtocolName,
   type Route,
@@ -30,8 +28,10 @@ import { plan, resolveModelId, type ParsedModelId, type Plan } from "../routing/
 import { routingScope } from "../tenancy/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
+import { boundOf, reservedOutput } from "./bound.ts";
 import { withFallbacks, withoutFallbacks } from "./fallbacks.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
+import type { WrittenRequest } from "./write-body.ts";
 
 /** One provider's offer, in the order the plan wants it tried. */
 export interface Candidate<Kind extends Offer = Offer> {
@@ -47,6 +47,10 @@ export interface Candidate<Kind extends Offer = Offer> {
   readonly reservedOutputTokens: number;
   /** What was dropped or rewritten on the way, in the order the caller wrote it. */
   notes(): readonly Note[];
+  /** Written before the call was let in; whoever sends it takes it. */
+  written?: WrittenRequest | undefined;
+  /** Lets go of what was made of the request, until it is asked for again. */
+  rest(): void;
   /** Lets go of the request: it is not asked any more. Absent where answers are never streams. */
   forget?(): void;
 }
@@ -103,15 +107,14 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   return { candidates, inputEstimate };
 }
 
-/** Those of one model. What its record does not have is left out for each model by itself. */
-function candidatesOf(
+/** Those of one model. */
+const candidatesOf = (
   { model, offers }: Plan,
-  shared: Omit<CandidateParts, "model" | keyof Own>,
-): OfferCandidate[] {
-  const { call } = shared;
-  const own = removeUnsupported(model, call.protocol, withoutFallbacks(call));
-  return offers.map((offer) => new OfferCandidate({ ...shared, model, ...own }, offer));
-}
+  shared: Omit<CandidateParts, "model">,
+): OfferCandidate[] => {
+  const parts = { ...shared, model };
+  return offers.map((offer) => new OfferCandidate(parts, offer));
+};
 
 /** The caller's body without what the model does not have, and the notes of that. */
 interface Own {
@@ -119,8 +122,8 @@ interface Own {
   readonly notes: readonly Note[];
 }
 
-/** What the candidates of one model share. Its body is that of offers that are no different from their model. */
-interface CandidateParts extends Own {
+/** What the candidates of one model share. */
+interface CandidateParts {
   readonly services: TextServices;
   readonly call: TextCall;
   readonly record: CallRecord;
@@ -138,6 +141,7 @@ class OfferCandidate implements Candidate<TextOffer> {
   readonly model: string;
   readonly limits: TextModel;
   readonly reservedOutputTokens: number;
+  written: WrittenRequest | undefined;
   #forgettable: CandidateParts | undefined;
   #own: Own | undefined;
   #route: Route | undefined;
@@ -165,14 +169,20 @@ class OfferCandidate implements Candidate<TextOffer> {
   }
 
   forget(): void {
+    this.written = undefined;
     this.#forgettable = undefined;
     this.#own = undefined;
     this.#route = undefined;
   }
 
+  rest(): void {
+    this.#own = undefined;
+    this.#route?.rest();
+  }
+
   notes(): readonly Note[] {
     const { notes } = this.route();
-    const own = (this.#own ?? this.#parts).notes;
+    const own = this.#ownOf().notes;
     return own.length === 0 && notes.length < 2
       ? notes
       : inRequestOrder([...own, ...notes], this.#parts.call.body.value);
@@ -180,24 +190,34 @@ class OfferCandidate implements Candidate<TextOffer> {
 
   /** The body without what the model does not have here. @throws GatewayError `invalid_value` for what only this offer narrows */
   #ownOf(): Own {
-    const { call, model } = this.#parts;
-    if (this.offer.record?.parameters === undefined) return this.#parts;
+    return (this.#own ??= this.#makeOwn());
+  }
+
+  #makeOwn(): Own {
+    const { call, record, model } = this.#parts;
+    const said = withoutFallbacks(call);
+    const own = (narrowed: Pick<TextModel, "id" | "parameters">): Own =>
+      removeUnsupported(narrowed, call.protocol, said);
+    const ofModel = own(model);
+    if (model.id !== record.model) checkParameters(model, call.protocol, ofModel.body);
+    if (this.offer.record?.parameters === undefined) return ofModel;
     const { parameters = {} } = recordOf(model, this.offer.record);
     const here = { id: model.id, parameters };
     checkParameters(here, call.protocol, call.body.value);
-    return removeUnsupported(here, call.protocol, withoutFallbacks(call));
+    return own(here);
   }
 
   #makeRoute(): Route {
     const { services, call, record, model, inputEstimate, inputMedia } = this.#parts;
-    if (model.id !== record.model) checkParameters(model, call.protocol, this.#parts.body);
     const abilities = recordOf(model, this.offer.record);
-    const { body } = (this.#own = this.#ownOf());
+    const bodyOf = (): JsonObject => this.#ownOf().body;
     return createRoute(
       {
         caller: codecs[call.protocol],
         upstream: upstreamCodecs[this.offer.protocol],
-        body,
+        get body() {
+          return bodyOf();
+        },
         stream: call.stream,
         requestedModel: call.model,
         model: model.id,
@@ -250,31 +270,3 @@ function firstUsable(
   }
   return [];
 }
-
-/** What the call may cost at the dearest of its models. */
-function boundOf(
-  candidates: readonly OfferCandidate[],
-  facts: CallFacts,
-  inputTokens: number,
-): bigint {
-  // A conversion may have to ask for more than the caller did, to leave room for reasoning.
-  const sent =
-    facts.maxOutputTokens === undefined ? undefined : candidates[0]!.route().askedOutputTokens;
-  let bound = 0n;
-  for (const model of new Set(candidates.map(({ limits }) => limits))) {
-    const reserved = reservedOutput(model, facts.maxOutputTokens);
-    const offers = candidates.filter(({ limits }) => limits === model).map(({ offer }) => offer);
-    const most = upperBound(model, offers, {
-      inputTokens,
-      maxOutputTokens: Math.max(reserved, Math.min(sent ?? 0, model.maxOutputTokens)),
-      answers: facts.answers,
-      webSearches: facts.webSearches,
-    });
-    if (most > bound) bound = most;
-  }
-  return bound;
-}
-
-/** More than the model can produce is refused upstream, or produces no more than that. */
-const reservedOutput = (model: TextModel, asked: number | undefined): number =>
-  Math.min(asked ?? model.reserveOutputTokens, model.maxOutputTokens);

@@ -21,10 +21,9 @@ import {
 } from "../upstream/index.ts";
 import type { Answered, CallContext } from "./context.ts";
 import type { Candidate } from "./prepare.ts";
-import { withChanges } from "./hooks.ts";
+import { callerHeaders, takeWritten } from "./outgoing.ts";
 import { droppedHeader } from "./reply.ts";
 import { answerStream, answerWhole } from "./text-answers.ts";
-import { writeBody } from "./write-body.ts";
 
 class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange, Answered> {
   /** What only a fallback cannot take is no error of the caller's. */
@@ -102,12 +101,10 @@ function send(
   const { call } = context;
   if (context.reply.gone)
     throw new ExchangeError("aborted", "the client left before the upstream was asked");
-  const route = candidate.route();
-  const notes = withChanges(call.changes, candidate.notes());
-  context.route = route;
+  const { body, notes } = takeWritten(context, candidate);
+  context.route = candidate.route();
   context.record.notes = notes;
   if (call.stream) context.reply.open(droppedHeader(notes));
-  const source = route.kind === "direct" ? call.body.source : undefined;
   const opening = askText(context.services.pools, {
     provider,
     protocol: offer.protocol,
@@ -115,16 +112,11 @@ function send(
     stream: call.stream,
     apiKey,
     traceparent,
-    // What the caller's headers say is about a body of its own protocol.
-    caller: route.kind === "direct" ? call.callerHeaders : {},
-    body: route.body,
+    caller: callerHeaders(context, candidate),
+    body,
     timeouts: call.stream
       ? provider.timeouts
       : wholeTimeouts(provider.timeouts, candidate.reservedOutputTokens),
-    write: (body) => {
-      context.keeper?.sending(body, provider);
-      return writeBody(body, { source, lease: call.lease });
-    },
   });
   context.onGone(leaving(provider, opening));
   return opening.answer;

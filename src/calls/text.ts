@@ -8,7 +8,8 @@ import { prepareEmbedding } from "./embeddings.ts";
 import { endFailed } from "./end.ts";
 import { askHooks, tellHooks } from "./hooks.ts";
 import { keeperOf, type Keeper } from "./keep.ts";
-import { letGo } from "./let-go.ts";
+import { letGo, letRest } from "./let-go.ts";
+import { writeAhead } from "./outgoing.ts";
 import { prepare, type Candidate, type Prepared } from "./prepare.ts";
 import { cacheOf, type CachedCall } from "./response-cache.ts";
 import { startRecord, type CallRecord } from "./record.ts";
@@ -55,7 +56,7 @@ export async function runTextCall(
   }
 }
 
-/** A call on its way; `context` once it is let in. */
+/** A call on its way; `context` once nothing but money can refuse it. */
 interface Run {
   /** As hooks left it. */
   call: AnyCall;
@@ -79,12 +80,14 @@ async function answer(services: TextServices, run: Run): Promise<void> {
     call.protocol === "embeddings"
       ? prepareEmbedding(services, call, record)
       : prepare(services, call, record);
+  const context = (run.context = contextOf(services, run, prepared));
+  if (run.cached === undefined) writeAhead(context, prepared.candidates[0]!);
   const taking = call.rate?.takeTokens(prepared.inputEstimate);
   if (taking !== undefined) await taking;
   const { workspaceId, keyId, keyRotation } = call.caller;
   const answered = await services.ledger.spend(
     { id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano },
-    () => findAnswer(services, run, prepared),
+    () => findAnswer(run, context, prepared.candidates),
   );
   run.isCharged = true;
   record.costNano = answered.amountNano;
@@ -93,13 +96,16 @@ async function answer(services: TextServices, run: Run): Promise<void> {
 }
 
 /** The answer of a call that is let in: the cache's or a provider's. */
-async function findAnswer(services: TextServices, run: Run, prepared: Prepared): Promise<Answered> {
-  const context = (run.context = contextOf(services, run, prepared));
-  const kept = run.cached && (await run.cached.answer(context));
+async function findAnswer(
+  { call, cached }: Run,
+  context: CallContext,
+  candidates: readonly Candidate[],
+): Promise<Answered> {
+  const kept = cached && (await cached.answer(context));
   if (kept !== undefined) return kept;
-  return await (run.call.stream
-    ? answerKeptAlive(context, prepared.candidates)
-    : textFailover.answer(context, prepared.candidates));
+  return await (call.stream
+    ? answerKeptAlive(context, candidates)
+    : textFailover.answer(context, candidates));
 }
 
 /** Made here alone: a function that waits for the answer would keep the route, and all it holds, to its end. */
@@ -110,9 +116,17 @@ function contextOf(
 ): CallContext {
   const holders = { call, candidates, keeper, hooks: services.hooks };
   const route = candidates[0]!.route();
-  const forget = (begun: Route): boolean => letGo(holders, begun);
-  const parts = { services, call, reply, record, inputEstimate, route, keeper, letGo: forget };
-  return new CallContext(parts);
+  return new CallContext({
+    services,
+    call,
+    reply,
+    record,
+    inputEstimate,
+    route,
+    keeper,
+    letRest: () => letRest(holders),
+    letGo: (begun: Route) => letGo(holders, begun),
+  });
 }
 
 const recordOf = ({ clock }: TextServices, call: AnyCall): CallRecord =>

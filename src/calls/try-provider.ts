@@ -29,6 +29,7 @@ import {
   askText,
   ExchangeError,
   maskError,
+  textBody,
   withoutCredentials,
   type Exchange,
   type Pools,
@@ -143,15 +144,12 @@ function askWithin(
   trying: Trying,
 ): Promise<Pick<Trial, "ok" | "status" | "message">> {
   const { provider, tried, credential, deadlineMs } = trying;
+  const { protocol, upstreamModel: model } = tried.offer;
+  const ask = { provider, protocol, model, stream: false, caller: {} };
   const asked = askText(pools, {
-    provider,
-    protocol: tried.offer.protocol,
-    model: tried.offer.upstreamModel,
-    stream: false,
+    ...ask,
     apiKey: credential.apiKey,
-    caller: {},
-    body: bodyOf(tried),
-    write: (body) => JSON.stringify(body),
+    body: JSON.stringify(textBody(bodyOf(tried), ask)),
     timeouts: provider.timeouts,
   });
   const answered = asked.answer.then((exchange) => read(exchange, trying));

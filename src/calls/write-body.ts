@@ -2,10 +2,24 @@
 import type { ByteLease } from "../base/byte-budget.ts";
 import type { JsonSource } from "../base/json-source.ts";
 import { jsonSlices, writePartsInTurns, type JsonPieces } from "../base/json-write.ts";
+import type { Note } from "../base/notes.ts";
 import type { JsonObject } from "../protocols/index.ts";
 
-/** A call that holds no more than this is written at once, within some 40 ms whatever it says. */
+/** A call that holds no more than this is read or written at once, within some 40 ms whatever it says. */
 const atOnceBytes = 4 * 2 ** 20;
+
+/** Longer texts wait as bytes for their turn to be sent: the collector of garbage does not move those. */
+const textMax = 16 * 1024;
+
+/** Whether the body of a call is short enough to be read or written while others wait. */
+export const isAtOnce = ({ bytes }: ByteLease): boolean => bytes <= atOnceBytes;
+
+/** A request as it is sent to one provider. */
+export interface WrittenRequest {
+  readonly body: JsonPieces | Promise<JsonPieces>;
+  /** What was dropped or rewritten for it. */
+  readonly notes: readonly Note[];
+}
 
 /** What the caller sent, where its bytes are sent on, and what the call holds of the budget. */
 interface Written {
@@ -18,6 +32,11 @@ export function writeBody(
   body: JsonObject,
   { source, lease }: Written,
 ): JsonPieces | Promise<JsonPieces> {
-  if (lease.bytes <= atOnceBytes) return source ? source.write(body) : JSON.stringify(body);
+  if (isAtOnce(lease)) return source ? source.write(body) : written(body);
   return writePartsInTurns(source ? source.parts(body) : jsonSlices(body), () => lease.turn());
+}
+
+function written(body: JsonObject): JsonPieces {
+  const text = JSON.stringify(body);
+  return text.length > textMax ? [Buffer.from(text)] : text;
 }

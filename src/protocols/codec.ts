@@ -177,11 +177,17 @@ export interface DirectRoute {
   tap(options: TapOptions): StreamTap;
 }
 
+/** What a request says of its stream, as the caller sent it: chat, how many answers and whether usage is wanted; responses, `background`. */
+export interface StreamWishes {
+  readonly n?: unknown;
+  readonly stream_options?: unknown;
+  readonly background?: unknown;
+}
+
 export interface TapOptions {
   /** The canonical model id to set in the frames. */
   readonly model: string;
-  /** The request as the caller sent it (chat: whether usage frames are wanted). */
-  readonly request: JsonObject;
+  readonly request: StreamWishes;
   readonly inputEstimate: number;
 }
 

@@ -46,30 +46,22 @@ export function createRoute(input: RouteInput, forceConversion: boolean = false)
  * @throws GatewayError the caller's mistake, or `unsupported_content` for what the upstream cannot take.
  */
 function convertedRoute(given: RouteInput): Route {
-  const { caller } = given;
-  const own = caller === given.upstream ? fitOwn(given) : undefined;
-  const body = own?.body ?? given.body;
-  const input = { ...given, body };
-  const request = decoded(input);
-  const { fitted, notes, upstream } = prepare(request, input);
-  // What the closures below share lives as long as the answer: nothing of the body is in it.
-  const context = answerContext(input, request);
+  // What the closures below share lives as long as the answer: of the request there is only `body` in it, until its rest.
+  const { caller, upstream: asked } = given;
+  const { upstream, context, notes, askedOutputTokens, body: sent } = converted(given);
   const { direct } = upstream;
-  const { upstream: asked } = given;
-  const sent = upstream.encodeRequest(fitted, input.upstreamModel);
-  const added = upstream.addedTo?.(sent);
-  const addition: Note[] =
-    added === undefined
-      ? []
-      : [{ param: containerOf[caller.name], kind: "rewritten", detail: added }];
+  let body: JsonObject | undefined = sent;
   const decode = decodeOnce(upstream);
   const encode = (response: CanonicalResponse, usage: Usage): JsonObject =>
     caller.encodeResponse({ ...response, usage: response.usage ?? usage }, context);
   return {
     kind: "converted",
-    body: sent,
-    notes: inRequestOrder([...(own?.notes ?? []), ...notes, ...addition], given.body),
-    askedOutputTokens: fitted.maxOutputTokens,
+    get body() {
+      return (body ??= converted(given).body);
+    },
+    rest: () => void (body = undefined),
+    notes,
+    askedOutputTokens,
     failure: (answer) => direct.failure(answer) ?? failureIn(decode(answer)),
     isUnderWay: () => false,
     usage: (answer) => direct.usage(answer),
@@ -85,6 +77,34 @@ function convertedRoute(given: RouteInput): Route {
     },
     // Still the upstream's own words: `answer` reads them.
     wholeOf: (frames) => wholeOf(asked, frames),
+  };
+}
+
+/** A request as it is sent to an upstream of another protocol, and what its answer is read with. */
+interface Converted extends Pick<Route, "body" | "notes" | "askedOutputTokens"> {
+  readonly upstream: UpstreamCodec;
+  readonly context: AnswerContext;
+}
+
+/** @throws GatewayError as `convertedRoute` */
+function converted(given: RouteInput): Converted {
+  const { caller, body: said } = given;
+  const own = caller === given.upstream ? fitOwn(given) : undefined;
+  const input = { ...given, body: own?.body ?? said };
+  const request = decoded(input);
+  const { fitted, notes, upstream } = prepare(request, input);
+  const body = upstream.encodeRequest(fitted, input.upstreamModel);
+  const added = upstream.addedTo?.(body);
+  const addition: Note[] =
+    added === undefined
+      ? []
+      : [{ param: containerOf[caller.name], kind: "rewritten", detail: added }];
+  return {
+    body,
+    notes: inRequestOrder([...(own?.notes ?? []), ...notes, ...addition], said),
+    askedOutputTokens: fitted.maxOutputTokens,
+    upstream,
+    context: answerContext(input, request),
   };
 }
 

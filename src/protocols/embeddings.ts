@@ -62,13 +62,16 @@ interface EmbeddingRouteInput {
 }
 
 /** The way of an embedding call to its upstream and back: whole answers only. */
-export function embeddingRoute({ body, model, upstreamModel }: EmbeddingRouteInput): Route {
-  const sent = { ...body };
-  const notes = removeFilteredFields(sent);
-  sent["model"] = upstreamModel;
+export function embeddingRoute(input: EmbeddingRouteInput): Route {
+  const { model } = input;
+  let sent: Sent | undefined = sentOf(input);
+  const { notes } = sent;
   return {
     kind: "direct",
-    body: sent,
+    get body() {
+      return (sent ??= sentOf(input)).body;
+    },
+    rest: () => void (sent = undefined),
     notes,
     askedOutputTokens: undefined,
     failure,
@@ -84,6 +87,15 @@ export function embeddingRoute({ body, model, upstreamModel }: EmbeddingRouteInp
     framesOf: noStream,
     wholeOf: () => undefined,
   };
+}
+
+type Sent = Pick<Route, "body" | "notes">;
+
+function sentOf({ body, upstreamModel }: EmbeddingRouteInput): Sent {
+  const sent = { ...body };
+  const notes = removeFilteredFields(sent);
+  sent["model"] = upstreamModel;
+  return { body: sent, notes };
 }
 
 const failure = (answer: JsonObject): WireError | undefined =>

@@ -8,8 +8,15 @@ import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
-import type { AnswerContext, Codec, StreamTap, UpstreamCodec, WireError } from "./codec.ts";
-import { fitOwn } from "./fit-own.ts";
+import type {
+  AnswerContext,
+  Codec,
+  StreamTap,
+  StreamWishes,
+  UpstreamCodec,
+  WireError,
+} from "./codec.ts";
+import { fitOwn, type Own } from "./fit-own.ts";
 import { collectFrames } from "./whole.ts";
 
 /** What a route is made from. */
@@ -17,7 +24,7 @@ export interface RouteInput {
   /** The caller's protocol and the upstream's. */
   readonly caller: Codec;
   readonly upstream: UpstreamCodec;
-  /** The caller's body, checked. */
+  /** The caller's body, checked. A route asks for it anew each time, and does not keep it: it may be read again each time. */
   readonly body: JsonObject;
   readonly stream: boolean;
   /** The model as the caller wrote it, as the caller reads it, and as the upstream calls it. */
@@ -41,8 +48,10 @@ export interface RouteInput {
 
 export interface Route {
   readonly kind: "direct" | "converted";
-  /** The body for the upstream. */
+  /** The body for the upstream; made again where it is asked for after a rest. */
   readonly body: JsonObject;
+  /** It is sent: what was made of the request is let go. */
+  rest(): void;
   /** What was dropped or rewritten on the way there. */
   readonly notes: readonly Note[];
   /** The maximum of output tokens that the upstream is asked for; undefined where it is asked for none. */
@@ -66,22 +75,31 @@ export interface Route {
 /** The same protocol on both sides: the caller's body goes on as it is but for what must change. */
 export class PassThroughRoute implements Route {
   readonly kind = "direct";
-  readonly body: JsonObject;
   readonly notes: readonly Note[];
   readonly askedOutputTokens: number | undefined;
   readonly #input: RouteInput;
+  readonly #streaming: StreamWishes;
+  #body: JsonObject | undefined;
   /** The last whole answer that the upstream streamed without telling its usage. */
   #untold: JsonObject | undefined;
 
   /** @throws GatewayError as `fitOwn` */
   constructor(input: RouteInput) {
-    const { caller, upstreamModel: model, stream, refusedMembers } = input;
-    const own = fitOwn(input);
-    const sent = caller.direct.request(own.body, { model, stream, refusedMembers });
-    this.body = sent.body;
-    this.notes = own.notes.length === 0 ? sent.notes : [...own.notes, ...sent.notes];
-    this.askedOutputTokens = own.askedOutputTokens;
+    const { n, stream_options, background } = input.body;
+    const { body, notes, askedOutputTokens } = sentDirectly(input);
+    this.#body = body;
+    this.notes = notes;
+    this.askedOutputTokens = askedOutputTokens;
     this.#input = input;
+    this.#streaming = { n, stream_options, background };
+  }
+
+  get body(): JsonObject {
+    return (this.#body ??= sentDirectly(this.#input).body);
+  }
+
+  rest(): void {
+    this.#body = undefined;
   }
 
   failure(answer: JsonObject): WireError | undefined {
@@ -109,8 +127,8 @@ export class PassThroughRoute implements Route {
   }
 
   tap(): StreamTap {
-    const { caller, model, body, inputEstimate } = this.#input;
-    return caller.direct.tap({ model, request: body, inputEstimate });
+    const { caller, model, inputEstimate } = this.#input;
+    return caller.direct.tap({ model, request: this.#streaming, inputEstimate });
   }
 
   framesOf(answer: JsonObject, usage: Usage): SseEvent[] {
@@ -138,6 +156,14 @@ export class PassThroughRoute implements Route {
   #answerContext(): AnswerContext {
     return answerContext(this.#input, decoded(this.#input));
   }
+}
+
+/** The caller's body as its own protocol's upstream gets it. @throws GatewayError as `fitOwn` */
+function sentDirectly(input: RouteInput): Own {
+  const { caller, upstreamModel: model, stream, refusedMembers } = input;
+  const own = fitOwn(input);
+  const { body, notes } = caller.direct.request(own.body, { model, stream, refusedMembers });
+  return { ...own, body, notes: own.notes.length === 0 ? notes : [...own.notes, ...notes] };
 }
 
 /** The caller's request in the canonical form. @throws GatewayError as the codec does */

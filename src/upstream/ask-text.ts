@@ -1,4 +1,4 @@
-/** One request for text at one vendor: its target, its body and its authorization, as the vendor's row says. */
+/** One request for text at one vendor: its body, its target and its authorization, as the vendor's row says. */
 import type { JsonPieces } from "../base/json-write.ts";
 import type { Timeouts } from "../catalog/index.ts";
 import type { JsonObject } from "../protocols/index.ts";
@@ -9,16 +9,22 @@ import { identityOf } from "./identity/index.ts";
 import type { Pools } from "./pools.ts";
 import { countTarget, textTarget } from "./target.ts";
 import { vendorOf } from "./vendors/index.ts";
-import type { Target, TextAsk, Vendor } from "./vendors/types.ts";
+import type { Addressed, Target, TextAsk, Vendor } from "./vendors/types.ts";
 
-/** What is asked, and how its body is written. */
+/** What is asked. */
 export interface TextRequest extends TextAsk {
-  readonly body: JsonObject;
-  readonly write: (body: JsonObject) => JsonPieces | Promise<JsonPieces>;
+  /** What `textBody` made, written. */
+  readonly body: JsonPieces | Promise<JsonPieces>;
   /** The provider's own where absent. */
   readonly timeouts?: Timeouts;
   /** Sent as a header of that name. */
   readonly traceparent?: string | undefined;
+}
+
+/** What is to be counted, and how it is written. */
+export interface CountRequest extends Omit<TextRequest, "body"> {
+  readonly body: JsonObject;
+  readonly write: (body: JsonObject) => TextRequest["body"];
 }
 
 /** A request on its way. `abort` also before it is sent. */
@@ -28,30 +34,38 @@ interface Asked {
   abort(): void;
 }
 
+/** A body as the vendor takes it, with what the provider's file adds to all. */
+export function textBody(
+  body: JsonObject,
+  ask: Addressed,
+  vendor: Vendor = vendorOf(ask.provider.dialect),
+): JsonObject {
+  const whole = withFields(body, ask.provider.access);
+  return vendor.body?.(whole, ask) ?? whole;
+}
+
 /** Asks a vendor for text. */
-export function askText(
+export const askText = (
   pools: Pools,
   request: TextRequest,
   vendor: Vendor = vendorOf(request.provider.dialect),
-): Asked {
-  const body = withFields(request.body, request.provider.access);
-  return send(pools, { ...request, body }, vendor, textTarget(request, vendor));
-}
+): Asked => send(pools, request, vendor, textTarget(request, vendor));
 
 /** Asks for a count of a request's tokens; undefined where the vendor has no endpoint for it. */
-export function askCount(pools: Pools, request: TextRequest): Asked | undefined {
+export function askCount(pools: Pools, request: CountRequest): Asked | undefined {
   const vendor = vendorOf(request.provider.dialect);
   const target = countTarget(request, vendor);
   if (!target) return undefined;
-  const { countBody } = vendor;
-  return send(pools, request, countBody ? { ...vendor, body: countBody } : vendor, target);
+  const bodyOf = vendor.countBody ?? vendor.body;
+  const body = request.write(bodyOf?.(request.body, request) ?? request.body);
+  return send(pools, { ...request, body }, vendor, target);
 }
 
 function send(pools: Pools, request: TextRequest, vendor: Vendor, target: Target): Asked {
-  const written = request.write(vendor.body?.(request.body, request) ?? request.body);
-  return written instanceof Promise
-    ? afterwards(written, (body) => sendWritten(pools, request, { vendor, target, body }))
-    : sendWritten(pools, request, { vendor, target, body: written });
+  const { body } = request;
+  return body instanceof Promise
+    ? afterwards(body, (written) => sendWritten(pools, request, { vendor, target, body: written }))
+    : sendWritten(pools, request, { vendor, target, body });
 }
 
 interface Written {

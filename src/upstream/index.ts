@@ -2,7 +2,7 @@
 export { answerBytesMax } from "./decoding.ts";
 export { askModels, inspectProvider } from "./ask-models.ts";
 export type { Inspected } from "./dial/inspect.ts";
-export { askCount, askText, type TextRequest } from "./ask-text.ts";
+export { askCount, askText, textBody, type TextRequest } from "./ask-text.ts";
 export { answeredError, BadAnswerError } from "./bad-answer.ts";
 export { openExchange, type Exchange } from "./exchange.ts";
 export { agentsThrough, fetchBy, fetchThrough } from "./dial/agents.ts";

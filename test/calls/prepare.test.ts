@@ -1,5 +1,8 @@
 /** What a text call is made of before it costs anything: its routes, its record, its upper bound. TXT; ROUTE; T64. */
 import { describe, expect, it } from "vitest";
+import { readJson } from "../../src/base/json.ts";
+import { JsonSource } from "../../src/base/json-source.ts";
+import { CallBody } from "../../src/calls/call-body.ts";
 import type { TextCall, TextServices } from "../../src/calls/context.ts";
 import { prepare } from "../../src/calls/prepare.ts";
 import { codecs } from "../../src/protocols/index.ts";
@@ -39,11 +42,12 @@ const services = {
 const startedMs = 1_700_000_000_999;
 
 function prepared(model: string, more: object = {}) {
-  const body = { value: { model, messages: [{ role: "user", content: "Hi" }], ...more } };
+  const said = { model, messages: [{ role: "user", content: "Hi" }], ...more };
+  const body = new CallBody(new JsonSource(readJson(Buffer.from(JSON.stringify(said)))));
   const call = { id: "req_1", protocol: "chat", model, stream: false, body, caller: anyCaller };
   const record = recordAt(startedMs);
   const { candidates } = prepare(services, call as unknown as TextCall, record);
-  return { record, first: candidates[0]!, candidates };
+  return { record, body, first: candidates[0]!, candidates };
 }
 
 describe("the record of a prepared call", () => {
@@ -54,6 +58,20 @@ describe("the record of a prepared call", () => {
     expect(prepared("acme/other").record.plan).not.toHaveProperty("fallbacks");
   });
 });
+
+it.each(["acme/narrow", "acme/claude"])(
+  "TXT-07: what was made of a request for %s and let go is made again as it was",
+  (model) => {
+    const { first, body } = prepared(model, { top_p: 0.5, seed: 7 });
+    const [sent, notes] = [first.route().body, first.notes()];
+    expect(notes).not.toEqual([]);
+    first.rest();
+    body.rest();
+    expect(first.notes()).toEqual(notes);
+    expect(first.route().body).not.toBe(sent);
+    expect(first.route().body).toEqual(sent);
+  },
+);
 
 describe("the upper bound", () => {
   it.each(["max_tokens", "max_completion_tokens"])(

@@ -11,6 +11,12 @@ it("up to 4 MiB it is text at once, and nobody waits for a promise", () => {
   expect(writeBody(body, { lease: leaseOf(atOnceBytes) })).toBe(JSON.stringify(body));
 });
 
+it("a long text waits as bytes, which the collector of garbage does not move", () => {
+  const long = { ...body, text: "é".repeat(20_000) };
+  const pieces = writeBody(long, { lease: leaseOf(100) }) as readonly Uint8Array[];
+  expect(Buffer.concat(pieces).toString("utf8")).toBe(JSON.stringify(long));
+});
+
 it("above that it is the same text in pieces, and the process serves others meanwhile", async () => {
   const lease = leaseOf(atOnceBytes + 1);
   let turns = 0;

@@ -1,5 +1,5 @@
-// What agents ask is large, and their streams are long: once an answer has begun nothing of its request is kept, neither in memory
-// nor in the budget of bodies under way. All of them together would not fit into it.
+// What agents ask is large, and their answers take long: once a request is sent only its bytes are kept, and once a stream has begun
+// nothing of it, neither in memory nor in the budget of bodies under way. All of them together would not fit into it.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,15 +69,18 @@ const responses = { model: common.model, stream: true, input: messages };
 /** A stream that is open: its caller has its first frame. Resolves with all of it. */
 type Rest = () => Promise<string>;
 
-async function open(path: string, body: object): Promise<Rest> {
-  const answer = await fetch(`${gateway.url}${path}`, {
+const post = (path: string, body: string): Promise<Response> =>
+  fetch(`${gateway.url}${path}`, {
     method: "POST",
-    body: JSON.stringify(body),
+    body,
     headers: {
       authorization: `Bearer ${/gw_live_\w+/.exec(gateway.banner)![0]}`,
       "content-type": "application/json",
     },
   });
+
+async function open(path: string, body: object): Promise<Rest> {
+  const answer = await post(path, JSON.stringify(body));
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = `${answer.status} `;
   while (!/ at[\d.]+;/.test(text)) {
@@ -137,3 +140,35 @@ it.each(cases)("STREAM-02: streams of $to keep nothing of their requests", async
   await vi.waitFor(small, { timeout: 5_000, interval: 200 });
   for (const text of await close(rests)) expect(text).toContain(end);
 });
+
+/** One that waits is the bytes of its body, and little more. */
+const waiting = 20;
+const besideBytesKbMax = 50;
+
+it.each(["/v1/chat/completions", "/v1/messages"])(
+  "whole answers of %s that are waited for keep no more of their requests than the bytes",
+  async (path) => {
+    const body = JSON.stringify({ ...common, stream: false, messages });
+    const ask = async (count: number) => {
+      const begun = ticking.begun() + count;
+      const answers = Array.from({ length: count }, () => post(path, body));
+      await vi.waitFor(() => expect(ticking.begun()).toBe(begun), { timeout: 20_000 });
+      return answers;
+    };
+    const end = async (answers: readonly Promise<Response>[]): Promise<void> => {
+      ticking.end();
+      for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+    };
+    await end(await ask(waiting));
+    const before = await probe.read(gateway.child);
+    const answers = await ask(waiting);
+    const small = async (): Promise<void> => {
+      const during = await probe.read(gateway.child);
+      const callKb = ((during.usedMb - before.usedMb) * 1_000) / waiting;
+      console.log(`${waiting} calls to ${path}: ${callKb.toFixed(0)} kB each`);
+      expect(callKb).toBeLessThan(Buffer.byteLength(body) / 1_000 + besideBytesKbMax);
+    };
+    await vi.waitFor(small, { timeout: 5_000, interval: 200 });
+    await end(answers);
+  },
+);

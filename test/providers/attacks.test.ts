@@ -100,8 +100,7 @@ describe("without the switch for private addresses", () => {
         stream: false,
         apiKey: "k",
         caller: {},
-        body: {},
-        write: () => "{}",
+        body: "{}",
       }).answer;
     await expect(ask(true)).rejects.toThrow(/private or reserved network/);
     // An address that was added while the switch was on.

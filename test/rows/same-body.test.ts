@@ -1,5 +1,6 @@
 /** Direct routes send on the very body they got; what only they can, because no other form stands between. TXT-07. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { json } from "../support/recorder.ts";
 import { chat, eachProtocol, generateContent, upstreamModel } from "./protocols.ts";
 import { answering, readEvents, startWorld, type World } from "./world.ts";
 
@@ -37,6 +38,28 @@ describe("a direct route", () => {
       const sent = protocol.body(upstreamModel, true);
       const metering = protocol === chat ? { stream_options: { include_usage: true } } : {};
       expect(bodyAt(world.first)).toEqual({ ...sent, ...metering });
+    },
+  );
+
+  it.each([40, 40_000])(
+    "TXT-07: what the first provider refused the second gets in the caller's own bytes again (%i characters)",
+    async (length) => {
+      world.first.answer(json({ error: { message: "boom" } }, 500));
+      const said = `"temperature": 1.0,\n "seed": 12345678901234567890, "foo": [1e2, "\\u00e9"]`;
+      const text = (model: string): string =>
+        `{"model": "${model}", "messages": [{"role":"user",  "content":"${"é".repeat(length)}"}], ${said}}`;
+      const answer = await fetch(`${world.gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${world.gateway.first!.apiKey}`,
+          "content-type": "application/json",
+        },
+        body: text(chat.model),
+      });
+      expect(answer.status).toBe(200);
+      const own = text("M").split('"model": "M", ')[1]!.slice(0, -1);
+      for (const { requests } of [world.first, world.second])
+        expect(requests.at(-1)!.text).toContain(own);
     },
   );
 });

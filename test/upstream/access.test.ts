@@ -1,10 +1,12 @@
 /** What a provider's file says beyond its dialect is what arrives at the vendor, over real sockets. TXT-06, TXT-11. */
 import { afterEach, describe, expect, it } from "vitest";
 import { shownProvider, type Provider } from "../../src/catalog/index.ts";
+import type { JsonObject } from "../../src/protocols/index.ts";
 import {
   ask,
   askText,
   createPools,
+  textBody,
   withoutCredentials,
   type TextRequest,
 } from "../../src/upstream/index.ts";
@@ -29,7 +31,9 @@ function providerOf(baseUrl: string, lines: string): Provider {
   return catalogIn(text).providers.get("p")!;
 }
 
-async function asked(lines: string, more: Partial<TextRequest> = {}) {
+const ownBody = { model: "org/model 1", messages: [], temperature: 1, user: "u" };
+
+async function asked(lines: string, more: Partial<TextRequest> = {}, body: JsonObject = ownBody) {
   const upstream = await startRecorder((_request, response) => void response.end("{}"));
   const pools = createPools();
   closers.push(
@@ -37,17 +41,17 @@ async function asked(lines: string, more: Partial<TextRequest> = {}) {
     () => pools.close(),
   );
   const provider = providerOf(`${upstream.url}/v1`, lines);
-  const exchange = await askText(pools, {
+  const ask = {
     provider,
     protocol: "chat",
     model: "org/model 1",
     stream: false,
     apiKey: key,
     caller: {},
-    body: { model: "org/model 1", messages: [], temperature: 1, user: "u" },
-    write: (body) => JSON.stringify(body),
     ...more,
-  }).answer;
+  } as const;
+  const written = JSON.stringify(textBody(body, ask));
+  const exchange = await askText(pools, { ...ask, body: written }).answer;
   await exchange.readAll(1_000);
   return upstream.requests.at(-1)!;
 }
@@ -94,7 +98,7 @@ describe("a provider's own needs", () => {
   it("fields set and left out, and the caller's body unchanged", async () => {
     const body = { model: "m", messages: [], temperature: 1, user: "u" };
     const lines = "request: { add: { temperature: 0.5, own: { a: [1] } }, remove: [user] }";
-    const { body: sent } = await asked(lines, { body });
+    const { body: sent } = await asked(lines, {}, body);
     expect(sent).toEqual({ model: "m", messages: [], temperature: 0.5, own: { a: [1] } });
     expect(body).toEqual({ model: "m", messages: [], temperature: 1, user: "u" });
   });

@@ -1,7 +1,13 @@
 /** A vendor's slot: what its row says is what arrives at the vendor, over real sockets. TXT-06, TXT-11. */
 import { afterEach, describe, expect, it } from "vitest";
 import { defaultTimeouts, type Provider } from "../../src/catalog/index.ts";
-import { askText, createPools, ExchangeError, type TextRequest } from "../../src/upstream/index.ts";
+import {
+  askText,
+  createPools,
+  ExchangeError,
+  textBody,
+  type TextRequest,
+} from "../../src/upstream/index.ts";
 import type { TextAsk, Vendor } from "../../src/upstream/vendors/types.ts";
 import { startRecorder } from "../support/recorder.ts";
 
@@ -11,6 +17,7 @@ afterEach(async () => {
 });
 
 const key = "key-of-the-account";
+const ownBody = { model: "org/model 1", messages: [] };
 
 /** A vendor that answers everything with `{}`, and a request for it. */
 async function world(basePath: string, ask: Partial<TextAsk> = {}) {
@@ -36,12 +43,13 @@ async function world(basePath: string, ask: Partial<TextAsk> = {}) {
     stream: false,
     apiKey: key,
     caller: {},
-    body: { model: "org/model 1", messages: [] },
-    write: (body) => JSON.stringify(body),
+    body: "",
     ...ask,
   };
-  const asked = async (vendor?: Vendor, more: Partial<TextAsk> = {}) => {
-    const exchange = await askText(pools, { ...request, ...more }, vendor).answer;
+  const asked = async (vendor?: Vendor, more: Partial<TextRequest> = {}) => {
+    const all = { ...request, ...more };
+    const body = JSON.stringify(textBody(ownBody, all, vendor));
+    const exchange = await askText(pools, { ...all, body, ...more }, vendor).answer;
     await exchange.readAll(1_000);
     return upstream.requests.at(-1)!;
   };
@@ -81,7 +89,7 @@ describe("a vendor's row", () => {
   });
 
   it("says the path, the header of the key, more headers and the body", async () => {
-    const { asked, request } = await world("/openai");
+    const { asked } = await world("/openai");
     const sent = await asked({
       keyHeader: "api-key",
       headers: { "x-vendor": "yes" },
@@ -92,7 +100,7 @@ describe("a vendor's row", () => {
     expect(sent.headers).toMatchObject({ "api-key": key, "x-vendor": "yes" });
     expect(sent.headers).not.toHaveProperty("authorization");
     expect(sent.body).toEqual({ messages: [], extra: 1 });
-    expect(request.body).toEqual({ model: "org/model 1", messages: [] });
+    expect(ownBody).toEqual({ model: "org/model 1", messages: [] });
   });
 
   it("authorizes each request by its target and its bytes, and the key itself is not sent", async () => {
@@ -124,15 +132,13 @@ describe("a vendor's row", () => {
   it("a body that is written elsewhere is waited for, and one that is aborted meanwhile is never sent", async () => {
     const { upstream, pools, request, asked } = await world("/v1");
     const body = Promise.withResolvers<string>();
-    const aborted = askText(pools, { ...request, write: () => body.promise });
+    const aborted = askText(pools, { ...request, body: body.promise });
     aborted.abort();
     body.resolve("{}");
     await expect(aborted.answer).rejects.toMatchObject({ failure: "aborted" });
     expect(upstream.requests).toEqual([]);
-    const write = () => Promise.resolve('{"written":"elsewhere"}');
-    expect((await asked(undefined, { write } as Partial<TextRequest>)).text).toBe(
-      '{"written":"elsewhere"}',
-    );
+    const written = '{"written":"elsewhere"}';
+    expect((await asked(undefined, { body: Promise.resolve(written) })).text).toBe(written);
   });
 
   it("an authorization that fails is the request's failure", async () => {

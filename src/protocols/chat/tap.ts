@@ -40,11 +40,11 @@ export class ChatTap extends DirectTap {
 
   constructor({ model, request }: TapOptions) {
     super();
-    const options = request["stream_options"];
+    const options = request.stream_options;
     this.#model = model;
     this.#wantsUsage = isObject(options) && options["include_usage"] === true;
     this.#rewrite = createRewrite(model, this.#wantsUsage);
-    this.#answers = Math.max(1, tokenCount(request["n"], 1));
+    this.#answers = Math.max(1, tokenCount(request.n, 1));
     this.#fields = { id: "chatcmpl-", object: "chat.completion.chunk", created: 0, model };
   }
 

@@ -26,7 +26,7 @@ export class ResponsesTap extends DirectTap {
   constructor({ model, request }: Pick<TapOptions, "model" | "request">) {
     super();
     this.#model = model;
-    this.goesOn = request["background"] === true;
+    this.goesOn = request.background === true;
   }
 
   get usage(): Usage | undefined {

@@ -6,15 +6,15 @@
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../../protocols/index.ts";
 import { loadPackets, packetsAsEvents, streamType } from "./bedrock-stream.ts";
-import type { TextAsk, Vendor } from "./types.ts";
+import type { Addressed, Vendor } from "./types.ts";
 
 const anthropicVersion = "bedrock-2023-05-31";
 
-const isInvoked = ({ provider, protocol }: TextAsk): boolean =>
+const isInvoked = ({ provider, protocol }: Addressed): boolean =>
   protocol === "messages" && !provider.baseUrl.endsWith("/v1");
 
 /** Claude's own body, as `invoke` takes it. */
-function invokeBody(body: JsonObject, { caller }: TextAsk): JsonObject {
+function invokeBody(body: JsonObject, { caller }: Addressed): JsonObject {
   const { model: _inPath, stream: _inPathToo, ...rest } = body;
   const beta = caller["anthropic-beta"];
   return {
@@ -28,7 +28,7 @@ function invokeBody(body: JsonObject, { caller }: TextAsk): JsonObject {
 const countedFields = ["messages", "system", "toolConfig", "additionalModelRequestFields"];
 
 /** A request within CountTokens: for Converse as it is, for `invoke` as the bytes of its body, whose maximum is no input. */
-function countBody(body: JsonObject, ask: TextAsk): JsonObject {
+function countBody(body: JsonObject, ask: Addressed): JsonObject {
   if (isInvoked(ask)) {
     const { budget_tokens: budget } = isObject(body["thinking"]) ? body["thinking"] : {};
     const max_tokens = (typeof budget === "number" ? budget : 0) + 1;

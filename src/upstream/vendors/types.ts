@@ -7,16 +7,20 @@ import type { Exchange } from "../exchange.ts";
 /** Headers of the caller that a direct route passes on, by lower-case name; empty on converted routes. */
 export type CallerHeaders = Readonly<Record<string, string | undefined>>;
 
-/** What is asked of whom, before it is a request. */
-export interface TextAsk {
+/** What is asked of whom, whatever key it is asked with. */
+export interface Addressed {
   readonly provider: Provider;
   readonly protocol: AskedProtocol;
   /** The vendor's own name of the model. */
   readonly model: string;
   readonly stream: boolean;
+  readonly caller: CallerHeaders;
+}
+
+/** The same, before it is a request. */
+export interface TextAsk extends Addressed {
   /** Empty where the provider takes none. */
   readonly apiKey: string;
-  readonly caller: CallerHeaders;
 }
 
 /** Where one request goes, and with which headers. Shared between requests, so never changed. */
@@ -39,7 +43,7 @@ export interface Vendor extends Omit<DialectRow, "keyHeader" | "headers"> {
   /** The body of a count, made of the protocol's own; `body` is not asked then. Never changes the one given. */
   readonly countBody?: (body: JsonObject, ask: TextAsk) => JsonObject;
   /** The body as the vendor takes it. Never changes the one given. */
-  readonly body?: (body: JsonObject, ask: TextAsk) => JsonObject;
+  readonly body?: (body: JsonObject, ask: Addressed) => JsonObject;
   /**
    * Headers of one request that cannot be written ahead: a signature over its bytes, a token that expires. The key itself
    * is then not sent. @throws ExchangeError where the vendor cannot be reached for it; other errors are ours
