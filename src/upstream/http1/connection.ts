@@ -37,6 +37,14 @@ export interface Owner {
 const joinedMax = 16 * 1024;
 const never = Number.POSITIVE_INFINITY;
 
+const emptyLine = Buffer.from("\r\n\r\n");
+
+/** Where the first empty line of `length` bytes ends; at their end where there is none. */
+function headEnd(buffer: Buffer, length: number): number {
+  const at = buffer.indexOf(emptyLine);
+  return at === -1 ? length : Math.min(at + emptyLine.length, length);
+}
+
 export class Connection implements Watched, Carrier {
   readonly #owner: Owner;
   #socket: Socket;
@@ -194,21 +202,27 @@ export class Connection implements Watched, Carrier {
 
   #takeHead(buffer: Buffer, length: number): void {
     const job = this.#job!;
-    const read = buffer.toString("latin1", 0, length);
-    const text = this.#held === "" ? read : this.#held + read;
+    const held = this.#held;
+    // No further than the head: its fields would keep the text of all that came with it.
+    let to = headEnd(buffer, length);
+    let text = held + buffer.toString("latin1", 0, to);
     let from = 0;
     let head = parseHead(text, 0);
-    while (head !== undefined && head.status < 200) {
-      if (head.status === 101) throw new MalformedAnswerError("a change of protocol");
-      from = head.end;
+    while (head === undefined || head.status < 200) {
+      if (head?.status === 101) throw new MalformedAnswerError("a change of protocol");
+      if (head !== undefined) from = head.end;
+      else if (to === length) return void (this.#held = text.slice(from));
+      else {
+        text += buffer.toString("latin1", to, length);
+        to = length;
+      }
       head = parseHead(text, from);
     }
-    this.#held = head === undefined ? text.slice(from) : "";
-    if (head === undefined) return;
+    this.#held = "";
     const { forwarder } = this.#owner.dialler;
     if (forwarder && head.status === proxyRefusal) throw refusedBy(forwarder);
     const framing = framingOf(head);
-    const bodyFrom = head.end - (text.length - length);
+    const bodyFrom = head.end - held.length;
     this.#state = "body";
     this.#restMs = framing.idleMs;
     this.#limitMs = this.#heardMs + job.idleMs;
