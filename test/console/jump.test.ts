@@ -59,18 +59,18 @@ it("a page that comes late takes the focus, but not from the palette that was op
     await search.fill(label);
     await page.locator("[data-selected]", { hasText: label }).waitFor();
   };
-  // Its code is under way until the palette is there again.
+  // Its code is under way until the palette is there again. No test before opened it: a browser may still have what one did.
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
-  await choose("Requests");
+  await choose("Tasks");
   await page.route("**/assets/**", (route) => held.then(() => route.continue()));
   await page.keyboard.press("Enter");
-  await expect.poll(() => pathOf(page)).toBe("/requests");
+  await expect.poll(() => pathOf(page)).toBe("/tasks");
   await search.waitFor({ state: "detached" });
   await choose("Keys");
-  expect(await titled("Requests").count()).toBe(0);
+  expect(await titled("Tasks").count()).toBe(0);
   release();
-  await titled("Requests").waitFor({ state: "attached" });
+  await titled("Tasks").waitFor({ state: "attached" });
   await settled();
   await page.keyboard.press("Enter");
   await titled("Keys").and(page.locator(":focus")).waitFor();
