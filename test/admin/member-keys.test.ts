@@ -109,6 +109,23 @@ describe("keys of members", () => {
     expect(same.json).toMatchObject(echoOf(place, fields));
   });
 
+  it("VIS-02: what somebody made in a workspace that they have left is theirs no more", async () => {
+    const person = await newMember(world.gateway, world.home.id, {
+      email: "left@example.com",
+      role: "member",
+    });
+    const { id } = await newKey(person);
+    world.must(await person.call("GET", `/keys/${id}`));
+    world.must(
+      await world.ann.call("DELETE", `/workspaces/${world.home.id}/members/${person.userId}`),
+    );
+    const missing = [404, "not_found"];
+    expect(codeOf(await person.call("GET", `/keys/${id}`))).toEqual(missing);
+    expect(codeOf(await person.call("PATCH", `/keys/${id}`, { name: "x" }))).toEqual(missing);
+    for (const move of ["enable", "reveal", "revoke"])
+      expect(codeOf(await person.call("POST", `/keys/${id}/${move}`, {}))).toEqual(missing);
+  });
+
   it("who was removed before somebody else is restored too", async () => {
     const paths: string[] = [];
     for (const name of ["first", "second"]) {

@@ -16,7 +16,7 @@ describe("passwords and invitations", () => {
   });
   afterAll(() => world.gateway.close());
 
-  const { freshEmail, invited, post, accept, withCookie, workspacesOf, auditOf } = inviting(
+  const { freshEmail, invited, post, read, accept, withCookie, workspacesOf, auditOf } = inviting(
     () => world,
     clock,
   );
@@ -113,5 +113,36 @@ describe("passwords and invitations", () => {
     );
     expect(changed.status).toBe(401);
     expect((await signIn(world.gateway, email, "the person's own")).status).toBe(200);
+  });
+
+  it("a one-time password that somebody chooses is then their own, and joins no other invitation's user", async () => {
+    const email = freshEmail();
+    const home = await invited(email);
+    const away = await invited(email, {}, "bob");
+    const joined = await accept({ token: home.token, password: away.oneTime });
+    expect(joined.json).toMatchObject({ user_id: home.userId, status: "active" });
+    expect(await workspacesOf(cookieOf(joined))).toEqual([world.home.id]);
+    expect((await read(away.token)).status).toBe(200);
+  });
+
+  it("an invitation that was not accepted in time gives nothing to whoever signed in with its one-time password", async () => {
+    const email = freshEmail();
+    const { oneTime } = await invited(email, { role: "admin" });
+    const weekMs = 7 * 24 * 60 * 60_000;
+    clock.advance(weekMs - 60_000);
+    const cookie = cookieOf(await signIn(world.gateway, email, oneTime));
+    clock.advance(120_000);
+    const changed = await post(
+      "/auth/change-password",
+      { currentPassword: oneTime, newPassword: "late, and my own" },
+      cookie,
+    );
+    expect(changed.status).toBe(200);
+    const late = cookieOf(changed);
+    expect(await workspacesOf(late)).toEqual([]);
+    expect(codeOf(await withCookie(late, `/workspaces/${world.home.id}`))).toEqual([
+      404,
+      "not_found",
+    ]);
   });
 });

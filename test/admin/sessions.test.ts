@@ -182,6 +182,24 @@ describe("console sessions", () => {
     expect(await isFirst(cookieOf(await signIn(email, password)))).toBe(false);
   });
 
+  it("of two changes of a password at once one counts", async () => {
+    const cookie = cookieOf(await signIn(email, password));
+    const wanted = ["the first of two at once", "the second of two at once"];
+    const answers = await Promise.all(
+      wanted.map((newPassword) =>
+        withCookie(cookie, "POST", "/auth/change-password", {
+          currentPassword: password,
+          newPassword,
+        }),
+      ),
+    );
+    const done = answers.map(({ status }) => status === 200);
+    expect(done.toSorted()).toEqual([false, true]);
+    password = wanted[done.indexOf(true)]!;
+    expect((await signIn(email, password)).status).toBe(200);
+    expect((await signIn(email, wanted[done.indexOf(false)]!)).status).toBe(401);
+  });
+
   it("a changed password ends personal tokens, unless told otherwise, and is in the audit log", async () => {
     const newToken = async (cookie: string) =>
       (await withCookie(cookie, "POST", "/tokens", { name: "kept?" })).json.token as string;
