@@ -205,6 +205,11 @@ describe("a new password by a link", () => {
     const joining = await invited("root-joins@example.com");
     world.must(await accept({ token: joining.token }, world.root.cookie));
     expect(codeOf(await ask(world.ann, world.root.userId))).toEqual(refused);
+    // Nor where the workspace is the only one of theirs.
+    const admin = await guest();
+    const raise = "update users set role = 'admin' where id = $1";
+    await world.gateway.database.query(raise, [admin.userId]);
+    expect(codeOf(await ask(world.ann, admin.userId))).toEqual(refused);
     const { userId } = await invited("not-yet@example.com");
     expect(codeOf(await ask(world.ann, userId))).toEqual([409, "conflict"]);
   });
