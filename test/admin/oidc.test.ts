@@ -179,6 +179,27 @@ it("whoever was not added as a member is nobody here, whatever the provider says
   expect(rows).toEqual([]);
 });
 
+it("whoever has left, or did not accept in time, before the provider first vouched for them is nobody here", async () => {
+  const members = `/workspaces/${gateway.workspaceId}/members`;
+  const email = "kim@example.com";
+  const { userId } = await newMember(gateway, gateway.workspaceId, { email, role: "admin" });
+  expect((await gateway.admin("DELETE", `${members}/${userId}`)).status).toBe(200);
+  const late = "lea@example.com";
+  expect((await gateway.admin("POST", members, { email: late, role: "admin" })).status).toBe(201);
+  await gateway.database.query(
+    `update members m set invitation_expires_at = now() from users u where u.id = m.user_id and u.email = $1`,
+    [late],
+  );
+  for (const [sub, address] of [
+    ["idp-5", email],
+    ["idp-6", late],
+  ] as const) {
+    const { location, cookie } = await signIn({ ...ann, sub, email: address });
+    expect(location).toContain("error=");
+    expect((await me(cookie)).status).toBe(401);
+  }
+});
+
 it("a token that the provider did not sign, and a callback of somebody else's sign-in, are refused", async () => {
   const forged = await signIn(ann, { forged: true });
   expect(forged.location).toContain("error");

@@ -68,6 +68,29 @@ describeDatabase("requests and tokens", (open) => {
     expect((await one(send, ask(0, { gives: [{ step, amount: -6 }] }))).total).toBe(7);
   });
 
+  it("LIM-17: an answer that was lost makes what was used count twice for a minute, and what was given back never", async () => {
+    const database = await open();
+    const lost = Object.assign(new Error("the answer was lost"), { code: "08006" });
+    let answers = 0;
+    const losing: Pick<Database, "query"> = {
+      async query(...asked) {
+        const rows = await database.query<never>(...asked);
+        if ((answers += 1) === 2) throw lost;
+        return rows;
+      },
+    };
+    const send = askDatabase(losing as Database, "g", 60_000);
+    const ask = fresh(20, "tokens");
+    await at(database, 1_000);
+    const { step } = await one(send, ask(10));
+    const gives = [
+      { step, amount: -4 },
+      { step, amount: 3 },
+    ];
+    expect((await one(send, ask(0, { gives }))).total).toBe(12);
+    expect(answers).toBe(3);
+  });
+
   it("counts whole tokens, whatever a vendor reports", async () => {
     const database = await open();
     const ask = fresh(5, "tokens");

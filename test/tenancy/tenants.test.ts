@@ -14,11 +14,15 @@ import {
   getOrganization,
   getUser,
   getWorkspace,
+  firstPassword,
+  invitationDays,
+  invite,
   listMembers,
   listOrganizations,
   hashFor,
   setPassword,
   listWorkspaces,
+  useInvitation,
   verifyPassword,
 } from "../../src/tenancy/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
@@ -179,6 +183,25 @@ describeDatabase("tenants", (open) => {
     expect(JSON.stringify(await getUser(tenant, user.id))).not.toContain(await hashOf());
     expect(await refusal(getUser(tenant, "user_none"))).toBe("not_found");
     expect(await refusal(changeUser(tenant, "user_none", {}))).toBe("not_found");
+  });
+
+  it("an invitation whose time is over meanwhile, or that was replaced, is used by nobody", async () => {
+    const { id: workspaceId } = await createWorkspace(tenant, { name: "joined in time" });
+    const email = "in-time@example.com";
+    const asked = { workspaceId, email, name: undefined, role: "member", spendCaps: null } as const;
+    const invited = async () => {
+      const password = await firstPassword(tenant, { email, password: undefined });
+      return (await invite(tenant, { ...asked, password })).member;
+    };
+    const first = await invited();
+    const second = await invited();
+    expect(await refusal(useInvitation(tenant, first))).toBe("not_found");
+    const weekMs = invitationDays * 24 * 60 * 60 * 1_000;
+    tenant.clock.advance(weekMs);
+    expect(await refusal(useInvitation(tenant, second))).toBe("not_found");
+    tenant.clock.advance(-1);
+    expect(await useInvitation(tenant, second)).toMatchObject({ status: "active" });
+    expect(await refusal(useInvitation(tenant, second))).toBe("not_found");
   });
 
   it("lists are paged, newest first", async () => {
