@@ -15,11 +15,11 @@ type Tell = (headers: Readonly<Record<string, string>>) => void;
 
 /** One request of a caller with limits. */
 export interface RateUse {
-  /** Takes the tokens that the request will surely use. @throws GatewayError `rate_limit_exceeded`, `database_unavailable` (or rejects) */
+  /** Takes the tokens that the request will surely use, a whole number. @throws GatewayError `rate_limit_exceeded`, `database_unavailable` (or rejects) */
   takeTokens(inputEstimate: number): Promise<void> | undefined;
   /** Puts what was used in place of what was taken: nothing where the call failed. */
   settle(usage: Usage | undefined): void;
-  /** The call is over, whatever became of it: it counts no longer among those at once. Twice is once. */
+  /** The call is over, whatever became of it: it counts no longer among those at once. Called once. */
   end(): void;
 }
 
@@ -172,7 +172,6 @@ class Use implements RateUse {
   private readonly exchange: Exchange;
   private readonly parts: UseParts;
   private taken: readonly Taken[] = [];
-  private ended = false;
 
   constructor(exchange: Exchange, parts: UseParts) {
     this.exchange = exchange;
@@ -182,7 +181,7 @@ class Use implements RateUse {
   takeTokens(inputEstimate: number): Promise<void> | undefined {
     const { tokens, tellNow } = this.parts;
     if (tokens.length === 0) return undefined;
-    const asked = tokens.map((part) => ({ ...part, amount: Math.ceil(inputEstimate) }));
+    const asked = tokens.map((part) => ({ ...part, amount: inputEstimate }));
     const keep = (taken: readonly Taken[]): void => void (this.taken = taken);
     const result = told(() => takeAll(this.exchange, asked), tellNow, keep);
     return result instanceof Promise ? result : undefined;
@@ -197,8 +196,6 @@ class Use implements RateUse {
   }
 
   end(): void {
-    if (this.ended) return;
-    this.ended = true;
     for (const taken of this.parts.calls) giveBack(this.exchange, taken);
   }
 }

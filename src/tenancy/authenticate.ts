@@ -104,7 +104,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const loading = cache.begin(slot);
     try {
       const loaded = await loadUsable(database, value, clock.now());
-      if (database.signals.healthy()) cache.put(loading, loaded.caller, clock.now());
+      // While signals are lost nothing is read from the cache, and when they are back it is emptied.
+      cache.put(loading, loaded.caller, clock.now());
       return loaded.caller;
     } catch (error) {
       cache.forgetSlot(slot);

@@ -11,19 +11,11 @@ const lineMax = 1_000_000_000n * 1_000_000_000n;
 /** On the wire, in the command line and in exports: a decimal string, or this. */
 export const unlimited = "unlimited";
 
-/** @throws GatewayError `invalid_value`, naming `credit_line` */
+/** Of a text whose form was checked: an amount from 0 up, or `unlimited`. @throws GatewayError `invalid_value`, naming `credit_line` */
 export function parseCreditLine(text: string): CreditLine {
   if (text === unlimited) return null;
-  let amount: NanoUsd;
-  try {
-    amount = parseUsd(text);
-  } catch {
-    throw invalidValue(
-      "credit_line",
-      `must be a decimal amount in USD such as "500.00", or "unlimited"`,
-    );
-  }
-  if (amount >= 0n && amount <= lineMax) return amount;
+  const amount = parseUsd(text);
+  if (amount <= lineMax) return amount;
   throw invalidValue("credit_line", `must be from 0 to ${formatUsd(lineMax)}, or "unlimited"`);
 }
 

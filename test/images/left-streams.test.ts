@@ -14,13 +14,21 @@ const fields = { model: "acme/edit:first", prompt: "x", stream: "true", partial_
 const event = (type: string, data: object) =>
   formatSse({ event: type, data: JSON.stringify({ type, ...data }) });
 
-/** The vendor sends one preview, and then what `rest` sends once the client has left. */
-function begins(image: Bytes, rest: (response: ServerResponse) => void): { left: () => void } {
+/** The vendor sends previews, one if absent, and then what `rest` sends once the client has left. */
+function begins(
+  image: Bytes,
+  rest: (response: ServerResponse) => void,
+  previews = 1,
+): { left: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   vendors.answer(async (_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     const b64_json = image.toString("base64");
-    response.write(event("image_edit.partial_image", { b64_json, partial_image_index: 0 }));
+    response.write(
+      Array.from({ length: previews }, (_, at) =>
+        event("image_edit.partial_image", { b64_json, partial_image_index: at }),
+      ).join(""),
+    );
     await promise;
     rest(response);
   });
@@ -28,12 +36,16 @@ function begins(image: Bytes, rest: (response: ServerResponse) => void): { left:
 }
 
 /** A stream that its client leaves with the first bytes of it. */
-async function leave(image: Bytes, headers: Readonly<Record<string, string>>): Promise<void> {
+async function leave(
+  image: Bytes,
+  headers: Readonly<Record<string, string>>,
+  changes: Partial<typeof fields> = {},
+): Promise<void> {
   const leaving = new AbortController();
   const answer = await fetch(`${vendors.bench.url}/v1/images/edits`, {
     method: "POST",
     headers: { authorization: `Bearer ${vendors.bench.key}`, ...headers },
-    body: formOf(fields, { image }),
+    body: formOf({ ...fields, ...changes }, { image }),
     signal: leaving.signal,
   });
   const reader = answer.body!.getReader();
@@ -69,6 +81,19 @@ describe("a stream that its client left after a preview", () => {
     expect(vendors.first.requests).toEqual([]);
     const other = await vendors.bench.edit({ ...fields, prompt: "y" }, { image }, key);
     expect(other.status).toBe(422);
+  });
+
+  it("BILL-20 T62: is charged for no more previews than it asked for, however many the vendor sent", async () => {
+    vendors = await startVendors();
+    const image = await picture();
+    const charged: bigint[] = [];
+    for (const previews of [1, 3]) {
+      begins(image, () => undefined, previews);
+      await leave(image, {}, { partial_images: "1" });
+      charged.push((await vendors.bench.state()).chargedNano);
+    }
+    expect(charged[0]).toBeGreaterThan(0n);
+    expect(charged[1]).toBe(charged[0]! * 2n);
   });
 
   it.each([

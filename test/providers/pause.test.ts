@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";
-import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { answering, chat, must } from "./support.ts";
 
 const offer = (provider: string) =>
@@ -118,6 +118,25 @@ describe("a pause", () => {
     await eventually(async () => (await codeOf("acme/single")) === 200, "the end of the pause");
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(until));
     expect(must(await admin("GET", "/providers/one")).paused_until).toBeNull();
+  });
+
+  it("of the next provider while the first is asked: the call does not go on to it", async () => {
+    const { promise: hold, resolve: letGo } = Promise.withResolvers<void>();
+    upstream.answer(async (request, response) => {
+      await hold;
+      return json({ error: { message: "not now" } }, 500)(request, response);
+    });
+    const asked = upstream.requests.length;
+    const call = codeOf("acme/both");
+    await expect.poll(() => upstream.requests.length).toBe(asked + 1);
+    const [, first] = upstream.requests[asked]!.path.split("/");
+    const next = first === "one" ? "two" : "one";
+    must(await admin("POST", `/providers/${next}/pause`, {}));
+    letGo();
+    expect(await call).not.toBe(200);
+    const paths = upstream.requests.slice(asked).map(({ path }) => path.split("/")[1]);
+    expect(new Set(paths)).toEqual(new Set([first]));
+    must(await admin("POST", `/providers/${next}/resume`, {}));
   });
 
   it("is bounded, heeds If-Match, is audited, and only of what is there", async () => {

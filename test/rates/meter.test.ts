@@ -53,6 +53,14 @@ it("what was taken ahead and is not used goes back to the second it was taken in
   expect(meter.takes(1, 100, 302)).toBe(false);
 });
 
+it("LIM-17: after a question without an answer what was used is told again, and what was given back is not", () => {
+  const meter = meterOf("requests");
+  meter.give(7, -2);
+  meter.give(7, 3);
+  meter.failed(0, new Error("away"), meter.ask(0));
+  expect(meter.ask(1).gives).toEqual([{ step: 7, amount: 3 }]);
+});
+
 it("a refusal is known for a tenth of a second, for as much and the same limit; what is given back ends it", () => {
   const meter = meterOf("requests");
   meter.takes(5, 10, 0);
