@@ -1,5 +1,6 @@
 /** Keys that admins make for members, what admins set of members' keys, and temporary values of keys. docs/management.md "Who may do what". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/patience.ts";
 import { newMember, startWorld, type Person, type World } from "./people.ts";
 import { call, type Answer } from "./support.ts";
 
@@ -125,6 +126,35 @@ describe("keys of members", () => {
     for (const move of ["enable", "reveal", "revoke"])
       expect(codeOf(await person.call("POST", `/keys/${id}/${move}`, {}))).toEqual(missing);
   });
+
+  it.each(["POST /keys", "POST /keys/{id}/enable"])(
+    "T70: who is being removed gets no key that works meanwhile: %s",
+    async (asked) => {
+      const { database } = world.gateway;
+      const email = `${asked.replaceAll(/\W/g, "")}@example.com`;
+      const person = await newMember(world.gateway, world.home.id, { email, role: "member" });
+      const { id } = await newKey(person);
+      world.must(await person.call("POST", `/keys/${id}/disable`, {}));
+      const path = asked.replace("POST ", "").replace("{id}", id);
+      const body = path === "/keys" ? { workspace_id: world.home.id, name: "late" } : {};
+      const isWaiting = async () => {
+        const rows = await database.query(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+             and query like 'select 1 from members%for key share'`,
+        );
+        return rows.length > 0;
+      };
+      let answer: Promise<Answer> | undefined;
+      await database.transaction(async (tx) => {
+        await tx.query("delete from members where user_id = $1", [person.userId]);
+        answer = person.call("POST", path, body);
+        await Promise.race([answer, eventually(isWaiting, "the wait for the removal")]);
+      });
+      expect(codeOf(await answer!)).toEqual([404, "not_found"]);
+      const { data } = world.must(await world.ann.call("GET", `/keys?created_by=${person.userId}`));
+      expect(data).toMatchObject([{ id, status: "disabled" }]);
+    },
+  );
 
   it("who was removed before somebody else is restored too", async () => {
     const paths: string[] = [];
