@@ -119,3 +119,32 @@ it("a download is tunnelled to the checked address over plain HTTP too, at each 
   ).rejects.toThrow("private or reserved");
   expect(via.asked).toHaveLength(2);
 });
+
+it("what a provider's certificate is checked with is for its own server: no other host of a download is trusted by it", async () => {
+  const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+  const hosts = ["own.example", "other.example"];
+  const certificate = makeCertificate(hosts);
+  const port = await serve(
+    (_request, response) => response.writeHead(200, { "content-length": png.length }).end(png),
+    certificate,
+  );
+  const way = { name: "its own authority", tls: { ca: certificate.cert, files: {} } };
+  const [own, other] = hosts.map((host) =>
+    download(
+      {
+        url: `https://${host}:${port}/f`,
+        kind: "image",
+        bytesMax: 1_000,
+        idleMs: 5_000,
+        totalMs: 5_000,
+        providerUrl: `https://own.example:${port}/v1`,
+        allowPrivate: true,
+        resolve: () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]),
+        ways: { way: () => way },
+      },
+      async (body) => Buffer.concat(await Array.fromAsync(body)),
+    ),
+  );
+  await expect(other).rejects.toMatchObject({ failure: "connect" });
+  expect(await own).toEqual(png);
+});
