@@ -98,7 +98,7 @@ export const explainOffers = (model: CallableKind, input: PlanInput): readonly E
 /**
  * Which offers may serve a call, in order, with the reasons.
  * @throws GatewayError `model_not_found` (404), `model_not_allowed` (403), `unsupported_protocol`, `routing_locked`
- * or `provider_not_found` (400). Scopes and catalogues are values: a plan may be one that was made before.
+ * or `provider_not_found` (400), `no_provider_available` (503) where all are paused. Scopes and catalogues are values: a plan may be one that was made before.
  */
 export function plan(input: PlanInput<EndpointName>): Plan;
 export function plan(input: PlanInput<"embeddings">): Plan<EmbeddingModel>;
