@@ -67,7 +67,7 @@ export const searchesPart = (name: string, count: number, rate: NanoUsd): PriceP
 });
 
 /** Of so many tokens at a rate for a million. */
-export const tokensPart = (name: string, count: number, rate: NanoUsd): PricePart => ({
+export const tokensPart = (name: string, count: number | bigint, rate: NanoUsd): PricePart => ({
   name,
   millionths: BigInt(count),
   rate,

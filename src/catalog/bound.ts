@@ -3,6 +3,7 @@
  */
 import { assert } from "../base/assert.ts";
 import type { NanoUsd } from "../base/money.ts";
+import { sumOfParts, tokensPart } from "../base/price-parts.ts";
 import { hasHourWrites, hourWriteRate, priceSearches } from "./price.ts";
 import type { TextModel, TextOffer, TextRates } from "./types.ts";
 
@@ -37,14 +38,13 @@ export function upperBound(
 ): NanoUsd {
   assert(offers.length > 0, "a bound needs an offer");
   const perAnswer = facts.maxOutputTokens ?? model.reserveOutputTokens;
-  const inputTokens = BigInt(facts.inputTokens);
   const outputTokens = BigInt(perAnswer) * BigInt(facts.answers);
   const boundAt = (rates: TextRates, offer: TextOffer): NanoUsd => {
-    const product =
-      inputTokens * inputRate(rates, offer) +
-      outputTokens * larger(rates.output, rates.reasoning ?? 0n);
-    const searches = priceSearches(rates, facts.webSearches ?? 0);
-    return (product + 999_999n) / 1_000_000n + (rates.request ?? 0n) + searches;
+    const tokens = sumOfParts([
+      tokensPart("input_tokens", facts.inputTokens, inputRate(rates, offer)),
+      tokensPart("output_tokens", outputTokens, larger(rates.output, rates.reasoning ?? 0n)),
+    ]);
+    return tokens + (rates.request ?? 0n) + priceSearches(rates, facts.webSearches ?? 0);
   };
   let bound = 0n;
   for (const offer of offers) {

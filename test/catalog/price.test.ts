@@ -125,6 +125,10 @@ describe("priceUsage", () => {
   it("T51: parts larger than their whole are cut to it, never billed negatively or twice", () => {
     const used = usage({ inputTokens: 10, cacheReadTokens: 50, cacheWriteTokens: 50 });
     expect(priceUsage(full, used)).toBe(usd("0.000003"));
+    const hours = usage({ inputTokens: 10, cacheWriteTokens: 4, cacheWrite1hTokens: 9 });
+    expect(priceUsage(full, hours)).toBe(usd("0.000042"));
+    const thought = usage({ outputTokens: 10, reasoningTokens: 50 });
+    expect(priceUsage({ ...full, reasoning: usd("30") }, thought)).toBe(usd("0.0003"));
   });
 
   it("the long-context tier holds for the whole call, from the first token above it", () => {
@@ -296,6 +300,14 @@ describe("upperBound", () => {
     const price = { ...plain, reasoning: usd("30"), request: usd("0.5") };
     const asked = { ...facts, maxOutputTokens: 100 };
     expect(upperBound(base, [offer(price)], asked)).toBe(usd("0.501") + usd("0.003"));
+  });
+
+  it("is rounded up, as the price is: by the sum of tokens, once", () => {
+    const tiny = { input: 1n, output: 1n };
+    const asked = { inputTokens: 1, maxOutputTokens: 1, answers: 1 };
+    expect(upperBound(base, [offer(tiny)], asked)).toBe(1n);
+    expect(upperBound(base, [offer(tiny)], { ...asked, inputTokens: 999_999 })).toBe(1n);
+    expect(upperBound(base, [offer(tiny)], { ...asked, inputTokens: 1_000_000 })).toBe(2n);
   });
 
   it("T64: five requests of 300K tokens are reserved at the long-context tier", () => {

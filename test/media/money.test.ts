@@ -61,15 +61,31 @@ describe("videos by the second", () => {
     },
   );
 
+  const perSecond = (nano: bigint): MediaPrice => ({
+    basis: "video_seconds",
+    outputSecond: { "480p": nano },
+    inputImage: 0n,
+  });
+  const seconds = (count: number, resolution = "480p"): MediaUsage => ({
+    unit: "video_seconds",
+    seconds: count,
+    resolution,
+    inputImages: 0,
+  });
+
+  it.each([0.000249, 0.000251, 4.35, 5.04])(
+    "BILL-18: %d seconds are charged to the microsecond",
+    (count) => {
+      const micros = BigInt(count.toFixed(6).replace(".", ""));
+      expect(priceMedia(perSecond(1_000_000n), seconds(count))).toBe(micros);
+    },
+  );
+
   it("a resolution without a price is refused, never free", () => {
-    const price: MediaPrice = {
-      basis: "video_seconds",
-      outputSecond: { "480p": 1n },
-      inputImage: 0n,
-    };
-    expect(() => priceMedia(price, mediaBound(ask({ resolution: "720p" })))).toThrow(
-      "resolution: 720p has no price here; 480p have.",
-    );
+    for (const resolution of ["720p", "constructor"])
+      expect(() => priceMedia(perSecond(1n), seconds(1, resolution))).toThrow(
+        `resolution: ${resolution} has no price here; 480p have.`,
+      );
   });
 });
 

@@ -186,7 +186,10 @@ describeDatabase("tenants", (open) => {
   });
 
   it("an invitation whose time is over meanwhile, or that was replaced, is used by nobody", async () => {
-    const { id: workspaceId } = await createWorkspace(tenant, { name: "joined in time" });
+    const { id: workspaceId } = await createWorkspace(tenant, {
+      name: "joined in time",
+      organizationId: tenant.organization.id,
+    });
     const email = "in-time@example.com";
     const asked = { workspaceId, email, name: undefined, role: "member", spendCaps: null } as const;
     const invited = async () => {
