@@ -123,7 +123,17 @@ describe("videos by the token", () => {
     expect(chargeOf(ask({}), { videoTokens: 500_000 })).toBe(usd("3.5"));
     expect(chargeOf(ask({}), { videoTokens: 1 })).toBe(usd("0.000007"));
     expect(chargeOf(ask({}), { videoTokens: 0 })).toBe(0n);
+    expect(chargeOf(ask({}), { videoTokens: 0.5 })).toBe(usd("0.000007"));
     expect(chargeOf(ask({}), {})).toBe(boundOf(ask({})));
+  });
+
+  it("BILL-09: more than ten times what was asked for was not told, of seconds neither", () => {
+    const { tokens } = mediaBound(ask({})) as Extract<MediaUsage, { unit: "video_tokens" }>;
+    expect(chargeOf(ask({}), { videoTokens: 10 * tokens })).toBe(boundOf(ask({})) * 10n);
+    expect(chargeOf(ask({}), { videoTokens: 10 * tokens + 1 })).toBe(boundOf(ask({})));
+    const seconds = requestOf("video-v1", { prompt, duration: 8 });
+    expect(chargeOf(seconds, { seconds: 80 })).toBe(boundOf(seconds) * 10n);
+    expect(chargeOf(seconds, { seconds: 80.5 })).toBe(boundOf(seconds));
   });
 });
 
