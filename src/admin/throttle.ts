@@ -38,6 +38,7 @@ const countOne = `
 /** Names may be long, and are anybody's text: one account has one, however its address is typed. */
 const nameOf = (kind: string, text: string): string => `${kind}:${addressText(text).slice(0, 300)}`;
 
+/** A throttle for all gateways of a database: 10 failures of an account, 50 of an address, within five minutes. */
 export function createThrottle(database: Queryable, clock: Clock): Throttle {
   async function count(kind: "account" | "address", text: string): Promise<void> {
     const nowMs = clock.now();

@@ -49,6 +49,7 @@ export const openScope: RoutingScope = {
 const passes = (layers: readonly (readonly string[])[], value: string): boolean =>
   layers.every((layer) => layer.length === 0 || layer.includes(value));
 
+/** Whether the allowlist of each layer lets a model be called, whoever provides it. */
 export function modelAllowed(scope: RoutingScope, modelId: string): boolean {
   return passes(scope.modelAllowlists, modelId);
 }

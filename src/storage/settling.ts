@@ -32,6 +32,7 @@ interface SettlingOptions {
   readonly handled: () => Promise<void>;
 }
 
+/** Asks all listening processes of a database whether they have handled a change; see `settled` of storage/signals.ts. */
 export function createSettling(
   database: Queryable,
   listener: Listener,

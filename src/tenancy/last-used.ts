@@ -34,6 +34,7 @@ const statement = `
   update api_keys k set last_used_at = due.at from due
   where k.workspace_id = due.workspace_id and k.id = due.id`;
 
+/** Notes when keys were used, about once a minute each; what cannot be written is logged, never thrown. */
 export function createLastUsed(database: Queryable, log: Warn): LastUsed {
   /** Keys touched within about the last minute, and when. */
   const recent = new Map<string, number>();

@@ -82,6 +82,7 @@ export interface EventHub {
 
 const rightsOver = new Set([401, 403]);
 
+/** A hub of this process: it looks for news only while somebody reads. */
 export const createEventHub = (options: EventHubOptions): EventHub => new Hub(options);
 
 class Hub implements EventHub {

@@ -34,6 +34,7 @@ function endOf(lsn: bigint): bigint {
   return headBytes.has(within) ? lsn - within : lsn;
 }
 
+/** Where a server stands; `lsn` in bytes of its log, the same for a place whether a primary or a replica tells it. */
 export async function readStanding(database: Queryable): Promise<Standing> {
   const [standing] = await database.query<Standing>(standingSql, [], { name: "standing" });
   const { lsn, ...rest } = standing!;
