@@ -1,0 +1,35 @@
+/** How sign-ins are counted: within a window, for an account however it is typed, and never below nothing. docs/management.md. */
+import { expect, it } from "vitest";
+import { createThrottle } from "../../src/admin/throttle.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { describeDatabase } from "../support/postgres.ts";
+
+const windowMs = 5 * 60_000;
+
+describeDatabase("the throttle of sign-ins", (open) => {
+  it("attempts that were right after their window make no room in the next one", async () => {
+    const clock = manualClock(Date.now());
+    const throttle = createThrottle(await open(), clock);
+    const attempt = { address: undefined, email: "slow@example.com" };
+    await throttle.begin(attempt);
+    await throttle.begin(attempt);
+    clock.advance(windowMs);
+    await throttle.begin(attempt);
+    await throttle.succeeded(attempt);
+    await throttle.succeeded(attempt);
+    for (let failure = 0; failure < 10; failure += 1) await throttle.begin(attempt);
+    await expect(throttle.begin(attempt)).rejects.toMatchObject({ code: "too_many_attempts" });
+    // A window later it is open again.
+    clock.advance(windowMs);
+    await throttle.begin(attempt);
+  });
+
+  it("an account is one however its address is typed, and another account is not it", async () => {
+    const throttle = createThrottle(await open(), manualClock(Date.now()));
+    const of = (email: string) => ({ address: undefined, email });
+    for (let failure = 0; failure < 10; failure += 1) await throttle.begin(of("Ann@Example.com"));
+    const typed = throttle.begin(of(" ann@example.COM "));
+    await expect(typed).rejects.toMatchObject({ code: "too_many_attempts" });
+    await throttle.begin(of("anna@example.com"));
+  });
+});
