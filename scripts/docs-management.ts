@@ -209,7 +209,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - \`/requests/{id}/body\` is what was asked, sent on and answered, word for word, for who may read the request. It is kept
   where the workspace says so: \`keep_bodies\` is \`off\`, \`errors\` or \`all\`, and \`body_retention_days\` is 1 to 90. Switching
   it on is in the audit log. Text and embedding calls are kept, up to 256 kB of each text; pictures and videos are not. Texts are
-  sealed with the master key. Headers are never among them, and keys within the texts are masked. Changed days count for what is
+  sealed with the master key. Headers are never among them, and keys, tokens and signing secrets within the texts are masked. Changed days count for what is
   kept already. A process that cannot write fast enough keeps fewer calls, and says so in its log.
 - \`/requests?view=list\` has small rows without plans, attempts and notes, with \`key_name\`, \`error\` (the code),
   \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`attempted_provider\`, \`protocol\`, \`http_status\`,

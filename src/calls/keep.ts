@@ -25,8 +25,8 @@ interface KeptCall {
   readonly caller: Caller;
 }
 
-/** Values of keys of ours, and the beginnings of such. */
-const ourKeys = /gw_(live|temp|admin)_[0-9A-Za-z_-]{4,}/g;
+/** Secrets of ours, and the beginnings of such: keys, tokens of the management API, links that let somebody in, signing secrets. */
+const ourSecrets = /(gw_(?:live|temp|admin|pat|inv|pwr)_|whsec_)[\w+/=-]{4,}/g;
 
 /** A text as it grows, up to the bound. */
 class Bounded {
@@ -116,7 +116,7 @@ export class Keeper extends PassingReply {
     };
     const shown = ({ text }: Bounded): string | null => {
       if (text === null) return null;
-      const masked = text.replaceAll(ourKeys, "gw_$1_[masked]");
+      const masked = text.replaceAll(ourSecrets, "$1[masked]");
       return this.#provider === undefined ? masked : withoutCredentials(this.#provider, masked);
     };
     return {

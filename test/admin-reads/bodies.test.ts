@@ -109,6 +109,24 @@ it("no key is ever in them, of ours or of the provider, nor a header", async () 
   expect(text.toLowerCase()).not.toMatch(/authorization|bearer/);
 });
 
+it("nor is a token of the management API, a link that lets somebody in, or a signing secret", async () => {
+  const { home, ann, mel, must } = world;
+  const secret = must(await ann.call("GET", `/workspaces/${home.id}/signing_secret`)).secret;
+  const body = { email: "invited-in-a-prompt@example.com", role: "member" };
+  const { invitation } = must(await ann.call("POST", `/workspaces/${home.id}/members`, body));
+  const reset = `/workspaces/${home.id}/members/${mel.userId}/reset_password`;
+  const { url } = must(await ann.call("POST", reset));
+  const secrets = [mel.token, secret, invitation.url, url].map((one: string) =>
+    one.split("#").at(-1)!,
+  );
+  const { id } = await post(keys.mem.key, asking(`all of these: ${secrets.join(", ")}.`));
+  const { text } = await read(id);
+  for (const one of secrets) expect(text).not.toContain(one.slice(8));
+  expect(text).toContain(
+    "all of these: gw_pat_[masked], whsec_[masked], gw_inv_[masked], gw_pwr_[masked].",
+  );
+});
+
 it("huge texts are cut at a character, hostile ones stay what they are, and a failed call keeps its error", async () => {
   const huge = "ß\u2028<script>alert(1)</script>".repeat(20_000);
   const { json } = await read((await post(keys.mem.key, asking(huge))).id);
