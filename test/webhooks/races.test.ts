@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { beforeAll, expect, it } from "vitest";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
-import { claimDue, findDue } from "../../src/tasks/webhooks/outbox.ts";
+import { claimDue, findDue, keepText } from "../../src/tasks/webhooks/outbox.ts";
 import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres.ts";
 import {
   certificate,
@@ -62,6 +62,28 @@ describeDatabase("an outbox with several deliverers", (open) => {
     expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
     expect(await claimDue(database, due, nowMs + 999, lease)).toEqual([]);
     expect(await claimDue(database, due, nowMs + 1_000, lease)).toHaveLength(30);
+  });
+
+  it("the text of an event is kept once, by who holds its lease: nobody else may send another", async () => {
+    const tenant = await newTenant(database);
+    await tenant.end("https://receiver.example/");
+    const lease = { leaseMs: 1_000, tryMs: 500 };
+    const claimAt = async (nowMs: number) => {
+      const due = await findDue(database, { nowMs, limit: 50, fullHosts: [], fullWorkspaces: [] });
+      return claimDue(database, due, nowMs, lease);
+    };
+    const own = (claimed: Awaited<ReturnType<typeof claimAt>>) =>
+      claimed.find(({ workspaceId }) => workspaceId === tenant.workspaceId)!;
+    const late = own(await claimAt(tenant.clock.now()));
+    const heir = own(await claimAt(tenant.clock.now() + 1_000));
+    expect(await keepText(database, late, "the late one's")).toBe(false);
+    expect(await keepText(database, heir, "the heir's")).toBe(true);
+    expect(await keepText(database, heir, "another")).toBe(false);
+    const [row] = await database.query<{ body: string }>(
+      "select body from webhook_deliveries where id = $1",
+      [heir.id],
+    );
+    expect(row!.body).toBe("the heir's");
   });
 
   it("what a deliverer held when it died between sending and noting is sent again, same event; its ghost writes nothing", async () => {
