@@ -1,5 +1,6 @@
 /** Providers added over the management API mean what the same lines of a file mean, and change under a running gateway. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Answer } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";
 import {
   answering,
@@ -194,6 +195,21 @@ describe("a change", () => {
     expect(lastKey()).toBe("Bearer sk-first");
     expect((await admin("DELETE", `${path}/credentials/team-b`)).status).toBe(404);
     expect((await admin("DELETE", `${path}/credentials/default`)).status).toBe(409);
+  });
+
+  it("leaves fifty keys at most", async () => {
+    const keysOf = (count: number) => ({
+      api_key: undefined,
+      credentials: Array.from({ length: count }, (_, at) => ({ id: `k${at}`, api_key: "sk-x" })),
+    });
+    const add = (count: number) =>
+      admin("POST", "/providers", providerBody("many", world.upstream.url, keysOf(count)));
+    const paramOf = (answer: Answer) => [answer.status, answer.json.error?.param];
+    expect(paramOf(await add(51))).toEqual([400, "credentials"]);
+    expect(must(await add(50)).credentials).toHaveLength(50);
+    const more = await admin("POST", "/providers/many/credentials", { id: "one", api_key: "sk-y" });
+    expect(paramOf(more)).toEqual([400, "credentials"]);
+    must(await admin("DELETE", "/providers/many"));
   });
 
   it("removing a provider lets a call under way end", async () => {

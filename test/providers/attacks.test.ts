@@ -122,6 +122,8 @@ describe("without the switch for private addresses", () => {
   });
   it.each([
     [{ dialect: "bedrock", base_url: publicUrl }, "auth"],
+    [{ dialect: "vertex", base_url: "https://8.8.8.8/v1/projects/p/locations/l" }, "auth"],
+    [{ dialect: "azure", base_url: "https://8.8.8.8/openai/v1" }, "auth"],
     [{ auth: { type: "aws", region: "us-east-1", service: "bedrock" } }, "auth.access_key_id"],
     [
       { auth: { type: "aws", region: "us-east-1", service: "bedrock", profile: "root" } },
