@@ -1,0 +1,56 @@
+/** `GET /alerts`: which alerts of spend caps somebody sees. VIS-01, VIS-02; docs/management.md. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newMember, startWorld, type Person, type World } from "../admin/people.ts";
+
+let world: World;
+let seen: (person: Pick<Person, "call">, query?: string) => Promise<unknown>;
+beforeAll(async () => {
+  world = await startWorld();
+  const { gateway, home, away, ann, mem, mel, bob, must } = world;
+  const keyOf = async (person: Person, workspaceId: string) => {
+    const body = { workspace_id: workspaceId, name: "k" };
+    return must(await person.call("POST", "/keys", body)).id as string;
+  };
+  const alerts = [
+    ["home itself", home.id, "workspace", home.id],
+    ["mem", home.id, "member", mem.userId],
+    ["mem's key", home.id, "key", await keyOf(mem, home.id)],
+    ["mel", home.id, "member", mel.userId],
+    ["ann's key", home.id, "key", await keyOf(ann, home.id)],
+    ["away itself", away.id, "workspace", away.id],
+    ["bob", away.id, "member", bob.userId],
+  ] as const;
+  for (const [, workspaceId, scope, id] of alerts)
+    await gateway.database.query(
+      `insert into spend_alerts (workspace_id, scope, scope_id, cap_window, period_start, cap_nano, threshold, spent_nano, created_at)
+       values ($1, $2, $3, 'daily', current_date, 100, 80, 80, now())`,
+      [workspaceId, scope, id],
+    );
+  const names = new Map<string, string>(alerts.map(([name, , , id]) => [id, name]));
+  seen = async (person, query = "") => {
+    const { data } = must(await person.call("GET", `/alerts${query}`));
+    return (data as { layer_id: string }[]).map((one) => names.get(one.layer_id)).sort();
+  };
+});
+afterAll(() => world.gateway.close());
+
+const ofHome = ["ann's key", "home itself", "mel", "mem", "mem's key"];
+const ofAway = ["away itself", "bob"];
+
+it("VIS-01: an admin sees those of their workspace, and whoever administers everything all", async () => {
+  expect(await seen(world.ann)).toEqual(ofHome);
+  expect(await seen(world.bob)).toEqual(ofAway);
+  expect(await seen(world.root)).toEqual([...ofHome, ...ofAway].sort());
+  expect(await seen(world.root, `?workspace_id=${world.away.id}`)).toEqual(ofAway);
+  expect(await seen(world.ann, `?workspace_id=${world.away.id}`)).toEqual([]);
+});
+
+it("VIS-02: a member sees those about themselves and their keys, and nothing once they have left", async () => {
+  expect(await seen(world.mem)).toEqual(["mem", "mem's key"]);
+  expect(await seen(world.mel)).toEqual(["mel"]);
+  const { home, gateway, must, ann, mem } = world;
+  const other = await newMember(gateway, home.id, { email: "other@example.com", role: "member" });
+  expect(await seen(other)).toEqual([]);
+  must(await ann.call("DELETE", `/workspaces/${home.id}/members/${mem.userId}`));
+  expect(await seen(mem)).toEqual([]);
+});
