@@ -29,7 +29,7 @@ beforeAll(async () => {
   const names = new Map<string, string>(alerts.map(([name, , , id]) => [id, name]));
   seen = async (person, query = "") => {
     const { data } = must(await person.call("GET", `/alerts${query}`));
-    return (data as { layer_id: string }[]).map((one) => names.get(one.layer_id)).sort();
+    return (data as { layer_id: string }[]).map(({ layer_id: id }) => names.get(id) ?? id).sort();
   };
 });
 afterAll(() => world.gateway.close());

@@ -194,7 +194,7 @@ describe("console sessions", () => {
       ),
     );
     const done = answers.map(({ status }) => status === 200);
-    expect(done.toSorted()).toEqual([false, true]);
+    expect(done.filter((one) => one)).toHaveLength(1);
     password = wanted[done.indexOf(true)]!;
     expect((await signIn(email, password)).status).toBe(200);
     expect((await signIn(email, wanted[done.indexOf(false)]!)).status).toBe(401);
