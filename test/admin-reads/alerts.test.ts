@@ -1,4 +1,4 @@
-/** `GET /alerts`: which alerts of spend caps somebody sees. VIS-01, VIS-02; docs/management.md. */
+/** `GET /alerts`: which alerts of spend caps somebody sees. docs/management.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMember, startWorld, type Person, type World } from "../admin/people.ts";
 
@@ -37,7 +37,7 @@ afterAll(() => world.gateway.close());
 const ofHome = ["ann's key", "home itself", "mel", "mem", "mem's key"];
 const ofAway = ["away itself", "bob"];
 
-it("VIS-01: an admin sees those of their workspace, and whoever administers everything all", async () => {
+it("an admin sees those of their workspace, and whoever administers everything all", async () => {
   expect(await seen(world.ann)).toEqual(ofHome);
   expect(await seen(world.bob)).toEqual(ofAway);
   expect(await seen(world.root)).toEqual([...ofHome, ...ofAway].sort());
@@ -45,7 +45,7 @@ it("VIS-01: an admin sees those of their workspace, and whoever administers ever
   expect(await seen(world.ann, `?workspace_id=${world.away.id}`)).toEqual([]);
 });
 
-it("VIS-02: a member sees those about themselves and their keys, and nothing once they have left", async () => {
+it("a member sees those about themselves and their keys, and nothing once they have left", async () => {
   expect(await seen(world.mem)).toEqual(["mem", "mem's key"]);
   expect(await seen(world.mel)).toEqual(["mel"]);
   const { home, gateway, must, ann, mem } = world;
