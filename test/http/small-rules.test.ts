@@ -151,7 +151,7 @@ describe("an answer of the sign-in's library", () => {
 });
 
 describe("a picture that is uploaded", () => {
-  const limits = { fileBytes: 10_000_000, sidePixels: 100, areaPixels: 10_000 };
+  const limits = { fileBytes: 10_000_000, sidePixels: 100, areaPixels: 1_000 };
   const store = {
     async put({ source }: { source: AsyncIterable<Buffer> }) {
       let bytes = 0;
@@ -164,17 +164,19 @@ describe("a picture that is uploaded", () => {
   }
   const upload = (...all: Buffer[]) =>
     storePicture("image", pieces(...all), { store: store as never, limits });
-  const png = (width: number) => {
+  const png = (width: number, height = 1) => {
     const bytes = Buffer.from(
       "89504e470d0a1a0a0000000d49484452000000000000000108060000001f15c489",
       "hex",
     );
     bytes.writeUInt32BE(width, 16);
+    bytes.writeUInt32BE(height, 20);
     return bytes;
   };
 
   it("is stored with its size; an empty one is none", async () => {
     expect(await upload(png(7))).toMatchObject({ width: 7, height: 1, bytes: 33 });
+    expect(await upload(png(50, 20))).toMatchObject({ width: 50, height: 20 });
     expect(await upload()).toBeUndefined();
   });
 
@@ -186,6 +188,7 @@ describe("a picture that is uploaded", () => {
     ],
     ["ends before its size", png(7).subarray(0, 18), "invalid_image_file"],
     ["is wider than it may be", png(101), "image_too_large"],
+    ["has more pixels than it may have", png(50, 21), "image_too_large"],
   ])("that %s is refused", async (_what, bytes, code) => {
     await expect(upload(bytes)).rejects.toMatchObject({ code });
   });
