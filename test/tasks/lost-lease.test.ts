@@ -4,9 +4,11 @@
  */
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { settleIn } from "../../src/ledger/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { askStep } from "../../src/tasks/ask-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
+import { endTask } from "../../src/tasks/end.ts";
 import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
 import { claimDue, findDue } from "../../src/tasks/lease.ts";
 import { Contact, rightFor } from "../../src/tasks/right.ts";
@@ -32,6 +34,15 @@ function suspendFor(ms: number): void {
 }
 
 const steppedWith = (at: TaskServices["at"]): TaskServices => ({ ...world.services, at });
+
+it("T80: a task whose hold was ended by something else does not end beside it as if it were charged", async () => {
+  const job = await jobOf(world, "acme/clip");
+  await settleIn(world.database, job, null);
+  const usage = { unit: "video_tokens", tokens: 1 } as const;
+  const ending = { status: "succeeded", usage, isTold: true, costNano: 5n, artifacts: [] } as const;
+  await expect(endTask(world.services, job, ending)).rejects.toThrow("hold is gone: void");
+  expect(await rowOf(world, job.id)).toMatchObject({ status: "queued" });
+});
 
 describe("a request that was not sent yet", () => {
   it.each([

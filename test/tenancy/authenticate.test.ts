@@ -1,9 +1,11 @@
 import { beforeAll, expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
 import {
+  addMember,
   changeKey,
   changeOrganization,
   changeWorkspace,
+  createUser,
   createWorkspace,
   disableKey,
   enableKey,
@@ -73,6 +75,33 @@ describeDatabase("authentication", (open) => {
       organizationId: null,
       organization: null,
     });
+  });
+
+  it("LIM-17: of the members of a workspace the limits of the key's own one hold, in no other workspace", async () => {
+    const other = await createWorkspace(tenant, { name: "Other", organizationId: null });
+    const members: string[] = [];
+    for (const concurrency of [3, 4]) {
+      const email = `limit${concurrency}@example.com`;
+      const { id: userId } = await createUser(tenant, {
+        email,
+        name: email,
+        role: "user",
+        hash: "x",
+      });
+      const member = { userId, role: "member", rateLimits: { concurrency } } as const;
+      await addMember(tenant, { ...member, workspaceId: tenant.workspace.id });
+      members.push(userId);
+    }
+    const limitsOf = async (createdBy: string, workspaceId = tenant.workspace.id) => {
+      const { key } = await tenant.newKey({ createdBy, workspaceId });
+      const { limits } = await authenticator.authenticate(key);
+      return limits.map(({ scope, id, limits: { concurrency } }) => [scope, id, concurrency]);
+    };
+    const [three, four] = members as [string, string];
+    expect(await limitsOf(three)).toEqual([["member", three, 3]]);
+    expect(await limitsOf(four)).toEqual([["member", four, 4]]);
+    expect(await limitsOf("nobody")).toEqual([]);
+    expect(await limitsOf(four, other.id)).toEqual([]);
   });
 
   it("AUTH-03: an unknown key is refused, a typo without asking the database", async () => {
