@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
 import { tollgateHere } from "../support/command.ts";
-import { silentLog, startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { inForm } from "../support/long.ts";
+import {
+  preparedDataDir,
+  silentLog,
+  startPostgres,
+  type TestPostgres,
+} from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 
 interface KeyJson {
@@ -53,8 +59,9 @@ afterAll(async () => {
 });
 
 describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kind) => {
-  // Beside the embedded database as processes of their own, as everywhere else.
-  const by = kind === "embedded" ? tollgate : tollgateHere;
+  // Beside the embedded database as processes of their own in the long form; in the short one their steps in this process, which is
+  // another one than the gateway's as well.
+  const by = kind === "embedded" ? inForm(tollgateHere, tollgate) : tollgateHere;
   let environment: Record<string, string>;
   let gateway: GatewayProcess;
   beforeAll(async () => {
@@ -64,6 +71,8 @@ describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kin
       TOLLGATE_LOG_LEVEL: "warn",
       DATABASE_URL: kind === "embedded" ? "" : await postgres.createDatabase(),
     };
+    // A first start that makes the database too is one of its own (test/operation).
+    if (kind === "embedded") await preparedDataDir(environment["TOLLGATE_DATA_DIR"]);
     gateway = await spawnGateway(environment);
   });
   afterAll(() => gateway.stop());
@@ -162,7 +171,8 @@ describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kin
 describe("on the data of a stopped gateway", () => {
   let environment: Record<string, string>;
   beforeAll(async () => {
-    environment = { TOLLGATE_DATA_DIR: join(directory, "stopped"), TOLLGATE_SANDBOX: "on" };
+    const dataDir = await preparedDataDir(join(directory, "stopped"));
+    environment = { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_SANDBOX: "on" };
     await (await spawnGateway(environment)).stop();
   });
 

@@ -17,6 +17,7 @@ import { narrowAddress, readEnvironment, UsageError } from "../../src/cli/enviro
 import { misspeltVariables } from "../../src/cli/misspelt-variables.ts";
 import { tollgateHere } from "../support/command.ts";
 import { startTestGateway } from "../support/gateway.ts";
+import { isLong } from "../support/long.ts";
 import { preparedDataDir, sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 
@@ -47,12 +48,20 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Runs a command that must fail with one line and without a stack; what serves, as a process of its own. */
+/** `serve` and `sandbox` in the long form as processes of their own, with workers; in the short one where a test asks for it. */
+const runs = (words: readonly string[]) =>
+  isLong && ["serve", "sandbox"].includes(words[0]!) ? tollgate : serveHere;
+
+/** With workers of its own it would start this process anew. */
+const serveHere: typeof tollgate = (words, environment) =>
+  tollgateHere(words, { TOLLGATE_WORKERS: "1", ...environment });
+
+/** Runs a command that must fail with one line and without a stack. */
 async function failure(
   words: readonly string[],
   environment: Record<string, string>,
+  run = runs(words),
 ): Promise<{ code: number; line: string }> {
-  const run = ["serve", "sandbox"].includes(words[0]!) ? tollgate : tollgateHere;
   const { code, stdout, stderr } = await run(words, { PORT: "0", ...environment });
   expect(stdout).toBe("");
   expect(stderr).not.toMatch(/\n {4}at |node:internal/);
@@ -64,7 +73,7 @@ const fresh = (): string => mkdtempSync(join(directory, "fresh-"));
 
 describe("the data directory", () => {
   it("in use by another gateway: exit 1, and the process that has it", async () => {
-    const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: used });
+    const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: used }, tollgate);
     expect(code).toBe(1);
     expect(line).toMatch(
       new RegExp(`^tollgate: The data directory .* is in use by process ${running.child.pid}`),
@@ -139,7 +148,8 @@ describe("the data directory", () => {
 describe("where it listens", () => {
   it("a port in use: exit 1, and the first start's secrets are not lost", async () => {
     const data = await preparedDataDir(fresh());
-    const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: data, PORT: takenPort });
+    const environment = { TOLLGATE_DATA_DIR: data, PORT: takenPort };
+    const { code, line } = await failure(["serve"], environment, tollgate);
     expect(code).toBe(1);
     expect(line).toContain(`tollgate: port ${takenPort} on 127.0.0.1 is in use by another program`);
     const started = await spawnGateway({ TOLLGATE_DATA_DIR: data });
@@ -148,7 +158,7 @@ describe("where it listens", () => {
   });
 
   it("the sandbox's port in use: exit 1", async () => {
-    const { code, line } = await failure(["sandbox", "--port", takenPort], {});
+    const { code, line } = await failure(["sandbox", "--port", takenPort], {}, tollgate);
     expect(code).toBe(1);
     expect(line).toContain(`port ${takenPort} on 127.0.0.1 is in use`);
   });
@@ -266,7 +276,7 @@ describe("environment variables: exit 2, naming the variable and what it takes",
   });
 
   it("as a command says it", async () => {
-    expect(await failure(["serve"], { PORT: "http" })).toEqual({
+    expect(await failure(["serve"], { PORT: "http" }, tollgate)).toEqual({
       code: 2,
       line: 'tollgate: PORT is "http"; it takes a port from 0 to 65535',
     });

@@ -29,6 +29,7 @@ export const tollgateHere: typeof tollgate = async (args, environment) => {
   ];
   const before = Object.keys(environment).map((name) => [name, process.env[name]] as const);
   const { exitCode } = process;
+  const hangUps = process.listeners("SIGHUP");
   try {
     Object.assign(process.env, environment);
     process.exitCode = 0;
@@ -36,6 +37,9 @@ export const tollgateHere: typeof tollgate = async (args, environment) => {
     return { code: process.exitCode, stdout, stderr };
   } finally {
     process.exitCode = exitCode;
+    // A `serve` that could not start ends with its process, which this one goes on after.
+    for (const listener of process.listeners("SIGHUP"))
+      if (!hangUps.includes(listener)) process.off("SIGHUP", listener);
     for (const [name, value] of before) {
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
