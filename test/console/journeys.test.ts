@@ -1,6 +1,7 @@
 /** The jobs that people come to the console with, in a real browser, by people in every role. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong } from "../support/long.ts";
+import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 import { exactUsd } from "../support/exact-usd.ts";
@@ -94,10 +95,10 @@ describe("a call that failed", () => {
   );
 
   it("is not there for people of another workspace, by its address neither", async () => {
-    const { page, complaints, close } = await world.open("bob");
+    const { page, settled, complaints, close } = await world.open("bob");
     await page.goto("/requests");
     await page.getByText("No calls yet.").waitFor();
-    await page.goto(`/requests/${id}`);
+    await arrive({ page, settled }, `/requests/${id}`);
     await page.getByRole("alert").getByText("There is no such request").waitFor();
     expect(complaints).toEqual([]);
     await close();

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { isLong } from "../support/long.ts";
 import { exampleOf, pagePaths } from "./addresses.ts";
+import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
 import { stepsBack, walkByTab } from "./tabbing.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -35,9 +36,7 @@ const outside = new Set(["/", "/sign-in", "/join", "/password", "/reset"]);
 
 async function show(path: string): Promise<void> {
   const { page, settled } = inside;
-  await page.goto(path.includes("$") ? await exampleOf(page, path, settled) : path);
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  await settled();
+  await arrive(inside, path.includes("$") ? await exampleOf(page, path, settled) : path);
 }
 
 it.each(isLong ? pagePaths().filter((path) => !outside.has(path)) : main)(

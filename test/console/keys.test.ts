@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Person } from "../admin/people.ts";
 import { inForm, isLong } from "../support/long.ts";
+import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import { beyond } from "./beyond.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -319,9 +320,7 @@ it("what the page of a key has in its tabs, and the dialog for a new one, is acc
   const { page, settled, complaints, close } = await world.open("root");
   const tabs = inForm(["caps"], ["caps", "models", "routing", "history"]);
   for (const path of ["/keys?new=1", ...tabs.map((tab) => `/keys/${id}?tab=${tab}`)]) {
-    await page.goto(path);
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    await settled();
+    await arrive({ page, settled }, path);
     expect({ path, found: await seriousFindings(page) }).toEqual({ path, found: [] });
     await page.setViewportSize({ width: 390, height: 800 });
     await settled();

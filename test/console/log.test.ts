@@ -9,6 +9,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { foldUsage } from "../../src/usage/index.ts";
 import { eventually, patiently } from "../support/patience.ts";
+import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import { beyond } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
@@ -85,7 +86,7 @@ const opened = (page: Page) => page.getByRole("complementary", { name: /^Request
 
 it("a row opens beside its list, keys go on to the next and back, Escape closes it, Enter opens its page", async () => {
   const { page, settled, complaints } = root;
-  await page.goto(`/requests?key=${key.id}`);
+  await arrive(root, `/requests?key=${key.id}`);
   const row = page.getByRole("row").filter({ hasText: "hook_refused" });
   await row.click();
   await opened(page).getByText("Refused by the hook guard: no provider was asked.").waitFor();
@@ -118,7 +119,7 @@ it("a row opens beside its list, keys go on to the next and back, Escape closes 
 
 it("j and k go from row to row, l follows what is new, and none of them while somebody writes or they are off", async () => {
   const { page, settled } = root;
-  await page.goto(`/requests?key=${key.id}`);
+  await arrive(root, `/requests?key=${key.id}`);
   await page.getByRole("row").nth(1).waitFor();
   await settled();
   const href = () => page.evaluate<string>("document.activeElement.pathname ?? ''");
@@ -148,7 +149,7 @@ it("j and k go from row to row, l follows what is new, and none of them while so
 
 it("calls over time are drawn above the list, and a part of them is chosen by keys and by a stroke", async () => {
   const { page, settled } = root;
-  await page.goto(`/requests?key=${key.id}&period=24h`);
+  await arrive(root, `/requests?key=${key.id}&period=24h`);
   const strip = page.getByRole("slider");
   const all = /: 6 calls, 2 failed$/;
   await page.getByText(all).waitFor();
@@ -174,14 +175,14 @@ it("calls over time are drawn above the list, and a part of them is chosen by ke
   await page.waitForURL("**to=*");
   await page.getByText("No call fits these filters.").waitFor();
   // What sums do not know is asked of the list alone.
-  await page.goto(`/requests?key=${key.id}&q=confidential`);
+  await arrive(root, `/requests?key=${key.id}&q=confidential`);
   await page.getByText("No call fits these filters.").waitFor();
   expect(await strip.count()).toBe(0);
 });
 
 it("the dearest call stands first, of a period that has an end", async () => {
   const { page } = root;
-  await page.goto(`/requests?key=${key.id}`);
+  await arrive(root, `/requests?key=${key.id}`);
   await page.getByRole("combobox", { name: "Order" }).click();
   await page.getByRole("option", { name: "Dearest first" }).click();
   await page.getByText(/^Dearest first, of the calls since/).waitFor();
@@ -194,16 +195,16 @@ it("the dearest call stands first, of a period that has an end", async () => {
 
 it("a page says what a hook refused and with which code, and what came from the cache", async () => {
   const { page, complaints } = root;
-  await page.goto(`/requests/${calls.refused}`);
+  await arrive(root, `/requests/${calls.refused}`);
   const hooks = page.getByRole("table", { name: "Hooks" });
   await hooks.getByRole("row", { name: "guard refused it confidential" }).waitFor();
   await page.getByText("A rule of the gateway's operator").waitFor();
-  await page.goto(`/requests/${calls.again}`);
+  await arrive(root, `/requests/${calls.again}`);
   await page
     .getByText(/^Answered from the cache of its key, with what \S+ answered before\. /)
     .waitFor();
   await hooks.getByRole("row", { name: /^guard let it through/ }).waitFor();
-  await page.goto(`/requests?key=${key.id}`);
+  await arrive(root, `/requests?key=${key.id}`);
   await page.getByRole("row").filter({ hasText: "ok, cached" }).waitFor();
   expect(complaints).toEqual([]);
 });
@@ -224,7 +225,7 @@ it("hooks are listed for who runs the gateway, with their last failure, and for 
       last_failure: { request_id: calls.broken, failures: 1 },
     },
   ]);
-  await page.goto("/settings/hooks");
+  await arrive(root, "/settings/hooks");
   const row = page.getByRole("row").filter({ hasText: "guard" });
   await row.getByText("the call is refused").waitFor();
   await settled();
@@ -278,7 +279,7 @@ it("what an address says and no page can read is named once, and left out", asyn
 it("usage is shown by tag, each value leads to its calls and to a page of its own", async () => {
   const { page, settled, complaints } = root;
   await foldUsage(world.gateway.database, undefined, ["team"]);
-  await page.goto("/overview?period=24h");
+  await arrive(root, "/overview?period=24h");
   const table = page.getByRole("table", { name: "By tag team" });
   await table.getByRole("row", { name: /^search / }).waitFor();
   await settled();
@@ -296,7 +297,7 @@ it("usage is shown by tag, each value leads to its calls and to a page of its ow
   await settled();
   expect(await page.getByRole("table", { name: "By model" }).count()).toBe(0);
   expect(await seriousFindings(page)).toEqual([]);
-  await page.goto("/overview?period=7d&by=tag:team&table=1");
+  await arrive(root, "/overview?period=7d&by=tag:team&table=1");
   const twin = page.getByRole("table", { name: "Over time" });
   await twin.getByRole("columnheader", { name: "shop" }).waitFor();
   expect(complaints).toEqual([]);
@@ -321,7 +322,7 @@ it("on a phone the list comes first, its filters behind a button, and a row lead
 
 it("a new key has limits and a cache from the start, where its maker wants them", async () => {
   const { page, settled, complaints } = root;
-  await page.goto(`/keys?ws=${world.home.id}&new=1`);
+  await arrive(root, `/keys?ws=${world.home.id}&new=1`);
   const dialog = page.getByRole("dialog", { name: "New key" });
   await dialog.getByLabel("Name").fill("quick");
   await dialog.getByRole("button", { name: "More settings" }).click();
@@ -343,7 +344,7 @@ it("a key's cache is set in its form and said on its page; its owner may switch 
   const { page, complaints } = root;
   const made = await world.mem.call("POST", "/keys", { workspace_id: world.home.id, name: "memo" });
   const { id } = world.must(made);
-  await page.goto(`/keys/${id}?tab=caps`);
+  await arrive(root, `/keys/${id}?tab=caps`);
   await page.getByLabel("Answers are kept (seconds)").fill("5400");
   await page.getByText("1 h 30 min: the same request").waitFor();
   await page.getByLabel("A repeat costs (%)").fill("10");

@@ -1,6 +1,7 @@
 /** Reading the log: from call to call within a list, the columns that one wants, times in UTC, and a member among many. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -32,7 +33,7 @@ const at = (page: Page) => new URL(page.url());
 it("a call's page leads to the next and the one before of its list, by buttons and by keys, and Back to the list", async () => {
   const { page, settled, complaints } = root;
   const list = `/requests?status=failed&model=sandbox/chat&ws=${world.home.id}`;
-  await page.goto(list);
+  await arrive(root, list);
   await page.getByRole("row").nth(1).waitFor();
   await page.getByRole("row").nth(1).getByRole("link").press("Enter");
   await page.getByRole("link", { name: "Open page" }).press("Enter");
@@ -58,18 +59,18 @@ it("a call's page leads to the next and the one before of its list, by buttons a
   await page.goBack();
   await page.getByRole("heading", { level: 1, name: "Requests" }).waitFor();
   expect(at(page).searchParams.get("status")).toBe("failed");
-  await page.goto(`/requests/${calls[3]}?status=failed`);
+  await arrive(root, `/requests/${calls[3]}?status=failed`);
   await page.getByRole("link", { name: "List", exact: true }).click();
   await page.waitForURL("**/requests?status=failed");
   // What else failed so, and what else was called then.
-  await page.goto(`/requests/${calls[3]}`);
+  await arrive(root, `/requests/${calls[3]}`);
   await page.getByRole("link", { name: "Others with this error" }).click();
   await expect.poll(() => page.getByRole("row").count()).toBe(3);
   await page.goBack();
   await page.getByRole("link", { name: "Calls around it" }).click();
   await expect.poll(() => page.getByRole("row").count()).toBe(6);
   // A pasted id has the whole log around it.
-  await page.goto(`/requests/${calls[3]}`);
+  await arrive(root, `/requests/${calls[3]}`);
   await page.getByRole("link", { name: "Next", exact: true }).waitFor();
   await page.keyboard.press("j");
   await page.waitForURL(`**/requests/${calls[2]}`);
@@ -78,7 +79,7 @@ it("a call's page leads to the next and the one before of its list, by buttons a
 
 it("the log has the columns that its reader chose, in this browser, until the usual ones are wanted again", async () => {
   const { page, complaints } = root;
-  await page.goto("/requests");
+  await arrive(root, "/requests");
   // What a first try may have chosen.
   await page.evaluate("localStorage.removeItem('tollgate-request-columns')");
   await page.reload();
@@ -151,15 +152,15 @@ it("a member is found among more than a menu lists, in the log, for a key, and o
     await field.pressSequentially(text);
     await page.getByRole("option", { name: `${text}@example.com` }).click();
   };
-  await page.goto("/requests");
+  await arrive(ann, "/requests");
   await find(page.getByRole("combobox", { name: "Member" }), "mem");
   await page.waitForURL(`**member=${world.mem.userId}`);
   await page.reload();
   const field = page.getByRole("combobox", { name: "Member" });
   await expect.poll(() => field.inputValue()).toBe("mem@example.com");
-  await page.goto("/keys?new=1");
+  await arrive(ann, "/keys?new=1");
   await find(page.getByRole("dialog").getByRole("combobox", { name: "For" }), "mel");
-  await page.goto("/settings/members");
+  await arrive(ann, "/settings/members");
   await page.getByRole("textbox", { name: "Name or e-mail" }).fill("many170");
   await expect.poll(() => page.getByRole("row").count()).toBe(2);
   await page.getByRole("textbox", { name: "Name or e-mail" }).fill("nobody");
@@ -176,14 +177,14 @@ it("money says how long credit lasts at the pace of the last week", async () => 
     "update ledger_accounts set credits_nano = charged_nano + 50000000 where workspace_id = $1",
     [world.home.id],
   );
-  await page.goto(`/money?ws=${world.home.id}`);
+  await arrive(root, `/money?ws=${world.home.id}`);
   await page.getByText(/^lasts about \d+ (?:days|hours) at the pace of the last 7 days$/).waitFor();
   expect(complaints).toEqual([]);
 });
 
 it.skipIf(new Date().getUTCDate() === 1)("the overview says what the month comes to", async () => {
   const { page } = root;
-  await page.goto(`/overview?period=month&ws=${world.home.id}`);
+  await arrive(root, `/overview?period=month&ws=${world.home.id}`);
   const forecast = page.getByText(/^At the pace of this month so far it comes to [\d.,]+ USD/);
   const all = Number(/[\d.]+(?= USD)/.exec(await forecast.innerText())![0]);
   const title = await page.getByRole("link", { name: /^Spend/ }).getAttribute("title");

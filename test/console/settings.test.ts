@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { call } from "../admin/support.ts";
 import { isLong } from "../support/long.ts";
+import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import { visit } from "./browser.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -234,23 +235,24 @@ it.skipIf(!isLong)("a personal token is made, works, is shown once and revoked",
 });
 
 it("settings are not in a member's menu, and not there by their addresses; a foreign workspace neither", async () => {
-  const { page, complaints, close } = await world.open("mem");
+  const mem = await world.open("mem");
+  const { page, complaints, close } = mem;
   await page.goto("/settings");
   await page.getByRole("heading", { name: "Account" }).waitFor();
   expect(await page.getByRole("link", { name: "Settings" }).count()).toBe(0);
   for (const path of ["members", "workspaces", "organization", "callbacks", "audit"]) {
-    await page.goto(`/settings/${path}`);
+    await arrive(mem, `/settings/${path}`);
     await page.getByRole("alert").getByText("There is no such page").waitFor();
     expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
   }
-  await page.goto(`/settings/workspaces/${world.home.id}`);
+  await arrive(mem, `/settings/workspaces/${world.home.id}`);
   await page.getByRole("alert").getByText("There is no such page").waitFor();
   expect(complaints).toEqual([]);
   await close();
   const bob = await world.open("bob");
   await bob.page.goto(`/settings/workspaces/${world.home.id}`);
   await bob.page.getByRole("alert").getByText("There is no such workspace").waitFor();
-  await bob.page.goto(`/settings/members?ws=${world.home.id}`);
+  await arrive(bob, `/settings/members?ws=${world.home.id}`);
   await bob.page.getByRole("alert").getByText("There is no such page").waitFor();
   await bob.close();
 });

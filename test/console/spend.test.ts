@@ -8,6 +8,7 @@ import { parseSearch } from "../../console/src/base/search.ts";
 import { csvOf, filtersOf } from "../../console/src/pages/requests/filters.ts";
 import { eventually } from "../support/patience.ts";
 import { inForm, isLong } from "../support/long.ts";
+import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import { cellsOf, chargesOf, makeCalls, nanoOf, sumOf, type Charge } from "./made-up-calls.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -358,7 +359,7 @@ describe("money", () => {
   });
 
   it("a member sees the balance and the own caps: no ledger, no credit, no check", async () => {
-    const { page, complaints, close } = await world.open("mem");
+    const { page, settled, complaints, close } = await world.open("mem");
     await page.goto("/money");
     const caps = page.getByRole("region", { name: "Caps" });
     await caps.getByText(world.mem.email).waitFor();
@@ -367,10 +368,10 @@ describe("money", () => {
     for (const name of ["Add credit", "Check now"])
       expect(await page.getByRole("button", { name }).count()).toBe(0);
     expect(await page.getByRole("link", { name: "Ledger" }).count()).toBe(0);
-    await page.goto("/money/ledger");
+    await arrive({ page, settled }, "/money/ledger");
     await page.getByRole("alert").waitFor();
     expect(await page.getByRole("row", { name: /charge/ }).count()).toBe(0);
-    await page.goto(`/money?ws=${world.away.id}`);
+    await arrive({ page, settled }, `/money?ws=${world.away.id}`);
     await page.getByRole("alert").first().getByText("There is no such").waitFor();
     expect(complaints).toEqual([]);
     await close();

@@ -1,6 +1,7 @@
 /** Tasks in the console: the gallery, one task in its shapes, canceling, callbacks; and what nobody else gets to see of them. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
+import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -79,10 +80,10 @@ it("the gallery shows pictures and playing videos of this origin, moves by arrow
   await expect.poll(() => gallery.getByRole("article").count()).toBe(1);
   await page.reload();
   await expect.poll(() => gallery.getByRole("article").count()).toBe(1);
-  await page.goto("/tasks?view=table&status=failed&kind=nonsense");
+  await arrive({ page, settled }, "/tasks?view=table&status=failed&kind=nonsense");
   await page.getByRole("row", { name: /video-model-v1 .* failed/ }).waitFor();
   expect(await page.getByRole("row").count()).toBe(2);
-  await page.goto("/tasks?status=canceled");
+  await arrive({ page, settled }, "/tasks?status=canceled");
   await page.getByText("No task fits these filters.").waitFor();
   await settled();
   expect(complaints).toEqual([]);
@@ -132,7 +133,7 @@ it.skipIf(!isLong)(
 );
 
 it("one that runs is canceled where its vendor confirms, and says so where it does not", async () => {
-  const { page, complaints, close } = await world.open("mem");
+  const { page, settled, complaints, close } = await world.open("mem");
   const long = { prompt: 'A\n#sandbox {"task_seconds":600}', duration: 2 };
   const begin = async (model: string) => {
     const answer = await fetch(`${world.gateway.url}/v1/tasks`, {
@@ -143,7 +144,7 @@ it("one that runs is canceled where its vendor confirms, and says so where it do
     return ((await answer.json()) as { id: string }).id;
   };
   const open = async (id: string) => {
-    await page.goto(`/tasks/${id}`);
+    await arrive({ page, settled }, `/tasks/${id}`);
     await page.getByText(/^running for /).waitFor();
     await page.getByRole("button", { name: "Cancel task" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Cancel task" }).click();
@@ -179,11 +180,10 @@ it("a task of another workspace is not found by its address, nor in the gallery;
   await page.goto(`/tasks/${ids["foreign"]}`);
   await page.getByRole("alert").getByText("There is no such task").waitFor();
   expect(await page.locator("main video, main img").count()).toBe(0);
-  await page.goto("/tasks");
-  await settled();
+  await arrive({ page, settled }, "/tasks");
   expect(await page.locator(`a[href*="${ids["foreign"]}"]`).count()).toBe(0);
   for (const path of inForm<readonly string[]>([], ["/tasks"]).concat(`/tasks/${ids["video"]}`)) {
-    await page.goto(path);
+    await arrive({ page, settled }, path);
     for (const colorScheme of inForm(["dark"] as const, ["light", "dark"] as const)) {
       await page.emulateMedia({ colorScheme });
       await settled();

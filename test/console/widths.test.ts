@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fits, fitting } from "../../console/src/ui/fitting.ts";
 import { inForm } from "../support/long.ts";
+import { arrive } from "./arrive.ts";
 import { beyond } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -48,7 +49,8 @@ const lists = [
 
 it.each(lists)("%s has room for its columns in every window", async (path) => {
   const { page, settled } = root;
-  await page.goto(path.endsWith("=") ? path + world.home.id : path);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await arrive(root, path.endsWith("=") ? path + world.home.id : path);
   await page.getByRole("table").first().waitFor();
   for (const width of inForm([1280, 900, 800], [1440, 1280, 1024, 900, 800])) {
     await page.setViewportSize({ width, height: 800 });
@@ -89,10 +91,9 @@ async function shownAt(page: Page, x: number, y: number): Promise<string> {
 }
 
 it("the exact amount of a row shows under the pointer, and a name that is cut off; elsewhere what the row's link says", async () => {
-  const { page, settled } = root;
+  const { page } = root;
   await page.setViewportSize({ width: 1440, height: 800 });
-  await page.goto(`/requests?model=sandbox/chat`);
-  await settled();
+  await arrive(root, "/requests?model=sandbox/chat");
   const row = page.getByRole("row").nth(1);
   const at = async (text: string) => {
     const box = (await row.getByText(text).first().boundingBox())!;
@@ -110,10 +111,9 @@ it("the exact amount of a row shows under the pointer, and a name that is cut of
 });
 
 it("a change in the audit log is not broken into single letters in a narrow window", async () => {
-  const { page, settled } = root;
+  const { page } = root;
   await page.setViewportSize({ width: 1024, height: 800 });
-  await page.goto("/settings/audit");
-  await settled();
+  await arrive(root, "/settings/audit");
   const box = await page.getByRole("columnheader", { name: "Changed" }).boundingBox();
   expect(box!.width).toBeGreaterThan(250);
 });
