@@ -19,7 +19,7 @@ import { drive, newLoad, type Load } from "./load.ts";
 
 const callsPerSecond = inForm(80, 200);
 /** Deaths of the gateway. */
-const deaths = inForm(2, 50);
+const deaths = inForm(1, 50);
 /** What is answered at least between two deaths. */
 const answersALife = inForm(30, 60);
 /** How long a reservation outlives its process. */
@@ -156,7 +156,7 @@ describe("kill -9 under load", () => {
       const place = await newPlace();
       const load = newLoad();
       await liveAndEnd(place, load, async (life) => {
-        for (let round = 0; round < inForm(2, 50); round += 1) {
+        for (let round = 0; round < inForm(1, 50); round += 1) {
           await killServer(place.dataDir);
           await answered(load, answersALife);
         }

@@ -40,7 +40,7 @@ const submit = (url: string, key: string, prompt: string) =>
   });
 
 describe("two gateway processes and a third runner on one PostgreSQL", () => {
-  const count = inForm(500, 2_000);
+  const count = inForm(200, 2_000);
   it(`T79: ${count} tasks are each put once, told done once, charged once`, async () => {
     const directory = temporaryDirectory();
     const databaseUrl = await (await sharedPostgres()).createMigrated();
