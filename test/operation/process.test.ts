@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { preparedDataDir } from "../support/postgres.ts";
 import { spawnGateway } from "../support/process.ts";
-import { chat, keyOf, start, useDirectory } from "./support.ts";
+import { chat, keyOf, start, useDirectory, type KeptProcess } from "./support.ts";
 
 const directory = useDirectory();
 const dataDir = join(directory, "data");
@@ -30,11 +30,22 @@ it("HOST, PORT and the data directory are those of the environment", async () =>
   expect(await gateway.stop()).toBe(0);
 });
 
-it("an IPv6 address is printed as it is typed", async () => {
-  const gateway = await start({ HOST: "::1", TOLLGATE_DATA_DIR: dataDir });
-  expect(gateway.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
-  expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
-  await gateway.stop();
+describe("at an IPv6 address, without the sandbox", () => {
+  let gateway: KeptProcess;
+  beforeAll(async () => {
+    gateway = await start({ HOST: "::1", TOLLGATE_SANDBOX: "off", TOLLGATE_DATA_DIR: dataDir });
+  });
+  afterAll(() => gateway.stop());
+
+  it("an IPv6 address is printed as it is typed", async () => {
+    expect(gateway.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  });
+
+  it("TOLLGATE_SANDBOX=off: no simulated vendor, and its models are unknown", async () => {
+    expect(gateway.sandboxUrl).toBeUndefined();
+    expect(await chat(gateway.url, key, "sandbox/chat")).toBe("404 model_not_found");
+  });
 });
 
 it("an empty variable counts as absent", async () => {
@@ -57,13 +68,6 @@ it("an empty variable counts as absent", async () => {
   expect(gateway.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(gateway.sandboxUrl).toBeDefined();
   expect(await chat(gateway.url, key, "sandbox/chat")).toBe("200 ok");
-  await gateway.stop();
-});
-
-it("TOLLGATE_SANDBOX=off: no simulated vendor, and its models are unknown", async () => {
-  const gateway = await start({ TOLLGATE_SANDBOX: "off", TOLLGATE_DATA_DIR: dataDir });
-  expect(gateway.sandboxUrl).toBeUndefined();
-  expect(await chat(gateway.url, key, "sandbox/chat")).toBe("404 model_not_found");
   await gateway.stop();
 });
 

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../money/support.ts";
 import { tollgateHere } from "../support/command.ts";
 import { serverProcesses } from "../support/embedded.ts";
@@ -207,11 +207,17 @@ describe.skipIf(!linux)("a worker that cannot be started again", () => {
   );
 });
 
-describe.skipIf(!linux)("signals", () => {
-  it("a wrong configuration is told, and changes nothing", async () => {
-    const file = join(temporaryDirectory(), "tollgate.yaml");
+describe.skipIf(!linux)("signals at one gateway", () => {
+  let running: WorkersGateway;
+  let file: string;
+  beforeAll(async () => {
+    file = join(temporaryDirectory(), "tollgate.yaml");
     writeFileSync(file, "limits: {text_body_mb: 1}\n");
-    const running = (gateway = await startWorkers({ TOLLGATE_CONFIG: file }));
+    running = await startWorkers({ TOLLGATE_CONFIG: file, TOLLGATE_DRAIN_SECONDS: "2" });
+  });
+  afterAll(() => running.kill());
+
+  it("a wrong configuration is told, and changes nothing", async () => {
     const old = workersOf(running.child.pid!);
     writeFileSync(file, "limits: {text_body_mb: none}\n");
     running.child.kill("SIGHUP");
@@ -225,13 +231,13 @@ describe.skipIf(!linux)("signals", () => {
   });
 
   it("SIGTERM: calls under way end, /readyz says 503 while balancers leave, and nothing is left", async () => {
-    const running = (gateway = await startWorkers({ TOLLGATE_DRAIN_SECONDS: "2" }));
+    const before = await journalOf(running);
     const { url, child, dataDir } = running;
     const workers = workersOf(child.pid!);
     const calls = Array.from({ length: 12 }, () =>
       callOnce(running, '#sandbox {"reply": "late", "delay_ms": 3000}'),
     );
-    await expect.poll(async () => journalOf(running)).toBe(12);
+    await expect.poll(async () => journalOf(running)).toBe(before + 12);
     const stopped = running.stop();
     await eventually(
       async () => ((await readiness(url)).status === "not_ready" ? true : undefined),
@@ -245,7 +251,9 @@ describe.skipIf(!linux)("signals", () => {
     expect(workers.filter(isAlive)).toEqual([]);
     expect(serverProcesses(dataDir)).toEqual([]);
   });
+});
 
+describe.skipIf(!linux)("signals that hurry", () => {
   it("a second signal ends everything at once", async () => {
     const running = (gateway = await startWorkers());
     const workers = workersOf(running.child.pid!);
