@@ -83,8 +83,12 @@ interface Told {
   readonly files: number;
 }
 
-async function restored(target: Record<string, string>, ...flags: string[]): Promise<Told> {
-  const done = await tollgate(["restore", file, "--json", ...flags], target);
+/** In the short form one is restored by a process of its own, the others in this one. */
+async function restored(
+  target: Record<string, string>,
+  { by = inForm(tollgateHere, tollgate), flags = [] as readonly string[] } = {},
+): Promise<Told> {
+  const done = await by(["restore", file, "--json", ...flags], target);
   expect(done).toMatchObject({ code: 0 });
   return JSON.parse(done.stdout) as Told;
 }
@@ -165,12 +169,13 @@ describe("a backup taken under load", () => {
   it("is restored whole into an empty server's database", async () => {
     const url = await (await sharedPostgres()).createDatabase();
     const target = withMasterKey("server", url);
-    await restored(target);
+    await restored(target, { by: tollgate });
     await expectWhole(target, told);
   });
 
   it("is restored whole into a fresh embedded database, where the key works at once; and back", async () => {
     const target = withMasterKey("embedded");
+    await preparedDataDir(target["TOLLGATE_DATA_DIR"]);
     const other = await spawnGateway(target);
     expect(await restored(target)).toEqual(told);
     const response = await fetch(`${other.url}/v1/chat/completions`, {
@@ -184,14 +189,14 @@ describe("a backup taken under load", () => {
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stderr).toMatch(/already holds calls, tasks, .*; --replace/);
     await other.stop();
-    await restored(target, "--replace");
+    await restored(target, { flags: ["--replace"] });
     await expectWhole(target, told);
   });
 
   it("does not take the place of a key that somebody made, though nobody has called with it yet", async () => {
     const target = withMasterKey("keys", await (await sharedPostgres()).createDatabase());
     const other = await spawnGateway(target);
-    const made = await tollgate(["keys", "create", "--name", "handed out"], target);
+    const made = await tollgateHere(["keys", "create", "--name", "handed out"], target);
     await other.stop();
     const refused = await tollgateHere(["restore", file], target);
     expect({ made: made.code, restore: refused.code }).toEqual({ made: 0, restore: 1 });
