@@ -154,20 +154,28 @@ function blankStop(body: Json): Failure | undefined {
     : undefined;
 }
 
-function wrongBudget(body: Json, budget: number): Failure | undefined {
+/** Thinking between calls of tools has a budget for the whole turn, which may be above what one answer has. */
+const isInterleaved = ({ headers, body }: Call): boolean =>
+  asList(body["tools"]).length > 0 &&
+  (headers["anthropic-beta"] ?? "").toString().includes("interleaved-thinking-");
+
+function checkBudget(call: Call): void {
+  const { body } = call;
+  const thinking = asObject(body["thinking"]);
+  if (thinking["type"] !== "enabled") return;
+  const budget = asNumber(thinking["budget_tokens"]) ?? 0;
   if (budget < 1024) {
-    return says("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024");
+    const failure = "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024";
+    throw new Refusal(400, says(failure));
   }
-  return budget < (asNumber(body["max_tokens"]) ?? 0)
-    ? undefined
-    : says("`max_tokens` must be greater than `thinking.budget_tokens`.");
+  if (budget < (asNumber(body["max_tokens"]) ?? 0) || isInterleaved(call)) return;
+  throw new Refusal(400, says("`max_tokens` must be greater than `thinking.budget_tokens`."));
 }
 
 /** What cannot be combined with thinking. */
 function wrongThinking(body: Json): Failure | undefined {
   const thinking = asObject(body["thinking"]);
-  const isBudgeted = thinking["type"] === "enabled";
-  if (!isBudgeted && thinking["type"] !== "adaptive") return undefined;
+  if (thinking["type"] !== "enabled" && thinking["type"] !== "adaptive") return undefined;
   if ((body["temperature"] ?? 1) !== 1) {
     return says("`temperature` may only be set to 1 when thinking is enabled.");
   }
@@ -179,12 +187,12 @@ function wrongThinking(body: Json): Failure | undefined {
   if (choice === "any" || choice === "tool") {
     return says("Thinking may not be enabled when tool_choice forces tool use.");
   }
-  if (!isBudgeted) return undefined;
-  return wrongBudget(body, asNumber(thinking["budget_tokens"]) ?? 0) ?? unthoughtCall(body);
+  return undefined;
 }
 
 /** With a thinking budget, the turn whose tools are being answered must start with its thinking. */
 function unthoughtCall(body: Json): Failure | undefined {
+  if (asObject(body["thinking"])["type"] !== "enabled") return undefined;
   const messages = asList(body["messages"]).map(asObject);
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   const answered = blocksOf(messages.at(-1)).some(ofType("tool_result"));
@@ -249,6 +257,8 @@ export const messagesStrict: readonly Check[] = [
   ...[unknownTopLevel, wrongNumbers, blankStop, ...ofMessages, refusedByModel, wrongThinking].map(
     refuseWhen,
   ),
+  checkBudget,
+  refuseWhen(unthoughtCall),
 ];
 
 /** Counting tokens needs no `max_tokens`. */

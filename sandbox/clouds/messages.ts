@@ -1,5 +1,6 @@
 /** Claude as clouds host it: the model stands in the path and not in the body, and the body names a version of its own. */
 import { messages } from "../anthropic/messages.ts";
+import { asList, asText } from "../json.ts";
 import { Refusal } from "../refusal.ts";
 import type { Call, Check, Endpoint } from "../vendor.ts";
 
@@ -7,8 +8,10 @@ import type { Call, Check, Endpoint } from "../vendor.ts";
 export function hostedMessages(version: string, refused: readonly string[]): Endpoint {
   /** The call as the vendor itself takes it. */
   const inner = (call: Call): Call => {
-    const { anthropic_version: _version, anthropic_beta: _beta, ...body } = call.body;
-    const headers = { ...call.headers, "anthropic-version": "2023-06-01" };
+    const { anthropic_version: _version, anthropic_beta: betas, ...body } = call.body;
+    const inBody =
+      betas === undefined ? {} : { "anthropic-beta": asList(betas).map(asText).join(",") };
+    const headers = { ...call.headers, "anthropic-version": "2023-06-01", ...inBody };
     return { ...call, headers, body: { model: call.model, ...body } };
   };
   const outer: Check = ({ body }) => {

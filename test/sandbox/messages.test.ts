@@ -129,6 +129,17 @@ describe("messages", () => {
     );
   });
 
+  it("takes a budget above max_tokens where thinking stands between calls of tools, as Qwen Code sends it", async () => {
+    const thinking = { type: "enabled" as const, budget_tokens: 4000 };
+    const between = { headers: { "anthropic-beta": "interleaved-thinking-2025-05-14" } };
+    const body = { ...ask("Weather in Rome?"), thinking };
+    const answer = await client().messages.create({ ...body, tools }, between);
+    expect(answer.content.map((block) => block.type)).toEqual(["thinking", "tool_use"]);
+    const refused = "greater than `thinking.budget_tokens`";
+    await expect(client().messages.create({ ...body, tools })).rejects.toThrow(refused);
+    await expect(client().messages.create(body, between)).rejects.toThrow(refused);
+  });
+
   it("reports the stop sequence that ended it, and max_tokens", async () => {
     const body = ask(scripted({ reply: "one two three" }));
     const stopped = await client().messages.create({ ...body, stop_sequences: ["two"] });
