@@ -12,14 +12,7 @@ export async function carryOver(from: Database, to: Database): Promise<void> {
   await schemaState(from);
   const through = new PassThrough();
   const nothing = (): void => undefined;
-  await Promise.all([
-    writeBackup({
-      database: from,
-      files: undefined,
-      destination: through,
-      version: "",
-      progress: nothing,
-    }),
+  const [read, written] = await Promise.allSettled([
     restoreBackup({
       database: to,
       source: through,
@@ -28,5 +21,20 @@ export async function carryOver(from: Database, to: Database): Promise<void> {
       progress: nothing,
       isPresent: true,
     }),
+    writeBackup({
+      database: from,
+      files: undefined,
+      destination: through,
+      version: "",
+      progress: nothing,
+    }),
   ]);
+  // Of the side that failed first the other only knows that the stream was closed.
+  const failures = [read, written].flatMap((side): unknown[] =>
+    side.status === "rejected" ? [side.reason] : [],
+  );
+  if (failures.length > 0) throw failures.find((failure) => !isClosed(failure)) ?? failures[0];
 }
+
+const isClosed = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";

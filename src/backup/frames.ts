@@ -51,8 +51,9 @@ export interface FrameWriter {
 /** Writes frames to `destination`, which is ended with the last one. */
 export function createFrameWriter(destination: Writable): FrameWriter {
   const hash = createHash("sha256");
-  const failed = new Promise<never>((_, fail) => destination.once("error", fail));
-  failed.catch(() => undefined);
+  // A reader that leaves closes it without an error: no `drain` would ever come.
+  const over = finished(destination, { readable: false });
+  over.catch(() => undefined);
   destination.write(firstLine);
 
   async function write(kind: FrameKind, payload: Buffer | string): Promise<void> {
@@ -62,7 +63,7 @@ export function createFrameWriter(destination: Writable): FrameWriter {
     head.writeUInt32BE(body.length, 1);
     const bytes = Buffer.concat([head, body]);
     hash.update(bytes);
-    if (!destination.write(bytes)) await Promise.race([once(destination, "drain"), failed]);
+    if (!destination.write(bytes)) await Promise.race([once(destination, "drain"), over]);
   }
 
   return {
@@ -70,7 +71,7 @@ export function createFrameWriter(destination: Writable): FrameWriter {
     async end(end) {
       await write(lastKind, JSON.stringify({ ...end, sha256: hash.copy().digest("hex") }));
       destination.end();
-      await Promise.race([finished(destination), failed]);
+      await over;
     },
     destroy: () => void destination.destroy(),
   };

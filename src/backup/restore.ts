@@ -63,22 +63,46 @@ interface Reading extends RestoreOptions {
 export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd> {
   const before = new Set<string>();
   const taken = new Set<string>();
+  let isReady = false;
   const remove = async (names: Iterable<string>): Promise<void> => {
     for (const name of names) await options.files?.remove(name).catch(() => undefined);
   };
+  let restored;
   try {
     const frames = readFrames(options.source);
     const header = await readHeader(frames);
-    const { end, named } = await options.database.transaction(
-      (tx) => restoreWithin(tx, { ...options, frames, header, before, taken }),
+    restored = await options.database.transaction(
+      async (tx) => {
+        const whole = await restoreWithin(tx, { ...options, frames, header, before, taken });
+        isReady = true;
+        return whole;
+      },
       { msMax: dayMs },
     );
-    await dropCaches(options.database);
-    await remove([...before].filter((name) => !named.has(name)));
-    return end;
   } catch (error) {
-    await remove(taken);
+    const kept = isReady ? await namedNow(options.database, taken) : new Set<string>();
+    await remove([...taken].filter((name) => !kept.has(name)));
     throw error;
+  }
+  const { end, named } = restored;
+  await remove([...before].filter((name) => !named.has(name)));
+  await dropCaches(options.database);
+  return end;
+}
+
+/** Of files taken in, those that the database names: where the answer to the commit was lost, nobody else knows. */
+async function namedNow(
+  database: Database,
+  taken: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  try {
+    return await database.transaction(async (tx) => {
+      // Waits for a commit that is still under way.
+      await prepareMigrations(tx);
+      return new Set(await fileNames(tx));
+    });
+  } catch {
+    return taken;
   }
 }
 
@@ -245,11 +269,19 @@ async function checkCounts(tx: Queryable, end: BackupEnd): Promise<void> {
     throw new BackupError("the books do not add up to what the backup says");
 }
 
-/** Running gateways take a new listening connection for what they may have missed: everything. */
+/**
+ * Running gateways take a new listening connection for what they may have missed: everything.
+ * @throws BackupError where they cannot be made to
+ */
 async function dropCaches(database: Database): Promise<void> {
-  await database.query(
+  const asked = database.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where application_name = 'tollgate signals' and datname = current_database() and pid <> pg_backend_pid()`,
     [],
   );
+  await asked.catch((error: unknown) => {
+    throw new BackupError(
+      `the backup was restored, but gateways that run could not be told (${(error as Error).message}): restart them`,
+    );
+  });
 }

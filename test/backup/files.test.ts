@@ -49,6 +49,24 @@ function bucket(): { readonly files: FileStore; readonly removed: string[] } {
   return { files, removed };
 }
 
+/** A database whose first transaction ends without an answer: committed, or not. */
+function cutAtCommit(database: Database, isCommitted: boolean): Database {
+  let isCut = false;
+  return {
+    ...database,
+    async transaction(work, options) {
+      if (isCut) return database.transaction(work, options);
+      isCut = true;
+      const cut = new Error("the connection was cut");
+      await database.transaction(async (tx) => {
+        await work(tx);
+        if (!isCommitted) throw cut;
+      }, options);
+      throw cut;
+    },
+  };
+}
+
 describeDatabase("files of a restore", (open) => {
   it("STORE-01: in a bucket those go that no row names any more, and no other", async () => {
     const database = await open();
@@ -94,5 +112,42 @@ describeDatabase("files of a restore", (open) => {
     // What was restored before is carried along.
     await carryOver(restored, carried);
     expect(await noted(carried)).toHaveLength(1);
+  });
+
+  it("stay where the restore was committed and what came after it failed", async () => {
+    const database = await open();
+    const files = await openFileStore({ kind: "local" }, temporaryDirectory());
+    await add(database, "kept");
+    await files.put("kept", Buffer.from("abc"), { mediaType: "image/png", bytesMax: 3 });
+    const bytes = await backupOf(database, files);
+    await files.remove("kept");
+    const refusing: Database = { ...database, query: () => Promise.reject(new Error("denied")) };
+    await expect(restoreInto(refusing, files, bytes)).rejects.toThrow("was restored");
+    const file = await files.open("kept");
+    expect(file && (await buffer(file.stream)).toString()).toBe("abc");
+    await files.close();
+  });
+
+  it("stay where the connection went with the answer to the commit, and go where there was none", async () => {
+    for (const isCommitted of [true, false]) {
+      const database = await open();
+      const files = await openFileStore({ kind: "local" }, temporaryDirectory());
+      await add(database, "kept");
+      await files.put("kept", Buffer.from("abc"), { mediaType: "image/png", bytesMax: 3 });
+      const bytes = await backupOf(database, files);
+      await files.remove("kept");
+      await database.query("delete from files");
+      await expect(restoreInto(cutAtCommit(database, isCommitted), files, bytes)).rejects.toThrow(
+        "the connection was cut",
+      );
+      const file = await files.open("kept");
+      file?.stream.destroy();
+      expect({ isCommitted, isThere: file !== undefined }).toEqual({
+        isCommitted,
+        isThere: isCommitted,
+      });
+      expect(await database.query("select name from files")).toHaveLength(isCommitted ? 1 : 0);
+      await files.close();
+    }
   });
 });
