@@ -56,8 +56,22 @@ export interface ConfigOptions {
 const byPlace = (left: Mistake, right: Mistake): number =>
   left.line - right.line || left.column - right.column;
 
-/** Reads a configuration text. All mistakes come at once, in the order of the text. */
+/** Reads a configuration text. All mistakes come at once, in the order of the text; it never throws, whatever the text is. */
 export function checkConfig(text: string, options: ConfigOptions): ConfigResult {
+  try {
+    return checked(text, options);
+  } catch (error) {
+    return unreadable(options.file ?? "tollgate.yaml", error);
+  }
+}
+
+const unreadable = (file: string, error: unknown): ConfigResult => ({
+  mistakes: [
+    { file, line: 1, column: 1, path: "", message: `cannot be read: ${reasonOf(error)}`, fix: "" },
+  ],
+});
+
+function checked(text: string, options: ConfigOptions): ConfigResult {
   const yaml = parseYaml(text, {
     file: options.file ?? "tollgate.yaml",
     environment: options.environment,
@@ -110,8 +124,7 @@ export async function loadConfig(path: string, options: ConfigOptions): Promise<
     const text = fileText(await readFile(path));
     return checkConfig(text, { folder: dirname(path), ...options, file });
   } catch (error) {
-    const message = `cannot be read: ${reasonOf(error)}`;
-    return { mistakes: [{ file, line: 1, column: 1, path: "", message, fix: "" }] };
+    return unreadable(file, error);
   }
 }
 

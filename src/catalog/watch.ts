@@ -41,6 +41,8 @@ async function settledText(path: string, quietMs: number): Promise<string> {
   let changedMs: number | undefined;
   for (;;) {
     const before = await stat(path);
+    // Reading a pipe or a device may never end, and would keep every later reading waiting.
+    if (!before.isFile()) throw new Error("it is no file");
     const text = fileText(await readFile(path));
     const { mtimeMs } = await stat(path);
     const ageMs = Date.now() - mtimeMs;

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -70,6 +71,34 @@ describe("watchConfig", () => {
       await until(() => expect(watch.current().settings.limits.queue.global).toBe(count));
     }
     expect(told).toEqual(["global 3", "global 4"]);
+  });
+
+  it("aliases without an end, or of millions of values, are a mistake as any other; the corrected file is taken", async () => {
+    const nested = Array.from(
+      "bcdefg",
+      (name, at) => `${name}: &${name} [${`*${"abcdef"[at]},`.repeat(9)}]`,
+    );
+    const wrong = ["models: &a [*a]", ["a: &a [x,x,x]", ...nested, "models: *g"].join("\n")];
+    const watch = await start(withGlobal(1));
+    for (const [at, text] of wrong.entries()) {
+      writeFileSync(path, `${text}\n`);
+      await until(() => expect(told).toHaveLength(at + 1));
+    }
+    expect(await watch.reread(environment)).toHaveProperty("mistakes");
+    expect(told[0]).toContain("tollgate.yaml:1:1 cannot be read: it has no end");
+    expect(told[1]).toContain("tollgate.yaml:1:1 cannot be read: Excessive alias count");
+    writeFileSync(path, withGlobal(3));
+    await until(() => expect(told.slice(2)).toEqual(["global 3"]));
+  });
+
+  it("a pipe in its place keeps no later file from being read", async () => {
+    const watch = await start(withGlobal(1));
+    rmSync(path);
+    execFileSync("mkfifo", [path]);
+    await expect(watch.reread(environment)).rejects.toThrow("it is no file");
+    rmSync(path);
+    writeFileSync(path, withGlobal(4));
+    await until(() => expect(watch.current().settings.limits.queue.global).toBe(4));
   });
 
   it("a wrong file is reported once and changes nothing; the corrected one does", async () => {
