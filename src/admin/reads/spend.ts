@@ -1,10 +1,9 @@
-/** What a workspace, a member or a key has been charged, and what is set aside for it. docs/management.md. */
+/** What a workspace, a member or a key has been charged. docs/management.md. */
 import { resetsAt, type Layer, type Window } from "../../base/cap-windows.ts";
 import type { Queryable } from "../../storage/index.ts";
 
-/** What one workspace, member or key has been charged, and what is set aside for it. */
+/** What one workspace, member or key has been charged, in nano-USD, and when its windows start anew. */
 interface Spend extends Readonly<Record<Window, bigint>> {
-  readonly heldNano: bigint;
   readonly resetsAt: Readonly<Record<Window, Date | null>>;
 }
 
@@ -13,7 +12,6 @@ interface SpendRow {
   readonly monthly: bigint;
   readonly weekly: bigint;
   readonly daily: bigint;
-  readonly held: bigint;
   readonly at: Date;
 }
 
@@ -28,11 +26,6 @@ export async function readSpend(
        case when c.last_day >= date_trunc('month', d.today)::date then c.month_nano else 0 end as monthly,
        case when c.last_day >= date_trunc('week', d.today)::date then c.week_nano else 0 end as weekly,
        case when c.last_day >= d.today::date then c.day_nano else 0 end as daily,
-       (select coalesce(sum(h.amount_nano), 0)::bigint from (
-          select member_id, key_id, amount_nano from ledger_holds where workspace_id = $1
-          union all
-          select member_id, key_id, amount_nano from ledger_allowances where workspace_id = $1) h
-        where case $2 when 'member' then h.member_id = $3 when 'key' then h.key_id = $3 else true end) as held,
        d.at
      from (select x.at, x.at at time zone 'utc' as today from (select ledger_now() as at) x) d
      left join ledger_counters c on c.workspace_id = $1 and c.scope = $2 and c.scope_id = $3`,
@@ -44,7 +37,6 @@ export async function readSpend(
     monthly: row?.monthly ?? 0n,
     weekly: row?.weekly ?? 0n,
     daily: row?.daily ?? 0n,
-    heldNano: row?.held ?? 0n,
     resetsAt: {
       total: null,
       monthly: resetsAt("monthly", nowMs),
