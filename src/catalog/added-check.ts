@@ -16,7 +16,7 @@ import { providerIdPattern } from "./schema.ts";
 import { checkSecrets } from "./secrets.ts";
 import { TlsFiles } from "./tls-files.ts";
 import type { Catalog, Model } from "./types.ts";
-import { validateFile } from "./validate.ts";
+import { quotedText, validateFile } from "./validate.ts";
 
 /** A mistake in what was given: where, and what to do about it. */
 export interface AddedMistake {
@@ -207,7 +207,7 @@ function mistakeOf({ path, message, fix = "" }: Finding, added: AddedProvider): 
   // The checks of the file quote what stands there.
   const said =
     typeof value === "string"
-      ? message.replaceAll(JSON.stringify(value), "this").replaceAll(`"${value}"`, "this")
+      ? message.replaceAll(quotedText(value), "this").replaceAll(`"${value}"`, "this")
       : message;
   const all = fix === "" || fix === undefined ? said : `${said}; ${fix}`;
   return { param: shortText(formatPath(at), messageMax), message: shortText(all, messageMax) };

@@ -5,6 +5,7 @@ import { engine, type TSchema } from "../base/json-schema.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { later } from "../base/later.ts";
 import { suggest } from "../base/suggest.ts";
+import { shortText } from "../base/text.ts";
 import type { Finding, Path } from "./mistakes.ts";
 import { ownPriceSchema } from "./own-prices.ts";
 import {
@@ -83,11 +84,19 @@ function schemaAt(root: SchemaNode, path: Path): SchemaNode | undefined {
 /** Mistakes are printed and logged: what may be a secret is never quoted. */
 const isSecret = (path: Path): boolean => /key|secret/.test(String(path.at(-1)));
 
+/** So much of a text is quoted: the file in the configuration's place may be any other. */
+const quotedMax = 80;
+
+/** How a text stands in a mistake. */
+export const quotedText = (value: string): string =>
+  JSON.stringify(value.length > quotedMax ? `${shortText(value, quotedMax)}...` : value);
+
 function nameOf(value: unknown, path: Path): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a mapping";
   if (isSecret(path)) return `a ${typeof value}`;
+  if (typeof value === "string") return quotedText(value);
   return JSON.stringify(value) ?? "nothing";
 }
 

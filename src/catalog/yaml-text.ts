@@ -112,7 +112,10 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
   const mistakes: Mistake[] = document.errors.map((error) => ({
     ...place(error.pos[0]),
     path: "",
-    message: `not valid YAML: ${undisguise(error.message)}`,
+    message:
+      error.code === "MULTIPLE_DOCS"
+        ? "a second document begins here; a configuration is one: take the line --- out"
+        : `not valid YAML: ${undisguise(error.message)}`,
     fix: "",
   }));
   const isValid = document.errors.length === 0;

@@ -196,9 +196,19 @@ stroage: {}
     expect(mistakesOf("limits: {}\nlimits: {}")).toEqual([
       "tollgate.yaml:2:1 not valid YAML: Map keys must be unique",
     ]);
+    expect(mistakesOf("limits: {}\n---\nlimits: {}")).toEqual([
+      "tollgate.yaml:2:1 a second document begins here; a configuration is one: take the line --- out",
+    ]);
     expect(mistakesOf("just text")).toEqual([
       'tollgate.yaml:1:1 must be a mapping, not "just text"',
     ]);
+  });
+
+  it("quotes the beginning of a long text: a log must not fill with a file that is no configuration", () => {
+    const long = "y".repeat(1_000_000);
+    const shown = `${"y".repeat(80)}...`;
+    expect(mistakesOf(long)).toEqual([`tollgate.yaml:1:1 must be a mapping, not "${shown}"`]);
+    expect(mistakesOf(`models: ${long}`)).toEqual([expect.stringContaining(`not "${shown}"`)]);
   });
 
   it("finds more than eight in one list", () => {
