@@ -19,6 +19,7 @@ const expectedNames = new Map<string, 1 | 2>([
   ["DataDirectoryInUseError", 1],
   ["DataDirectoryUnusableError", 1],
   ["DatabaseUnreachableError", 1],
+  ["DatabaseNotStartedError", 1],
   ["SchemaError", 1],
   ["RotationRefusedError", 1],
   ["BackupError", 1],

@@ -2,7 +2,22 @@
 import { appendFileSync, renameSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { createInterface } from "node:readline";
+import { join } from "node:path";
 import type { Log } from "../base/log.ts";
+import { customFile } from "./settings.ts";
+
+/** The server ended before it took connections: its own words say why, and what to do is the operator's. */
+export class DatabaseNotStartedError extends Error {
+  override name = "DatabaseNotStartedError";
+
+  /** @param directory `database` in the data directory */
+  constructor(directory: string, said: string) {
+    super(
+      `the embedded database did not start: ${said}\n` +
+        `All that it said is in ${join(directory, "server.log")}; settings of your own are in ${join(directory, customFile)}.`,
+    );
+  }
+}
 
 const bytesMax = 1_000_000;
 const linesKept = 12;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import { socketPort } from "./directory.ts";
 import { seenByServer, startProgram, type Site } from "./programs.ts";
-import { keepServerLog } from "./server-log.ts";
+import { DatabaseNotStartedError, keepServerLog } from "./server-log.ts";
 import { startWatch } from "./watch.ts";
 
 /** Recovery after a crash reads at most max_wal_size again. */
@@ -48,11 +48,15 @@ function isReady(cluster: string, pid: number): boolean {
   }
 }
 
-async function untilReady(cluster: string, child: ChildProcess, said: () => string): Promise<void> {
+async function untilReady(
+  { directory, cluster }: ServerOptions,
+  child: ChildProcess,
+  said: () => string,
+): Promise<void> {
   const deadline = performance.now() + readyMsMax;
-  while (!isReady(cluster, child.pid!)) {
+  while (!isReady(join(directory, cluster), child.pid!)) {
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`the embedded database did not start: ${said()}`);
+      throw new DatabaseNotStartedError(directory, said());
     if (performance.now() > deadline) {
       child.kill("SIGQUIT");
       throw new Error(`the embedded database was not ready in time: ${said()}`);
@@ -83,7 +87,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     throw new Error(`${site.binaries.directory}/postgres cannot be run`);
   }
   const said = keepServerLog(child.stderr!, join(directory, "server.log"), log);
-  await untilReady(join(directory, cluster), child, said);
+  await untilReady(options, child, said);
 
   async function endedWithin(ms: number): Promise<boolean> {
     const late = sleep(ms, false, { ref: false });

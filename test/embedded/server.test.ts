@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { explain } from "../../src/cli/explain.ts";
 import { carryOver } from "../../src/backup/index.ts";
 import { openDirectory } from "../../src/embedded/directory.ts";
 import { makeOwned, prepareHome } from "../../src/embedded/home.ts";
@@ -92,6 +93,15 @@ it("an operator's custom.conf is kept, and read after ours", async () => {
   });
   await database.close();
   expect(readFileSync(join(dataDir, "database/custom.conf"), "utf8")).toContain("work_mem = 7MB");
+});
+
+it("a mistake in custom.conf is told in the server's words, with the file and without a stack", async () => {
+  const dataDir = await preparedDataDir();
+  writeFileSync(join(dataDir, "database/custom.conf"), "shared_buffers = lots\n");
+  const failure: unknown = await open(dataDir).catch((error: unknown) => error);
+  const { text } = explain(failure);
+  expect(text).toContain('invalid value for parameter "shared_buffers": "lots"');
+  expect(text).toContain(join(dataDir, "database/custom.conf"));
 });
 
 it.skipIf(!isLinux)("ends within two seconds of a killed gateway", async () => {
