@@ -2,6 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import { socketPort } from "./directory.ts";
@@ -12,6 +13,7 @@ import { startWatch } from "./watch.ts";
 /** Recovery after a crash reads at most max_wal_size again. */
 const readyMsMax = 120_000;
 const pollMs = 10;
+const lastWordsMsMax = 1_000;
 const fastMsMax = 10_000;
 const quitMsMax = 5_000;
 
@@ -55,8 +57,12 @@ async function untilReady(
 ): Promise<void> {
   const deadline = performance.now() + readyMsMax;
   while (!isReady(join(directory, cluster), child.pid!)) {
-    if (child.exitCode !== null || child.signalCode !== null)
+    if (child.exitCode !== null || child.signalCode !== null) {
+      // It may be gone before its last words were read, which say why.
+      const read = finished(child.stderr!).catch(() => undefined);
+      await Promise.race([read, sleep(lastWordsMsMax, undefined, { ref: false })]);
       throw new DatabaseNotStartedError(directory, said());
+    }
     if (performance.now() > deadline) {
       child.kill("SIGQUIT");
       throw new Error(`the embedded database was not ready in time: ${said()}`);
