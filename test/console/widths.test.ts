@@ -9,6 +9,8 @@ import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 const longName = `a-key-named-after-its-ticket-${"0123456789-".repeat(9)}`;
+/** As long as a name may be, and nowhere in it a place for a break. */
+const unbroken = "Donaudampfschifffahrtsgesellschaftskapitaen".repeat(3).slice(0, 100);
 let world: ConsoleWorld;
 let root: Visit;
 
@@ -20,6 +22,7 @@ beforeAll(async () => {
   must(await world.root.call("PATCH", `/keys/${id}`, { spend_caps: { monthly: "123.45" } }));
   await world.chat(key, { usage: { input: 1001, output: 203 } });
   await world.video(key);
+  must(await world.gateway.admin("POST", "/workspaces", { name: unbroken }));
   root = await world.open("root");
 });
 afterAll(() => world.close());
@@ -159,4 +162,60 @@ it("millions of dollars and their nano-dollars stand in one line of the balance"
   await settled();
   expect((await amount.boundingBox())!.height).toBeLessThan(30);
   await page.unroute("**/balance");
+});
+
+/** Heads of columns that do not end, or begin, where the first row's cell does. */
+const askew = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const isRight = (cell) => getComputedStyle(cell).textAlign === "right";
+    return [...document.querySelectorAll("main table")].flatMap((table) => {
+      const cells = table.querySelector("tbody tr")?.children ?? [];
+      return [...table.querySelectorAll("thead th")]
+        .filter((head, at) => head.innerText !== "" && cells[at] !== undefined && isRight(head) !== isRight(cells[at]))
+        .map((head) => head.innerText);
+    });
+  })()`);
+
+it("a name without a place for a break makes no page wider than a phone, and numbers end where their heads do", async () => {
+  const { page, settled } = root;
+  const { must, home, gateway } = world;
+  const { id, key } = await world.keyOf(world.root, home.id);
+  must(await world.root.call("PATCH", `/keys/${id}`, { name: unbroken }));
+  const refused = await world.chat(key, {}, `sandbox/${"m".repeat(112)}`);
+  const wide = must(await gateway.admin("GET", "/workspaces?limit=100")) as {
+    data: { id: string; name: string }[];
+  };
+  const place = wide.data.find(({ name }) => name === unbroken)!.id;
+  const faults: string[][] = [];
+  await page.setViewportSize({ width: 360, height: 800 });
+  const all = [`/keys/${id}`, `/requests/${refused}`, "/money/ledger", "/money"];
+  for (const path of [...all, `/money?ws=${place}`, `/settings/workspaces/${place}`]) {
+    await page.goto(path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await settled();
+    faults.push(...[...(await beyond(page)), ...(await askew(page))].map((what) => [path, what]));
+  }
+  expect(faults).toEqual([]);
+});
+
+it("the meaning of an error shows code as code", async () => {
+  const { page } = root;
+  const { key } = await world.keyOf(world.root, world.home.id);
+  await page.goto(`/requests/${await world.chat(key, {}, "nobody/knows-it")}`);
+  const code = page.locator("span.mono", { hasText: /^GET \/v1\/models$/ });
+  await code.waitFor();
+  expect(await code.locator("..").innerText()).not.toContain("`");
+});
+
+it("tokens a second are grouped as other counts are", async () => {
+  const { page } = root;
+  await page.route("**/admin/v1/models**", async (route) => {
+    const answer = await route.fetch();
+    const body = await answer.text();
+    const fast = body.replaceAll(/"tokens_per_second":[\d.]+/g, '"tokens_per_second":28078.4');
+    await route.fulfill({ response: answer, body: fast });
+  });
+  await page.goto("/models/sandbox/chat");
+  await expect.poll(() => page.locator("main").innerText()).toMatch(/28,078 tokens a second/);
+  await page.unroute("**/admin/v1/models**");
 });

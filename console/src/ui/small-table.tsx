@@ -7,19 +7,23 @@ interface SmallTableProps {
   readonly label: string;
   /** Of the columns, from left to right. */
   readonly headers: readonly string[];
+  /** Those of them above numbers, which end where their numbers do. */
+  readonly numbers?: readonly string[];
   readonly minWidth?: number;
   /** Rows. */
   readonly children: ReactNode;
 }
 
-export function SmallTable({ label, headers, minWidth, children }: SmallTableProps) {
+export function SmallTable({ label, headers, numbers = [], minWidth, children }: SmallTableProps) {
   return (
     <ScrollBox label={label}>
       <Table aria-label={label} {...(minWidth !== undefined && { miw: minWidth })}>
         <Table.Thead>
           <Table.Tr>
             {headers.map((header) => (
-              <Table.Th key={header}>{header}</Table.Th>
+              <Table.Th key={header} {...(numbers.includes(header) && { ta: "right" })}>
+                {header}
+              </Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>

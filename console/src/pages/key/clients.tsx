@@ -24,7 +24,12 @@ export function Clients({ apiKey: { id } }: { apiKey: Key }) {
         <Text className="muted">From nowhere in the last 30 days.</Text>
       )}
       {clients.length > 0 && (
-        <SmallTable label="Where it is used from" minWidth={640} headers={headers}>
+        <SmallTable
+          label="Where it is used from"
+          minWidth={640}
+          headers={headers}
+          numbers={["Requests"]}
+        >
           {clients.map((client) => (
             <Table.Tr key={client.ip}>
               <Table.Td className="mono">{client.ip}</Table.Td>

@@ -73,7 +73,7 @@ function Choose({ workspaces }: { workspaces: readonly Workspace[] }) {
             <Link
               to="/money/ledger"
               search={(before) => ({ ...before, ws: id })}
-              style={{ display: "inline-block", padding: "4px 0" }}
+              style={{ display: "inline-block", verticalAlign: "top", padding: "4px 0" }}
             >
               {name}
             </Link>

@@ -1,7 +1,7 @@
 /** Who offers a model: price with its tiers and dates, health and speed, as the process that answered sees them. */
 import { Group, Table, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { readDuration } from "../../base/numbers.ts";
+import { readCount, readDuration } from "../../base/numbers.ts";
 import { readMoment } from "../../base/time.ts";
 import { Part } from "../../ui/part.tsx";
 import type { Model } from "./filters.ts";
@@ -28,10 +28,10 @@ function Speed({ health }: Offer) {
       : `first token after ${readDuration(stream.first_token_ms)}`,
     stream.tokens_per_second === null
       ? undefined
-      : `${Math.round(stream.tokens_per_second)} tokens a second`,
+      : `${readCount(Math.round(stream.tokens_per_second))} tokens a second`,
     whole.tokens_per_second === null
       ? undefined
-      : `${Math.round(whole.tokens_per_second)} tokens a second without streaming`,
+      : `${readCount(Math.round(whole.tokens_per_second))} tokens a second without streaming`,
     share === 0 ? undefined : `${(share * 100).toFixed(1)} % of recent calls failed`,
   ].filter((fact) => fact !== undefined);
   return <span className="muted">{facts.join(", ")}</span>;

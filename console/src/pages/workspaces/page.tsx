@@ -60,7 +60,7 @@ function List() {
     <SmallTable
       label="Workspaces"
       minWidth={520}
-      headers={["Name", "Status", "This month (USD)", "Credit line"]}
+      headers={["Name", "Status", "This month (USD)", "Credit line (USD)"]}
     >
       {workspaces.map((one) => (
         <Table.Tr key={one.id}>

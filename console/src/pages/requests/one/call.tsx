@@ -19,6 +19,18 @@ import { Tags } from "./tags.tsx";
 
 type Row = Schemas["RequestRow"];
 
+/** What stands between backticks of a text, as code. */
+const withCode = (text: string) =>
+  text.split("`").map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <span key={part} className="mono">
+        {part}
+      </span>
+    ),
+  );
+
 /** The error: what the caller was answered, and what the code means and asks for. */
 function Failure({ error }: { error: NonNullable<Row["error"]> }) {
   return (
@@ -30,7 +42,7 @@ function Failure({ error }: { error: NonNullable<Row["error"]> }) {
       )}
       {error.meaning !== null && (
         <Text mt="xs" className="muted">
-          <span className="mono">{error.code}</span>: {error.meaning}
+          <span className="mono">{error.code}</span>: {withCode(error.meaning)}
         </Text>
       )}
     </>
