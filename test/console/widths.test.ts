@@ -40,6 +40,22 @@ const crowded = (page: Page) =>
     return [...cells, ...heads];
   })()`);
 
+/** Heads of columns that do not end, or begin, where the first row's cell does. */
+const askew = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const isRight = (cell) => getComputedStyle(cell).textAlign === "right";
+    return [...document.querySelectorAll("main table")].flatMap((table) => {
+      const cells = table.querySelector("tbody tr")?.children ?? [];
+      return [...table.querySelectorAll("thead th")]
+        .filter((head, at) => head.innerText !== "" && cells[at] !== undefined && isRight(head) !== isRight(cells[at]))
+        .map((head) => head.innerText);
+    });
+  })()`);
+
+/** A property of the first element of a kind, as it is drawn. */
+const styleOf = (page: Page, selector: string, property: string) =>
+  page.evaluate<string>(`getComputedStyle(document.querySelector("${selector}")).${property}`);
+
 const lists = [
   "/requests",
   "/keys",
@@ -113,6 +129,24 @@ it("the exact amount of a row shows under the pointer, and a name that is cut of
   expect(await row.getByRole("link").getAttribute("title")).toMatch(/^\d{4}-\d\d-\d\dT/);
 });
 
+it("a window of 1280 pixels has room for the audit log, whose entries begin at their first lines", async () => {
+  const { page, settled } = root;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto("/settings/audit");
+  await page.getByRole("table").waitFor();
+  await settled();
+  expect(await page.getByRole("group", { name: "Audit log" }).count()).toBe(0);
+  expect(await styleOf(page, "main tbody td", "verticalAlign")).toBe("top");
+});
+
+it("counts of gateways end where their heads do", async () => {
+  const { page } = root;
+  await page.goto("/settings/gateways");
+  await page.getByRole("cell", { name: /ms$/ }).waitFor();
+  expect(await styleOf(page, "main tbody td:last-child", "textAlign")).toBe("right");
+  expect(await askew(page)).toEqual([]);
+});
+
 it("a change in the audit log is not broken into single letters in a narrow window", async () => {
   const { page } = root;
   await page.setViewportSize({ width: 1024, height: 800 });
@@ -163,18 +197,6 @@ it("millions of dollars and their nano-dollars stand in one line of the balance"
   expect((await amount.boundingBox())!.height).toBeLessThan(30);
   await page.unroute("**/balance");
 });
-
-/** Heads of columns that do not end, or begin, where the first row's cell does. */
-const askew = (page: Page) =>
-  page.evaluate<string[]>(`(() => {
-    const isRight = (cell) => getComputedStyle(cell).textAlign === "right";
-    return [...document.querySelectorAll("main table")].flatMap((table) => {
-      const cells = table.querySelector("tbody tr")?.children ?? [];
-      return [...table.querySelectorAll("thead th")]
-        .filter((head, at) => head.innerText !== "" && cells[at] !== undefined && isRight(head) !== isRight(cells[at]))
-        .map((head) => head.innerText);
-    });
-  })()`);
 
 it("a name without a place for a break makes no page wider than a phone, and numbers end where their heads do", async () => {
   const { page, settled } = root;

@@ -44,20 +44,20 @@ export function AuditEntries(props: AuditEntriesProps) {
       <Table
         aria-label="Audit log, newest first"
         verticalSpacing="xs"
-        miw={subject === undefined ? 860 : 1060}
+        miw={subject === undefined ? 860 : 1000}
       >
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={170}>Time</Table.Th>
-            <Table.Th w={200}>Who</Table.Th>
+            <Table.Th w={150}>Time</Table.Th>
+            <Table.Th w={190}>Who</Table.Th>
             <Table.Th w={170}>What</Table.Th>
-            {subject !== undefined && <Table.Th w={200}>Of</Table.Th>}
+            {subject !== undefined && <Table.Th w={190}>Of</Table.Th>}
             <Table.Th>Changed</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {entries.map((entry) => (
-            <Table.Tr key={entry.id}>
+            <Table.Tr key={entry.id} style={{ verticalAlign: "top" }}>
               <Table.Td title={entry.created_at}>{readTime(new Date(entry.created_at))}</Table.Td>
               <Table.Td style={{ overflowWrap: "anywhere" }}>{who(entry)}</Table.Td>
               <Table.Td title={entry.request_id ?? ""}>{what(entry)}</Table.Td>

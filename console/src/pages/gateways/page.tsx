@@ -26,6 +26,7 @@ const headers = [
   "Event loop p99",
   "Memory (MiB)",
 ];
+const numbers = headers.slice(5);
 
 function Row(props: { gateway: Gateway; newest: string; now: Date }) {
   const { gateway, newest, now } = props;
@@ -46,9 +47,13 @@ function Row(props: { gateway: Gateway; newest: string; now: Date }) {
       <Table.Td className={isSilent ? "bad" : "ok"}>{isSilent ? "silent" : "serves"}</Table.Td>
       <Table.Td>{time(gateway.started_at)}</Table.Td>
       <Table.Td>{time(gateway.last_seen_at)}</Table.Td>
-      <Table.Td className="number">{readCount(gateway.in_flight)}</Table.Td>
-      <Table.Td className="number">{readDuration(gateway.event_loop_p99_ms)}</Table.Td>
-      <Table.Td className="number">
+      <Table.Td className="number" ta="right">
+        {readCount(gateway.in_flight)}
+      </Table.Td>
+      <Table.Td className="number" ta="right">
+        {readDuration(gateway.event_loop_p99_ms)}
+      </Table.Td>
+      <Table.Td className="number" ta="right">
         {readCount(Math.round(gateway.memory_bytes / mebibyte))}
       </Table.Td>
     </Table.Tr>
@@ -68,7 +73,7 @@ export function GatewaysPage() {
     <Settings title="Gateways" isClosed={me !== undefined && !enabled}>
       {error !== null && <RegionError what="gateways" error={error} retry={refetch} />}
       {data !== undefined && (
-        <SmallTable label="Gateways" headers={headers} minWidth={960}>
+        <SmallTable label="Gateways" headers={headers} numbers={numbers} minWidth={960}>
           {data.data.map((gateway) => (
             <Row key={gateway.id} gateway={gateway} newest={newest} now={now} />
           ))}
