@@ -210,7 +210,7 @@ it("a name without a place for a break makes no page wider than a phone, and num
   const place = wide.data.find(({ name }) => name === unbroken)!.id;
   const faults: string[][] = [];
   await page.setViewportSize({ width: 360, height: 800 });
-  const all = [`/keys/${id}`, `/requests/${refused}`, "/money/ledger", "/money"];
+  const all = [`/keys/${id}`, `/requests/${refused}`, "/money/ledger", "/money", "/start"];
   for (const path of [...all, `/money?ws=${place}`, `/settings/workspaces/${place}`]) {
     await page.goto(path);
     await page.getByRole("heading", { level: 1 }).waitFor();

@@ -69,11 +69,11 @@ function Choose({ workspaces }: { workspaces: readonly Workspace[] }) {
       <Text mb="md">Each workspace has a ledger of its own.</Text>
       <ul>
         {workspaces.map(({ id, name }) => (
-          <li key={id}>
+          <li key={id} style={{ padding: "4px 0" }}>
             <Link
               to="/money/ledger"
               search={(before) => ({ ...before, ws: id })}
-              style={{ display: "inline-block", verticalAlign: "top", padding: "4px 0" }}
+              style={{ padding: "4px 0" }}
             >
               {name}
             </Link>

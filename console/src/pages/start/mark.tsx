@@ -9,7 +9,10 @@ export function Mark({ keyId }: { keyId: string }) {
   const call = useLastCall(keyId);
   const at = new Date(call?.created_at ?? 0);
   return (
-    <output className="panel" style={{ display: "flex", gap: 8, marginTop: 12, minHeight: 54 }}>
+    <output
+      className="panel"
+      style={{ display: "flex", flexWrap: "wrap", gap: 8, marginTop: 12, minHeight: 54 }}
+    >
       {call === undefined ? (
         <span className="muted">Waiting for the first request of this key.</span>
       ) : (
@@ -18,7 +21,7 @@ export function Mark({ keyId }: { keyId: string }) {
           <Link to="/requests/$id" params={{ id: call.id }} search={({ ws }) => ({ ws })}>
             {readTime(at, at)}
           </Link>
-          <span>{call.model}</span>
+          <span style={{ overflowWrap: "anywhere" }}>{call.model}</span>
           <Money amount={call.cost} unit />
         </>
       )}
