@@ -272,11 +272,14 @@ describeDatabase("exports", (open) => {
       seedId.workspace(1),
       newId("req", today - 1),
     ]);
-    const before = [
-      ...(await exportAll(restored, place, "requests")),
-      ...(await exportAll(restored, place, "ledger")),
-    ].map((name) => [name, readFileSync(join(into, name))] as const);
-    expect(before).toHaveLength(4);
+    const requests = await exportAll(restored, place, "requests");
+    const ledger = await exportAll(restored, place, "ledger");
+    expect(requests).toHaveLength(2);
+    // Until three at night a day is over for the ledger that is not for the log.
+    expect([2, 3]).toContain(ledger.length);
+    const before = [...requests, ...ledger].map(
+      (name) => [name, readFileSync(join(into, name))] as const,
+    );
     await restoreBackup({
       ...quiet,
       database: restored,
@@ -289,7 +292,7 @@ describeDatabase("exports", (open) => {
     await exportAll(restored, place, "requests");
     await exportAll(restored, place, "ledger");
     for (const [name, whole] of before) expect(readFileSync(join(into, name))).toEqual(whole);
-    expect(await restored.query("select * from exported_days")).toHaveLength(4);
+    expect(await restored.query("select * from exported_days")).toHaveLength(before.length);
     // By hand: not over it, and elsewhere.
     const { connectionString } = restored.pool.options;
     const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
