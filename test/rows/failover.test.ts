@@ -1,7 +1,7 @@
 /** One provider fails and the next answers, on direct routes: before the first byte only. docs/routing.md; T74, T75. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json, sse, type Answer } from "../support/recorder.ts";
-import { answerText, eachProtocol, parsed, type Protocol } from "./protocols.ts";
+import { byPrice, answerText, eachProtocol, parsed, type Protocol } from "./protocols.ts";
 import {
   answering,
   costAtSecondNano,
@@ -17,8 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(() => world.answer(answering));
-
-const byPrice = (protocol: Protocol) => `${protocol.model}:@price`;
 
 /** How the first provider fails, its status in the log, and the outcome there. */
 const failures: readonly (readonly [string, Answer, number | null, string])[] = [

@@ -335,3 +335,6 @@ export const generateContent: Protocol = {
 export const protocols: readonly Protocol[] = [chat, responses, messages, generateContent];
 /** For `it.each`: the name first, so that it stands in the test's title. */
 export const eachProtocol = protocols.map((protocol) => [protocol.name, protocol] as const);
+
+/** A protocol's model where the cheaper provider, `first`, is always asked first. */
+export const byPrice = ({ model }: Protocol): string => `${model}:@price`;

@@ -1,7 +1,7 @@
 /** Direct routes send on the very body they got; what only they can, because no other form stands between. TXT-07. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
-import { chat, eachProtocol, generateContent, upstreamModel } from "./protocols.ts";
+import { byPrice, chat, eachProtocol, generateContent, upstreamModel } from "./protocols.ts";
 import { answering, readEvents, startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -54,7 +54,7 @@ describe("a direct route", () => {
           authorization: `Bearer ${world.gateway.first!.apiKey}`,
           "content-type": "application/json",
         },
-        body: text(chat.model),
+        body: text(byPrice(chat)),
       });
       expect(answer.status).toBe(200);
       const own = text("M").split('"model": "M", ')[1]!.slice(0, -1);
