@@ -8,7 +8,7 @@ import type { AnyCall } from "./context.ts";
 import { heardBy } from "./hooks.ts";
 import type { Keeper } from "./keep.ts";
 import type { Candidate } from "./prepare.ts";
-import { isAtOnce } from "./write-body.ts";
+import { waitsAsBytes } from "./write-body.ts";
 
 /** Who has the request of a call. */
 interface Holders {
@@ -22,13 +22,10 @@ interface Holders {
 const isHeld = ({ call, keeper, hooks }: Holders): boolean =>
   keeper !== undefined || (hooks !== undefined && heardBy(hooks, call));
 
-/**
- * Makes all of them let go of what was read and made of its bytes, until somebody asks again; not of what is too large to be read again
- * while others wait.
- */
+/** Makes all of them let go of what was read and made of its bytes, until somebody asks again. */
 export function letRest(holders: Holders): void {
   const { call, candidates } = holders;
-  if (!isAtOnce(call.lease) || isHeld(holders)) return;
+  if (!waitsAsBytes(call) || isHeld(holders)) return;
   for (const candidate of candidates) candidate.rest();
   call.body.rest();
 }

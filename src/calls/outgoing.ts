@@ -1,12 +1,12 @@
 /**
- * Requests as they are sent. The first is written as soon as nothing but money can refuse the call: bytes may wait, while what they were
- * made of takes several times their memory, and the collector of garbage would move it again and again.
+ * Requests as they are sent. The first is written as soon as nothing but money can refuse the call: its bytes may wait, while what they
+ * were made of takes several times their memory, and the collector of garbage would move it again and again.
  */
 import { textBody, type CallerHeaders } from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
 import { withChanges } from "./hooks.ts";
 import type { Candidate } from "./prepare.ts";
-import { isAtOnce, writeBody, type WrittenRequest } from "./write-body.ts";
+import { waitsAsBytes, writeBody, type WrittenRequest } from "./write-body.ts";
 
 /** Writes a request, and lets go of what it was made of. */
 function write(context: CallContext, candidate: Candidate): WrittenRequest {
@@ -28,12 +28,9 @@ function write(context: CallContext, candidate: Candidate): WrittenRequest {
   return { body, notes };
 }
 
-/**
- * Writes it before the call is let in. Not what is so large that others would wait for it, nor what is kept: a request that is never
- * sent is not kept as one that was.
- */
+/** Writes it before the call is let in; not what is kept, because a request that is never sent is not kept as one that was. */
 export function writeAhead(context: CallContext, candidate: Candidate): void {
-  if (context.keeper === undefined && isAtOnce(context.call.lease))
+  if (context.keeper === undefined && waitsAsBytes(context.call))
     candidate.written = write(context, candidate);
 }
 

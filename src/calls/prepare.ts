@@ -18,7 +18,7 @@ import {
 } from "../catalog/index.ts";
 import {
   codecs,
-  createRoute,
+  routeOf,
   upstreamCodecs,
   type JsonObject,
   type ProtocolName,
@@ -210,14 +210,10 @@ class OfferCandidate implements Candidate<TextOffer> {
   #makeRoute(): Route {
     const { services, call, record, model, inputEstimate, inputMedia } = this.#parts;
     const abilities = recordOf(model, this.offer.record);
-    const bodyOf = (): JsonObject => this.#ownOf().body;
-    return createRoute(
+    return routeOf(
       {
         caller: codecs[call.protocol],
         upstream: upstreamCodecs[this.offer.protocol],
-        get body() {
-          return bodyOf();
-        },
         stream: call.stream,
         requestedModel: call.model,
         model: model.id,
@@ -230,6 +226,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         id: call.id,
         createdAt: Math.floor(record.startedMs / 1000),
       },
+      () => this.#ownOf().body,
       services.forceConversion,
     );
   }

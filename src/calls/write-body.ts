@@ -3,6 +3,7 @@ import type { ByteLease } from "../base/byte-budget.ts";
 import type { JsonSource } from "../base/json-source.ts";
 import { jsonSlices, writePartsInTurns, type JsonPieces } from "../base/json-write.ts";
 import type { Note } from "../base/notes.ts";
+import type { CallBody } from "./call-body.ts";
 import type { JsonObject } from "../protocols/index.ts";
 
 /** A call that holds no more than this is read or written at once, within some 40 ms whatever it says. */
@@ -11,8 +12,14 @@ const atOnceBytes = 4 * 2 ** 20;
 /** Longer texts wait as bytes for their turn to be sent: the collector of garbage does not move those. */
 const textMax = 16 * 1024;
 
-/** Whether the body of a call is short enough to be read or written while others wait. */
-export const isAtOnce = ({ bytes }: ByteLease): boolean => bytes <= atOnceBytes;
+const isAtOnce = ({ bytes }: ByteLease): boolean => bytes <= atOnceBytes;
+
+/**
+ * Whether a call waits as the bytes of its request: what they were read into is let go, and read again where it is asked for. Not what is
+ * so short that it is nothing to keep, nor what is so large that others would wait while it is read again.
+ */
+export const waitsAsBytes = ({ body, lease }: { body: CallBody; lease: ByteLease }): boolean =>
+  body.source.bytes.length > textMax && isAtOnce(lease);
 
 /** A request as it is sent to one provider. */
 export interface WrittenRequest {

@@ -1,83 +1,124 @@
 /**
- * Any protocol to any other: decode, fit, tidy, name the tools, encode; and back. The only file that holds two codecs.
+ * Any protocol to any other: decode, fit, tidy, name the tools, encode; and back. Only this file and converted-tap.ts hold two codecs.
  * Requirements: CONV (CONV, TXT-05, STREAM-03 to STREAM-05).
  */
-import type { GatewayError } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import { explode } from "./canonical/collect.ts";
-import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
-import type { CanonicalResponse, Finish } from "./canonical/response.ts";
-import type {
-  AnswerContext,
-  Codec,
-  StreamSeen,
-  StreamTap,
-  Transducer,
-  UpstreamCodec,
-  WireError,
-} from "./codec.ts";
+import type { CanonicalResponse } from "./canonical/response.ts";
+import type { AnswerContext, StreamTap, UpstreamCodec, WireError } from "./codec.ts";
+import { ConvertedTap, errorOf } from "./converted-tap.ts";
 import { withDropped } from "./dropped-params.ts";
 import { refusePrefill } from "./fit-abilities.ts";
 import { fitOwn } from "./fit-own.ts";
 import { fit } from "./fit.ts";
 import { askForJson } from "./json-word.ts";
 import type { Limits } from "./limits.ts";
-import { answerContext, decoded, PassThroughRoute, type Route, type RouteInput } from "./route.ts";
-import { createTextLog } from "./text-log.ts";
+import {
+  answerContext,
+  decoded,
+  PassThroughRoute,
+  type Route,
+  type RouteFacts,
+  type RouteInput,
+  type Said,
+} from "./route.ts";
 import { containerOf, tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
 import { collectFrames } from "./whole.ts";
 
 /**
  * The route of one call: direct between the same protocol, unless conversion is forced (tests do, to show that the
- * canonical form loses nothing), else converted. @throws GatewayError as `convertedRoute` does
+ * canonical form loses nothing), else converted. `said` reads the caller's body, again each time, so that a route need not keep it.
+ * @throws GatewayError the caller's mistake, or `unsupported_content` for what the upstream cannot take
  */
-export function createRoute(input: RouteInput, forceConversion: boolean = false): Route {
-  return input.caller === input.upstream && !forceConversion
-    ? new PassThroughRoute(input)
-    : convertedRoute(input);
+export function routeOf(facts: RouteFacts, said: Said, forceConversion: boolean = false): Route {
+  return facts.caller === facts.upstream && !forceConversion
+    ? new PassThroughRoute(facts, said)
+    : new ConvertedRoute(facts, said);
 }
 
-/**
- * A route through the canonical form.
- * @throws GatewayError the caller's mistake, or `unsupported_content` for what the upstream cannot take.
- */
-function convertedRoute(given: RouteInput): Route {
-  // What the closures below share lives as long as the answer: of the request there is only `body` in it, until its rest.
-  const { caller, upstream: asked } = given;
-  const { upstream, context, notes, askedOutputTokens, body: sent } = converted(given);
-  const { direct } = upstream;
-  let body: JsonObject | undefined = sent;
-  const decode = decodeOnce(upstream);
-  const encode = (response: CanonicalResponse, usage: Usage): JsonObject =>
-    caller.encodeResponse({ ...response, usage: response.usage ?? usage }, context);
-  return {
-    kind: "converted",
-    get body() {
-      return (body ??= converted(given).body);
-    },
-    rest: () => void (body = undefined),
-    notes,
-    askedOutputTokens,
-    failure: (answer) => direct.failure(answer) ?? failureIn(decode(answer)),
-    isUnderWay: () => false,
-    usage: (answer) => direct.usage(answer),
-    text: (answer) => direct.text(answer),
-    answer: (answer, droppedParams, usage) =>
-      withDropped(encode(decode(answer), usage), droppedParams),
-    tap: () => new ConvertedTap(upstream, caller, context),
-    framesOf(answer, usage) {
-      const encoder = caller.encodeStream(context);
-      const events = explode({ usage, ...decode(answer) });
-      const frames = events.flatMap((event) => encoder.push(event));
-      return [...frames, ...encoder.end({ kind: "complete" })];
-    },
-    // Still the upstream's own words: `answer` reads them.
-    wholeOf: (frames) => wholeOf(asked, frames),
-  };
+/** The same of a body that is kept. @throws GatewayError as there */
+export const createRoute = (input: RouteInput, forceConversion?: boolean): Route =>
+  routeOf(input, () => input.body, forceConversion);
+
+/** A route through the canonical form. Of the request it keeps only `body`, until its rest: it lives as long as the answer. */
+class ConvertedRoute implements Route {
+  readonly kind = "converted";
+  readonly notes: readonly Note[];
+  readonly askedOutputTokens: number | undefined;
+  readonly #facts: RouteFacts;
+  readonly #said: Said;
+  readonly #upstream: UpstreamCodec;
+  readonly #context: AnswerContext;
+  #body: JsonObject | undefined;
+  /** An answer is asked whether it is one before it is written: it is read for both. */
+  #read: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
+
+  constructor(facts: RouteFacts, said: Said) {
+    const sent = converted({ ...facts, body: said() });
+    this.notes = sent.notes;
+    this.askedOutputTokens = sent.askedOutputTokens;
+    this.#facts = facts;
+    this.#said = said;
+    this.#upstream = sent.upstream;
+    this.#context = sent.context;
+    this.#body = sent.body;
+  }
+
+  get body(): JsonObject {
+    return (this.#body ??= converted({ ...this.#facts, body: this.#said() }).body);
+  }
+
+  rest(): void {
+    this.#body = undefined;
+  }
+
+  failure(answer: JsonObject): WireError | undefined {
+    return this.#upstream.direct.failure(answer) ?? failureIn(this.#decode(answer));
+  }
+
+  isUnderWay(): boolean {
+    return false;
+  }
+
+  usage(answer: JsonObject): Usage | undefined {
+    return this.#upstream.direct.usage(answer);
+  }
+
+  text(answer: JsonObject): string {
+    return this.#upstream.direct.text(answer);
+  }
+
+  answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
+    const response = this.#decode(answer);
+    const told = { ...response, usage: response.usage ?? usage };
+    return withDropped(this.#facts.caller.encodeResponse(told, this.#context), droppedParams);
+  }
+
+  tap(): StreamTap {
+    return new ConvertedTap(this.#upstream, this.#facts.caller, this.#context);
+  }
+
+  framesOf(answer: JsonObject, usage: Usage): SseEvent[] {
+    const encoder = this.#facts.caller.encodeStream(this.#context);
+    const events = explode({ usage, ...this.#decode(answer) });
+    const frames = events.flatMap((event) => encoder.push(event));
+    return [...frames, ...encoder.end({ kind: "complete" })];
+  }
+
+  /** Still the upstream's own words: `answer` reads them. */
+  wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
+    return wholeOf(this.#facts.upstream, frames);
+  }
+
+  #decode(answer: JsonObject): CanonicalResponse {
+    if (this.#read?.answer !== answer)
+      this.#read = { answer, response: this.#upstream.decodeResponse(answer) };
+    return this.#read.response;
+  }
 }
 
 /** A request as it is sent to an upstream of another protocol, and what its answer is read with. */
@@ -86,7 +127,7 @@ interface Converted extends Pick<Route, "body" | "notes" | "askedOutputTokens"> 
   readonly context: AnswerContext;
 }
 
-/** @throws GatewayError as `convertedRoute` */
+/** @throws GatewayError as `routeOf` */
 function converted(given: RouteInput): Converted {
   const { caller, body: said } = given;
   const own = caller === given.upstream ? fitOwn(given) : undefined;
@@ -108,15 +149,6 @@ function converted(given: RouteInput): Converted {
   };
 }
 
-/** An answer is asked whether it is one before it is written: it is read for both. */
-function decodeOnce(upstream: UpstreamCodec): (answer: JsonObject) => CanonicalResponse {
-  let last: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
-  return (answer) => {
-    if (last?.answer !== answer) last = { answer, response: upstream.decodeResponse(answer) };
-    return last.response;
-  };
-}
-
 /**
  * Why an answer that ended in an error is none: a call that cannot be read, or nothing at all. Callers of other protocols have no
  * word for that, and would take it for the end of an answer. What was said without any reason counts as said.
@@ -125,11 +157,6 @@ function failureIn({ finish, content }: CanonicalResponse): WireError | undefine
   const isNone = finish.raw !== undefined || content.length === 0;
   return finish.reason === "error" && isNone ? errorOf(finish) : undefined;
 }
-
-const errorOf = ({ raw = "no reason", explanation = raw }: Finish): WireError => ({
-  message: `The upstream ended the answer with an error: ${explanation}`,
-  isModels: true,
-});
 
 /** A request as an upstream of another protocol is asked it, for whoever wants no answer to it. @throws as `createRoute` */
 export function convertedBody(request: CanonicalRequest, input: RouteInput): JsonObject {
@@ -186,80 +213,4 @@ function emptyContext(response: CanonicalResponse): AnswerContext {
   const { id, createdAt } = response;
   const request = { protocol: "chat", model: "", stream: false, native: [], names: {} } as const;
   return { model: "", id, createdAt, request, inputEstimate: 0 };
-}
-
-/**
- * A stream in passing between two protocols. The upstream's finish is kept back until `release`, with the last usage
- * reported by then: some protocols report it before the finish and some after.
- */
-class ConvertedTap implements StreamTap, StreamSeen {
-  error: WireError | undefined = undefined;
-  readonly #decoder: Transducer<SseEvent, CanonicalEvent>;
-  readonly #encoder: Transducer<CanonicalEvent, SseEvent>;
-  readonly #log = createTextLog();
-  #finish: CanonicalEvent | undefined;
-  #told: Extract<CanonicalEvent, { type: "usage" }> | undefined;
-
-  constructor(upstream: UpstreamCodec, caller: Codec, context: AnswerContext) {
-    this.#decoder = upstream.decodeStream();
-    this.#encoder = caller.encodeStream(context);
-  }
-
-  get seen(): StreamSeen {
-    return this;
-  }
-
-  get text(): string {
-    return this.#log.read();
-  }
-
-  get usage(): Usage | undefined {
-    return this.#told?.isSoFar === true && this.ended ? undefined : this.#told?.usage;
-  }
-
-  /** An upstream that has said why it stopped need not have closed. */
-  get ended(): boolean {
-    if (this.#finish) return true;
-    return this.error === undefined && this.#decoder.ending?.() === true;
-  }
-
-  push(event: SseEvent): SseEvent[] {
-    return this.#take(this.#decoder.push(event));
-  }
-
-  end(): SseEvent[] {
-    return this.#take(this.#decoder.end({ kind: "complete" }));
-  }
-
-  release(usage?: Usage): SseEvent[] {
-    const frames = this.#finish ? [] : this.end();
-    const final = this.usage ?? usage;
-    if (final) frames.push(...this.#encoder.push({ type: "usage", usage: final }));
-    if (this.#finish) frames.push(...this.#encoder.push(this.#finish));
-    return [...frames, ...this.#encoder.end({ kind: "complete" })];
-  }
-
-  fail({ message, code }: GatewayError): SseEvent[] {
-    return [
-      ...this.#encoder.push({ type: "error", message, code }),
-      ...this.#encoder.end({ kind: "cut", message }),
-    ];
-  }
-
-  #take(events: readonly CanonicalEvent[]): SseEvent[] {
-    const frames: SseEvent[] = [];
-    for (const event of events) {
-      if (event.type === "finish" && event.finish.reason === "error")
-        this.error = errorOf(event.finish);
-      else if (event.type === "finish") this.#finish = event;
-      else if (event.type === "usage") this.#told = event;
-      else if (event.type === "error") this.error = { message: event.message, code: event.code };
-      else {
-        if ("text" in event) this.#log.add(event.text);
-        else if ("arguments" in event) this.#log.add(event.arguments);
-        for (const frame of this.#encoder.push(event)) frames.push(frame);
-      }
-    }
-    return frames;
-  }
 }

@@ -76,5 +76,5 @@ export {
   type UpstreamProtocol,
 } from "./canonical/request.ts";
 export type { CallFacts, Codec, StreamSeen, StreamTap, WireError } from "./codec.ts";
-export { convertedBody, createRoute } from "./convert.ts";
+export { convertedBody, createRoute, routeOf } from "./convert.ts";
 export type { Route } from "./route.ts";

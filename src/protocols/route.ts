@@ -24,7 +24,7 @@ export interface RouteInput {
   /** The caller's protocol and the upstream's. */
   readonly caller: Codec;
   readonly upstream: UpstreamCodec;
-  /** The caller's body, checked. A route asks for it anew each time, and does not keep it: it may be read again each time. */
+  /** The caller's body, checked. */
   readonly body: JsonObject;
   readonly stream: boolean;
   /** The model as the caller wrote it, as the caller reads it, and as the upstream calls it. */
@@ -45,6 +45,12 @@ export interface RouteInput {
   /** Unix seconds. */
   readonly createdAt: number;
 }
+
+/** The same without the body, as long as the answer takes. */
+export type RouteFacts = Omit<RouteInput, "body">;
+
+/** Reads the caller's body, again each time. */
+export type Said = () => JsonObject;
 
 export interface Route {
   readonly kind: "direct" | "converted";
@@ -77,25 +83,28 @@ export class PassThroughRoute implements Route {
   readonly kind = "direct";
   readonly notes: readonly Note[];
   readonly askedOutputTokens: number | undefined;
-  readonly #input: RouteInput;
+  readonly #facts: RouteFacts;
+  readonly #said: Said;
   readonly #streaming: StreamWishes;
   #body: JsonObject | undefined;
   /** The last whole answer that the upstream streamed without telling its usage. */
   #untold: JsonObject | undefined;
 
   /** @throws GatewayError as `fitOwn` */
-  constructor(input: RouteInput) {
+  constructor(facts: RouteFacts, said: Said) {
+    this.#facts = facts;
+    this.#said = said;
+    const input = this.#input();
     const { n, stream_options, background } = input.body;
     const { body, notes, askedOutputTokens } = sentDirectly(input);
     this.#body = body;
     this.notes = notes;
     this.askedOutputTokens = askedOutputTokens;
-    this.#input = input;
     this.#streaming = { n, stream_options, background };
   }
 
   get body(): JsonObject {
-    return (this.#body ??= sentDirectly(this.#input).body);
+    return (this.#body ??= sentDirectly(this.#input()).body);
   }
 
   rest(): void {
@@ -103,23 +112,23 @@ export class PassThroughRoute implements Route {
   }
 
   failure(answer: JsonObject): WireError | undefined {
-    return this.#input.caller.direct.failure(answer);
+    return this.#facts.caller.direct.failure(answer);
   }
 
   isUnderWay(answer: JsonObject): boolean {
-    return this.#input.caller.direct.isUnderWay?.(answer) === true;
+    return this.#facts.caller.direct.isUnderWay?.(answer) === true;
   }
 
   usage(answer: JsonObject): Usage | undefined {
-    return this.#input.caller.direct.usage(answer);
+    return this.#facts.caller.direct.usage(answer);
   }
 
   text(answer: JsonObject): string {
-    return this.#input.caller.direct.text(answer);
+    return this.#facts.caller.direct.text(answer);
   }
 
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
-    const { caller, model } = this.#input;
+    const { caller, model } = this.#facts;
     // A vendor tells a stream's usage where it was asked to, and a whole answer was asked for: what is billed stands in.
     const exact = exactly(answer);
     const whole = answer === this.#untold ? caller.direct.withUsage(exact, usage) : exact;
@@ -127,19 +136,19 @@ export class PassThroughRoute implements Route {
   }
 
   tap(): StreamTap {
-    const { caller, model, inputEstimate } = this.#input;
+    const { caller, model, inputEstimate } = this.#facts;
     return caller.direct.tap({ model, request: this.#streaming, inputEstimate });
   }
 
   framesOf(answer: JsonObject, usage: Usage): SseEvent[] {
-    const { direct } = this.#input.caller;
+    const { direct } = this.#facts.caller;
     const exact = exactly(answer);
     const told = direct.usage(answer) ? exact : direct.withUsage(exact, usage);
     return direct.framesOf(told, this.#answerContext());
   }
 
   wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
-    const { caller } = this.#input;
+    const { caller } = this.#facts;
     const told = caller.direct.wholeOf(frames) ?? this.#collected(frames);
     if (told && !caller.direct.usage(told)) this.#untold = told;
     return told;
@@ -147,14 +156,19 @@ export class PassThroughRoute implements Route {
 
   /** As the canonical form has it. */
   #collected(frames: readonly SseEvent[]): JsonObject | undefined {
-    const { caller } = this.#input;
+    const { caller } = this.#facts;
     const collected = collectFrames(caller, frames);
     return collected && caller.encodeResponse(collected, this.#answerContext());
   }
 
+  #input(): RouteInput {
+    return { ...this.#facts, body: this.#said() };
+  }
+
   /** The request is read again, because few answers need it. */
   #answerContext(): AnswerContext {
-    return answerContext(this.#input, decoded(this.#input));
+    const input = this.#input();
+    return answerContext(input, decoded(input));
   }
 }
 

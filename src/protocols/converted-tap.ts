@@ -1,0 +1,98 @@
+/** A stream in passing between two protocols. STREAM-03 to STREAM-05. */
+import type { GatewayError } from "../base/errors.ts";
+import type { SseEvent } from "../base/sse.ts";
+import type { Usage } from "../base/usage.ts";
+import type { CanonicalEvent } from "./canonical/events.ts";
+import type { Finish } from "./canonical/response.ts";
+import type {
+  AnswerContext,
+  Codec,
+  StreamSeen,
+  StreamTap,
+  Transducer,
+  UpstreamCodec,
+  WireError,
+} from "./codec.ts";
+import { createTextLog } from "./text-log.ts";
+
+/** Why an answer ended that the upstream says ended in an error. */
+export const errorOf = ({ raw = "no reason", explanation = raw }: Finish): WireError => ({
+  message: `The upstream ended the answer with an error: ${explanation}`,
+  isModels: true,
+});
+
+/**
+ * A stream in passing between two protocols. The upstream's finish is kept back until `release`, with the last usage
+ * reported by then: some protocols report it before the finish and some after.
+ */
+export class ConvertedTap implements StreamTap, StreamSeen {
+  error: WireError | undefined = undefined;
+  readonly #decoder: Transducer<SseEvent, CanonicalEvent>;
+  readonly #encoder: Transducer<CanonicalEvent, SseEvent>;
+  readonly #log = createTextLog();
+  #finish: CanonicalEvent | undefined;
+  #told: Extract<CanonicalEvent, { type: "usage" }> | undefined;
+
+  constructor(upstream: UpstreamCodec, caller: Codec, context: AnswerContext) {
+    this.#decoder = upstream.decodeStream();
+    this.#encoder = caller.encodeStream(context);
+  }
+
+  get seen(): StreamSeen {
+    return this;
+  }
+
+  get text(): string {
+    return this.#log.read();
+  }
+
+  get usage(): Usage | undefined {
+    return this.#told?.isSoFar === true && this.ended ? undefined : this.#told?.usage;
+  }
+
+  /** An upstream that has said why it stopped need not have closed. */
+  get ended(): boolean {
+    if (this.#finish) return true;
+    return this.error === undefined && this.#decoder.ending?.() === true;
+  }
+
+  push(event: SseEvent): SseEvent[] {
+    return this.#take(this.#decoder.push(event));
+  }
+
+  end(): SseEvent[] {
+    return this.#take(this.#decoder.end({ kind: "complete" }));
+  }
+
+  release(usage?: Usage): SseEvent[] {
+    const frames = this.#finish ? [] : this.end();
+    const final = this.usage ?? usage;
+    if (final) frames.push(...this.#encoder.push({ type: "usage", usage: final }));
+    if (this.#finish) frames.push(...this.#encoder.push(this.#finish));
+    return [...frames, ...this.#encoder.end({ kind: "complete" })];
+  }
+
+  fail({ message, code }: GatewayError): SseEvent[] {
+    return [
+      ...this.#encoder.push({ type: "error", message, code }),
+      ...this.#encoder.end({ kind: "cut", message }),
+    ];
+  }
+
+  #take(events: readonly CanonicalEvent[]): SseEvent[] {
+    const frames: SseEvent[] = [];
+    for (const event of events) {
+      if (event.type === "finish" && event.finish.reason === "error")
+        this.error = errorOf(event.finish);
+      else if (event.type === "finish") this.#finish = event;
+      else if (event.type === "usage") this.#told = event;
+      else if (event.type === "error") this.error = { message: event.message, code: event.code };
+      else {
+        if ("text" in event) this.#log.add(event.text);
+        else if ("arguments" in event) this.#log.add(event.arguments);
+        for (const frame of this.#encoder.push(event)) frames.push(frame);
+      }
+    }
+    return frames;
+  }
+}
