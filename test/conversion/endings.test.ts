@@ -207,3 +207,14 @@ describe("why an answer was stopped, in its vendor's words", () => {
     },
   );
 });
+
+describe.each(names)("of a chat upstream, to a %s caller", (from) => {
+  it.each([[[null]], [[[]]], [["said"]]])(
+    "T60: an answer whose choices hold none (%j) is none, and its provider's failure",
+    (choices) => {
+      const route = routeOf(from, "chat", byName[from].body("acme/x", false));
+      const answer = { ...byName.chat.whole(), choices } as JsonObject;
+      expect(route.failure(answer)).toBeDefined();
+    },
+  );
+});

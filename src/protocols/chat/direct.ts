@@ -6,6 +6,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { DirectRoute, UpstreamAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { framesOf, wholeOf } from "./other-form.ts";
@@ -37,9 +38,9 @@ function directAnswer(answer: JsonObject, model: string, dropped: readonly strin
 }
 
 function failure(answer: JsonObject): WireError | undefined {
-  const { choices, error } = answer;
-  if (error || !Array.isArray(choices) || choices.length === 0) return decodeError(200, answer);
-  const broken = choices.some((choice) => isObject(choice) && choice["finish_reason"] === "error");
+  const choices = objects(answer["choices"]);
+  if (answer["error"] || choices.length === 0) return decodeError(200, answer);
+  const broken = choices.some((choice) => choice["finish_reason"] === "error");
   return broken ? decodeError(200, choices[0]) : undefined;
 }
 
