@@ -114,13 +114,19 @@ describeDatabase("files of a restore", (open) => {
     expect(await noted(carried)).toHaveLength(1);
   });
 
-  it("stay where the restore was committed and what came after it failed", async () => {
+  /** A file in a backup, which its store has not any more. */
+  const backedUp = async () => {
     const database = await open();
     const files = await openFileStore({ kind: "local" }, temporaryDirectory());
     await add(database, "kept");
     await files.put("kept", Buffer.from("abc"), { mediaType: "image/png", bytesMax: 3 });
     const bytes = await backupOf(database, files);
     await files.remove("kept");
+    return { database, files, bytes };
+  };
+
+  it("stay where the restore was committed and what came after it failed", async () => {
+    const { database, files, bytes } = await backedUp();
     const refusing: Database = { ...database, query: () => Promise.reject(new Error("denied")) };
     await expect(restoreInto(refusing, files, bytes)).rejects.toThrow("was restored");
     const file = await files.open("kept");
@@ -130,12 +136,7 @@ describeDatabase("files of a restore", (open) => {
 
   it("stay where the connection went with the answer to the commit, and go where there was none", async () => {
     for (const isCommitted of [true, false]) {
-      const database = await open();
-      const files = await openFileStore({ kind: "local" }, temporaryDirectory());
-      await add(database, "kept");
-      await files.put("kept", Buffer.from("abc"), { mediaType: "image/png", bytesMax: 3 });
-      const bytes = await backupOf(database, files);
-      await files.remove("kept");
+      const { database, files, bytes } = await backedUp();
       await database.query("delete from files");
       await expect(restoreInto(cutAtCommit(database, isCommitted), files, bytes)).rejects.toThrow(
         "the connection was cut",
