@@ -116,8 +116,7 @@ describe("PostgreSQL under load", () => {
     );
     await eventually(() => (ends.length === 2 ? true : undefined), "two calls under way");
 
-    const away = Promise.withResolvers<void>();
-    const restarted = postgres.restart("immediate", away.promise);
+    const outage = await postgres.outage("immediate");
     await eventually(
       async () => ((await bench.get("/readyz")).status === 503 ? true : undefined),
       "the outage",
@@ -139,8 +138,7 @@ describe("PostgreSQL under load", () => {
     expect((await bench.get("/readyz")).status).toBe(503);
     expect((await bench.get("/healthz")).status).toBe(200);
     expect(up.requests).toHaveLength(heard);
-    away.resolve();
-    await restarted;
+    await outage.back();
     for (const call of underWay) {
       const response = await call;
       expect(response.status).toBe(200);

@@ -123,8 +123,7 @@ it("/readyz is 503 while the database takes no writes, and asks it at most once 
 });
 
 it("/readyz is 503 while the database is away, /healthz is not, and both come back by themselves", async () => {
-  const away = Promise.withResolvers<void>();
-  const restarted = postgres.restart("fast", away.promise);
+  const outage = await postgres.outage("fast");
   await expect
     .poll(() => read("/readyz"))
     .toEqual({ status: 503, text: '{"status":"not_ready","database":"down"}' });
@@ -135,8 +134,7 @@ it("/readyz is 503 while the database is away, /healthz is not, and both come ba
     "database_unavailable",
   );
   expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
-  away.resolve();
-  await restarted;
+  await outage.back();
   await expect.poll(async () => (await read("/readyz")).status).toBe(200);
   await expect.poll(async () => (await call("sandbox/chat")).status).toBe(200);
 });

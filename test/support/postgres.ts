@@ -25,7 +25,7 @@ import { dirname, join } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { afterAll, describe } from "vitest";
+import { afterAll, describe, onTestFinished } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { findBinaries } from "../../src/embedded/binaries.ts";
 import { serverIdentity, type Identity } from "../../src/embedded/identity.ts";
@@ -77,14 +77,18 @@ export interface TestPostgres {
   createMigrated(): Promise<string>;
   /** A copy of one that nobody has open, by its URL. */
   createCopy(url: string): Promise<string>;
+  /** Takes the server down (open connections are cut; "immediate" is a crash) and up again, on the same port. */
+  restart(how?: "fast" | "immediate", awayMs?: number): Promise<void>;
   /**
-   * Takes the server down (open connections are cut; "immediate" is a crash) and up again, on the same port: after so many
-   * milliseconds, or when a promise is kept.
+   * Takes it down until `back` is called, or the test is over. It is kept when the last of the server's processes has ended:
+   * a gateway may hear of the end of one connection while another still answers.
    */
-  restart(how?: "fast" | "immediate", away?: number | Promise<unknown>): Promise<void>;
+  outage(how?: "fast" | "immediate"): Promise<{ back(): Promise<void> }>;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
 }
+
+const signalOf = { fast: "SIGINT", immediate: "SIGQUIT" } as const;
 
 export interface PostgresOptions {
   /** Off by default, because tests do not lose power; the benchmark turns it on. */
@@ -214,6 +218,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
     await ended;
   }
 
+  async function up(): Promise<void> {
+    ({ child, output } = await begin(bin, dataDir, settings, identity));
+    await ready(url, child, output);
+  }
+
   const nameOf = (database: string): string => database.slice(database.lastIndexOf("/") + 1);
   let databases = 0;
   let migrated: Promise<string> | undefined;
@@ -246,11 +255,17 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
       return create(await migrated);
     },
     createCopy: (url) => create(nameOf(url)),
-    async restart(how = "fast", away = 0) {
-      await down(how === "fast" ? "SIGINT" : "SIGQUIT");
-      await (typeof away === "number" ? sleep(away) : away);
-      ({ child, output } = await begin(bin, dataDir, settings, identity));
-      await ready(url, child, output);
+    async restart(how = "fast", awayMs = 0) {
+      await down(signalOf[how]);
+      await sleep(awayMs);
+      await up();
+    },
+    async outage(how = "fast") {
+      await down(signalOf[how]);
+      let started: Promise<void> | undefined;
+      const back = () => (started ??= up());
+      onTestFinished(back);
+      return { back };
     },
     async stop() {
       await down("SIGINT");

@@ -40,16 +40,14 @@ it("T68: whoever asks for a produced file is told, and gets it once the database
   const { output } = await bench.until(id, "succeeded");
   const { pathname } = new URL(output.videos![0]!.url);
   const file = () => bench.send("GET", pathname, { key: null });
-  const away = Promise.withResolvers<void>();
-  const restarted = postgres.restart("immediate", away.promise);
+  const outage = await postgres.outage("immediate");
   await eventually(
     async () => (await bench.send("GET", "/readyz")).status === 503,
     "the database is away",
   );
   expect(await told(await file())).toEqual(unavailable);
   const waiting = file();
-  away.resolve();
-  await restarted;
+  await outage.back();
   expect((await waiting).status).toBe(200);
 });
 
