@@ -31,10 +31,8 @@ export default defineConfig({
     // Modules are Node's own, as they are in a gateway: Vite's reach each other through objects, which takes a tenth of the time.
     experimental: { viteModuleRunner: false },
     setupFiles: ["test/support/own-memory.ts", "test/support/fuzz-seed.ts"],
-    // Of ten thousand tests one may meet a moment it was not written for, on a machine that stands still. It is tried
-    // once more and named at the end, and is a defect to mend. What looks for races in the ledger says itself that it has no
-    // second try (test/ledger/model).
-    retry: isLong ? 0 : 1,
+    // Of ten thousand tests one may meet a moment it was not written for, on a machine that stands still: scripts/run-tests.mjs
+    // runs its file once more. What looks for races in the ledger has one try (`retry: 0` of test/ledger/model).
     projects: [
       {
         extends: true,

@@ -1,39 +1,40 @@
 /**
- * A vitest reporter that leaves the totals in the file named by TOLLGATE_TEST_TOTALS, for scripts/test.mjs
- * to print as the very last line. Errors outside of tests (a file that does not load, an unhandled
- * rejection) count as failures: a run with one of them has not passed.
+ * A vitest reporter that leaves the totals in the file named by TOLLGATE_TEST_TOTALS, for scripts/run-tests.mjs. Errors outside
+ * of tests (a file that does not load, an unhandled rejection) count as failures: a run with one of them has not passed.
  */
 import { writeFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
 
-/** What a run came to. */
-interface Totals {
+interface Counts {
   passed: number;
   failed: number;
   skipped: number;
 }
 
-function count(modules: readonly TestModule[], errors: readonly SerializedError[]): Totals {
-  const totals: Totals = { passed: 0, failed: errors.length, skipped: 0 };
-  for (const module of modules) {
-    totals.failed += module.errors().length;
-    for (const suite of module.children.allSuites()) totals.failed += suite.errors().length;
-    for (const test of module.children.allTests()) {
-      const { state } = test.result();
-      // A test still pending when the run is over never gave a result: it has not passed.
-      if (state === "passed" || state === "skipped") totals[state] += 1;
-      else totals.failed += 1;
-    }
-  }
-  return totals;
+/** A file in which something failed that may be tried once more, with its share of the totals. */
+interface AgainFile extends Counts {
+  readonly file: string;
+  readonly project: string;
+  /** What failed, and how. */
+  readonly failures: readonly string[];
 }
 
-/** The tests that failed, were tried again, and passed. */
-function secondTries(modules: readonly TestModule[]): TestCase[] {
-  return modules
-    .flatMap((module) => [...module.children.allTests()])
-    .filter((test) => test.diagnostic()?.flaky === true);
+/** What a run came to. */
+interface Totals extends Counts {
+  readonly again: readonly AgainFile[];
+}
+
+/** A test still pending when the run is over never gave a result: it has not passed. */
+const failedIn = (module: TestModule): TestCase[] =>
+  [...module.children.allTests()].filter(
+    (test) => !/^(?:passed|skipped)$/.test(test.result().state),
+  );
+
+/** Errors of a file that are no test's: of its loading, its hooks, and those that nobody waited for. */
+function errorsOf(module: TestModule, unhandled: readonly SerializedError[]): SerializedError[] {
+  const ofSuites = [...module.children.allSuites()].flatMap((suite) => suite.errors());
+  return [...module.errors(), ...ofSuites, ...unhandled];
 }
 
 /** The lines in which what was expected and what came differ; long texts differ in few. */
@@ -43,23 +44,52 @@ function differences(diff = ""): string {
   return differing.map((line) => `\n  ${line.slice(0, 200)}`).join("");
 }
 
-/** What the first try failed with: the message's first lines, and where in our own files. */
-function firstError(test: TestCase): string {
-  const [error] = test.result().errors ?? [];
-  if (error === undefined) return "";
+/** What failed, and with what: the message's first lines, and where in our own files. */
+function described(
+  name: string,
+  [error]: readonly (SerializedError & { diff?: string })[] = [],
+): string {
+  if (error === undefined) return name;
   const frame = error.stacks?.[0];
   const place = frame === undefined ? "" : ` (${frame.file}:${frame.line})`;
-  return `\n  ${error.message.split("\n", 6).join("\n  ").slice(0, 600)}${place}${differences(error.diff)}`;
+  return `${name}\n  ${error.message.split("\n", 6).join("\n  ").slice(0, 600)}${place}${differences(error.diff)}`;
+}
+
+/** What looks for races has one try: `retry: 0` (test/ledger/model). */
+const hasOneTry = (test: TestCase): boolean => test.options.retry === 0;
+
+function totalsOf(modules: readonly TestModule[], errors: readonly SerializedError[]): Totals {
+  const totals = { passed: 0, failed: 0, skipped: 0 };
+  const again: AgainFile[] = [];
+  let owned = 0;
+  for (const module of modules) {
+    const unhandled = errors.filter((error) => error["VITEST_TEST_PATH"] === module.moduleId);
+    owned += unhandled.length;
+    const outside = errorsOf(module, unhandled);
+    const tests = failedIn(module);
+    const states = [...module.children.allTests()].map((test) => test.result().state);
+    const counts = {
+      passed: states.filter((state) => state === "passed").length,
+      failed: tests.length + outside.length,
+      skipped: states.filter((state) => state === "skipped").length,
+    };
+    for (const state of ["passed", "failed", "skipped"] as const) totals[state] += counts[state];
+    if (counts.failed === 0 || tests.some(hasOneTry)) continue;
+    const file = module.relativeModuleId;
+    const failures = [
+      ...tests.map((test) => described(`${file} > ${test.fullName}`, test.result().errors)),
+      ...outside.map((error) => described(file, [error])),
+    ];
+    again.push({ ...counts, file, project: module.project.name, failures });
+  }
+  totals.failed += Math.max(0, errors.length - owned);
+  return { ...totals, again };
 }
 
 // oxlint-disable-next-line import/no-default-export -- vitest loads a reporter by its default export
 export default class FinalLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    for (const test of secondTries(modules)) {
-      const name = `${test.module.relativeModuleId} > ${test.fullName}`;
-      console.log(`Passed at the second try only, to be mended: ${name}${firstError(test)}`);
-    }
     const file = process.env["TOLLGATE_TEST_TOTALS"];
-    if (file !== undefined) writeFileSync(file, JSON.stringify(count(modules, errors)));
+    if (file !== undefined) writeFileSync(file, JSON.stringify(totalsOf(modules, errors)));
   }
 }

@@ -84,7 +84,7 @@ describe("PostgreSQL under load", () => {
       );
       for (let round = 0; round < 2; round += 1) {
         await sleep(500);
-        await postgres.restart(how, 300);
+        await postgres.restart(how);
       }
       await sleep(500);
       over = true;

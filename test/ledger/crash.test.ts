@@ -119,7 +119,7 @@ describe("a database that restarts", () => {
     };
     for (const how of ["immediate", "fast"] as const) {
       await chargeSome();
-      await server.restart(how, 100);
+      await server.restart(how);
     }
     await chargeSome();
     stop.abort();

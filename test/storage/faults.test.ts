@@ -23,7 +23,7 @@ it("T73: while the server is away signals are not trusted, and handlers hear whe
 
   const inside = database.transaction(async (tx) => {
     await tx.query("select 1");
-    await server.restart("immediate", 300);
+    await server.restart("immediate");
     await tx.query("select 1");
   });
   const failure = await inside.catch((error: unknown) => error);

@@ -78,7 +78,7 @@ export interface TestPostgres {
   /** A copy of one that nobody has open, by its URL. */
   createCopy(url: string): Promise<string>;
   /** Takes the server down (open connections are cut; "immediate" is a crash) and up again, on the same port. */
-  restart(how?: "fast" | "immediate", awayMs?: number): Promise<void>;
+  restart(how?: "fast" | "immediate"): Promise<void>;
   /**
    * Takes it down until `back` is called, or the test is over. It is kept when the last of the server's processes has ended:
    * a gateway may hear of the end of one connection while another still answers.
@@ -255,9 +255,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
       return create(await migrated);
     },
     createCopy: (url) => create(nameOf(url)),
-    async restart(how = "fast", awayMs = 0) {
+    async restart(how = "fast") {
       await down(signalOf[how]);
-      await sleep(awayMs);
       await up();
     },
     async outage(how = "fast") {

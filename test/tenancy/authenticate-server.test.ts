@@ -134,13 +134,13 @@ it("without the database an uncached key is 503 database_unavailable, and no log
   await until(() => node.signals.healthy());
   const { key } = await tenant.newKey();
   await authenticator.authenticate(key);
-  const down = server.restart("immediate", 1_500);
+  const outage = await server.outage("immediate");
   await until(() => !node.signals.healthy());
   const error: unknown = await authenticator.authenticate(key).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "database_unavailable", status: 503, retryAfterSeconds: 1 });
   expect((error as Error).message).not.toContain(key);
   await authenticator.close();
-  await down;
+  await outage.back();
   expect(lines.join()).toContain("last_used_at was not written");
   expect(lines.join()).not.toContain(key);
   const after = tenant.newAuthenticator(node);

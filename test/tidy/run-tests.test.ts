@@ -1,0 +1,91 @@
+/** What fails is tried once more by itself, in a file that runs anew; what is wrong stays wrong. */
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+interface Result {
+  readonly totals: { readonly passed: number; readonly failed: number; readonly skipped: number };
+  readonly unsteady: readonly string[];
+}
+type RunTests = (
+  command: readonly string[],
+  options: { files: readonly string[]; hasSecondTry: boolean; cwd: string; env: NodeJS.ProcessEnv },
+) => Promise<Result>;
+const root = new URL("../..", import.meta.url).pathname;
+const { runTests } = (await import(join(root, "scripts/run-tests.mjs"))) as { runTests: RunTests };
+
+const files = {
+  /** A first try leaves a server down: in its place, no second could pass. */
+  steady: `let isDown = false;
+    it("meets a moment", () => {
+      if (!existsSync("tried")) { writeFileSync("tried", ""); isDown = true; }
+      expect(isDown ? "down" : "up").toBe("up");
+    });
+    it("needs it too", () => expect(isDown).toBe(false));
+    it.skip("is not for here", () => {});`,
+  /** The same, where the file itself does not load. */
+  loading: `if (!existsSync("loaded")) { writeFileSync("loaded", ""); throw new Error("not yet"); }
+    it("is in a file that loads", () => {});`,
+  /** An error that nobody waits for. */
+  unhandled: `it("forgets", async () => {
+      if (!existsSync("forgot")) { writeFileSync("forgot", ""); void Promise.reject(new Error("lost")); }
+      for (let turn = 0; turn < 9; turn += 1) await new Promise(setImmediate);
+    });`,
+  wrong: `it("is wrong", () => expect(1).toBe(2));`,
+  races: `it("looks for races", { retry: 0 }, () => {
+      if (!existsSync("raced")) { writeFileSync("raced", ""); throw new Error("a race"); }
+    });`,
+  right: `it("is right", () => {});`,
+};
+
+/** Runs files of those names; a number makes as many wrong ones. */
+async function run(names: readonly (keyof typeof files)[], hasSecondTry = true): Promise<Result> {
+  const cwd = temporaryDirectory();
+  symlinkSync(join(root, "node_modules"), join(cwd, "node_modules"), "junction");
+  const head = `import { existsSync, writeFileSync } from "node:fs"; import { expect, it } from "vitest";\n`;
+  for (const [at, name] of names.entries())
+    writeFileSync(join(cwd, `${name}-${at}.test.ts`), head + files[name]);
+  const reporter = `--reporter=${join(root, "scripts/final-line-reporter.ts")}`;
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const command = [process.execPath, vitest, "run", "--root", cwd, reporter];
+  const { totals, unsteady } = await runTests(command, {
+    files: [],
+    hasSecondTry,
+    cwd,
+    env: process.env,
+  });
+  const { passed, failed, skipped } = totals;
+  return { totals: { passed, failed, skipped }, unsteady };
+}
+
+it("what passes in a file that runs anew has passed, and is named with what it failed with", async () => {
+  const { totals, unsteady } = await run(["steady", "loading", "unhandled", "right"]);
+  expect(totals).toEqual({ passed: 5, failed: 0, skipped: 1 });
+  expect(unsteady).toHaveLength(4);
+  expect(unsteady.join("\n")).toMatch(/steady-0\.test\.ts > meets a moment\n.*expected 'down'/);
+  expect(unsteady.join("\n")).toContain("steady-0.test.ts > needs it too");
+  expect(unsteady.join("\n")).toMatch(/loading-1\.test\.ts\n.*not yet/);
+  expect(unsteady.join("\n")).toMatch(/unhandled-2\.test\.ts\n.*lost/);
+});
+
+it("what is wrong fails twice, and says so once", async () => {
+  expect(await run(["wrong", "right"])).toEqual({
+    totals: { passed: 1, failed: 1, skipped: 0 },
+    unsteady: [],
+  });
+});
+
+it.each([
+  ["a test that looks for races", ["races"], 1],
+  ["one beside others", ["races", "steady"], 3],
+  ["more than three files", ["steady", "wrong", "wrong", "wrong"], 5],
+] as const)("%s has no second try", async (_name, names, failed) => {
+  const { totals, unsteady } = await run(names);
+  expect(totals.failed).toBe(failed);
+  expect(unsteady).toEqual([]);
+});
+
+it("nor has a run that is not to have one", async () => {
+  expect((await run(["steady"], false)).totals.failed).toBe(2);
+});
