@@ -49,9 +49,7 @@ async function measureRounds(
   const rows = new Map<string, Row>();
   for (let round = 0; round <= rounds; round += 1)
     for (const scenario of scenarios) {
-      // The order turns with each round, so that no subject always follows the same one.
-      for (let turn = 0; turn < subjects.length; turn += 1) {
-        const subject = subjects[(turn + round) % subjects.length]!;
+      for (const subject of orderOf(subjects, round)) {
         const target = targetOf(subject, scenario);
         if (target === undefined) continue;
         const counts = round > 0;
@@ -75,6 +73,16 @@ async function measureRounds(
       }
     }
   return sortedRows([...rows.values()], scenarios, subjects);
+}
+
+/**
+ * In which order a round takes its subjects: each round begins with another, and when each has begun once they go backwards, so that
+ * no subject always follows the same one. What a subject leaves for its database to do is done during the next one's measurement.
+ */
+export function orderOf<Item>(items: readonly Item[], round: number): Item[] {
+  const { length } = items;
+  const turned = items.map((_, place) => items[(place + round) % length]!);
+  return Math.floor(round / length) % 2 === 0 ? turned : turned.toReversed();
 }
 
 /** In the order of the scenarios, and within one in the order of the subjects. */

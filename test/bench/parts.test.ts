@@ -10,6 +10,7 @@ import {
   type Row,
 } from "../../bench/figures.ts";
 import { AnswerReader } from "../../bench/load/answer-reader.ts";
+import { orderOf } from "../../bench/rounds.ts";
 import { chooseScenarios, scenarios } from "../../bench/scenarios.ts";
 import { chatAnswers } from "../../bench/upstream/answers.ts";
 
@@ -28,6 +29,23 @@ const row = (name: string, ...rounds: Partial<Figures>[]): Row => ({
   scenario: scenario(name),
   subject: "one",
   rounds: rounds.map(figures),
+});
+
+describe("the order of a round", () => {
+  it.each([2, 3, 4])(
+    "of %d subjects each has each place, and none only ever follows one",
+    (count) => {
+      const subjects = Array.from({ length: count }, (_, index) => index);
+      const orders = Array.from({ length: 2 * count }, (_, round) => orderOf(subjects, round));
+      for (const subject of subjects) {
+        const places = new Set(orders.map((order) => order.indexOf(subject)));
+        expect(places.size).toBe(count);
+        const before = orders.flatMap((order) => order[order.indexOf(subject) - 1] ?? []);
+        const most = Math.max(...subjects.map((one) => before.filter((it) => it === one).length));
+        expect(most).toBeLessThanOrEqual(count === 2 ? 2 : before.length / 2);
+      }
+    },
+  );
 });
 
 describe("bodies", () => {
