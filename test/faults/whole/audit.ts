@@ -39,8 +39,11 @@ interface Charge {
 
 /** What a caller may see of a fault that is not its own: the balancer's 502 too. */
 const allowed = /^(?:50[0234] |in a stream )/;
-/** Tasks and callbacks are retried with pauses that double. */
-const endWithinMs = 180_000;
+/**
+ * Tasks and callbacks are retried with pauses that double; and one that a gateway asked for when it died is given up 330 s later
+ * (its lease, and the time after it in which the answer may still come).
+ */
+const endWithinMs = 400_000;
 const clipNano = 100_000_000n;
 const ended = (task: Task) => !["queued", "running"].includes(task.status);
 

@@ -86,7 +86,7 @@ async function untilNonePauses({ gateways }: World): Promise<void> {
 describe("an installation under mixed load", () => {
   it.each(tried)(
     "BILL-01 T65 T67: $name: nothing is lost, nothing doubled",
-    { timeout: 400_000 },
+    { timeout: 1_000_000 },
     async (fault) => {
       if (fault.needsDisk === true && disk === undefined) {
         console.log("whole: no disk can be mounted here, so none is filled");
