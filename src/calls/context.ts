@@ -68,7 +68,7 @@ export interface CallServices<Record> {
   /** How often a silent stream is kept alive (T88). */
   readonly keepAliveMs: number;
   /** Called once for each call that begins. */
-  began?(): void;
+  began?(id: string): void;
   /** Called once for each call that ended. */
   finished(record: Record): void;
 }

@@ -71,7 +71,7 @@ export async function runImageCall(
     tags: asked.tags,
   });
   asked.span?.keep();
-  services.began?.();
+  services.began?.(record.id);
   const run = { call: asked, record };
   let context: ImageContext | undefined;
   try {

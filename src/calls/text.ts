@@ -29,7 +29,7 @@ export async function runTextCall(
   const keeper = keeperOf(call, caller);
   const record = recordOf(services, call);
   const run: Run = { call, reply: keeper ?? caller, keeper, record, isCharged: false };
-  services.began?.();
+  services.began?.(record.id);
   call.span?.keep();
   try {
     await answer(services, run);

@@ -2,29 +2,42 @@
  * Calls that are not recorded yet. A call outlives its connection: one that is cut is charged and logged after that, and what it is
  * written to must not be closed before. Requirements: BILL-01, T65.
  */
+import { idTime } from "../base/ids.ts";
+
 export class CallsUnderWay {
-  #count = 0;
+  /** By their ids. */
+  readonly #calls = new Set<string>();
   #none: (() => void) | undefined;
 
-  began(): void {
-    this.#count += 1;
+  began(id: string): void {
+    this.#calls.add(id);
   }
 
   /** One has been recorded. */
-  ended(): void {
-    this.#count -= 1;
-    if (this.#count === 0) this.#none?.();
+  ended(id: string): void {
+    this.#calls.delete(id);
+    if (this.#calls.size === 0) this.#none?.();
+  }
+
+  /** Since when the oldest one runs, as in its id; the time now where there is none. */
+  since(): string {
+    let since = idTime(Date.now());
+    for (const id of this.#calls) {
+      const time = id.slice(id.indexOf("_") + 1).slice(0, since.length);
+      if (time < since) since = time;
+    }
+    return since;
   }
 
   /** Waits until none is left, for `msMax` milliseconds at most. @returns how many are left */
   async over(msMax: number): Promise<number> {
-    if (this.#count > 0) {
+    if (this.#calls.size > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, msMax);
       this.#none = resolve;
       await promise;
       clearTimeout(timer);
     }
-    return this.#count;
+    return this.#calls.size;
   }
 }

@@ -108,7 +108,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
     if (record.costNano > 0n) media.charged(record.workspaceId, record.keyId);
     if (record.errorCode !== null)
       media.refused(record.workspaceId, record.keyId, record.errorCode);
-    underWay.ended();
+    underWay.ended(record.id);
   };
   const shared = {
     catalog: () => catalog.current(),
@@ -117,7 +117,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
     clock,
     log,
     load: ground.load,
-    began: () => underWay.began(),
+    began: (id: string) => underWay.began(id),
     finished,
     hooks,
     allowPrivateAddresses: environment.allowPrivateAddresses,

@@ -4,7 +4,6 @@
  */
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "../base/log.ts";
 import { CallsUnderWay, createSpend } from "../calls/index.ts";
 import { keyMistakes, type Catalog } from "../catalog/index.ts";
 import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
@@ -77,7 +76,7 @@ export function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function build(options: GatewayOptions, closers: Closers): Promise<Gateway> {
   const ground = await openGround(options, closers);
-  const { environment, log, role, catalog, database, ledger, metrics, flushLogs } = ground;
+  const { environment, role, catalog, database, ledger, metrics, flushLogs } = ground;
   let address = "";
   let stage: "starting" | "open" | "leaving" | "refusing" = "starting";
   const ownUrl = (): string => address;
@@ -103,14 +102,16 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   );
   closers.add(() => app.close());
   address = await listenOn(app, { environment, settings: catalog.settings }, role.given);
-  closers.add(afterListening(ground, () => metrics.inFlight.total, options));
+  const callsSince = (): string => underWay.since();
+  const inFlight = (): number => metrics.inFlight.total;
+  closers.add(afterListening(ground, { inFlight, callsSince }, options));
   const ending: Ending = { sooner: new AbortController(), options: {}, closers };
   closers.add(async () => {
     stage = "leaving";
     workers.media.tasks.rest();
     const refuse = (): void => void (stage = "refusing");
     await endCalls(app.server, workers.media.tasks, { ending, refuse, stopMs: options.stopMs });
-    await whenRecorded(underWay, log);
+    await whenRecorded(underWay, ground);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
   // Last of all: what it makes is shown once, and a start that fails after it would never show it.
@@ -189,23 +190,27 @@ async function within(ms: number, sooner: AbortSignal, work: Promise<void>): Pro
   clearTimeout(timer);
 }
 
-/** Waits for calls whose connections are closed to be charged and logged. */
-async function whenRecorded(underWay: CallsUnderWay, log: Log): Promise<void> {
+/** Waits for calls whose connections are closed to be charged and logged: an export waits for them as long as this gateway is listed. */
+async function whenRecorded(
+  underWay: CallsUnderWay,
+  { log, requestLog }: Pick<Ground, "log" | "requestLog">,
+): Promise<void> {
   const calls = await underWay.over(recordMsMax);
+  await requestLog.flush();
   if (calls > 0) log.warn({ calls }, "calls that were cut did not end in time");
 }
 
 /** What no caller waits for. @returns what ends it */
 function afterListening(
   { database, log, secrets, openFiles, descriptors, catalog, pools }: Ground,
-  inFlight: () => number,
+  calls: Pick<Parameters<typeof startPresence>[0], "inFlight" | "callsSince">,
   { presenceEveryMs: everyMs }: GatewayOptions,
 ): () => Promise<void> {
   logDescriptors(log, openFiles, descriptors);
   const { providers } = catalog.current();
   for (const line of keyMistakes(providers.values())) log.warn({}, line);
   void loadClouds(pools, providers.values(), log);
-  return startPresence({ database, log, secrets, inFlight, everyMs });
+  return startPresence({ database, log, secrets, ...calls, everyMs });
 }
 
 /** The operator's hooks; undefined where none is configured. @throws UsageError where a module cannot be loaded */

@@ -18,6 +18,8 @@ interface Presence {
   readonly log: Pick<Log, "warn" | "error">;
   readonly secrets: Pick<OpenSecrets, "masterKeys" | "refresh">;
   readonly inFlight: () => number;
+  /** Since when the oldest call runs that is not recorded yet, as in ids. */
+  readonly callsSince: () => string;
   readonly everyMs?: number | undefined;
 }
 
@@ -27,12 +29,14 @@ export function startPresence({
   log,
   secrets,
   inFlight,
+  callsSince,
   everyMs = everyMsDefault,
 }: Presence): () => Promise<void> {
   const id = newId("gw");
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
   let underWay: Promise<void> | undefined;
+  let sinceBefore = callsSince();
   const report = async (): Promise<void> => {
     // What is measured is the time between two looks: the lateness is what is above it.
     const late = Math.max(0, delay.percentile(99) / 1e6 - resolutionMs);
@@ -42,6 +46,10 @@ export function startPresence({
     await secrets.refresh().catch((error: unknown) => {
       if (error instanceof MasterKeyError) log.error({ reason: error.message }, lacksKey);
     });
+    // A call that was recorded since the report before may be on its way to the log: it counts once more.
+    const since = callsSince();
+    const oldest = since < sinceBefore ? since : sinceBefore;
+    sinceBefore = since;
     try {
       const memoryBytes = process.memoryUsage.rss();
       await reportGateway(database, {
@@ -50,6 +58,7 @@ export function startPresence({
         inFlight: inFlight(),
         eventLoopP99Ms,
         memoryBytes,
+        callsSince: oldest,
         masterKeys: secrets.masterKeys(),
       });
     } catch (error) {

@@ -4,6 +4,7 @@ import type { FileStore } from "../files/index.ts";
 import type { Queryable, Reads } from "../storage/index.ts";
 import { fileBeforeRestore } from "./before-restore.ts";
 import { exportDay, type Day, type DayFile } from "./day.ts";
+import { closedMs } from "./open-calls.ts";
 
 /** Rows of the day are gone, so that its file would not be what it was. */
 class DayGoneError extends Error {
@@ -21,6 +22,23 @@ async function refuseGone(tx: Queryable, { kind, day }: Day): Promise<void> {
   );
 }
 
+/** What was written a moment before is there, and gateways have told of calls that began a moment before midnight. */
+const marginSeconds = 60;
+const dayMs = 24 * 3_600_000;
+
+/** Calls of the day still run, so that its file would lack them. */
+class DayOpenError extends Error {
+  override name = "DayOpenError";
+}
+
+async function refuseOpen(tx: Queryable, { kind, day }: Day): Promise<void> {
+  if (kind !== "requests") return;
+  if ((await closedMs(tx, marginSeconds)) >= Date.parse(`${day}T00:00:00Z`) + dayMs) return;
+  throw new DayOpenError(
+    `calls or tasks of ${day} are not over yet, so that its file would lack them: try again later`,
+  );
+}
+
 async function refuseBeforeRestore(tx: Queryable, place: FileStore, day: Day): Promise<void> {
   const standing = await fileBeforeRestore(tx, place, day);
   if (standing === undefined) return;
@@ -30,11 +48,12 @@ async function refuseBeforeRestore(tx: Queryable, place: FileStore, day: Day): P
   );
 }
 
-/** Writes the file of a day that is over, again or elsewhere. @throws DayGoneError, and as {@link exportDay} */
+/** Writes the file of a day that is over, again or elsewhere. @throws DayGoneError, DayOpenError, and as {@link exportDay} */
 export function exportByHand(reads: Reads, place: FileStore, day: Day): Promise<DayFile> {
   return reads.read(
     async (tx) => {
       await refuseGone(tx, day);
+      await refuseOpen(tx, day);
       await refuseBeforeRestore(tx, place, day);
       return exportDay(tx, place, day);
     },

@@ -9,24 +9,24 @@ import type { Database, Queryable } from "../storage/index.ts";
 import { fileBeforeRestore } from "./before-restore.ts";
 import { exportDay, type DayFile } from "./day.ts";
 import type { ExportKind } from "./lines.ts";
+import { closedMs } from "./open-calls.ts";
 
 /** Any number that nothing else in the database locks. */
 const lockKey = 7_409_318_200_457n;
 const dayMs = 24 * 3_600_000;
 
-/** Of the log: the time of the oldest row that is not in a file, as in ids, and the time before which every call has ended. */
-const requestsSql = `
-  select
-    (select min(least(
-        (select left(split_part(min(r.id), '_', 2), 10) from requests r where r.workspace_id = w.id
-          and r.id >= 'req_' || l.low and r.id < 'req_z'),
-        (select left(split_part(min(r.id), '_', 2), 10) from requests r where r.workspace_id = w.id
-          and r.id >= 'task_' || l.low and r.id < 'task_z')))
-      from workspaces w cross join (
-        select coalesce(id_time((max(day) + 1)::timestamp at time zone 'UTC'), '') as low from exported_days where what = 'requests') l) as first,
-    least(id_time(now() - interval '3 hours'),
-      (select min(left(split_part(id, '_', 2), 10)) from ledger_holds),
-      (select min(left(split_part(id, '_', 2), 10)) from tasks where due_at is not null)) as closed`;
+/** For what is not known of calls under way: clocks that differ, gateways that sleep. */
+const marginSeconds = 3 * 3_600;
+
+/** Of the log: the time of the oldest row that is not in a file, as in ids. */
+const firstRequestSql = `
+  select min(least(
+      (select left(split_part(min(r.id), '_', 2), 10) from requests r where r.workspace_id = w.id
+        and r.id >= 'req_' || l.low and r.id < 'req_z'),
+      (select left(split_part(min(r.id), '_', 2), 10) from requests r where r.workspace_id = w.id
+        and r.id >= 'task_' || l.low and r.id < 'task_z'))) as first
+  from workspaces w cross join (
+    select coalesce(id_time((max(day) + 1)::timestamp at time zone 'UTC'), '') as low from exported_days where what = 'requests') l`;
 
 /** Of the ledger: the first day that is not in a file, and what is closed. Its times are the database's, and never come late. */
 const ledgerSql = `
@@ -36,20 +36,28 @@ const ledgerSql = `
         select e.created_at from ledger_entries e where e.workspace_id = a.workspace_id order by e.entry limit 1) x)))::float8 * 1000 as first,
     extract(epoch from now() - interval '10 minutes')::float8 * 1000 as closed`;
 
+/** In milliseconds: where what is in no file begins, and up to where what there is is whole. */
+interface Span {
+  /** Null where everything is in files. */
+  readonly first: number | null;
+  readonly closed: number;
+}
+
+async function spanOf(tx: Queryable, kind: ExportKind): Promise<Span> {
+  if (kind === "ledger") return (await tx.query<Span>(ledgerSql, []))[0]!;
+  const [row] = await tx.query<{ first: string | null }>(firstRequestSql, []);
+  return {
+    first: row!.first === null ? null : (idMs(row!.first) ?? null),
+    closed: await closedMs(tx, marginSeconds),
+  };
+}
+
 /** The day that comes next, `YYYY-MM-DD`; undefined where none is over yet. */
 async function nextDay(tx: Queryable, kind: ExportKind): Promise<string | undefined> {
-  const [row] =
-    kind === "ledger"
-      ? await tx.query<{ first: number | null; closed: number }>(ledgerSql, [])
-      : (await tx.query<{ first: string | null; closed: string }>(requestsSql, [])).map(
-          ({ first, closed }) => ({
-            first: first === null ? null : idMs(first),
-            closed: idMs(closed) ?? 0,
-          }),
-        );
-  if (row?.first == null) return undefined;
-  const startMs = Math.floor(row.first / dayMs) * dayMs;
-  return startMs + dayMs <= row.closed ? new Date(startMs).toISOString().slice(0, 10) : undefined;
+  const { first, closed } = await spanOf(tx, kind);
+  if (first === null) return undefined;
+  const startMs = Math.floor(first / dayMs) * dayMs;
+  return startMs + dayMs <= closed ? new Date(startMs).toISOString().slice(0, 10) : undefined;
 }
 
 /** A file as it was written; or, `kept`, as it stands from before a restore, whose rows are not counted. */

@@ -12,11 +12,13 @@ export interface GatewayReport {
   readonly eventLoopP99Ms: number;
   /** What it holds of the machine's memory. */
   readonly memoryBytes: number;
+  /** Since when its oldest call runs that is not in the request log yet, as in ids; the time of the report where none does. */
+  readonly callsSince: string;
   /** Ids of the master keys that it holds, and of the one that it seals new values under. */
   readonly masterKeys: { readonly held: readonly string[]; readonly sealing: string };
 }
 
-export interface GatewayRow extends Omit<GatewayReport, "masterKeys"> {
+export interface GatewayRow extends Omit<GatewayReport, "masterKeys" | "callsSince"> {
   readonly startedAt: Date;
   readonly lastSeenAt: Date;
 }
@@ -29,11 +31,12 @@ const rowsMax = 500;
 export async function reportGateway(database: Queryable, report: GatewayReport): Promise<void> {
   await database.query(
     `insert into gateways (id, version, started_at, last_seen_at, in_flight, event_loop_p99_ms, memory_bytes,
-       master_keys, sealing_key)
-     values ($1, $2, now(), now(), $3, $4, $5, $6, $7)
+       master_keys, sealing_key, calls_since)
+     values ($1, $2, now(), now(), $3, $4, $5, $6, $7, $8)
      on conflict (id) do update set last_seen_at = now(), in_flight = excluded.in_flight,
        event_loop_p99_ms = excluded.event_loop_p99_ms, memory_bytes = excluded.memory_bytes,
-       master_keys = excluded.master_keys, sealing_key = excluded.sealing_key`,
+       master_keys = excluded.master_keys, sealing_key = excluded.sealing_key,
+       calls_since = excluded.calls_since`,
     [
       report.id,
       report.version,
@@ -42,6 +45,7 @@ export async function reportGateway(database: Queryable, report: GatewayReport):
       report.memoryBytes,
       report.masterKeys.held,
       report.masterKeys.sealing,
+      report.callsSince,
     ],
   );
 }

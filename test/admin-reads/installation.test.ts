@@ -1,5 +1,6 @@
 /** What organization admins see of the whole installation: whether its ledgers add up, and the processes that serve it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { idTime } from "../../src/base/ids.ts";
 import { tamper } from "../ledger/support.ts";
 import { startPresence } from "../../src/cli/presence.ts";
 import { version } from "../../src/cli/version.ts";
@@ -80,7 +81,15 @@ describe("gateways", () => {
       masterKeys: () => ({ held: ["0a0b0c0d"], sealing: "0a0b0c0d" }),
       refresh: () => Promise.resolve(),
     };
-    const presence = { database, secrets, log: silentLog, inFlight: () => 3, everyMs: 20 };
+    const callsSince = (): string => idTime(Date.now());
+    const presence = {
+      database,
+      secrets,
+      log: silentLog,
+      inFlight: () => 3,
+      callsSince,
+      everyMs: 20,
+    };
     const stop = startPresence(presence);
     const other = await eventually(async () => {
       const rows = await seen();
@@ -103,6 +112,21 @@ describe("gateways", () => {
     await eventually(async () => (await seen())[0]!.in_flight === 1, "the call is under way");
     await call;
     await eventually(async () => (await seen())[0]!.in_flight === 0, "it has ended");
+  });
+
+  it("T65: each tells since when its oldest call runs that is not recorded, so that exports wait for it", async () => {
+    const { key } = await world.keyOf(world.ann, world.home.id);
+    const told = new Set<string>();
+    let isOver = false;
+    const call = world.chat(key, { delay_ms: 1_000 }).finally(() => (isOver = true));
+    await eventually(async () => {
+      const [row] = await world.gateway.database.query<{ since: string }>(
+        "select calls_since as since from gateways",
+      );
+      told.add(row!.since);
+      return isOver;
+    }, "the call has ended");
+    expect(told).toContain((await call).slice("req_".length, "req_".length + 10));
   });
 
   it("one that died is listed for a day, with when it was last heard of", async () => {

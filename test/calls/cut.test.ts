@@ -1,5 +1,6 @@
 /** Calls that are cut when the gateway stops: they are charged, so they are in the log too. docs/operate.md "Starting and stopping". */
 import { expect, it } from "vitest";
+import { idTime, newId } from "../../src/base/ids.ts";
 import { CallsUnderWay } from "../../src/calls/index.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
@@ -51,11 +52,22 @@ it("BILL-01 T65: each call that was cut has its row in the request log, beside i
 it("the end of calls is waited for, and no longer than it may take", async () => {
   const calls = new CallsUnderWay();
   expect(await calls.over(60_000)).toBe(0);
-  calls.began();
-  calls.began();
+  const ids = [newId("req"), newId("req")];
+  for (const id of ids) calls.began(id);
   expect(await calls.over(10)).toBe(2);
   const over = calls.over(60_000);
-  calls.ended();
-  calls.ended();
+  for (const id of ids) calls.ended(id);
   expect(await over).toBe(0);
+});
+
+it("since when the oldest call runs is told, whichever began first; without calls it is now", () => {
+  const calls = new CallsUnderWay();
+  const nowMs = Date.now();
+  expect(calls.since() >= idTime(nowMs)).toBe(true);
+  const [early, late] = [newId("req", nowMs - 5_000), newId("req", nowMs - 1_000)];
+  calls.began(late);
+  calls.began(early);
+  expect(calls.since()).toBe(idTime(nowMs - 5_000));
+  calls.ended(early);
+  expect(calls.since()).toBe(idTime(nowMs - 1_000));
 });

@@ -1,0 +1,76 @@
+/** A day of the log becomes a file when its last call has ended, however long that takes: each call is in one file. BILL-01. */
+import { buffer } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
+import { beforeEach, expect, it } from "vitest";
+import { idTime, newId } from "../../src/base/ids.ts";
+import { exportByHand, exportNext, openExportPlace } from "../../src/exports/index.ts";
+import type { FileStore } from "../../src/files/index.ts";
+import { readsOf, reportGateway, type Database } from "../../src/storage/index.ts";
+import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
+import { seedCalls, seedId } from "../support/seed/calls.ts";
+
+const dayMs = 86_400_000;
+/** Begins so long ago that only what is known of calls can keep its day open. */
+const startMs = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
+const day = new Date(startMs).toISOString().slice(0, 10);
+const beganMs = startMs + dayMs - 1;
+
+describeDatabase("calls that outlive their day", (open) => {
+  let database: Database;
+  let place: FileStore;
+  beforeEach(async () => {
+    database = await open();
+    place = await openExportPlace({ to: temporaryDirectory() });
+    const one = { requests: 1, days: 1, keys: 1, models: 1, members: 1, providers: 1 };
+    await seedCalls(database, { ...one, workspaces: 1, end: new Date(startMs + dayMs) });
+  });
+
+  const written = (id: string) =>
+    database.query(
+      "insert into requests (workspace_id, id, cost_nano, created_at) values ($1, $2, 1, now())",
+      [seedId.workspace(1), id],
+    );
+  const reported = (callsSince: string) =>
+    reportGateway(database, {
+      id: "gw_long",
+      version: "1",
+      inFlight: 1,
+      eventLoopP99Ms: 0,
+      memoryBytes: 1,
+      callsSince,
+      masterKeys: { held: [], sealing: "" },
+    });
+  const byHand = () => exportByHand(readsOf(database), place, { kind: "requests", day });
+  const idsIn = async (file: string): Promise<string[]> =>
+    gunzipSync(await buffer((await place.open(file))!.stream))
+      .toString()
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+
+  it("T65: the setting waits for a call that a gateway says it still runs, and its row is in the day's file", async () => {
+    await reported(idTime(beganMs));
+    expect(await exportNext(database, place, "requests")).toBeUndefined();
+    await expect(byHand()).rejects.toThrow(`calls or tasks of ${day} are not over yet`);
+    const long = newId("req", beganMs);
+    await written(long);
+    await reported(idTime(Date.now()));
+    expect(await exportNext(database, place, "requests")).toMatchObject({ rows: 2 });
+    expect(await idsIn(`requests-${day}.jsonl.gz`)).toContain(long);
+    expect(await byHand()).toMatchObject({ rows: 2 });
+  });
+
+  it("a call of the next day does not hold the day up, nor does a gateway that has been silent for an hour", async () => {
+    await reported(idTime(startMs + dayMs));
+    expect(await byHand()).toMatchObject({ rows: 1 });
+    await reported(idTime(beganMs));
+    await database.query("update gateways set last_seen_at = now() - interval '61 minutes'");
+    expect(await exportNext(database, place, "requests")).toMatchObject({ rows: 1 });
+  });
+
+  it("a gateway of a release that tells nothing of its calls has none of more than three hours", async () => {
+    await reported(idTime(beganMs));
+    await database.query("update gateways set calls_since = null");
+    expect(await exportNext(database, place, "requests")).toMatchObject({ rows: 1 });
+  });
+});
