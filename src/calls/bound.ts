@@ -1,5 +1,14 @@
 /** What a text call may cost at most, which is reserved before it runs. docs/decisions.md. */
-import { upperBound, type TextModel, type TextOffer } from "../catalog/index.ts";
+import type { WireObject } from "../base/json.ts";
+import {
+  spellingOf,
+  upperBound,
+  type BoundFacts,
+  type TextModel,
+  type TextOffer,
+  type TextProtocol,
+} from "../catalog/index.ts";
+import { checkBound } from "../ledger/index.ts";
 import type { CallFacts, Route } from "../protocols/index.ts";
 
 /** An offer that the call may go to, of a model with its limits. */
@@ -9,25 +18,49 @@ interface Offered {
   route(): Pick<Route, "askedOutputTokens">;
 }
 
-/** What the call may cost at the dearest of its models, nano-USD. */
+/** The request in its own words. */
+interface Said {
+  readonly protocol: TextProtocol;
+  readonly body: WireObject;
+}
+
+/** What the call may cost at the dearest of its models, nano-USD. @throws GatewayError `invalid_value` for what no call may cost */
 export function boundOf(
   candidates: readonly Offered[],
   facts: CallFacts,
   inputTokens: number,
+  { protocol, body }: Said,
 ): bigint {
   // A conversion may have to ask for more than the caller did, to leave room for reasoning.
   const sent =
-    facts.maxOutputTokens === undefined ? undefined : candidates[0]!.route().askedOutputTokens;
+    facts.maxOutputTokens === undefined ? 0 : (candidates[0]!.route().askedOutputTokens ?? 0);
+  const outputTokens = (model: TextModel): number =>
+    Math.max(reservedOutput(model, facts.maxOutputTokens), Math.min(sent, model.maxOutputTokens));
+  const { answers, webSearches } = facts;
+  const most = (facts: Omit<BoundFacts, "inputTokens">, output = outputTokens): bigint =>
+    dearest(candidates, (model) => ({ ...facts, inputTokens, maxOutputTokens: output(model) }));
+  const bound = most({ answers, webSearches });
+  checkBound(bound, [
+    {
+      field: spellingOf("n", protocol, body),
+      leastNano: () => most({ answers: 1, webSearches }),
+    },
+    {
+      field: spellingOf("max_tokens", protocol, body),
+      leastNano: () => most({ answers, webSearches }, () => 1),
+    },
+  ]);
+  return bound;
+}
+
+function dearest(
+  candidates: readonly Offered[],
+  factsOf: (model: TextModel) => BoundFacts,
+): bigint {
   let bound = 0n;
   for (const model of new Set(candidates.map(({ limits }) => limits))) {
-    const reserved = reservedOutput(model, facts.maxOutputTokens);
     const offers = candidates.filter(({ limits }) => limits === model).map(({ offer }) => offer);
-    const most = upperBound(model, offers, {
-      inputTokens,
-      maxOutputTokens: Math.max(reserved, Math.min(sent ?? 0, model.maxOutputTokens)),
-      answers: facts.answers,
-      webSearches: facts.webSearches,
-    });
+    const most = upperBound(model, offers, factsOf(model));
     if (most > bound) bound = most;
   }
   return bound;

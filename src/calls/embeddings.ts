@@ -2,7 +2,9 @@
  * What an embedding call needs before it runs; the rest of its way is that of a text call. docs/decisions.md "Also served".
  */
 import { estimateInputTokens, priceUsage, type EmbeddingModel } from "../catalog/index.ts";
+import type { NanoUsd } from "../base/money.ts";
 import { noUsage } from "../base/usage.ts";
+import { checkBound } from "../ledger/index.ts";
 import { embeddingInput, embeddingRoute, validateEmbeddings } from "../protocols/index.ts";
 import { plan, resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
@@ -38,10 +40,13 @@ export function prepareEmbedding(
   record.plan = planned.explanation;
   const plans = withFallbacks(record, { call, catalog, parsed, planned, plan: planOf });
   const inputEstimate = estimateInputTokens(characters, 0) + tokens;
-  record.reservedNano = plans
-    .flatMap(({ offers }) => offers)
-    .map(({ price }) => priceUsage(price, { ...noUsage, inputTokens: inputEstimate }))
-    .reduce((left, right) => (left > right ? left : right));
+  const boundAt = (inputTokens: number): NanoUsd =>
+    plans
+      .flatMap(({ offers }) => offers)
+      .map(({ price }) => priceUsage(price, { ...noUsage, inputTokens }))
+      .reduce((left, right) => (left > right ? left : right));
+  record.reservedNano = boundAt(inputEstimate);
+  checkBound(record.reservedNano, [{ field: "input", leastNano: () => boundAt(1) }]);
   const candidatesOf = ({ model: { id: model }, offers }: Plan<EmbeddingModel>): Candidate[] =>
     offers.map((offer) => {
       const { upstreamModel } = offer;

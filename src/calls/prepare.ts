@@ -103,7 +103,10 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
     plans.flatMap((one) => candidatesOf(one, shared)),
     () => plans.flatMap((one) => candidatesOf({ ...one, offers: one.leftOut }, shared)),
   );
-  record.reservedNano = boundOf(candidates, facts, inputEstimate);
+  record.reservedNano = boundOf(candidates, facts, inputEstimate, {
+    protocol: call.protocol,
+    body,
+  });
   return { candidates, inputEstimate };
 }
 

@@ -22,11 +22,12 @@ export { layeredCatalog } from "./layers.ts";
 export { catalogAt, pricesInForce } from "./in-force.ts";
 export { isPattern, modelNames, type ModelNames } from "./names.ts";
 export { hasHourWrites, hourWriteRate, priceUsage, usageParts } from "./price.ts";
-export { estimateInputTokens, upperBound } from "./bound.ts";
+export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
 export {
   checkParameters,
   isSpelledIn,
   removeUnsupported,
+  spellingOf,
   supportedParameters,
 } from "./parameters.ts";
 export type { MediaDialectName } from "./media-dialects.ts";

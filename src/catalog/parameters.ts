@@ -202,6 +202,12 @@ function valueAt(body: WireObject, path: string): unknown {
   return value;
 }
 
+/** How a body spells a parameter; as its protocol does where it has none. */
+export const spellingOf = (name: string, protocol: TextProtocol, body: WireObject): string => {
+  const paths = pathsOf(name, protocol);
+  return paths.find((path) => (valueAt(body, path) ?? null) !== null) ?? paths[0] ?? name;
+};
+
 /** A model's parameters, or those that hold at one of its offers. */
 type Narrowed = Pick<TextModel, "id" | "parameters">;
 

@@ -12,4 +12,10 @@ export {
 } from "./holds.ts";
 export { createLedger, type Ledger } from "./ledger.ts";
 export { idleRetryMs, idleWaitMs } from "./refusal.ts";
-export { amountNanoMax, type ReserveInput, type Spent } from "./types.ts";
+export {
+  amountNanoMax,
+  checkBound,
+  type CostField,
+  type ReserveInput,
+  type Spent,
+} from "./types.ts";

@@ -8,6 +8,7 @@ import { inRequestOrder, noteSentences, type Note } from "../base/notes.ts";
 import type { Tags } from "../base/tags.ts";
 import { storableText } from "../base/text.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";
+import { checkBound, type CostField } from "../ledger/index.ts";
 import {
   mediaBound,
   priceMedia,
@@ -97,6 +98,11 @@ export function prepareMedia({
       },
     }),
   );
+  const boundNano = boundAt(plan, request);
+  checkBound(
+    boundNano,
+    leastOf(request, (less) => boundAt(plan, less)),
+  );
   return {
     model: found.id,
     kind: found.kind,
@@ -104,11 +110,26 @@ export function prepareMedia({
     request,
     notes,
     plan,
-    boundNano: plan.offers
-      .map((offer) => priceMedia(offer.price, usage))
-      .reduce((left, right) => (left > right ? left : right)),
+    boundNano,
   };
 }
+
+/** What a request costs at the dearest of the plan's offers. */
+function boundAt({ offers }: MediaPlan, request: MediaRequest): NanoUsd {
+  const usage = mediaBound(request);
+  return offers
+    .map((offer) => priceMedia(offer.price, usage))
+    .reduce((left, right) => (left > right ? left : right));
+}
+
+/** The field with less of which a request costs less. */
+const leastOf = (
+  request: MediaRequest,
+  bound: (less: MediaRequest) => NanoUsd,
+): readonly CostField[] =>
+  request.kind === "video"
+    ? [{ field: "duration", leastNano: () => bound({ ...request, durationSeconds: 1 }) }]
+    : [{ field: "n", leastNano: () => bound({ ...request, n: 1 }) }];
 
 /**
  * What a request costs at offers. One that has no price for it is left out; where that leaves nobody, or leaves out the provider that
