@@ -12,7 +12,7 @@ import type { ListedModel, VendorRow } from "./list/types.ts";
 import { mediaModelRows } from "./media-models.ts";
 import { mediaPrices } from "./media-price-schema.ts";
 import { priceOfRow } from "./price-rows.ts";
-import { textPriceSchema } from "./price-schema.ts";
+import { ownTextPriceSchema, type OwnTextPriceRow } from "./price-schema.ts";
 import { embeddingPriceSchema, type ConfigFile } from "./schema.ts";
 import type {
   Catalog,
@@ -34,16 +34,16 @@ export function ownPriceSchema(id: string, price: unknown): TSchema {
   if (family !== undefined) return mediaPrices[mediaFamilies[family].price];
   return isObject(price) && price["output"] === undefined && price["input"] !== undefined
     ? embeddingPriceSchema
-    : textPriceSchema;
+    : ownTextPriceSchema;
 }
 
-type TextRow = Static<typeof textPriceSchema>;
 type EmbeddingRow = Static<typeof embeddingPriceSchema>;
 
 /** A model of the list at a price of one's own; undefined for a price of another kind. */
 function withPrice(model: Model, price: WireObject): Model | undefined {
   if (model.kind === "text" && price["output"] !== undefined) {
-    const own = priceOfRow({ price: price as TextRow });
+    const { price_above, price_tiers, ...rates } = price as OwnTextPriceRow;
+    const own = priceOfRow({ price: rates, price_above, price_tiers });
     return { ...model, offers: model.offers.map((offer) => ({ ...offer, price: own })) };
   }
   if (model.kind !== "embedding" || price["output"] !== undefined) return undefined;
@@ -76,14 +76,27 @@ export function unpricedMedia(vendor: VendorRow, provider: Provider): [string, U
   });
 }
 
-/** A catalogue with prices of one's own; `unused` names those that fit no model of it. */
-export function withOwnPrices(
-  catalog: Catalog,
-  prices: OwnPrices,
-): { readonly catalog: Catalog; readonly unused: readonly string[] } {
+/** Whether the list charges long calls more, and the price in its place does not. */
+const losesTiers = (listed: Model | undefined, own: Model): boolean =>
+  listed?.kind === "text" &&
+  own.kind === "text" &&
+  listed.offers.some(({ price }) => price.above !== undefined) &&
+  own.offers.every(({ price }) => price.above === undefined);
+
+interface OwnPriced {
+  readonly catalog: Catalog;
+  /** Prices that fit no model of the catalogue. */
+  readonly unused: readonly string[];
+  /** Models whose list price has tiers for long calls, and whose price now has none. */
+  readonly flat: readonly string[];
+}
+
+/** A catalogue with prices of one's own. Each replaces the whole price of the list, tiers and later prices too. */
+export function withOwnPrices(catalog: Catalog, prices: OwnPrices): OwnPriced {
   const models = new Map(catalog.models);
   const unpriced = new Map(catalog.unpriced);
   const unused: string[] = [];
+  const flat: string[] = [];
   for (const [id, price] of Object.entries(prices)) {
     const known = models.get(id);
     const model = known ? withPrice(known, price) : unpriced.get(id)?.priced(price);
@@ -91,8 +104,9 @@ export function withOwnPrices(
       unused.push(id);
       continue;
     }
+    if (losesTiers(known, model)) flat.push(id);
     models.set(id, model);
     unpriced.delete(id);
   }
-  return { catalog: { ...catalog, models, unpriced }, unused };
+  return { catalog: { ...catalog, models, unpriced }, unused, flat };
 }

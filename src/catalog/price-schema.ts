@@ -26,9 +26,8 @@ const tier = {
   price: textPriceSchema,
 };
 
-/** One price with its tiers: `price_above` where there is one, `price_tiers` where there are several. */
-const fixedPrice = {
-  price: textPriceSchema,
+/** `price_above` where there is one tier, `price_tiers` where there are several. */
+const priceTiers = {
   price_above: Type.Optional(
     closed(tier, "the long-context tier; its price holds for the whole call"),
   ),
@@ -40,6 +39,12 @@ const fixedPrice = {
     }),
   ),
 };
+
+/** One price with its tiers. */
+const fixedPrice = { price: textPriceSchema, ...priceTiers };
+
+/** One of `prices`: the price itself, and its tiers beside what it says. */
+export const ownTextPriceSchema = closed({ ...textPriceSchema.properties, ...priceTiers });
 
 /** The keys of a text offer's price. */
 export const priceKeys = {
@@ -54,4 +59,5 @@ export const priceKeys = {
 
 const priced = Type.Object(priceKeys);
 export type PriceRow = Static<typeof priced>;
+export type OwnTextPriceRow = Static<typeof ownTextPriceSchema>;
 export type TextPriceRow = Static<typeof textPriceSchema>;

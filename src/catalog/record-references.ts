@@ -85,7 +85,8 @@ function checkMoment(owner: Row | undefined, key: string): Finding[] {
   return [{ path: [...owner.path, key], message: `there is no ${text}`, fix: "" }];
 }
 
-function checkTiers(owner: Row): Finding[] {
+/** The tiers of what has a price. */
+export function checkTiers(owner: Row): Finding[] {
   const tiers = rowsAt(owner.row, "price_tiers", owner.path);
   const findings: Finding[] = [];
   if (tiers.length > 0 && owner.row["price_above"] !== undefined) {

@@ -9,7 +9,7 @@ import { suggest } from "../base/suggest.ts";
 import { hasUserinfo } from "../base/userinfo.ts";
 import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
-import { checkRecords, checkTextPrices } from "./record-references.ts";
+import { checkRecords, checkTextPrices, checkTiers } from "./record-references.ts";
 import { rowsAt, type Row } from "./rows.ts";
 import { dialects } from "./dialects.ts";
 import { checkTls, type TlsFiles } from "./tls-files.ts";
@@ -202,7 +202,11 @@ function checkPrices(file: WireObject, models: readonly Row[]): Finding[] {
   const prices = isObject(file["prices"]) ? file["prices"] : {};
   return Object.entries(prices).flatMap(([id, price]): Finding[] => {
     const path = ["prices", id];
-    if (!models.some(({ row }) => row["id"] === id)) return checkSecondPrice(price, path);
+    if (!models.some(({ row }) => row["id"] === id))
+      return [
+        ...checkSecondPrice(price, path),
+        ...(isObject(price) ? checkTiers({ path, row: price }) : []),
+      ];
     const fix = "its offers have its price";
     return [{ path, atKey: true, message: "is a model of this file", fix }];
   });

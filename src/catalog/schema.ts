@@ -14,7 +14,7 @@ import {
   type MediaFamilyName,
 } from "./families.ts";
 import { mediaPrices } from "./media-price-schema.ts";
-import { priceKeys, textPriceSchema } from "./price-schema.ts";
+import { ownTextPriceSchema, priceKeys } from "./price-schema.ts";
 import { offerRecord, recordKeys } from "./record-schema.ts";
 import { closed, count, perMillion, seconds, text, usd } from "./schema-kit.ts";
 import { settings } from "./settings-schema.ts";
@@ -244,10 +244,10 @@ const fileSchema = Type.Object(
     prices: Type.Optional(
       Type.Record(
         Type.String(),
-        Type.Union([textPriceSchema, embeddingPriceSchema, ...Object.values(mediaPrices)]),
+        Type.Union([ownTextPriceSchema, embeddingPriceSchema, ...Object.values(mediaPrices)]),
         {
           description:
-            "what models of vendors by their variable cost, by the model's id; each as `price` of an offer of its kind",
+            "what models of vendors by their variable cost, by the model's id; each as `price` of an offer of its kind, in place of all that the list says of it",
         },
       ),
     ),

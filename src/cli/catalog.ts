@@ -92,8 +92,9 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
       ? leftToEnvironment(vendors, variables, config.variables)
       : vendors;
     if (config?.prices === undefined) return left;
-    const { catalog, unused } = withOwnPrices(left, config.prices);
+    const { catalog, unused, flat } = withOwnPrices(left, config.prices);
     if (unused.length > 0) log.warn({ models: unused }, pricesUnused);
+    if (flat.length > 0) log.warn({ models: flat }, tiersLost);
     return catalog;
   };
   const parts = (): Parts => ({
@@ -131,6 +132,10 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
 
 const pricesUnused =
   "prices of the configuration file fit no model of a vendor whose variable is set; `tollgate models` lists those";
+
+const tiersLost =
+  "prices of the configuration file replace list prices that are higher for long calls, and have no tier: their vendors charge more; " +
+  "add price_above to each";
 
 const nothing: Catalog = { providers: new Map(), models: new Map() };
 /** Where a catalogue comes from, each the same object until it changes. */

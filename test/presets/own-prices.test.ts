@@ -1,7 +1,15 @@
 /** `prices` of the configuration file: models that no list prices, and other prices than the list's. docs/models.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
-import { checkConfig, environmentCatalog, withOwnPrices } from "../../src/catalog/index.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import {
+  checkConfig,
+  environmentCatalog,
+  priceUsage,
+  withOwnPrices,
+  type TextModel,
+} from "../../src/catalog/index.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { mediaModelRows } from "../../src/catalog/media-models.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
@@ -11,16 +19,20 @@ prices:
   openai/gpt-image-2: { input: "5", image_input: "8", output: "10", image_output: "30" }
   openai/gpt-4o-mini: { input: "1000", output: "2000" }
   openai/text-embedding-3-small: { input: "500" }
+  openai/gpt-5.4: { input: "2", output: "12" }
+  openai/gpt-none: { input: "2", output: "12" }
 `;
 
 describe("a gateway with prices of its own", () => {
   let upstream: Sandbox;
   let gateway: GatewayUnderTest;
+  const warned: object[] = [];
   beforeAll(async () => {
     upstream = await startSandbox({ host: "127.0.0.1", port: 0 });
     gateway = await startTestGateway({
       sandbox: "off",
       config: prices,
+      log: { ...silentLog, warn: (fields) => void warned.push(fields) },
       environment: {
         OPENAI_API_KEY: "sandbox",
         OPENAI_BASE_URL: `${upstream.url}/openai/v1`,
@@ -45,6 +57,11 @@ describe("a gateway with prices of its own", () => {
     }, "a charge");
     return { answer: (await response.json()) as { usage: Record<string, unknown> }, cost };
   };
+
+  it("T64: the log says which prices fit no model, and which leave no tier for long calls", () => {
+    expect(warned).toContainEqual({ models: ["openai/gpt-none"] });
+    expect(warned).toContainEqual({ models: ["openai/gpt-5.4"] });
+  });
 
   it("a model without a price is known and not called, and the answer names the setting", async () => {
     const task = { model: "alibaba/wan2.7-t2v", prompt: "A lighthouse" };
@@ -115,6 +132,14 @@ describe("mistakes in prices", () => {
       /^2 .*output_second no resolution has a price/,
     ],
     ["  openai/gpt-4o: free", /^2 /],
+    [
+      '  openai/gpt-4o: { input: "5", output: "5", price_above: { input_tokens: 9 } }',
+      /^2 .*price_above\.price missing/,
+    ],
+    [
+      '  openai/gpt-4o: { input: "5", output: "5", price_tiers: [{ input_tokens: 9, price: &p { input: "6", output: "6" } }, { input_tokens: 9, price: *p }] }',
+      /^2 .*price_tiers\[1\]\.input_tokens 9 does not come after 9/,
+    ],
   ])("%s: refused by line", (line, said) => {
     const [first] = mistakesOf(`prices:\n${line}\n`);
     expect(first).toMatch(said);
@@ -140,6 +165,32 @@ describe("mistakes in prices", () => {
     const priced = withOwnPrices(catalog, given);
     expect(priced.unused).toEqual(Object.keys(given));
     expect(priced.catalog.models).toEqual(catalog.models);
+  });
+});
+
+describe("long calls", () => {
+  const id = "openai/gpt-5.4";
+  const listed = environmentCatalog({ OPENAI_API_KEY: "k" });
+  const rates = { input: "2", output: "12" };
+  const costOf = (own: object, inputTokens: number): bigint => {
+    const model = withOwnPrices(listed, { [id]: own } as never).catalog.models.get(id);
+    return priceUsage((model as TextModel).offers[0]!.price, { ...noUsage, inputTokens });
+  };
+
+  it("T64: a price of one's own replaces the list's tiers too, and is named where that leaves none", () => {
+    expect(costOf(rates, 300_000)).toBe(300_000n * 2_000n);
+    expect(withOwnPrices(listed, { [id]: rates, "openai/gpt-4o": rates })).toMatchObject({
+      flat: [id],
+      unused: [],
+    });
+  });
+
+  it("T64: its own tiers hold for the whole of a call that passes them", () => {
+    const price_above = { input_tokens: 272_000, price: { input: "4", output: "18" } };
+    const own = { ...rates, price_above };
+    expect(costOf(own, 272_000)).toBe(272_000n * 2_000n);
+    expect(costOf(own, 272_001)).toBe(272_001n * 4_000n);
+    expect(withOwnPrices(listed, { [id]: own } as never).flat).toEqual([]);
   });
 });
 
