@@ -52,7 +52,8 @@ export const providerSchema = closed({
   ),
   on_disconnect: Type.Optional(
     Type.Enum(["abort", "drain"], {
-      description: "what happens upstream when a caller leaves; drain where the vendor bills on",
+      description:
+        "what happens upstream when a caller leaves; drain where the vendor bills on, or reasons hidden and tells its usage at the end",
     }),
   ),
   ...accessFields,
@@ -247,7 +248,7 @@ const fileSchema = Type.Object(
         Type.Union([ownTextPriceSchema, embeddingPriceSchema, ...Object.values(mediaPrices)]),
         {
           description:
-            "what models of vendors by their variable cost, by the model's id; each as `price` of an offer of its kind, in place of all that the list says of it",
+            "what models of vendors by their variable cost, by the model's id: each as `price` of an offer of its kind, in place of all that the list says",
         },
       ),
     ),
