@@ -22,6 +22,10 @@ export interface Usage {
   readonly imageOutputTokens?: number;
   /** Web searches that ran at the vendor; absent where there were none, or none are told. */
   readonly webSearches?: number;
+  /** Tokens of pictures that the vendor's own tool made: text and pictures in, and all that came out. Absent where there were none. */
+  readonly imageToolTextTokens?: number;
+  readonly imageToolImageTokens?: number;
+  readonly imageToolOutputTokens?: number;
 }
 
 /** No tokens at all. */

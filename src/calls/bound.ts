@@ -36,18 +36,18 @@ export function boundOf(
     facts.maxOutputTokens === undefined ? 0 : (candidates[0]!.route().askedOutputTokens ?? 0);
   const outputTokens = (model: TextModel): number =>
     Math.max(reservedOutput(model, facts.maxOutputTokens), Math.min(sent, model.maxOutputTokens));
-  const { answers, webSearches } = facts;
+  const { answers, webSearches, imageTool } = facts;
   const most = (facts: Omit<BoundFacts, "inputTokens">, output = outputTokens): bigint =>
     dearest(candidates, (model) => ({ ...facts, inputTokens, maxOutputTokens: output(model) }));
-  const bound = most({ answers, webSearches });
+  const bound = most({ answers, webSearches, imageTool });
   checkBound(bound, [
     {
       field: spellingOf("n", protocol, body),
-      leastNano: () => most({ answers: 1, webSearches }),
+      leastNano: () => most({ answers: 1, webSearches, imageTool }),
     },
     {
       field: spellingOf("max_tokens", protocol, body),
-      leastNano: () => most({ answers, webSearches }, () => 1),
+      leastNano: () => most({ answers, webSearches, imageTool }, () => 1),
     },
   ]);
   return bound;

@@ -50,6 +50,7 @@ export function textPricing(price: FixedPrice, protocol: OfferProtocol): Pricing
       : [perMillion("reasoning_tokens", rates.reasoning, when)]),
     ...requestRow(rates, when),
     ...searchRows(rates, when),
+    ...imageToolRows(rates, when),
   ];
   const tiers = (price.above ?? []).flatMap(({ inputTokens, rates }) =>
     rows(rates, { input_tokens_above: String(inputTokens) }),
@@ -81,6 +82,16 @@ const searchRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] =
     ? []
     : [row("web_search_answers", "request", rates.webSearchAnswer, when)]),
 ];
+
+/** Pictures that a tool of the vendor makes. */
+const imageToolRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] =>
+  (
+    [
+      ["image_tool_input_tokens", rates.imageToolInput],
+      ["image_tool_input_image_tokens", rates.imageToolImageInput],
+      ["image_tool_output_tokens", rates.imageToolOutput],
+    ] as const
+  ).flatMap(([name, rate]) => (rate === undefined ? [] : [perMillion(name, rate, when)]));
 
 export function mediaPricing(price: MediaPrice): PricingRow[] {
   switch (price.basis) {

@@ -4,7 +4,7 @@
 import { assert } from "../base/assert.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { sumOfParts, tokensPart } from "../base/price-parts.ts";
-import { hasHourWrites, hourWriteRate, priceSearches } from "./price.ts";
+import { hasHourWrites, hourWriteRate, priceImageTool, priceSearches } from "./price.ts";
 import type { TextModel, TextOffer, TextRates } from "./types.ts";
 
 /** What the bound needs to know of a request. */
@@ -17,6 +17,8 @@ export interface BoundFacts {
   readonly answers: number;
   /** The most web searches at the vendor; absent: none. */
   readonly webSearches?: number;
+  /** Whether a tool of the vendor may make pictures; absent: none does. */
+  readonly imageTool?: boolean | undefined;
 }
 
 const larger = (left: NanoUsd, right: NanoUsd): NanoUsd => (left > right ? left : right);
@@ -25,6 +27,17 @@ function inputRate(rates: TextRates, { protocol }: TextOffer): NanoUsd {
   const rate = larger(larger(rates.input, rates.cacheRead ?? 0n), rates.cacheWrite ?? 0n);
   return hasHourWrites(rates, protocol) ? larger(rate, hourWriteRate(rates)) : rate;
 }
+
+/** Tokens of the largest picture of high quality, some more. What was made is charged, even where it is more. */
+const pictureTokens = 10_000;
+
+/** One picture by the vendor's tool, which may read all of the input. */
+const onePicture = (rates: TextRates, inputTokens: number): NanoUsd =>
+  priceImageTool(rates, {
+    imageToolTextTokens: inputTokens,
+    imageToolImageTokens: inputTokens,
+    imageToolOutputTokens: pictureTokens,
+  });
 
 /**
  * The upper bound of a call, in nano-USD: the dearest offer that may serve it, at the dearest tier that applies,
@@ -44,7 +57,10 @@ export function upperBound(
       tokensPart("input_tokens", facts.inputTokens, inputRate(rates, offer)),
       tokensPart("output_tokens", outputTokens, larger(rates.output, rates.reasoning ?? 0n)),
     ]);
-    return tokens + (rates.request ?? 0n) + priceSearches(rates, facts.webSearches ?? 0);
+    const tools =
+      priceSearches(rates, facts.webSearches ?? 0) +
+      (facts.imageTool === true ? onePicture(rates, facts.inputTokens) : 0n);
+    return tokens + (rates.request ?? 0n) + tools;
   };
   let bound = 0n;
   for (const offer of offers) {

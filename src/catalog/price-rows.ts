@@ -19,13 +19,23 @@ function ratesOf(row: TextPriceRow): TextRates {
     request: usdOrNone(row.request),
     webSearch: usdOrNone(row.web_search),
     webSearchAnswer: usdOrNone(row.web_search_answer),
+    imageToolInput: usdOrNone(row.image_tool_input),
+    imageToolImageInput: usdOrNone(row.image_tool_image_input),
+    imageToolOutput: usdOrNone(row.image_tool_output),
   };
 }
 
 type FixedRow = Pick<PriceRow, "price" | "price_above" | "price_tiers">;
 
 /** What does not hang on how long a call is: a tier that leaves it out has it as the price has. */
-const anyLength = ["request", "web_search", "web_search_answer"] as const;
+const anyLength = [
+  "request",
+  "web_search",
+  "web_search_answer",
+  "image_tool_input",
+  "image_tool_image_input",
+  "image_tool_output",
+] as const;
 const ofAnyLength = (row: TextPriceRow): Partial<TextPriceRow> =>
   Object.fromEntries(
     anyLength.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]])),
@@ -65,6 +75,9 @@ const ratesRow = (rates: TextRates) => ({
   request: usd(rates.request),
   web_search: usd(rates.webSearch),
   web_search_answer: usd(rates.webSearchAnswer),
+  image_tool_input: usd(rates.imageToolInput),
+  image_tool_image_input: usd(rates.imageToolImageInput),
+  image_tool_output: usd(rates.imageToolOutput),
 });
 
 function fixedPriceRow(price: FixedPrice) {

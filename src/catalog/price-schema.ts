@@ -17,6 +17,11 @@ export const textPriceSchema = closed(
     web_search_answer: Type.Optional(
       usd("USD per answer for which the vendor searched the web, however often"),
     ),
+    image_tool_input: Type.Optional(perMillion("text tokens into the vendor's own image tool")),
+    image_tool_image_input: Type.Optional(
+      perMillion("image tokens into the vendor's own image tool"),
+    ),
+    image_tool_output: Type.Optional(perMillion("tokens out of the vendor's own image tool")),
   },
   "the price of a call; what a call comes to is rounded up, once, to a whole nano-dollar (0.000000001 USD)",
 );

@@ -38,6 +38,26 @@ function searchParts({ webSearch, webSearchAnswer }: TextRates, searches: number
   ];
 }
 
+type ImageToolUsage = Pick<
+  Usage,
+  "imageToolTextTokens" | "imageToolImageTokens" | "imageToolOutputTokens"
+>;
+
+function imageToolParts(rates: TextRates, usage: ImageToolUsage): PricePart[] {
+  const parts = [
+    ["image_tool_input_tokens", usage.imageToolTextTokens, rates.imageToolInput],
+    ["image_tool_input_image_tokens", usage.imageToolImageTokens, rates.imageToolImageInput],
+    ["image_tool_output_tokens", usage.imageToolOutputTokens, rates.imageToolOutput],
+  ] as const;
+  return parts.flatMap(([name, count = 0, rate]) =>
+    count === 0 || rate === undefined ? [] : [tokensPart(name, count, rate)],
+  );
+}
+
+/** What pictures of a vendor's tool cost, in nano-USD. */
+export const priceImageTool = (rates: TextRates, usage: ImageToolUsage): NanoUsd =>
+  sumOfParts(imageToolParts(rates, usage));
+
 /** What so many searches cost, in nano-USD. */
 export const priceSearches = (rates: TextRates, searches: number): NanoUsd =>
   sumOfParts(searchParts(rates, searches));
@@ -72,6 +92,6 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
   if (reasoning > 0)
     parts.push(tokensPart("reasoning_tokens", reasoning, rates.reasoning ?? rates.output));
   if (rates.request !== undefined) parts.push(requestPart("requests", rates.request));
-  parts.push(...searchParts(rates, usage.webSearches ?? 0));
+  parts.push(...searchParts(rates, usage.webSearches ?? 0), ...imageToolParts(rates, usage));
   return parts;
 }

@@ -95,6 +95,10 @@ export interface TextRates {
   readonly webSearch?: NanoUsd | undefined;
   /** Nano-USD per answer for which the vendor searched the web, however often. Absent: none. */
   readonly webSearchAnswer?: NanoUsd | undefined;
+  /** Of pictures that the vendor's own tool makes: text in, pictures in, and what comes out. Absent: none. */
+  readonly imageToolInput?: NanoUsd | undefined;
+  readonly imageToolImageInput?: NanoUsd | undefined;
+  readonly imageToolOutput?: NanoUsd | undefined;
 }
 
 /** Rates that hold for the whole of a call with more input than `inputTokens` (T64). */

@@ -136,6 +136,8 @@ export interface CallFacts {
   readonly inputMedia: number;
   /** The most web searches at the vendor that the caller asks for, or a guess where that has no bound. */
   readonly webSearches: number;
+  /** Whether the model may make pictures by a tool of its vendor; absent where the protocol has none. */
+  readonly imageTool?: boolean;
 }
 
 /** The direct route of a protocol: no conversion, the caller's body goes on as it is but for what must change. */

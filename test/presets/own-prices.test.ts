@@ -173,7 +173,7 @@ describe("long calls", () => {
   const listed = environmentCatalog({ OPENAI_API_KEY: "k" });
   const rates = { input: "2", output: "12" };
   const costOf = (own: object, inputTokens: number): bigint => {
-    const model = withOwnPrices(listed, { [id]: own } as never).catalog.models.get(id);
+    const model = withOwnPrices(listed, { [id]: { ...own } }).catalog.models.get(id);
     return priceUsage((model as TextModel).offers[0]!.price, { ...noUsage, inputTokens });
   };
 
@@ -190,7 +190,7 @@ describe("long calls", () => {
     const own = { ...rates, price_above };
     expect(costOf(own, 272_000)).toBe(272_000n * 2_000n);
     expect(costOf(own, 272_001)).toBe(272_001n * 4_000n);
-    expect(withOwnPrices(listed, { [id]: own } as never).flat).toEqual([]);
+    expect(withOwnPrices(listed, { [id]: own }).flat).toEqual([]);
   });
 });
 

@@ -164,6 +164,9 @@ const otherCounts = [
   "resolution",
   "tokens",
   "web_searches",
+  "image_tool_text_tokens",
+  "image_tool_image_tokens",
+  "image_tool_output_tokens",
 ] as const;
 
 const list = route({

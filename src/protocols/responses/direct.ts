@@ -8,6 +8,7 @@ import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
+import { withImageTool } from "../image-tool.ts";
 import { searchesIn, withSearches } from "../web-searches.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
@@ -86,7 +87,11 @@ export const responsesDirect: DirectRoute = {
   request: directRequest,
   failure,
   isUnderWay,
-  usage: (answer) => withSearches(readUsage(answer["usage"]), searchesIn(answer["output"])),
+  usage: (answer) =>
+    withImageTool(
+      withSearches(readUsage(answer["usage"]), searchesIn(answer["output"])),
+      answer["tool_usage"],
+    ),
   text: answerText,
   answer: directAnswer,
   withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),

@@ -2,6 +2,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
+import { asksForImageTool } from "../image-tool.ts";
 import { list, nonEmpty } from "../read.ts";
 import { isSearchTool, searchesAsked } from "../web-searches.ts";
 
@@ -24,6 +25,7 @@ export function readFacts(body: WireObject): CallFacts {
     inputCharacters: size.characters,
     inputMedia: size.media,
     webSearches: searchesAsked(isSearchTool, body["tools"], body["max_tool_calls"]),
+    imageTool: asksForImageTool(body["tools"]),
   };
 }
 

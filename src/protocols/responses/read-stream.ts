@@ -10,6 +10,7 @@ import type { WireError } from "../codec.ts";
 import { nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ToldUsage } from "../told-usage.ts";
+import { withImageTool } from "../image-tool.ts";
 import { isSearch, searchesIn, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
@@ -52,14 +53,14 @@ export class ResponsesReader {
   #isOver = false;
   /** Searches that were seen so far. */
   #searches = 0;
+  /** What the last response object told of the vendor's tools. */
+  #toolUsage: unknown;
 
   /** So far, and of an answer that is over what was told of all of it. */
   get usage(): Usage | undefined {
     const isBare = !this.#isOver && this.#searches > 0;
-    return withSearches(
-      this.#told.read(this.#isOver) ?? (isBare ? noUsage : undefined),
-      this.#searches,
-    );
+    const told = this.#told.read(this.#isOver) ?? (isBare ? noUsage : undefined);
+    return withImageTool(withSearches(told, this.#searches), this.#toolUsage);
   }
 
   read(event: SseEvent): ResponseEvent | StepEvent | AnyEvent {
@@ -85,6 +86,7 @@ export class ResponsesReader {
   #takeResponse(name: string, frame: WireObject, response: JsonObject): ResponseEvent {
     this.#isOver = terminalNames.has(name);
     this.#searches = Math.max(this.#searches, searchesIn(response["output"]));
+    this.#toolUsage = response["tool_usage"];
     const usage = readUsage(response["usage"]);
     if (usage) this.#told.take(usage, this.#isOver);
     const isBroken = name === "response.failed" || name === "response.cancelled";

@@ -1,0 +1,110 @@
+/**
+ * Pictures that a model makes by its vendor's own tool: the tokens of another model, which the response tells beside its usage. They are
+ * charged at rates of their own, whole and streamed, and set aside. docs/models.md "Pictures by a tool".
+ */
+import { expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
+import { json, sse } from "../support/recorder.ts";
+import { describeGateways, errorOf, idOf } from "./support.ts";
+
+const tokens = 'input: "1", output: "2"';
+const rates = `image_tool_input: "5", image_tool_image_input: "8", image_tool_output: "30"`;
+const model = (id: string, price: string) => `
+  - { id: acme/${id}, kind: text, context_length: 100000, max_output_tokens: 1000, offers: [
+      { provider: openai, protocol: responses, upstream_model: r, price: { ${tokens}${price} } }] }`;
+const config = (url: string) => `
+providers:
+  - { id: openai, dialect: openai-compatible, base_url: ${url}/v1, api_key: none }
+models:${model("draws", `, ${rates}`)}${model("plain", "")}
+`;
+
+const imageGen = {
+  input_tokens: 1_000,
+  input_tokens_details: { text_tokens: 400, image_tokens: 600 },
+  output_tokens: 4_160,
+  output_tokens_details: { text_tokens: 0, image_tokens: 4_160 },
+  total_tokens: 5_160,
+};
+const responseWith = (image_gen: object) => ({
+  id: "resp_1",
+  object: "response",
+  created_at: 1,
+  status: "completed",
+  model: "r",
+  output: [{ type: "image_generation_call", id: "ig_1", status: "completed", result: "aGk=" }],
+  usage: { input_tokens: 100, output_tokens: 10, total_tokens: 110 },
+  tool_usage: { image_gen, web_search: { num_requests: 0 } },
+});
+const named = (type: string, fields: object) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+const streamOf = (response: object) =>
+  named("response.created", {
+    sequence_number: 0,
+    response: { ...response, status: "in_progress", output: [], usage: null, tool_usage: null },
+  }) + named("response.completed", { sequence_number: 1, response });
+
+const body = { input: "Draw a boat", tools: [{ type: "image_generation" }] };
+const tokensNano = 100n * 1_000n + 10n * 2_000n;
+const imagesNano = 400n * 5_000n + 600n * 8_000n + 4_160n * 30_000n;
+
+describeGateways("pictures by a vendor's tool", { config }, (bench) => {
+  const ask = async (name: string, response: object, stream: boolean) => {
+    bench().up.answer(stream ? sse(streamOf(response)) : json(response));
+    const answered = await bench().post("/v1/responses", {
+      ...body,
+      model: `acme/${name}`,
+      stream,
+    });
+    const text = await answered.text();
+    expect({ status: answered.status, text }).toMatchObject({ status: 200 });
+    const id = idOf(answered);
+    return { entry: await bench().entry(id), row: await bench().logRow(id) };
+  };
+
+  it.each([false, true])(
+    "BILL-01 T55: their tokens are charged at their own rates (stream: %s)",
+    async (stream) => {
+      const { entry, row } = await ask("draws", responseWith(imageGen), stream);
+      expect(entry).toMatchObject({ kind: "charge", amount_nano: tokensNano + imagesNano });
+      expect(row).toMatchObject({
+        cost_nano: tokensNano + imagesNano,
+        usage: {
+          inputTokens: 100,
+          outputTokens: 10,
+          imageToolTextTokens: 400,
+          imageToolImageTokens: 600,
+          imageToolOutputTokens: 4_160,
+        },
+      });
+      await bench().expectClean();
+    },
+  );
+
+  it("BILL-01: a price without these rates charges the answer's own tokens, and the log has the counts", async () => {
+    const { entry, row } = await ask("plain", responseWith(imageGen), false);
+    expect(entry).toMatchObject({ amount_nano: tokensNano });
+    expect(row.usage).toMatchObject({ imageToolOutputTokens: 4_160 });
+  });
+
+  it("T51: an answer without a picture has no such counts; more pictures in than tokens in are cut to them", async () => {
+    const none = { ...imageGen, input_tokens: 0, output_tokens: 0 };
+    const { entry, row } = await ask("draws", responseWith(none), true);
+    expect(entry).toMatchObject({ amount_nano: tokensNano });
+    expect(row.usage).not.toHaveProperty("imageToolOutputTokens");
+    const odd = {
+      input_tokens: 10,
+      input_tokens_details: { image_tokens: 500 },
+      output_tokens: "many",
+    };
+    const cut = await ask("draws", responseWith(odd), false);
+    expect(cut.entry).toMatchObject({ amount_nano: tokensNano + 10n * 8_000n });
+  });
+
+  it("CAP-03: a picture is set aside with a call that may make one", async () => {
+    const spent = parseUsd((await bench().keySpend()).total);
+    await bench().setCaps("key", { totalNano: spent + 10_000n * 30_000n, hard: true });
+    const refused = await bench().post("/v1/responses", { ...body, model: "acme/draws" });
+    expect((await errorOf(refused)).code).toBe("key_total_spend_cap_reached");
+    await bench().setCaps("key", null);
+  });
+});
