@@ -5,7 +5,7 @@ import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { openCall, OpenCalls } from "./open-calls.ts";
-import { addKey, addWorkspace, reserveOne, setCap } from "./support.ts";
+import { addKey, addWorkspace, reserveOne, setCap, tamper } from "./support.ts";
 import { createLedger } from "../support/ledger.ts";
 
 const text = (id: string, amountNano: bigint) => ({
@@ -110,6 +110,26 @@ describeDatabase("a credit line", (open) => {
       hard: true,
     });
     expect(await reserveOne(database, task("u", 4n * 10n ** 15n))).toMatch(/^workspace daily /);
+    await ledger.close();
+  });
+
+  it("without limit, it ends where the ledger's integers do: the call is refused before any work, and nothing is an error of ours", async () => {
+    const database = await open();
+    const ledger = await setUp(database);
+    await setLine(database, null);
+    const charged = 9n * 10n ** 18n - 100n;
+    await tamper(database, "update ledger_accounts set charged_nano = $1", [charged]);
+    const calls = new OpenCalls(ledger);
+    await expect(openCall(ledger, text("a", 101n))).rejects.toMatchObject({
+      code: "insufficient_balance",
+      status: 402,
+    });
+    expect(await reserveOne(database, task("t", 101n))).toBe("insufficient_balance");
+    expect(await calls.begin(text("b", 60n))).toBe("reserved");
+    // What it costs above its bound is charged, as anywhere.
+    await calls.end("b", 10n ** 15n);
+    expect(await ledger.balance("w")).toMatchObject({ chargedNano: charged + 10n ** 15n });
+    expect(await calls.begin(text("c", 1n))).toBe("insufficient_balance");
     await ledger.close();
   });
 });
