@@ -15,7 +15,7 @@ export interface Usage {
   readonly outputTokens: number;
   /** Of the output: reasoning. 0 where the vendor reports none. */
   readonly reasoningTokens: number;
-  /** Of the input and of the output: what is sound or pictures, where the vendor tells it apart. They have no price of their own. */
+  /** Of the input and of the output: what is sound or pictures, where the vendor tells it apart. */
   readonly audioInputTokens?: number;
   readonly imageInputTokens?: number;
   readonly audioOutputTokens?: number;

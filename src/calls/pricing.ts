@@ -48,9 +48,18 @@ export function textPricing(price: FixedPrice, protocol: OfferProtocol): Pricing
     ...(rates.reasoning === undefined || rates.reasoning === rates.output
       ? []
       : [perMillion("reasoning_tokens", rates.reasoning, when)]),
+    ...tokenRows(when, {
+      audio_input_tokens: rates.audioInput,
+      audio_output_tokens: rates.audioOutput,
+      image_output_tokens: rates.imageOutput,
+    }),
     ...requestRow(rates, when),
     ...searchRows(rates, when),
-    ...imageToolRows(rates, when),
+    ...tokenRows(when, {
+      image_tool_input_tokens: rates.imageToolInput,
+      image_tool_input_image_tokens: rates.imageToolImageInput,
+      image_tool_output_tokens: rates.imageToolOutput,
+    }),
   ];
   const tiers = (price.above ?? []).flatMap(({ inputTokens, rates }) =>
     rows(rates, { input_tokens_above: String(inputTokens) }),
@@ -83,15 +92,14 @@ const searchRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] =
     : [row("web_search_answers", "request", rates.webSearchAnswer, when)]),
 ];
 
-/** Pictures that a tool of the vendor makes. */
-const imageToolRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] =>
-  (
-    [
-      ["image_tool_input_tokens", rates.imageToolInput],
-      ["image_tool_input_image_tokens", rates.imageToolImageInput],
-      ["image_tool_output_tokens", rates.imageToolOutput],
-    ] as const
-  ).flatMap(([name, rate]) => (rate === undefined ? [] : [perMillion(name, rate, when)]));
+/** Those rates of tokens that there are, by what they are for. */
+const tokenRows = (
+  when: PricingRow["when"],
+  rates: Readonly<Record<string, NanoUsd | undefined>>,
+): PricingRow[] =>
+  Object.entries(rates).flatMap(([billable, rate]) =>
+    rate === undefined ? [] : [perMillion(billable, rate, when)],
+  );
 
 export function mediaPricing(price: MediaPrice): PricingRow[] {
   switch (price.basis) {

@@ -17,16 +17,28 @@ export interface BoundFacts {
   readonly answers: number;
   /** The most web searches at the vendor; absent: none. */
   readonly webSearches?: number;
+  /** Whether the input has neither sound nor pictures; absent: it may have some. */
+  readonly isText?: boolean | undefined;
   /** Whether a tool of the vendor may make pictures; absent: none does. */
   readonly imageTool?: boolean | undefined;
 }
 
 const larger = (left: NanoUsd, right: NanoUsd): NanoUsd => (left > right ? left : right);
+const largest = (...rates: readonly (NanoUsd | undefined)[]): NanoUsd =>
+  rates.reduce<NanoUsd>((most, rate = 0n) => larger(most, rate), 0n);
 
-function inputRate(rates: TextRates, { protocol }: TextOffer): NanoUsd {
-  const rate = larger(larger(rates.input, rates.cacheRead ?? 0n), rates.cacheWrite ?? 0n);
-  return hasHourWrites(rates, protocol) ? larger(rate, hourWriteRate(rates)) : rate;
+function inputRate(rates: TextRates, { protocol }: TextOffer, { isText }: BoundFacts): NanoUsd {
+  return largest(
+    rates.input,
+    rates.cacheRead,
+    rates.cacheWrite,
+    isText === true ? undefined : rates.audioInput,
+    hasHourWrites(rates, protocol) ? hourWriteRate(rates) : undefined,
+  );
 }
+
+const outputRate = (rates: TextRates): NanoUsd =>
+  largest(rates.output, rates.reasoning, rates.audioOutput, rates.imageOutput);
 
 /** Tokens of the largest picture of high quality, some more. What was made is charged, even where it is more. */
 const pictureTokens = 10_000;
@@ -54,8 +66,8 @@ export function upperBound(
   const outputTokens = BigInt(perAnswer) * BigInt(facts.answers);
   const boundAt = (rates: TextRates, offer: TextOffer): NanoUsd => {
     const tokens = sumOfParts([
-      tokensPart("input_tokens", facts.inputTokens, inputRate(rates, offer)),
-      tokensPart("output_tokens", outputTokens, larger(rates.output, rates.reasoning ?? 0n)),
+      tokensPart("input_tokens", facts.inputTokens, inputRate(rates, offer, facts)),
+      tokensPart("output_tokens", outputTokens, outputRate(rates)),
     ]);
     const tools =
       priceSearches(rates, facts.webSearches ?? 0) +

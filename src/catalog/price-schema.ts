@@ -12,6 +12,9 @@ export const textPriceSchema = closed(
     ),
     output: perMillion("output tokens"),
     reasoning: Type.Optional(perMillion("reasoning tokens; as output if absent")),
+    audio_input: Type.Optional(perMillion("input tokens of sound; as input if absent")),
+    audio_output: Type.Optional(perMillion("output tokens of sound; as output if absent")),
+    image_output: Type.Optional(perMillion("output tokens of pictures; as output if absent")),
     request: Type.Optional(usd("USD per call")),
     web_search: Type.Optional(usd("USD per web search that ran at the vendor")),
     web_search_answer: Type.Optional(

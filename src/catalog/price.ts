@@ -66,6 +66,20 @@ export const priceSearches = (rates: TextRates, searches: number): NanoUsd =>
 export const priceUsage = (price: FixedPrice, usage: Usage): NanoUsd =>
   sumOfParts(usageParts(price, usage));
 
+type Kind = readonly [name: string, count: number | undefined, rate: NanoUsd | undefined];
+
+/** Takes out of so many tokens what has a rate of its own, each kind at most what is left. */
+function apart(whole: number, kinds: readonly Kind[]): { rest: number; parts: PricePart[] } {
+  let rest = whole;
+  const parts = kinds.flatMap(([name, count = 0, rate]) => {
+    const own = Math.min(count, rest);
+    if (rate === undefined || own === 0) return [];
+    rest -= own;
+    return [tokensPart(name, own, rate)];
+  });
+  return { rest, parts };
+}
+
 /**
  * What a call is charged for, part by part.
  * A part larger than its whole (more cache reads than input) is a vendor's slip: it is cut to the whole,
@@ -77,9 +91,18 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
   const cacheWrite = Math.min(usage.cacheWriteTokens, usage.inputTokens - cacheRead);
   const hourWrite = Math.min(usage.cacheWrite1hTokens, cacheWrite);
   const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens);
+  const input = apart(usage.inputTokens - cacheRead - cacheWrite, [
+    ["audio_input_tokens", usage.audioInputTokens, rates.audioInput],
+  ]);
+  const output = apart(usage.outputTokens - reasoning, [
+    ["audio_output_tokens", usage.audioOutputTokens, rates.audioOutput],
+    ["image_output_tokens", usage.imageOutputTokens, rates.imageOutput],
+  ]);
   const parts = [
-    tokensPart("input_tokens", usage.inputTokens - cacheRead - cacheWrite, rates.input),
-    tokensPart("output_tokens", usage.outputTokens - reasoning, rates.output),
+    tokensPart("input_tokens", input.rest, rates.input),
+    tokensPart("output_tokens", output.rest, rates.output),
+    ...input.parts,
+    ...output.parts,
   ];
   if (cacheRead > 0)
     parts.push(tokensPart("cache_read_tokens", cacheRead, rates.cacheRead ?? rates.input));

@@ -89,6 +89,10 @@ export interface TextRates {
   readonly output: NanoUsd;
   /** Absent: as `output`. */
   readonly reasoning?: NanoUsd | undefined;
+  /** Of the input that is no cache's: sound. Of the output: sound, and pictures. Each absent: as its side. */
+  readonly audioInput?: NanoUsd | undefined;
+  readonly audioOutput?: NanoUsd | undefined;
+  readonly imageOutput?: NanoUsd | undefined;
   /** Nano-USD per call. Absent: none. */
   readonly request?: NanoUsd | undefined;
   /** Nano-USD per web search that ran at the vendor. Absent: none. */

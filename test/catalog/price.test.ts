@@ -52,6 +52,38 @@ const rows: [name: string, price: TextPrice, usage: Usage, cost: string][] = [
     "0.00009",
   ],
   [
+    "sound and pictures leave their sides where they have rates of their own",
+    { ...full, audioInput: usd("40"), audioOutput: usd("80"), imageOutput: usd("30") },
+    usage({
+      inputTokens: 100,
+      cacheReadTokens: 40,
+      audioInputTokens: 10,
+      outputTokens: 100,
+      reasoningTokens: 20,
+      audioOutputTokens: 30,
+      imageOutputTokens: 5,
+    }),
+    "0.004087",
+  ],
+  [
+    "sound that was read from a cache costs what the cache does; more pictures than output are cut to it",
+    { ...full, audioInput: usd("40"), imageOutput: usd("30") },
+    usage({
+      inputTokens: 100,
+      cacheReadTokens: 95,
+      audioInputTokens: 50,
+      outputTokens: 10,
+      imageOutputTokens: 99,
+    }),
+    "0.0005285",
+  ],
+  [
+    "sound and pictures cost what their sides do without rates of their own",
+    full,
+    usage({ inputTokens: 10, audioInputTokens: 10, outputTokens: 10, imageOutputTokens: 10 }),
+    "0.00018",
+  ],
+  [
     "web searches one by one, and once for all of an answer",
     { ...full, webSearch: usd("0.01"), webSearchAnswer: usd("0.035") },
     usage({ inputTokens: 100, webSearches: 3 }),
@@ -168,6 +200,9 @@ const anyRates: fc.Arbitrary<TextRates> = fc.record({
   cacheWrite1h: optionalRate,
   reasoning: optionalRate,
   request: optionalRate,
+  audioInput: optionalRate,
+  audioOutput: optionalRate,
+  imageOutput: optionalRate,
 });
 const anyPrice: fc.Arbitrary<TextPrice> = fc
   .tuple(
@@ -244,9 +279,14 @@ describe("prices as properties", () => {
       spareOutput: fc.nat(1_000),
       answers: fc.integer({ min: 1, max: 8 }),
       pick: fc.nat(),
+      media: fc.record({
+        audioInputTokens: fc.nat(200_000),
+        audioOutputTokens: fc.nat(50_000),
+        imageOutputTokens: fc.nat(50_000),
+      }),
     });
     fc.assert(
-      fc.property(cases, ({ offers, used, spareInput, spareOutput, answers, pick }) => {
+      fc.property(cases, ({ offers, used, spareInput, spareOutput, answers, pick, media }) => {
         const facts = {
           inputTokens: used.inputTokens + spareInput,
           maxOutputTokens: Math.ceil(used.outputTokens / answers) + spareOutput,
@@ -259,7 +299,10 @@ describe("prices as properties", () => {
         const hours = offer.protocol === "messages" || told;
         const real = hours ? used : { ...used, cacheWrite1hTokens: 0 };
         const bound = upperBound(base, offers, facts);
-        expect(bound).toBeGreaterThanOrEqual(priceUsage(offer.price, real));
+        expect(bound).toBeGreaterThanOrEqual(priceUsage(offer.price, { ...real, ...media }));
+        const text = { ...real, ...media, audioInputTokens: 0 };
+        const textBound = upperBound(base, offers, { ...facts, isText: true });
+        expect(textBound).toBeGreaterThanOrEqual(priceUsage(offer.price, text));
       }),
     );
   });

@@ -58,6 +58,7 @@ export function readUsage(value: unknown): Usage | undefined {
     audioInputTokens: input["audio_tokens"],
     imageInputTokens: input["image_tokens"],
     audioOutputTokens: output["audio_tokens"],
+    imageOutputTokens: output["image_tokens"],
   });
   return withSearches(detailed, toldSearches(value));
 }
@@ -148,6 +149,7 @@ export function writeUsage(usage: Usage): JsonObject {
     completion_tokens_details: {
       reasoning_tokens: usage.reasoningTokens,
       ...member("audio_tokens", usage.audioOutputTokens),
+      ...member("image_tokens", usage.imageOutputTokens),
     },
   };
 }
