@@ -5,6 +5,13 @@ import type { Health, ServedModel } from "../routing/index.ts";
 import { mediaDialect, type MediaDialect, type Pools } from "../upstream/index.ts";
 import type { Failure } from "./failure.ts";
 
+/** How a provider has been asked so far, for one call. */
+export interface Tries {
+  readonly count: number;
+  /** The ids of the credentials it was asked with; absent where each is asked once, whatever it says. */
+  readonly keys?: ReadonlySet<string>;
+}
+
 /** A provider that may be asked for a model. */
 export interface Candidate {
   readonly provider: Provider;
@@ -49,16 +56,18 @@ export const trustedUrl = ({ baseUrl, guarded }: Provider): string | undefined =
 
 /**
  * What follows an attempt that failed, once health knows of it: the same provider with another key where its key was refused
- * and another one works now, the next candidate, or nothing. `tries` is how often this provider has been asked.
+ * and another one works now, or where another account may have what this one has not; the next candidate, or nothing.
  */
 export function nextAfter(
   { mayGoOn, health: outcome }: Pick<Failure, "mayGoOn" | "health">,
   health: Health,
   { offer, provider }: Candidate,
-  tries: number,
+  { count, keys }: Tries,
 ): "other_key" | "next_candidate" | "end" {
   if (mayGoOn !== true) return "end";
-  const isKeyRefused = outcome?.credential !== undefined;
-  const hasAnother = tries < provider.credentials.length && health.hasCredential(offer, provider);
-  return isKeyRefused && hasAnother ? "other_key" : "next_candidate";
+  const isOfKey = outcome?.credential !== undefined || outcome?.ofAccount === true;
+  const asked = outcome?.ofAccount === true ? keys : undefined;
+  const hasAnother =
+    count < provider.credentials.length && health.hasCredential(offer, provider, asked);
+  return isOfKey && hasAnother ? "other_key" : "next_candidate";
 }

@@ -135,12 +135,13 @@ export abstract class Failover<
       if (isTurn !== true && !(await isTurn)) continue;
       const hasKeys = candidate.provider.credentials.length > 1;
       const kept = hasKeys ? followers(planned, place) : 0;
-      for (let tries = 1; attempts < attemptsMax - kept; tries += 1) {
+      const keys = new Set<string>();
+      for (let count = 1; attempts < attemptsMax - kept; count += 1) {
         attempts += 1;
-        const tried = await this.#attempt(call, candidate);
+        const tried = await this.#attempt(call, candidate, keys);
         if (!(tried instanceof AttemptFailure)) return tried;
         failed = soonerOf(failed, tried);
-        const next = nextAfter(failed.failure, health, candidate, tries);
+        const next = nextAfter(failed.failure, health, candidate, { count, keys });
         if (next === "end" || call.reply.gone) throw failed;
         if (next === "next_candidate") break;
       }
@@ -180,12 +181,20 @@ export abstract class Failover<
     return permits(constraints, services.catalog(), model ?? record.model, offer.provider);
   }
 
-  /** One attempt, which is recorded, logged where it fails, and reported to health. */
-  async #attempt(call: Call, candidate: Asked): Promise<Answer | AttemptFailure> {
+  /**
+   * One attempt, which is recorded, logged where it fails, and reported to health: with a credential that is not among `keys`, and then
+   * is, where there is another.
+   */
+  async #attempt(
+    call: Call,
+    candidate: Asked,
+    keys = new Set<string>(),
+  ): Promise<Answer | AttemptFailure> {
     const { services, record } = call;
     const { health, clock } = services;
     const { provider, offer, session } = candidate;
-    const credential = health.credential(offer, provider, session);
+    const credential = health.credential(offer, provider, session, keys);
+    keys.add(credential.id);
     const started = clock.now();
     const attempt: Attempt = {
       provider: provider.id,

@@ -70,6 +70,13 @@ const scopes = ["credential", "model"] as const;
 const keyOfSession = (free: readonly Credential[], session: string): Credential =>
   rendezvous(`key\0${session}`, free, ({ id: name, weight }) => ({ name, weight })) ?? free[0]!;
 
+interface Picking {
+  readonly session?: string | undefined;
+  readonly asked?: ReadonlySet<string> | undefined;
+}
+
+const none: ReadonlySet<string> = new Set();
+
 export class Credentials {
   readonly #rules: CredentialRules;
   readonly #random: () => number;
@@ -81,9 +88,14 @@ export class Credentials {
     this.#random = random;
   }
 
-  /** True where the provider has a key that can be used now. */
-  ready(use: Use, nowMs: number): boolean {
-    return this.readyAtMs(use, nowMs) <= nowMs;
+  /** True where the provider has a key that can be used now, and is not among `asked`. */
+  ready(use: Use, nowMs: number, asked = none): boolean {
+    if (asked.size === 0) return this.readyAtMs(use, nowMs) <= nowMs;
+    return use.provider.credentials.some(({ id }) => this.#isFree(use, id, nowMs, asked));
+  }
+
+  #isFree(use: Use, id: string, nowMs: number, asked: ReadonlySet<string>): boolean {
+    return !asked.has(id) && this.#endMs(use, id) <= nowMs;
   }
 
   /** When the first of the provider's keys can be used; not after `nowMs` where one can be used now. */
@@ -96,15 +108,15 @@ export class Credentials {
 
   /**
    * A key to ask with: by weight among those that can be used; where none can, the one that can soonest. Calls of one
-   * `session` get the same key, on every gateway, as long as it can be used.
+   * `session` get the same key, on every gateway, as long as it can be used. Keys of `asked` are left out while another is free.
    */
-  pick(use: Use, nowMs: number, session?: string): Credential {
+  pick(use: Use, nowMs: number, { session, asked = none }: Picking = {}): Credential {
     const { credentials } = use.provider;
     if (credentials.length === 1) return credentials[0]!;
     const free =
-      this.#coolDowns.size === 0
+      this.#coolDowns.size + asked.size === 0
         ? credentials
-        : credentials.filter(({ id }) => this.#endMs(use, id) <= nowMs);
+        : credentials.filter(({ id }) => this.#isFree(use, id, nowMs, asked));
     if (free.length > 0)
       return session === undefined ? this.#byWeight(free) : keyOfSession(free, session);
     return credentials.reduce((soonest, one) =>

@@ -42,6 +42,8 @@ export interface Unanswered {
   readonly silent?: boolean | undefined;
   /** Present where it was the credential that was refused: not the provider's failure. */
   readonly credential?: CredentialRefusal | undefined;
+  /** Another account of the provider may answer: that says nothing of this one's credential. */
+  readonly ofAccount?: boolean | undefined;
   /** How it ended, for people: a word or a status, and the vendor's words without credentials. */
   readonly failure?: { readonly code: string; readonly message?: string | undefined } | undefined;
 }
@@ -176,14 +178,19 @@ export class Health {
     return false;
   }
 
-  /** The key for an attempt: the same for all calls of a session, while it can be used. */
-  credential(offer: ServedModel, provider: Provider, session?: string): Credential {
-    return this.#credentials.pick(useOf(provider, offer), this.nowMs(), session);
+  /** The key for an attempt: the same for all calls of a session, while it can be used. One of `asked` only where no other can. */
+  credential(
+    offer: ServedModel,
+    provider: Provider,
+    session?: string,
+    asked?: ReadonlySet<string>,
+  ): Credential {
+    return this.#credentials.pick(useOf(provider, offer), this.nowMs(), { session, asked });
   }
 
-  /** Whether the provider has a key for this model that can be used now. */
-  hasCredential(offer: ServedModel, provider: Provider): boolean {
-    return this.#credentials.ready(useOf(provider, offer), this.nowMs());
+  /** Whether the provider has a key for this model that can be used now, and is not among `asked`. */
+  hasCredential(offer: ServedModel, provider: Provider, asked?: ReadonlySet<string>): boolean {
+    return this.#credentials.ready(useOf(provider, offer), this.nowMs(), asked);
   }
 
   /** A circuit that is not closed, in times that people read; undefined where it is. */

@@ -219,7 +219,7 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
     return;
   }
   const attempted = noted(answer.outcome, answer.message);
-  switch (nextAfter(answer, services.health, target, timesAsked(attempted, target))) {
+  switch (nextAfter(answer, services.health, target, { count: timesAsked(attempted, target) })) {
     case "other_key":
       await nextStep(services, attempted, 0);
       return;

@@ -17,6 +17,8 @@ export interface Row {
   readonly hurtsHealth: boolean;
   /** Whether it is the credential that is refused, and for what. */
   readonly refused?: "credential" | "model";
+  /** Whether another account of the same provider may answer: its other credentials are asked first. */
+  readonly ofAccount?: true;
   readonly code:
     | "upstream_rejected"
     | "upstream_error"
@@ -33,6 +35,8 @@ const callerMistake: Row = {
 };
 /** Nobody is in trouble, and another provider may answer: the conversation began there, or its model makes no such mistake. */
 const othersMay: Row = { ...callerMistake, fault: "provider" };
+/** The same, and the account that gave the proof may be another one of this provider's. */
+const otherAccountsMay: Row = { ...othersMay, ofAccount: true };
 const providerFault: Row = {
   fault: "provider",
   retrySame: true,
@@ -105,10 +109,17 @@ export function rowOf({ status, wire, namesThing = () => false }: Refusal): Row 
   if (wire.code !== undefined && credentialCodes.has(wire.code)) return ourCredential;
   if (isModerated(wire.message)) return callerMistake;
   if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
-  if (status === 400 && isAboutModel(wire)) return ourSetup;
-  if (status === 400 && (isForeignProof(wire) || isModelsMistake(wire))) return othersMay;
+  const said = status === 400 ? saidRow(wire) : undefined;
+  if (said) return said;
   const row = rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
   return accountRow(row, wire) ?? row;
+}
+
+/** What a 400 says is wrong, where that is not the request. */
+function saidRow(wire: WireError): Row | undefined {
+  if (isAboutModel(wire)) return ourSetup;
+  if (isForeignProof(wire)) return otherAccountsMay;
+  return isModelsMistake(wire) ? othersMay : undefined;
 }
 
 /** The row of a refusal of our account under another status; undefined where it is none. */

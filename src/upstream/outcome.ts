@@ -34,6 +34,8 @@ export interface Outcome {
   readonly silent: boolean;
   /** Present where it was the credential that was refused: another one may do. */
   readonly credential?: RefusedCredential | undefined;
+  /** Another account of the same provider may answer: its credential is as good as before. */
+  readonly ofAccount?: boolean | undefined;
   /** What the caller gets when this attempt was the last. */
   readonly error: GatewayError;
 }
@@ -49,7 +51,7 @@ const retryAfterSecondsMax = 3600;
 export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick<Row, "fault"> {
   const { status, wire, headers } = refusal;
   const row = rowOf(refusal);
-  const { fault, retrySame, hurtsHealth, refused } = row;
+  const { fault, retrySame, hurtsHealth, refused, ofAccount } = row;
   const retryAfterMs = retryAfterMsOf(headers, nowMs) ?? retryAfterInBody(wire);
   return {
     fault,
@@ -57,6 +59,7 @@ export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick
     hurtsHealth,
     silent: false,
     credential: refused && { of: refused, retryAfterMs },
+    ofAccount,
     error: errorOf(row, status, wire, secondsOf(retryAfterMs)),
   };
 }

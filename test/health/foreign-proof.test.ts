@@ -1,5 +1,5 @@
 /** Earlier reasoning whose proof one provider knows and another does not, on direct routes. T43; docs/routing.md. */
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json, type Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
 import { failing, heard, names, startTrio, type Trio } from "./support.ts";
@@ -65,4 +65,49 @@ it("T60: a call that Groq's model wrote wrong goes to the next provider, and Gro
   expect(heard(trio)).toEqual({ a: 8, b: 8, c: 0 });
   const last = await trio.call({ model: "acme/talk-4:a" });
   expect([last.status, await last.json()]).toMatchObject([400, { error: failed }]);
+});
+
+describe("a provider with two accounts", () => {
+  let two: Trio;
+  beforeAll(async () => {
+    two = await startTrio({ prices: { a: 1, b: 2, c: 3 }, twoKeys: true });
+  });
+  afterAll(() => two.close());
+
+  /** The account of this key gave the proof, and no other knows it. */
+  const knownTo =
+    (key: string): Answer =>
+    (request, response) =>
+      (request.headers.authorization === `Bearer ${key}` ? answering : refusing)(request, response);
+
+  it("T43: the account that gave the proof answers, whichever key was asked first, and no key is left alone", async () => {
+    two.up.a.answer(knownTo("a-two"));
+    const asked = new Set<string>();
+    for (let calls = 0; calls < 12; calls += 1) {
+      const answer = await two.call({ model: "acme/talk:@price" });
+      expect(answer.status).toBe(200);
+      await answer.text();
+      const { provider, attempts } = await two.row(answer);
+      expect(provider).toBe("a");
+      expect(attempts.at(-1)).toMatchObject({ credential: "two", outcome: "ok" });
+      for (const { credential } of attempts.slice(0, 1)) asked.add(credential);
+    }
+    expect([...asked].sort()).toEqual(["one", "two"]);
+    expect(heard(two)).toMatchObject({ b: 0, c: 0 });
+  });
+
+  it("T43: where neither account knows it each is asked once, and then the next provider", async () => {
+    two.up.a.answer(refusing);
+    const answer = await two.call({ model: "acme/talk:@price" });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const { attempts } = await two.row(answer);
+    expect(attempts.map(({ provider }) => provider)).toEqual(["a", "a", "b"]);
+    expect(
+      attempts
+        .slice(0, 2)
+        .map(({ credential }) => credential)
+        .sort(),
+    ).toEqual(["one", "two"]);
+  });
 });
