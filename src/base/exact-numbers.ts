@@ -1,22 +1,25 @@
 /**
- * Numbers that a double does not hold, such as an id of nineteen digits: what a text with them was parsed to goes with a twin that
+ * Numbers that a double does not hold, such as an id of nineteen digits, or that JSON does not write again, `-0`: what a text with them was parsed to goes with a twin that
  * writes them as they were read. Only what goes on as JSON within another body asks for it: arguments, results, schemas.
  */
 import { randomBytes } from "node:crypto";
 
+/** Zero with a sign, which JSON writes without. */
+const negativeZero = String.raw`-0(?![.\d]*[1-9])`;
 /**
  * A number that a double may not hold: whole, of 16 digits and more, a decimal of 18 and more, or one of a large exponent. Doubles
  * themselves are written with up to 17 digits, so decimals of 16 and 17 are taken for them.
  */
-const longNumber = String.raw`-?(?:\d{16}|0\.0*[1-9]\d{17}|[1-9][\d.]{18}|\d[\d.]*[eE][+-]?\d{3})`;
+const longNumber = String.raw`${negativeZero}|-?(?:\d{16}|0\.0*[1-9]\d{17}|[1-9][\d.]{18}|\d[\d.]*[eE][+-]?\d{3})`;
 const before = String.raw`[[:,]\s*`;
-const oneLong = new RegExp(before + longNumber);
-const allLong = new RegExp(String.raw`${before}(${longNumber}[\d.eE+-]*)`, "g");
+const oneLong = new RegExp(`${before}(?:${longNumber})`);
+const allLong = new RegExp(String.raw`${before}((?:${longNumber})[\d.eE+-]*)`, "g");
 
 /** Whether a JSON text may hold such a number; never false where one stands in an object or a list. */
 export const mayHoldLongNumbers = (text: string): boolean => oneLong.test(text);
 
-/** The least characters of such a number, and of one without an exponent. */
+/** The least characters of such a number, of one that is not zero, and of one without an exponent. */
+const exactMin = "-0".length;
 export const longNumberMin = "1e400".length;
 export const longDigitsMin = 16;
 
@@ -77,7 +80,7 @@ function outsideTexts(text: string, change: (part: string) => string): string {
   for (let from = 0; from < text.length;) {
     const quote = text.indexOf('"', from);
     const to = quote === -1 ? text.length : quote;
-    const part = to - from < longNumberMin ? "" : text.slice(from, to);
+    const part = to - from <= exactMin ? "" : text.slice(from, to);
     const changed = change(part);
     if (changed !== part) {
       pieces.push(text.slice(copied, from), changed);
@@ -129,7 +132,7 @@ function decimal(text: string): string {
   // Read from behind: a pattern of zeros at the end begins anew at each zero before it.
   let end = digits.length;
   while (end > 0 && digits[end - 1] === "0") end -= 1;
-  if (end === 0) return "0";
+  if (end === 0) return `${sign}0`;
   return `${sign}${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
 }
 

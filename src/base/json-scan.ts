@@ -32,7 +32,7 @@ export interface JsonShape {
   readonly values: number;
   /** Whether a name of a member, on any level, is spelled with a backslash. */
   readonly hasEscapedNames: boolean;
-  /** Whether there may be numbers of more digits than a double holds. */
+  /** Whether there may be numbers of more digits than a double holds, or a zero with a sign. */
   readonly hasLongNumbers: boolean;
   /** Positions of the outermost brackets, and of the commas directly within them. */
   readonly separators: readonly number[];
@@ -40,6 +40,7 @@ export interface JsonShape {
 
 const space = 32;
 const minus = 45;
+const dot = 46;
 const zero = 48;
 const nine = 57;
 const smallE = 101;
@@ -124,11 +125,10 @@ export class JsonScan {
   #endValue(at: number): void {
     const from = this.#valueFrom;
     this.#valueFrom = at;
-    if (at - from <= longNumberMin || this.#counts.hasLongNumbers) return;
+    if (at - from <= "-0".length || this.#counts.hasLongNumbers) return;
     let first = from + 1;
     while (first < at && this.#bytes[first]! <= space) first += 1;
-    if (first === at || !beginsNumber(this.#bytes[first]!)) return;
-    if (at - first < longDigitsMin && !hasExponent(this.#bytes, first, at)) return;
+    if (first === at || !mayBeLong(this.#bytes, first, at)) return;
     const text = this.#bytes.toString("latin1", first, Math.min(at, first + numberBytesMax));
     this.#counts.hasLongNumbers = mayHoldLongNumbers(`:${text}`);
   }
@@ -148,6 +148,21 @@ export class JsonScan {
 
 /** So much of a number tells whether it is a long one. */
 const numberBytesMax = 4096;
+
+/** Whether a value of these bytes may be a number that JSON does not write again: zero with a sign, or one of many digits. */
+function mayBeLong(bytes: Uint8Array, from: number, to: number): boolean {
+  const code = bytes[from]!;
+  if (code === minus && isZero(bytes, from + 1, to)) return true;
+  if (to - from < longNumberMin || !beginsNumber(code)) return false;
+  return to - from >= longDigitsMin || hasExponent(bytes, from, to);
+}
+
+/** Whether no digit but zero comes before the exponent. */
+function isZero(bytes: Uint8Array, from: number, to: number): boolean {
+  let index = from;
+  while (index < to && (bytes[index] === zero || bytes[index] === dot)) index += 1;
+  return index > from && (index === to || bytes[index]! < zero || bytes[index]! > nine);
+}
 
 const hasExponent = (bytes: Uint8Array, from: number, to: number): boolean =>
   holds(bytes, smallE, from, to) || holds(bytes, capitalE, from, to);

@@ -49,6 +49,27 @@ describe("numbers with more digits than a double holds", () => {
     );
   });
 
+  it("T3: a zero with a sign is one of them, however it is written, and no other number is", () => {
+    const zeros = ["-0", "-0.0", "-0.00", "-0e5", "-0.0E+3", "-0e-1"];
+    const others = ["-0.5", "-0.001", "0", "0.0", "-1", "-10", "-0.1e-3", '"-0"'];
+    for (const blank of ["", " ", "\n  "]) {
+      for (const [list, isExact] of [
+        [zeros, true],
+        [others, false],
+      ] as const) {
+        for (const written of list) {
+          const text = `{"a":[1,${blank}${written}${blank}],"-0":0}`;
+          expect(mayHoldLongNumbers(text)).toBe(isExact);
+          expect(scanJson(Buffer.from(text))).toMatchObject({ hasLongNumbers: isExact });
+          const { a } = parseJsonObject(Buffer.from(text)) as { a: unknown[] };
+          const sent = isExact ? written : JSON.stringify(JSON.parse(written));
+          expect(exactText(a)).toBe(`[1,${sent}]`);
+          expect(exactText(parseJsonText(text))).toBe(`{"a":[1,${sent}],"-0":0}`);
+        }
+      }
+    }
+  });
+
   it("are looked for in few texts only", () => {
     const text = (body: string) => {
       const shape = scanJson(Buffer.from(body));

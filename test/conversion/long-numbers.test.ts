@@ -20,11 +20,12 @@ import {
 } from "../../src/protocols/index.ts";
 import { answerCalling, requestWith, streamCalling } from "./tool-wire.ts";
 
-/** What JSON readers without doubles send: an id of 64 bits, a decimal of 30 digits, a power of ten above all doubles. */
+/** What JSON readers without doubles send: an id of 64 bits, a decimal of 30 digits; and a zero with a sign. */
 const numbers = [
   "9223372036854775807",
   "-12345678901234567.25",
   "0.123456789012345678901234567891",
+  "-0.0",
 ];
 const given = `{"n":[${numbers.join(",")}],"small":[1,0.1,1e3]}`;
 
@@ -85,7 +86,7 @@ const answered = protocolNames.flatMap((caller) =>
 describe.each(asked)("a request of %s to %s", (caller, upstream) => {
   it("T22: arguments, results and schemas have all digits of their numbers", () => {
     const sent = JSON.stringify(routeOf(caller, upstream, bodyOf(caller)).body);
-    expect(countsIn(sent)).toEqual([2, 2, 2]);
+    expect(countsIn(sent)).toEqual([2, 2, 2, 2]);
     expect(sent).toContain(`"maximum":${limit}`);
     expect(sent).not.toContain("rawJSON");
   });
@@ -96,7 +97,7 @@ describe.each(answered)("an answer to %s from %s", (caller, upstream) => {
     const route = routeOf(caller, upstream, requestWith[caller]("look"));
     const answer = parseJsonText(withNumbers(JSON.stringify(answerCalling[upstream]("look"))));
     const given = JSON.stringify(route.answer(answer as JsonObject, [], noUsage));
-    expect(countsIn(given)).toEqual([1, 1, 1]);
+    expect(countsIn(given)).toEqual([1, 1, 1, 1]);
   });
 
   it("T3: a whole answer to a caller of a stream has them", () => {
@@ -125,6 +126,6 @@ describe.each(answered)("an answer to %s from %s", (caller, upstream) => {
     const route = routeOf(caller, upstream, requestWith[caller]("look"));
     const whole = route.wholeOf([...parser.push(Buffer.from(stream)), ...parser.end()]);
     const given = JSON.stringify(route.answer(whole!, [], noUsage));
-    expect(countsIn(given)).toEqual([1, 1, 1]);
+    expect(countsIn(given)).toEqual([1, 1, 1, 1]);
   });
 });
