@@ -187,6 +187,9 @@ function numbers(): string {
         "Names of tools; others go under a short one",
         (one) => `\`${one.toolName.source}\``,
       ),
+      perProtocol("Names of arguments; others go under a legal one", (one) =>
+        one.argumentName ? `\`${one.argumentName.source}\`` : "any",
+      ),
       perProtocol("System turns", (one) =>
         one.systemOnTop ? "gathered at the top" : "where they stand",
       ),
@@ -349,6 +352,10 @@ ${content()}
 Results of tools follow their calls directly, in the order of the calls; calls without a result, and results without
 a call, are removed and reported. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
 At Mistral's models ids of calls have nine characters, and a short answer stands between results and the user's next words. That one is reported.
+A tool's schema goes as one object: \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Arguments that are
+no object are refused with 400 \`unsupported_parameter\`.
+An argument's name that Claude or Gemini refuses, such as \`$filter\`, goes under another one, and calls come back with the caller's own. That is reported. A
+streamed call of such a tool comes in one piece.
 Google's SDKs send a streamed answer back as its pieces: to other protocols, a model's neighbouring texts of generateContent go on without a break.
 Signatures of reasoning go back to the protocol that gave them, and to no other. A call that another vendor made has
 \`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.

@@ -25,6 +25,7 @@ import {
   type RouteInput,
   type Said,
 } from "./route.ts";
+import { renameArguments } from "./argument-names.ts";
 import { containerOf, tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
 import { collectFrames } from "./whole.ts";
@@ -187,11 +188,12 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const tidied = tidy(fitted.request, limits);
   if (abilities) refusePrefill(tidied.request, abilities);
   const asked = askForJson(tidied.request, limits);
-  const renamed = renameTools(asked.request, upstream);
+  const legal = renameArguments(asked.request, limits);
+  const renamed = renameTools(legal.request, upstream);
   return {
     fitted: renamed.request,
-    notes: [...fitted.notes, ...tidied.notes, ...asked.notes, ...renamed.notes],
-    upstream: renamed.upstream,
+    notes: [fitted, tidied, asked, legal, renamed].flatMap(({ notes }) => notes),
+    upstream: legal.restored(renamed.upstream),
   };
 }
 

@@ -6,6 +6,7 @@
 import type { Note } from "../base/notes.ts";
 import type {
   CanonicalRequest,
+  JsonObject,
   MediaPart,
   MediaSource,
   Message,
@@ -16,6 +17,7 @@ import { billingDetail, withoutBillingLine } from "./billing-line.ts";
 import { innerNames } from "./caller-names.ts";
 import type { FitTarget, Fitting } from "./fit-fields.ts";
 import type { Extra } from "./limits.ts";
+import { objectRoot } from "./object-root.ts";
 import { refusalOf, type Loss } from "./losses.ts";
 
 type SignedPart = Extract<Part, { type: "reasoning" | "tool_call" }>;
@@ -65,13 +67,28 @@ function fitTool(tool: Tool, context: Context): Tool {
     );
   }
   const { parameters } = tool;
-  // Vendors want an object schema, and some callers leave its type out (T24).
-  const typed = parameters && !("type" in parameters) && !("$ref" in parameters);
   return {
     ...fitted,
     ...(strict ? { strict: undefined } : {}),
-    ...(typed ? { parameters: { type: "object", ...parameters } } : {}),
+    ...(parameters ? { parameters: fitParameters(tool.name, parameters, context) } : {}),
   };
+}
+
+/**
+ * Vendors want an object schema, and some callers leave its type out (T24).
+ * @throws GatewayError `unsupported_parameter` for arguments that are no object: every vendor refuses them
+ */
+function fitParameters(tool: string, parameters: JsonObject, context: Context): JsonObject {
+  const { protocol, names } = context.request;
+  const param = names.tools ?? "tools";
+  const root = objectRoot(parameters);
+  if (!root) throw refusalOf(protocol, param, { what: `${tool}, whose arguments are no object,` });
+  const { schema, lost } = root;
+  if (lost.length > 0) {
+    const why = `upstreams take one object of arguments: what it may be by ${lost.join(" or ")} was merged`;
+    context.note(param, "rewritten", why);
+  }
+  return schema;
 }
 
 function fitMessage(message: Message, context: Context): Message {

@@ -79,6 +79,8 @@ export interface Limits {
   readonly toolName: RegExp;
   /** The most characters of such a name. */
   readonly toolNameMax: number;
+  /** Names of a tool's arguments the vendor takes; others make it refuse the request (argument-names.ts). Absent: any. */
+  readonly argumentName?: RegExp;
   /** The keywords of JSON Schemas that the vendor refuses and the codec therefore takes out, sorted (T23). Absent: none. */
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
 }
@@ -100,6 +102,9 @@ export interface ReasoningLimits {
   /** Efforts above the highest that the vendor knows, each with what it becomes (T34). */
   readonly effortBecomes: Readonly<Record<string, string>>;
 }
+
+/** Claude's, wherever it is served: it refuses others with the whole request. */
+export const claudeArgumentName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /** Addresses on the web, of pictures only: no protocol takes sound by address. */
 export const webPictures = (url: string, media: MediaKind): boolean =>

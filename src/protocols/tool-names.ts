@@ -2,12 +2,12 @@
  * Names of tools that the target refuses, such as long or dotted ones of MCP servers: they go under a legal short name,
  * and the answer's calls come back under the caller's own. Pure; the same names give the same short ones in every turn.
  */
-import { createHash } from "node:crypto";
 import type { Note } from "../base/notes.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, Message, Part, ToolChoice } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
 import type { Transducer, UpstreamCodec } from "./codec.ts";
+import { legalName } from "./legal-name.ts";
 import type { Limits } from "./limits.ts";
 import { containerOf } from "./tidy.ts";
 
@@ -68,24 +68,11 @@ function shortNames(names: ReadonlySet<string>, { toolName, toolNameMax }: Limit
   const shorts = new Map<string, string>();
   for (const name of names) {
     if (toolName.test(name)) continue;
-    const short = shortOf(name, taken, toolNameMax);
+    const short = legalName(name, { other: /[^a-zA-Z0-9_-]/g, max: toolNameMax, taken });
     taken.add(short);
     shorts.set(name, short);
   }
   return shorts;
-}
-
-const hashCharacters = 8;
-
-/** The name with `_` for what not every vendor takes; cut, and with a hash of the whole, where that is too long or taken. */
-function shortOf(name: string, taken: ReadonlySet<string>, lengthMax: number): string {
-  const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^[^a-zA-Z_]|^$/, "_$&");
-  let short = plain;
-  for (let salt = 0; short.length > lengthMax || taken.has(short); salt += 1) {
-    const hash = createHash("sha256").update(`${salt} ${name}`).digest("hex");
-    short = `${plain.slice(0, lengthMax - hashCharacters - 1)}_${hash.slice(0, hashCharacters)}`;
-  }
-  return short;
 }
 
 type Rename = (name: string) => string;

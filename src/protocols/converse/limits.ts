@@ -1,6 +1,6 @@
 /** What Converse can carry as the target of a conversion, as data. docs/bedrock.md. */
 import { budgetByEffort } from "../efforts.ts";
-import type { Limits } from "../limits.ts";
+import { claudeArgumentName, type Limits } from "../limits.ts";
 import { formatOf } from "./media.ts";
 
 /** The least thinking budget of Claude, the only models with budgets. */
@@ -59,4 +59,8 @@ export const conversionLimits: Limits = {
 export const cachingLimits: Limits = { ...conversionLimits, cacheMarkersMax: 4 };
 
 /** Of Claude, which refuses there what it refuses at home. */
-export const claudeLimits: Limits = { ...cachingLimits, stopMustShow: true };
+export const claudeLimits: Limits = {
+  ...cachingLimits,
+  stopMustShow: true,
+  argumentName: claudeArgumentName,
+};

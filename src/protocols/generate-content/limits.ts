@@ -73,5 +73,6 @@ export const conversionLimits: Limits = {
   },
   toolName: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
   toolNameMax: 128,
+  argumentName: /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/,
   schemaLosses,
 };

@@ -4,6 +4,7 @@
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
+import { localTarget } from "../schema-walk.ts";
 
 /** Keywords the vendor reads; any other makes it refuse the request. */
 export const keptKeywords: ReadonlySet<string> = new Set([
@@ -232,18 +233,6 @@ function differs(first: Json, second: Json, cleaning: Cleaning): boolean {
 const annotations = new Set(["title", "description", "default", "example", "$comment"]);
 
 function targetOf(reference: string, { root, targets }: Cleaning): JsonObject | undefined {
-  if (!targets.has(reference)) targets.set(reference, resolve(reference, root));
+  if (!targets.has(reference)) targets.set(reference, localTarget(reference, root));
   return targets.get(reference);
-}
-
-/** What a local reference such as `#/$defs/Name` points at; undefined for any other. */
-function resolve(reference: string, root: JsonObject): JsonObject | undefined {
-  if (reference === "#") return root;
-  if (!reference.startsWith("#/")) return undefined;
-  let place: Json | undefined = root;
-  for (const step of reference.slice(2).split("/")) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    place = isJsonObject(place) && Object.hasOwn(place, key) ? place[key] : undefined;
-  }
-  return isJsonObject(place) ? place : undefined;
 }

@@ -1,6 +1,6 @@
 /** What the messages protocol can carry, as data. Requirements: CONV, LIM, CONV-403 to CONV-426, CONV-605. */
 import { budgetByEffort } from "../efforts.ts";
-import { webPictures, type Limits } from "../limits.ts";
+import { claudeArgumentName, webPictures, type Limits } from "../limits.ts";
 
 export const limits = {
   temperatureMax: 1,
@@ -58,4 +58,5 @@ export const conversionLimits: Limits = {
   },
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   toolNameMax: 128,
+  argumentName: claudeArgumentName,
 };

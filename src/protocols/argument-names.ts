@@ -1,0 +1,186 @@
+/**
+ * Names of a tool's arguments that the target refuses, such as `$filter` of an OData tool: one of them makes the vendor refuse the whole
+ * request. They go under legal names, in schemas and in the calls so far, and the answer's calls have the caller's own. Pure.
+ */
+import { isRawNumber } from "../base/exact-numbers.ts";
+import { isObject } from "../base/json.ts";
+import type { Note } from "../base/notes.ts";
+import type { CanonicalEvent } from "./canonical/events.ts";
+import type { CanonicalRequest, Json, JsonObject, Part, Tool } from "./canonical/request.ts";
+import type { Transducer, UpstreamCodec } from "./codec.ts";
+import type { Limits } from "./limits.ts";
+import { legalName } from "./legal-name.ts";
+import { mapSchemas, schemasIn } from "./schema-walk.ts";
+import { objectIn } from "./tool-arguments.ts";
+
+/** By the name of a tool: its arguments' names that are refused, each with the one it goes under. */
+type Renamed = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+interface Legal {
+  readonly request: CanonicalRequest;
+  readonly notes: readonly Note[];
+  /** A codec that reads answers with the caller's own names. It knows tools by the names of `request`. */
+  readonly restored: (upstream: UpstreamCodec) => UpstreamCodec;
+}
+
+/** Gives the arguments of a request's tools names that its target takes. */
+export function renameArguments(request: CanonicalRequest, { argumentName }: Limits): Legal {
+  const { tools = [], messages, names } = request;
+  const renamed = argumentName ? refusedIn(tools, argumentName) : new Map<string, never>();
+  if (renamed.size === 0) return { request, notes: [], restored: (upstream) => upstream };
+  const there = (part: Part): Part => renameCall(part, renamed);
+  return {
+    request: {
+      ...request,
+      tools: tools.map((tool) => renameTool(tool, renamed.get(tool.name))),
+      messages: messages.map((message) => ({ ...message, content: message.content.map(there) })),
+    },
+    notes: [
+      {
+        param: names.tools ?? "tools",
+        kind: "rewritten",
+        detail:
+          "names of arguments that the upstream refuses went under others; calls have your own",
+      },
+    ],
+    restored: (upstream) => restoring(upstream, inverse(renamed)),
+  };
+}
+
+function refusedIn(tools: readonly Tool[], argumentName: RegExp): Renamed {
+  const renamed = new Map<string, ReadonlyMap<string, string>>();
+  for (const { name, parameters } of tools) {
+    if (!parameters) continue;
+    const all = namesIn(parameters);
+    const refused = [...all].filter((one) => !argumentName.test(one));
+    if (refused.length > 0) renamed.set(name, legalNames(refused, all));
+  }
+  return renamed;
+}
+
+/** The names of all properties that a schema declares, at any depth. */
+function namesIn(schema: JsonObject, names = new Set<string>()): Set<string> {
+  const { properties } = schema;
+  if (isObject(properties)) for (const name of Object.keys(properties)) names.add(name);
+  for (const inner of schemasIn(schema)) namesIn(inner, names);
+  return names;
+}
+
+/** No vendor takes more characters. */
+const argumentNameMax = 64;
+
+function legalNames(refused: readonly string[], all: ReadonlySet<string>): Map<string, string> {
+  const taken = new Set(all);
+  return new Map(
+    refused.map((name) => {
+      const legal = legalName(name, { other: /[^a-zA-Z0-9_]/g, max: argumentNameMax, taken });
+      taken.add(legal);
+      return [name, legal];
+    }),
+  );
+}
+
+const inverse = (renamed: Renamed): Renamed =>
+  new Map(
+    [...renamed].map(([tool, names]) => [
+      tool,
+      new Map([...names].map(([name, legal]) => [legal, name])),
+    ]),
+  );
+
+type Names = ReadonlyMap<string, string>;
+
+const renameTool = (tool: Tool, names: Names | undefined): Tool =>
+  names && tool.parameters ? { ...tool, parameters: renameSchema(tool.parameters, names) } : tool;
+
+/** Keywords that list names of properties, and those that have them as names of their members. */
+const lists = new Set(["required", "propertyOrdering"]);
+const byName = new Set(["properties", "dependentSchemas", "dependentRequired", "dependencies"]);
+
+function renameSchema(schema: JsonObject, names: Names): JsonObject {
+  const renamed = mapSchemas(schema, (inner) => renameSchema(inner, names));
+  const other = (name: Json): Json => (typeof name === "string" ? (names.get(name) ?? name) : name);
+  return Object.fromEntries(
+    Object.entries(renamed).map(([keyword, value]): [string, Json] => {
+      if (lists.has(keyword) && Array.isArray(value)) return [keyword, value.map(other)];
+      if (keyword === "$ref" && typeof value === "string")
+        return [keyword, renameReference(value, names)];
+      if (!byName.has(keyword) || !isObject(value)) return [keyword, value];
+      return [
+        keyword,
+        renameMembers(value, names, (inner) => (Array.isArray(inner) ? inner.map(other) : inner)),
+      ];
+    }),
+  );
+}
+
+/** A reference to a schema within properties goes by their names. */
+const renameReference = (reference: string, names: Names): string =>
+  reference
+    .split("/")
+    .map((step) => names.get(step.replaceAll("~1", "/").replaceAll("~0", "~")) ?? step)
+    .join("/");
+
+const renameMembers = (object: JsonObject, names: Names, map: (value: Json) => Json): JsonObject =>
+  Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [names.get(name) ?? name, map(value)]),
+  );
+
+/** A call with its arguments under other names. What is no JSON object stays as the model wrote it. */
+function renameCall(part: Part, renamed: Renamed): Part {
+  const names = part.type === "tool_call" ? renamed.get(part.name) : undefined;
+  return names && part.type === "tool_call"
+    ? { ...part, arguments: renameText(part.arguments, names) }
+    : part;
+}
+
+function renameText(text: string, names: Names): string {
+  const object = objectIn(text);
+  return object ? JSON.stringify(renameValue(object, names)) : text;
+}
+
+function renameValue(value: Json, names: Names): Json {
+  if (Array.isArray(value)) return value.map((item) => renameValue(item, names));
+  if (!isObject(value) || isRawNumber(value)) return value;
+  return renameMembers(value, names, (inner) => renameValue(inner, names));
+}
+
+/** A codec whose answers, whole and streamed, have the caller's own names. */
+const restoring = (upstream: UpstreamCodec, own: Renamed): UpstreamCodec => ({
+  ...upstream,
+  decodeResponse(body) {
+    const response = upstream.decodeResponse(body);
+    return { ...response, content: response.content.map((part) => renameCall(part, own)) };
+  },
+  decodeStream: () => whole(upstream.decodeStream(), own),
+});
+
+/** Names may be cut anywhere: the pieces of such a call's arguments go on together, when it ends. */
+function whole<In>(
+  decoder: Transducer<In, CanonicalEvent>,
+  own: Renamed,
+): Transducer<In, CanonicalEvent> {
+  const held = new Map<string, { readonly names: Names; text: string }>();
+  const take = (event: CanonicalEvent): CanonicalEvent[] => {
+    if (event.type === "tool_call_start") {
+      const names = own.get(event.name);
+      if (names) held.set(event.block, { names, text: "" });
+      return [event];
+    }
+    const call = "block" in event ? held.get(event.block) : undefined;
+    if (call && event.type === "tool_call_delta") {
+      call.text += event.arguments;
+      return [];
+    }
+    if (!call || event.type !== "tool_call_end") return [event];
+    held.delete(event.block);
+    if (call.text === "") return [event];
+    const said = renameText(call.text, call.names);
+    return [{ type: "tool_call_delta", block: event.block, arguments: said }, event];
+  };
+  return {
+    push: (input) => decoder.push(input).flatMap(take),
+    end: (why) => decoder.end(why).flatMap(take),
+    ending: () => decoder.ending?.() === true,
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * Names of a tool's arguments that the target refuses, such as `$filter`: one of them would make Anthropic or Google refuse the whole
+ * request. They go under legal names, and calls come back with the caller's own. T23; CONV-713 to CONV-716.
+ */
+import { describe, expect, it } from "vitest";
+import { parseJsonObject } from "../../src/base/json.ts";
+import { parseJsonText } from "../../src/base/json-text.ts";
+import { createSseParser, formatSse } from "../../src/base/sse.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import {
+  codecs,
+  createRoute,
+  protocolNames,
+  upstreamCodecs,
+  type JsonObject,
+  type ProtocolName,
+  type Route,
+  type UpstreamProtocol,
+} from "../../src/protocols/index.ts";
+import { answerCalling, requestWith, streamCalling } from "./tool-wire.ts";
+
+const id = "12345678901234567890";
+/** What the caller's model said, and what the upstream's says. */
+const own = `{"$filter":"a eq 1","and":[{"$filter":"b","_filter":${id}}],"user name":{"x":1}}`;
+const shape: JsonObject = {
+  type: "object",
+  properties: {
+    $filter: { type: "string" },
+    and: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { $filter: { $ref: "#/properties/$filter" }, _filter: { type: "integer" } },
+        required: ["$filter"],
+      },
+    },
+    "user name": { type: "object" },
+    default: { type: "string", default: "$filter", enum: ["$filter", "properties"] },
+  },
+  required: ["$filter", "user name"],
+};
+
+const routeOf = (
+  caller: ProtocolName,
+  upstream: UpstreamProtocol,
+  body: JsonObject,
+  upstreamModel = "talk-large",
+): Route =>
+  createRoute({
+    caller: codecs[caller],
+    upstream: upstreamCodecs[upstream],
+    body,
+    stream: true,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel,
+    maxOutputTokens: 1000,
+    inputEstimate: 1,
+    id: "01abc",
+    createdAt: 1,
+  });
+
+/** The same wire texts with these arguments in each call. */
+const calling = (text: string, given: string): string =>
+  text
+    .replaceAll('"arguments":"{}"', `"arguments":${JSON.stringify(given)}`)
+    .replaceAll(/"(input|args)":\{\}/g, (_all, name: string) => `"${name}":${given}`)
+    .replaceAll('"partial_json":"{}"', `"partial_json":${JSON.stringify(given)}`)
+    .replaceAll('"delta":"{}"', `"delta":${JSON.stringify(given)}`);
+
+const bodyOf = (caller: ProtocolName): JsonObject =>
+  parseJsonObject(
+    Buffer.from(calling(JSON.stringify(requestWith[caller]("look", shape)), own)),
+  ) as JsonObject;
+
+/** Names of members of a body, and of the texts of arguments within it. */
+function namesIn(value: unknown): string[] {
+  if (typeof value === "string" && value.startsWith("{")) return namesIn(JSON.parse(value));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...namesIn(inner)]);
+}
+
+const strict = (["messages", "generate_content"] as const).flatMap((upstream) =>
+  protocolNames
+    .filter((caller) => caller !== upstream)
+    .map((caller) => [caller, upstream] as const),
+);
+
+describe.each(strict)("from %s to %s", (caller, upstream) => {
+  const route = routeOf(caller, upstream, bodyOf(caller));
+  const sent = JSON.stringify(route.body);
+  /** As the upstream's model says it, under the names that it was shown. */
+  const legal = /"input":(\{.*?\}\})\}|"args":(\{.*?\}\})/.exec(sent)!.slice(1).find(Boolean)!;
+
+  it("T23: schemas and earlier calls have legal names, one for each, and the caller is told", () => {
+    const names = namesIn(route.body);
+    expect(names.filter((name) => /^\$(?!ref)| /.test(name))).toEqual([]);
+    const call = parseJsonText(legal) as { and: object[] };
+    const [filter, and, user, ...others] = Object.keys(call);
+    expect([filter, and, user, others]).toEqual([
+      expect.stringMatching(/^_filter_[0-9a-f]{8}$/),
+      "and",
+      "user_name",
+      [],
+    ]);
+    expect(Object.keys(call.and[0]!)).toEqual([filter, "_filter"]);
+    expect(legal).toContain(id);
+    expect(sent).toContain(`"required":["${filter}","user_name"]`);
+    expect(sent).toContain(`"required":["${filter}"]`);
+    expect(sent).toContain('"default":"$filter","enum":["$filter","properties"]');
+    expect(route.notes).toContainEqual({
+      param: "tools",
+      kind: "rewritten",
+      detail: "names of arguments that the upstream refuses went under others; calls have your own",
+    });
+  });
+
+  it("T23: whole calls have the caller's own names", () => {
+    const answer = parseJsonText(
+      calling(JSON.stringify(answerCalling[upstream]("look")), legal),
+    ) as JsonObject;
+    expect(unescaped(JSON.stringify(route.answer(answer, [], noUsage)))).toContain(own);
+  });
+
+  it("T23: streamed calls have them, wherever their pieces are cut", () => {
+    const parser = createSseParser();
+    const stream = inPieces(calling(streamCalling[upstream]("look"), legal));
+    const tap = route.tap();
+    const events = [...parser.push(Buffer.from(stream)), ...parser.end()];
+    const frames = events.flatMap((event) => tap.push(event));
+    frames.push(...(tap.end?.() ?? []), ...tap.release(noUsage));
+    const inputs = frames.flatMap(({ data }) => /"partial_json":"(.*)"\}/.exec(data)?.[1] ?? []);
+    const given = inputs.length > 0 ? inputs.join("") : frames.map(formatSse).join("");
+    expect(unescaped(given)).toContain(own);
+  });
+});
+
+/** Arguments are a text in some protocols. */
+const unescaped = (json: string): string => json.replaceAll(String.raw`\"`, '"');
+
+/** A stream of messages with its call's input in pieces of three characters. */
+const inPieces = (stream: string): string =>
+  stream.replaceAll(/^event: content_block_delta\ndata: (.*"partial_json".*)$/gm, (_frame, data) => {
+    const event = JSON.parse(String(data)) as { delta: { partial_json: string } };
+    const pieces = event.delta.partial_json.match(/.{1,3}/g) ?? [];
+    return pieces
+      .map((piece) => {
+        const cut = { ...event, delta: { ...event.delta, partial_json: piece } };
+        return `event: content_block_delta\ndata: ${JSON.stringify(cut)}`;
+      })
+      .join("\n\n");
+  });
+
+it.each(["chat", "responses"] as const)("towards %s they go as they are", (upstream) => {
+  const route = routeOf("messages", upstream, bodyOf("messages"));
+  const names = namesIn(route.body);
+  expect(names.filter((name) => name === "$filter")).toHaveLength(4);
+  expect(route.notes).toEqual([]);
+});
+
+it("T23: Claude refuses them in Converse too, and other models there do not", () => {
+  const claude = routeOf("chat", "converse", bodyOf("chat"), "anthropic.claude-sonnet-4-5-v1:0");
+  expect(namesIn(claude.body)).not.toContain("$filter");
+  const nova = routeOf("chat", "converse", bodyOf("chat"), "amazon.nova-pro-v1:0");
+  expect(namesIn(nova.body)).toContain("$filter");
+});
