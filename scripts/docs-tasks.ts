@@ -171,7 +171,7 @@ ${rows.join("\n")}
 A task that has not ended by then is \`expired\` and costs nothing, whatever its vendor still makes. So is one whose vendor
 does not know it any more: after ${defaultTiming.missesMin} polls in a row and ${defaultTiming.missingMs / 60_000} minutes in which it did not. A poll that fails is no
 answer, and ends nothing, with one exception. A refusal that is about the job itself ends it: at once where moderation withholds the result (xAI
-tells so), otherwise after as many polls and as long. Where a poll is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A task whose uploads
+tells so), otherwise after as many polls and as long. Where a poll is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A 429 slows down the polls of all tasks of that key. They rest a second or more, go on at half the rate, and the rate grows again slowly. Tasks of other keys go on as ever. A task whose uploads
 cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. A running task whose key is not configured any more is asked about with another key of its provider. A key that may not see the job ends nothing. A result that cannot be fetched now is fetched again for ${defaultTiming.downloadMs / 60_000} minutes, from the address that its vendor then tells. 403 and 404 count among that: a CDN may not have it yet, or a signed address has expired. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
 
 ## When no vendor takes it

@@ -12,6 +12,7 @@ import type { RequestRow } from "../request-log/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database } from "../storage/index.ts";
 import type { Pools } from "../upstream/index.ts";
+import type { PollPace } from "./poll-pace.ts";
 import type { PollTroubles } from "./poll-troubles.ts";
 
 /**
@@ -76,6 +77,7 @@ export interface TaskServices {
   readonly pollTroubles: PollTroubles;
 }
 
+  readonly pollPace: PollPace;
 export interface TaskTiming {
   /** The first poll of a vendor comes this long after it took a job; each further one doubles the pause up to the dialect's own. */
   readonly firstPollMs: number;

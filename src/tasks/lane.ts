@@ -1,10 +1,11 @@
 /**
- * The steps under way of one kind of task: which are begun, so that the thousands of one workspace do not keep back the one of
+ * The steps under way of one kind: which are begun, so that the thousands of one workspace do not keep back the one of
  * another. docs/tasks.md.
  */
 import type { TaskServices } from "./engine.ts";
-import { claimDue, findDue } from "./lease.ts";
-import { createPlaces } from "./places.ts";
+import { claimDue, findDue, type DueTask, type LaneName } from "./lease.ts";
+import { createPlaces, type Placed, type Places } from "./places.ts";
+import type { PollPace } from "./poll-pace.ts";
 import type { Contact } from "./right.ts";
 import type { Job } from "./rows.ts";
 
@@ -28,15 +29,46 @@ export interface Lane {
   fill(again: (ms: number) => void): Promise<void>;
 }
 
+/** Of what was found what may begin now, with its place taken; and whether something waits for its account's turn. */
+function choose(
+  found: readonly DueTask[],
+  places: Places<Placed>,
+  pollPace: PollPace,
+): { readonly chosen: DueTask[]; readonly isPaced: boolean } {
+  let isPaced = false;
+  const chosen = found.filter((one) => {
+    const { account } = one;
+    const mayPoll = account === null || pollPace.mayBegin(account);
+    isPaced ||= !mayPoll;
+    if (!mayPoll || places.take([one]).length === 0) return false;
+    if (account !== null) pollPace.begin(account);
+    return true;
+  });
+  return { chosen, isPaced };
+}
+
+/** How long a look past these full workspaces has to wait. */
+function createPastFull(): (fullWorkspaces: readonly string[]) => number {
+  let atMs = -Infinity;
+  return (fullWorkspaces) => {
+    if (fullWorkspaces.length === 0) return 0;
+    const nowMs = performance.now();
+    const ms = atMs + pastFullMs - nowMs;
+    if (ms <= 0) atMs = nowMs;
+    return ms;
+  };
+}
+
 /** A lane without a step under way. */
 export function createLane(
   services: TaskServices,
-  status: "queued" | "running",
+  lane: LaneName,
   { underWay, contact, take }: LaneOptions,
 ): Lane {
   const jobs = new Map<Job, Promise<void>>();
   const places = createPlaces({ total: stepsMax });
-  let pastFullAtMs = -Infinity;
+  const { pollPace } = services;
+  const waitMs = createPastFull();
 
   function begin(job: Job, again: (ms: number) => void): void {
     const step = take(job).finally(() => {
@@ -46,13 +78,10 @@ export function createLane(
     jobs.set(job, step);
   }
 
-  /** How long a look past these full workspaces has to wait. */
-  function waitMs(fullWorkspaces: readonly string[]): number {
-    if (fullWorkspaces.length === 0) return 0;
-    const nowMs = performance.now();
-    const ms = pastFullAtMs + pastFullMs - nowMs;
-    if (ms <= 0) pastFullAtMs = nowMs;
-    return ms;
+  /** Looks again once the next account may be asked. */
+  function lookAfterRest(again: (ms: number) => void): void {
+    const ms = lane === "poll" ? pollPace.waitMs() : undefined;
+    if (ms !== undefined) again(ms);
   }
 
   return {
@@ -63,18 +92,21 @@ export function createLane(
         const ms = waitMs(fullWorkspaces);
         if (ms > 0) return again(ms);
         const takesAbandoned = contact.isSteady();
+        lookAfterRest(again);
         const found = await findDue(services, {
-          status,
+          lane,
           limit: lookedAtMax,
           fullWorkspaces,
+          restingAccounts: pollPace.resting(),
           underWay: underWay(),
           takesAbandoned,
         });
-        const chosen = places.take(found);
-        if (chosen.length === 0) return;
+        const { chosen, isPaced } = choose(found, places, pollPace);
+        if (isPaced) lookAfterRest(again);
+        if (chosen.length === 0 && !isPaced) return;
         const claimed = new Set<string>();
         try {
-          for (const job of await claimDue(services, chosen, { status, takesAbandoned })) {
+          for (const job of await claimDue(services, chosen, { lane, takesAbandoned })) {
             claimed.add(job.id);
             begin(job, again);
           }

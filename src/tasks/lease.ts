@@ -9,18 +9,29 @@ import { noRight, rightFor } from "./right.ts";
 import { toJob, type Job, type TaskRow } from "./rows.ts";
 import type { TaskStatus } from "./states.ts";
 
+/** A vendor is asked to begin, or how a job stands that it has. */
+export type LaneName = "ask" | "poll";
+
 /** A task whose step is due. */
 export interface DueTask {
   readonly workspaceId: string;
   readonly id: string;
+  /** Who is to be polled, as {@link accountOf}; null where nobody is, or the task is over whatever is answered. */
+  readonly account: string | null;
 }
+
+/** The account at a vendor that has a job. */
+export const accountOf = ({ provider, credential }: Pick<Job, "provider" | "credential">): string =>
+  `${provider} ${credential}`;
 
 /** Which tasks are looked for. */
 export interface DueInput {
-  readonly status: "queued" | "running";
+  readonly lane: LaneName;
   readonly limit: number;
   /** Workspaces that have all the places they may have. */
   readonly fullWorkspaces: readonly string[];
+  /** Accounts at vendors that are not to be polled now. */
+  readonly restingAccounts: readonly string[];
   /** What this process works on itself: after a clock has jumped, or the database was away, such leases look over. */
   readonly underWay: Iterable<Job>;
   /** Whether a request that was being sent when its lease ran out may count as abandoned. */
@@ -52,24 +63,31 @@ function knownKeys({ catalog }: TaskServices): string[] {
 /** So long the poll of a provider that is unknown here is left to gateways that may know it. */
 export const othersMs = 15_000;
 
-/** Tasks of one status whose step is due, the longest due first; any number of processes may ask at once. */
+/** What a lane takes. One that a vendor refused that works while it is asked says `running`, and is asked for all the same. */
+const inLane = "(upstream_id is null) = ($3 = 'ask')";
+
+/** Tasks of one lane whose step is due, the longest due first; any number of processes may ask at once. */
 export function findDue(
   services: TaskServices,
-  { status, limit, fullWorkspaces, underWay, takesAbandoned }: DueInput,
+  { lane, limit, fullWorkspaces, restingAccounts, underWay, takesAbandoned }: DueInput,
 ): Promise<DueTask[]> {
   return services.database.query<DueTask>(
-    `select workspace_id as "workspaceId", id from tasks
-     where ${isFree} and status = $3 and workspace_id <> all ($4::text[]) and id <> all ($5::text[])
-       and (upstream_id is null or due_at <= $7 or expires_at <= $1 or provider || ' ' || credential = any ($8::text[]))
+    `select workspace_id as "workspaceId", id,
+       case when upstream_id is not null and expires_at > $1 then provider || ' ' || credential end as account
+     from tasks
+     where ${isFree} and ${inLane} and workspace_id <> all ($4::text[]) and id <> all ($5::text[])
+       and (upstream_id is null or expires_at <= $1
+         or (due_at <= $7 or provider || ' ' || credential = any ($8::text[])) and provider || ' ' || credential <> all ($9::text[]))
      order by due_at limit $6`,
     [
       ...freeAt(services, takesAbandoned),
-      status,
+      lane,
       fullWorkspaces,
       Array.from(underWay, (job) => job.id),
       limit,
       new Date(services.clock.now() - othersMs),
       knownKeys(services),
+      restingAccounts,
     ],
     { name: "tasks_due" },
   );
@@ -78,8 +96,8 @@ export function findDue(
 /** Claims those of `due` that nobody else has claimed meanwhile. */
 export async function claimDue(
   services: TaskServices,
-  due: readonly DueTask[],
-  { status, takesAbandoned }: Pick<DueInput, "status" | "takesAbandoned">,
+  due: readonly Pick<DueTask, "workspaceId" | "id">[],
+  { lane, takesAbandoned }: Pick<DueInput, "lane" | "takesAbandoned">,
 ): Promise<Job[]> {
   const { leaseMs } = services.timing;
   const right = rightFor(leaseMs);
@@ -87,7 +105,7 @@ export async function claimDue(
     `update tasks t set lease_token = $4, lease_until = $5
      from (
        select workspace_id, id from tasks
-       where (workspace_id, id) in (select * from unnest($6::text[], $7::text[])) and ${isFree} and status = $3
+       where (workspace_id, id) in (select * from unnest($6::text[], $7::text[])) and ${isFree} and ${inLane}
        for update skip locked
      ) free
      where t.workspace_id = free.workspace_id and t.id = free.id

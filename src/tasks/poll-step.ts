@@ -17,7 +17,7 @@ import { askAbout, takenTarget, warnOf, withOutcome } from "./attempt.ts";
 import { collect, inTurnToCollect } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
-import { dueAt, writeJob, type JobChange } from "./lease.ts";
+import { accountOf, dueAt, writeJob, type JobChange } from "./lease.ts";
 import type { Job } from "./rows.ts";
 import { traceAsked } from "./trace.ts";
 
@@ -31,7 +31,9 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   const target = takenTarget(services, job);
   if (!target) return waitUnasked(services, job);
   await services.at("poll.begin");
+  const begunMs = services.pollPace.nowMs();
   const answer = await poll(services, job, target);
+  pace(services, job, answer, begunMs);
   traceAsked(job, target, answer);
   await services.at("poll.answered");
   tell(services, job, answer);
@@ -62,6 +64,15 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
     default:
       return later(services, job, pauseMs(services, job, target.dialect), noMisses);
   }
+}
+
+/** What the answer says of how often the account may be asked: its other jobs wait too. */
+function pace({ pollPace }: TaskServices, job: Job, answer: Answer, begunMs: number): void {
+  if (answer.state === "unreachable") return;
+  const account = accountOf(job);
+  if (answer.state !== "refused" || (answer.status !== 429 && answer.retryAfterMs === undefined))
+    return pollPace.answered(account);
+  pollPace.refused(account, begunMs, answer.retryAfterMs);
 }
 
 /** What a key answers that may not see the job. */

@@ -12,8 +12,8 @@ import type { Job } from "./rows.ts";
 import { sweepKeys } from "./idempotency.ts";
 import { beginStep } from "./trace.ts";
 
-/** Steps of waiting tasks and of running ones have places of their own: a long answer must not hold up the polls. */
-const lanes = ["queued", "running"] as const;
+/** Polls have places of their own: the long answer of a vendor that works while it is asked must not hold them up. */
+const lanes = ["ask", "poll"] as const;
 
 /** After a step that failed for a reason of ours: the database, a bug. */
 const failedPauseMs = 5_000;

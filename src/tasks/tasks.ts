@@ -8,6 +8,7 @@ import { createAcceptance } from "./accept.ts";
 import { cancelTask } from "./cancel.ts";
 import { defaultTiming, type TaskServices, type TaskTiming } from "./engine.ts";
 import { createKeysUnderWay } from "./idempotency.ts";
+import { createPollPace } from "./poll-pace.ts";
 import { createPollTroubles } from "./poll-troubles.ts";
 import { listTasks, readTask } from "./read.ts";
 import { startRunner } from "./runner.ts";
@@ -15,7 +16,7 @@ import { submitTask } from "./submit.ts";
 import type { Tasks } from "./types.ts";
 import { createWaiting } from "./wait.ts";
 
-type Own = "due" | "openUpload" | "timing" | "at" | "pollTroubles";
+type Own = "due" | "openUpload" | "timing" | "at" | "pollTroubles" | "pollPace";
 
 export interface TasksOptions extends Omit<TaskServices, Own> {
   readonly timing?: Partial<TaskTiming> | undefined;
@@ -31,6 +32,7 @@ export function createTasks(options: TasksOptions): Tasks {
     at: options.at ?? (() => undefined),
     due: (ms) => runner.wakeAt(ms),
     pollTroubles: createPollTroubles(),
+    pollPace: createPollPace(),
     openUpload: (upload) => openUpload(options.files, upload),
   };
   const runner = startRunner(services);

@@ -123,9 +123,10 @@ describe("a request that was not sent yet", () => {
 describe("a request that was sent", () => {
   const findAsked = (takesAbandoned: boolean) =>
     findDue(world.services, {
-      status: "queued",
+      lane: "ask",
       limit: 500,
       fullWorkspaces: [],
+      restingAccounts: [],
       underWay: [],
       takesAbandoned,
     });
@@ -140,7 +141,7 @@ describe("a request that was sent", () => {
     const isFound = async (takesAbandoned: boolean) =>
       (await findAsked(takesAbandoned)).some(({ id }) => id === job.id);
     const claimed = async () =>
-      (await claimDue(world.services, [job], { status: "queued", takesAbandoned: true })).map(
+      (await claimDue(world.services, [job], { lane: "ask", takesAbandoned: true })).map(
         ({ id }) => id,
       );
     clock.advance(defaultTiming.abandonMs - 1);

@@ -10,6 +10,7 @@ import { Health, openScope } from "../../src/routing/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { createAcceptance, type Submission } from "../../src/tasks/accept.ts";
 import { defaultTiming, type TaskServices } from "../../src/tasks/engine.ts";
+import { createPollPace } from "../../src/tasks/poll-pace.ts";
 import { createPollTroubles } from "../../src/tasks/poll-troubles.ts";
 import { readJob } from "../../src/tasks/read.ts";
 import { storedPlan, type Job } from "../../src/tasks/rows.ts";
@@ -118,6 +119,7 @@ async function newServices(world: World): Promise<TaskServices> {
     timing: { ...defaultTiming, questionMs: 1_000 },
     pollTroubles: createPollTroubles(),
   };
+    pollPace: createPollPace(),
 }
 
 const video = {

@@ -27,9 +27,10 @@ it("a poll is left to the gateways that know its provider and key, until nobody 
   };
   const takes = async (id: string, asked: TaskServices): Promise<boolean> => {
     const found = await findDue(asked, {
-      status: "running",
+      lane: "poll",
       limit: 500,
       fullWorkspaces: [],
+      restingAccounts: [],
       underWay: [],
       takesAbandoned: true,
     });

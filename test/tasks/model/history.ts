@@ -167,17 +167,16 @@ export class History {
   async #begin(gateway: Gateway): Promise<void> {
     const { services } = gateway;
     const underWay = this.#jobsOf(gateway);
-    for (const status of ["queued", "running"] as const) {
-      const due = { status, limit: 10, fullWorkspaces: [], underWay, takesAbandoned: true };
+    const rest = { fullWorkspaces: [], restingAccounts: [], underWay, takesAbandoned: true };
+    for (const lane of ["ask", "poll"] as const) {
+      const due = { ...rest, lane, limit: 10 };
       const found = await findDue(services, due).catch(() => []);
       const one = this.#choices.pick(found);
       if (one === undefined) continue;
-      const [job] = await claimDue(services, [one], { status, takesAbandoned: true }).catch(
-        () => [],
-      );
+      const [job] = await claimDue(services, [one], { lane, takesAbandoned: true }).catch(() => []);
       if (job === undefined) continue;
       if (job.asking) this.#trouble(job.id, "abandoned");
-      this.#note("step", job.id, status);
+      this.#note("step", job.id, lane);
       const of = { isCancel: false, taskId: job.id, job };
       return this.#start(gateway, of, (given) => takeStep(given, job));
     }

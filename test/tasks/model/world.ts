@@ -8,6 +8,7 @@ import type { RequestRow } from "../../../src/request-log/index.ts";
 import { Health } from "../../../src/routing/index.ts";
 import { openDatabase, type Database } from "../../../src/storage/index.ts";
 import { defaultTiming, type TaskServices } from "../../../src/tasks/engine.ts";
+import { createPollPace } from "../../../src/tasks/poll-pace.ts";
 import { createPollTroubles } from "../../../src/tasks/poll-troubles.ts";
 import { openUpload } from "../../../src/tasks/tasks.ts";
 import { createPools, type Pools } from "../../../src/upstream/index.ts";
@@ -120,6 +121,7 @@ export function startGateway(world: World, retryForMs: number): Gateway {
     sweeps: () => true,
     pollTroubles: createPollTroubles(),
     at: () => undefined,
+    pollPace: createPollPace(),
     timing: { ...defaultTiming, downloadMs: 20_000 },
   };
   return Object.assign(gateway, { services });

@@ -1,0 +1,130 @@
+/**
+ * How fast each account of a vendor is asked about jobs. Vendors limit the polls of an account, not of a job: one that answers 429 is left
+ * alone with all of its jobs, and asked at half the rate afterwards, which then grows slowly. docs/tasks.md; T80.
+ */
+
+/** How long an account that refused is left alone; twice as long for each further refusal without an answer between. */
+const [restMsMin, restMsMax] = [1_000, 30_000];
+/** No account waits longer, whatever its vendor asks for: its jobs may be done meanwhile. */
+const askedMsMax = 120_000;
+/** Polls a second: the slowest, and the rate from which on an account is not limited any more. */
+const [rateMin, rateFree] = [0.1, 100];
+/** Polls a second that are added per second. */
+const growth = 0.1;
+/** So long after the last refusal an account is not limited any more. */
+const forgetMs = 600_000;
+/** Accounts are not many. */
+const keptMax = 1_000;
+
+/** One account: free until it refuses a poll. */
+class Account {
+  /** Polls a second. */
+  #rate = Infinity;
+  /** When it refused; polls that were begun before belong to that refusal. */
+  #cutMs = -Infinity;
+  /** Refusals since the last answer. */
+  #refusals = 0;
+  /** Polls begun in the second that began then, and in the one before: the rate that is refused. */
+  #secondMs: number;
+  #begun = 0;
+  #begunBefore = 0;
+  /** The next poll begins no sooner. */
+  nextMs: number;
+
+  constructor(nowMs: number) {
+    this.#secondMs = nowMs;
+    this.nextMs = nowMs;
+  }
+
+  begin(nowMs: number): void {
+    const passedMs = nowMs - this.#secondMs;
+    if (passedMs >= 1_000) {
+      this.#begunBefore = passedMs < 2_000 ? this.#begun : 0;
+      this.#begun = 0;
+      this.#secondMs = nowMs;
+    }
+    this.#begun += 1;
+    if (nowMs - this.#cutMs >= forgetMs) this.#rate = Infinity;
+    this.nextMs = nowMs + 1_000 / this.#rate;
+  }
+
+  refused(nowMs: number, begunMs: number, retryAfterMs: number): void {
+    this.#rest(nowMs, retryAfterMs);
+    // Those that were under way with it tell the same once more.
+    if (begunMs <= this.#cutMs) return;
+    this.#rest(nowMs, Math.min(restMsMin * 2 ** this.#refusals, restMsMax));
+    this.#cutMs = nowMs;
+    this.#refusals += 1;
+    const asked = Math.max(this.#begun, this.#begunBefore, 1);
+    this.#rate = Math.max(Math.min(this.#rate, asked) / 2, rateMin);
+  }
+
+  #rest(nowMs: number, ms: number): void {
+    this.nextMs = Math.max(this.nextMs, nowMs + Math.min(ms, askedMsMax));
+  }
+
+  answered(): void {
+    if (this.#rate === Infinity) return;
+    this.#refusals = 0;
+    this.#rate += growth / this.#rate;
+    if (this.#rate >= rateFree) this.#rate = Infinity;
+  }
+
+  /** Whether it has been free for long. */
+  isOld(nowMs: number): boolean {
+    return nowMs - Math.max(this.#cutMs, this.nextMs) >= forgetMs;
+  }
+}
+
+export interface PollPace {
+  nowMs(): number;
+  /** Accounts that are not to be asked now. */
+  resting(): string[];
+  /** In how many milliseconds the first of them may be asked; undefined: none rests. */
+  waitMs(): number | undefined;
+  mayBegin(account: string): boolean;
+  /** A poll of the account begins. */
+  begin(account: string): void;
+  /** The account was asked at `begunMs`, by {@link PollPace.nowMs}, and refused because it is asked too often. */
+  refused(account: string, begunMs: number, retryAfterMs?: number): void;
+  /** It answered. */
+  answered(account: string): void;
+}
+
+/** No account is limited. `now`: monotonic milliseconds. */
+export function createPollPace(now: () => number = () => performance.now()): PollPace {
+  const accounts = new Map<string, Account>();
+
+  function accountOf(name: string): Account {
+    const known = accounts.get(name);
+    if (known) return known;
+    if (accounts.size >= keptMax) forgetOld(now());
+    const made = new Account(now());
+    accounts.set(name, made);
+    return made;
+  }
+
+  function forgetOld(nowMs: number): void {
+    for (const [name, account] of accounts) if (account.isOld(nowMs)) accounts.delete(name);
+    if (accounts.size >= keptMax) accounts.clear();
+  }
+
+  function resting(): [string, Account][] {
+    const nowMs = now();
+    return [...accounts].filter(([, { nextMs }]) => nextMs > nowMs);
+  }
+
+  return {
+    nowMs: now,
+    resting: () => resting().map(([name]) => name),
+    waitMs() {
+      const ends = resting().map(([, { nextMs }]) => nextMs);
+      return ends.length === 0 ? undefined : Math.max(1, Math.min(...ends) - now());
+    },
+    mayBegin: (name) => (accounts.get(name)?.nextMs ?? -Infinity) <= now(),
+    begin: (name) => accountOf(name).begin(now()),
+    refused: (name, begunMs, retryAfterMs = 0) =>
+      accountOf(name).refused(now(), begunMs, retryAfterMs),
+    answered: (name) => accounts.get(name)?.answered(),
+  };
+}

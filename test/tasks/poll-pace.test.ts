@@ -1,0 +1,151 @@
+/** How fast an account of a vendor is polled that refuses polls for being too many. docs/tasks.md "Deadlines"; T80. */
+import { describe, expect, it } from "vitest";
+import { createPollPace } from "../../src/tasks/poll-pace.ts";
+import { defaultTiming } from "../../src/tasks/engine.ts";
+import { startRunner } from "../../src/tasks/runner.ts";
+import { eventually } from "../support/patience.ts";
+import { clock, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
+import { says } from "./support.ts";
+
+const paced = () => {
+  const time = { nowMs: 0 };
+  const pace = createPollPace(() => time.nowMs);
+  /** Begins as many polls as it may within so many milliseconds; each is answered by `reply`. */
+  const pollFor = (ms: number, reply: (begunMs: number) => void): number => {
+    let begun = 0;
+    for (const endMs = time.nowMs + ms; time.nowMs < endMs; time.nowMs += 1) {
+      if (!pace.mayBegin("one a")) continue;
+      pace.begin("one a");
+      begun += 1;
+      reply(time.nowMs);
+    }
+    return begun;
+  };
+  return { pace, time, pollFor };
+};
+const answered = (pace: ReturnType<typeof createPollPace>) => () => pace.answered("one a");
+
+describe("an account's pace", () => {
+  it("is free until a poll is refused, and then half of what was asked in a second", () => {
+    const { pace, pollFor, time } = paced();
+    for (let count = 0; count < 40; count += 1) pace.begin("one a");
+    expect([pace.mayBegin("one a"), pace.waitMs()]).toEqual([true, undefined]);
+    // All that were under way with it are refused as well: that is one refusal.
+    for (let count = 0; count < 40; count += 1) pace.refused("one a", -1);
+    pace.refused("one a", 0);
+    expect([pace.mayBegin("one a"), pace.mayBegin("one b")]).toEqual([false, true]);
+    expect([pace.resting(), pace.waitMs()]).toEqual([["one a"], 1_000]);
+    time.nowMs = 1_000;
+    expect([20, 21]).toContain(pollFor(1_000, answered(pace)));
+  });
+
+  it("rests as long as the vendor asks, two minutes at most, and longer with each refusal in a row", () => {
+    const { pace, time } = paced();
+    pace.begin("one a");
+    pace.refused("one a", 0, 45_000);
+    expect(pace.waitMs()).toBe(45_000);
+    pace.refused("one a", 0, 86_400_000);
+    expect(pace.waitMs()).toBe(120_000);
+    const rests = [];
+    for (time.nowMs = 120_000; rests.length < 6; time.nowMs += rests.at(-1)!) {
+      pace.refused("one a", time.nowMs);
+      rests.push(pace.waitMs()!);
+    }
+    expect(rests).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  });
+
+  it("grows by a tenth of a poll a second each second, and is free after ten minutes without a refusal", () => {
+    const { pace, time, pollFor } = paced();
+    for (let count = 0; count < 10; count += 1) pace.begin("one a");
+    pace.refused("one a", 0);
+    time.nowMs = 1_000;
+    expect([5, 6]).toContain(pollFor(1_000, answered(pace)));
+    pollFor(98_000, answered(pace));
+    // From 5 a second by 10 in a hundred seconds.
+    const later = pollFor(1_000, answered(pace));
+    expect(later).toBeGreaterThanOrEqual(14);
+    expect(later).toBeLessThanOrEqual(16);
+    time.nowMs = 601_000;
+    pace.begin("one a");
+    expect(pace.mayBegin("one a")).toBe(true);
+  });
+
+  it("finds a vendor's own limit: of a thousand jobs few polls are refused", () => {
+    const { pace, time, pollFor } = paced();
+    let refused = 0;
+    const times: number[] = [];
+    // Twenty in any second.
+    const vendor = (begunMs: number): void => {
+      while (times.length > 0 && times[0]! <= begunMs - 1_000) times.shift();
+      if (times.length >= 20) {
+        refused += 1;
+        return pace.refused("one a", begunMs);
+      }
+      times.push(begunMs);
+      pace.answered("one a");
+    };
+    for (let count = 0; count < 64; count += 1) pace.begin("one a");
+    for (let count = 0; count < 64; count += 1) vendor(time.nowMs);
+    expect(refused).toBe(44);
+    const asked = pollFor(300_000, vendor);
+    expect(refused - 44).toBeLessThan(asked / 100);
+    // At least half of what the vendor allows is used.
+    expect(asked).toBeGreaterThan(3_000);
+  });
+});
+
+const world = useWorld();
+
+describe("jobs of one account", () => {
+  it("T80: wait with the one whose poll was refused, and those of another account do not", async () => {
+    world.vendor.plan("GET", says.throttled("60"));
+    const due = { due_at: new Date(clock.now() - 1), lease_token: null };
+    const first = await running(world, due);
+    const timing = { ...defaultTiming, sweepMs: 20 };
+    const runner = startRunner({ ...world.services, timing });
+    await eventually(
+      async () => ((await rowOf(world, first.id)).leaseToken === null ? true : undefined),
+      "the refused poll",
+    );
+    await eventually(() => (world.vendor.calls("GET").length === 1 ? true : undefined), "a poll");
+    world.vendor.plan("GET", world.vendor.done);
+    const second = await running(world, due);
+    const other = await running(world, { ...due, provider: "two" });
+    await eventually(
+      async () => ((await rowOf(world, other.id)).status === "succeeded" ? true : undefined),
+      "the other account's job",
+    );
+    expect(await rowOf(world, second.id)).toMatchObject({ status: "running", leaseToken: null });
+    expect(world.vendor.calls("GET")).toHaveLength(2);
+    // One that is over is asked a last time all the same.
+    const over = await running(world, { ...due, expires_at: new Date(clock.now() - 1) });
+    await eventually(
+      async () => ((await rowOf(world, over.id)).status === "succeeded" ? true : undefined),
+      "the job that is over",
+    );
+    await runner.close();
+  });
+});
+
+it("a picture that was refused once and is asked for again takes no place of the polls", async () => {
+  // Its vendor works while it is asked, so the task says that it runs.
+  const refusedOnce = { status: "running", lease_token: null, attempt: 0 };
+  const job = await jobOf(world, "acme/pictures", refusedOnce);
+  const lanes = new Set<unknown>();
+  const { database } = world;
+  const runner = startRunner({
+    ...world.services,
+    database: {
+      ...database,
+      query: (async (sql: string, values: unknown[], options?: { name?: string }) => {
+        const rows = await database.query<{ id: string }>(sql, values, options);
+        if (options?.name === "tasks_claim" && rows.some(({ id }) => id === job.id))
+          lanes.add(values[2]);
+        return rows;
+      }) as typeof database.query,
+    },
+  });
+  await eventually(() => (lanes.size > 0 ? true : undefined), "its claim");
+  await runner.close();
+  expect([...lanes]).toEqual(["ask"]);
+});
