@@ -3,6 +3,7 @@ import { mediaFamilies } from "../src/catalog/index.ts";
 import { families } from "../src/media/index.ts";
 import { taskStates, type TaskStatus } from "../src/tasks/states.ts";
 import { defaultTiming, type TaskPoint } from "../src/tasks/engine.ts";
+import { absentMs } from "../src/tasks/gone.ts";
 import { fetchesMax } from "../src/tasks/fetching.ts";
 import { keyLifetimeMs } from "../src/tasks/idempotency.ts";
 import { renderArk, renderDashscope, renderNative } from "../src/tasks/index.ts";
@@ -257,8 +258,14 @@ function crashSection(): string {
   return `## What a crash does
 
 A task is a row that says what its next step is and when. Any number of gateways on one database take such steps; each
-holds a task with a lease while it does. If it dies, another takes the task over when the lease runs out, after
-${defaultTiming.leaseMs / 1000} seconds. Before a vendor is asked to begin, the intent is written down. So an unknown
+holds a task with a lease while it does. Another takes the task over when the lease runs out, after
+${defaultTiming.leaseMs / 1000} seconds, and sooner where the gateway is gone:
+
+- Its process is dead, and another one on the same machine sees that (Linux): at once.
+- Its connection to the database has been away for ${absentMs / 1000} seconds: what asks no vendor to begin is taken over then. With the
+  embedded database everything is.
+
+Before a vendor is asked to begin, the intent is written down. So an unknown
 outcome is known to be unknown, and no vendor is asked twice for one task. Leases, deadlines and the times of callbacks
 are those of the database's clock: a gateway whose own clock is wrong takes nothing over too early.
 
@@ -267,7 +274,7 @@ A gateway that is stopped, or cut off from the database, and comes back:
 - Before the request leaves, it checks its lease once more, at the connection and at each piece of an upload. Without a
   lease nothing is sent, and the task is asked for again.
 - Once the request may have left, only this gateway can learn the answer. Others wait ${(defaultTiming.leaseMs + defaultTiming.abandonMs) / 60_000} minutes before they give the task
-  up as \`submission_uncertain\`. Time in which the database is away does not count. Until then a cancellation is refused.
+  up, unless they know that it is dead, as \`submission_uncertain\`. Time in which the database is away does not count. Until then a cancellation is refused.
 - The vendor's answer is written once the database is back, for up to an hour.
 - If the task was given up before, the vendor is told to cancel the job. An error in the log names that job. A result that it
   answered with is not kept.

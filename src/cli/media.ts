@@ -154,6 +154,7 @@ export function openMedia(options: MediaOptions): Media {
     ...options,
     catalog: () => catalog.current(),
     allowPrivateAddresses: environment.allowPrivateAddresses,
+    ownsDatabase: environment.databaseUrl === undefined,
     queue: settings.limits.queue,
     retryForMs: settings.limits.taskRetryMs,
     retentionMs: settings.storage.retentionDays * dayMs,

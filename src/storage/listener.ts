@@ -2,6 +2,7 @@
  * How signals travel: `notify` sends one, and a dedicated listening connection hears them. It connects again by itself, and notices a connection
  * that died without a word (a ping that gets no answer). docs/architecture.md.
  */
+import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ClientConfig } from "pg";
 import type { Log } from "../base/log.ts";
@@ -25,7 +26,14 @@ export interface Listener {
   listeners(database: Queryable): Promise<readonly string[]>;
   /** This process's name among them; undefined while it does not listen. */
   name(): string | undefined;
+  /** By which others find out whether this process is connected. It stays when the connection is made again. */
+  readonly number: number;
+  /** Which of these numbers no listening connection has now. */
+  absent(database: Queryable, numbers: readonly number[]): Promise<readonly number[]>;
 }
+
+/** The first half of the advisory locks that tell a process's number: its listening connection holds one, and they end together. */
+const numberLocks = 0x746f6c6c;
 
 const retryMsMin = 100;
 const retryMsMax = 3_000;
@@ -50,7 +58,11 @@ const isSilence = (error: unknown): boolean =>
   error instanceof Error && error.message === "Query read timeout";
 
 /** One listening connection, from LISTEN to its loss. */
-async function listen(server: ClientConfig, receive: (text: string) => void): Promise<Listening> {
+async function listen(
+  server: ClientConfig,
+  number: number,
+  receive: (text: string) => void,
+): Promise<Listening> {
   const client = new Client({
     ...server,
     keepAlive: true,
@@ -71,6 +83,8 @@ async function listen(server: ClientConfig, receive: (text: string) => void): Pr
     const { rows } = await client.query<{ pid: string }>("select pg_backend_pid()::text as pid");
     pid = rows[0]!.pid;
     await client.query(`listen ${wireChannel}`);
+    // Shared: the server may not have noticed yet that the connection before is gone.
+    await client.query("select pg_advisory_lock_shared($1, $2)", [numberLocks, number]);
   } catch (error) {
     void close();
     throw error;
@@ -100,6 +114,7 @@ export function createListener(
   log: Log,
   silent: (sinceMs: number) => void = () => undefined,
 ): Listener {
+  const number = randomInt(1, 2 ** 31);
   let current: Listening | undefined;
   let closed = false;
   let silentSinceMs: number | undefined;
@@ -108,7 +123,7 @@ export function createListener(
     let retryMs = retryMsMin;
     for (;;) {
       try {
-        const listening = await listen(server, receive);
+        const listening = await listen(server, number, receive);
         if (closed) return await listening.close();
         current = listening;
         retryMs = retryMsMin;
@@ -136,6 +151,16 @@ export function createListener(
     start: (receive, reconnected) => void run(receive, reconnected),
     healthy: () => current !== undefined,
     name: () => current?.pid,
+    number,
+    async absent(database, numbers) {
+      const rows = await database.query<{ number: number }>(
+        `select n as number from unnest($1::integer[]) n where not exists (select from pg_locks l
+           where l.locktype = 'advisory' and l.classid = $2 and l.objid = n and l.objsubid = 2 and l.granted
+             and l.database = (select d.oid from pg_database d where d.datname = current_database()))`,
+        [numbers, numberLocks],
+      );
+      return rows.map((row) => row.number);
+    },
     async listeners(database) {
       const rows = await database.query<{ pid: string }>(
         "select pid::text as pid from pg_stat_activity where application_name = $1 and datname = current_database()",

@@ -31,6 +31,10 @@ export interface Signals {
    * until then any process may still go by what it read before the change.
    */
   settled(): Promise<void>;
+  /** This process, by a number that no other on this database has. */
+  readonly number: number;
+  /** Which of these processes are not connected now: they have ended, or are cut off for the moment. */
+  absent(numbers: readonly number[]): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
@@ -89,6 +93,8 @@ export function createSignals(database: Queryable, listener: Listener, log: Log)
       reconnectHandlers.add(handler);
       return () => void reconnectHandlers.delete(handler);
     },
+    number: listener.number,
+    absent: (numbers) => listener.absent(database, numbers),
     settled: () => (started ? settling.settled() : sleep(trustMs)),
     close: () => listener.close(),
   };

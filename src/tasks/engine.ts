@@ -71,13 +71,15 @@ export interface TaskServices {
   readonly sweeps: () => boolean;
   /** Largest video that is kept; a GiB if absent. Tests only. */
   readonly videoBytesMax?: number | undefined;
+  /** Whether no process but those of this gateway uses the database: it is its own. */
+  readonly ownsDatabase: boolean;
   /** Tests stop the process here. */
   readonly at: (point: TaskPoint) => void | Promise<void>;
   readonly timing: TaskTiming;
   readonly pollTroubles: PollTroubles;
+  readonly pollPace: PollPace;
 }
 
-  readonly pollPace: PollPace;
 export interface TaskTiming {
   /** The first poll of a vendor comes this long after it took a job; each further one doubles the pause up to the dialect's own. */
   readonly firstPollMs: number;

@@ -2,9 +2,9 @@
  * Who takes a task's next step: a row is claimed with a token for a while, and every write of the step names the token, so
  * that of two processes that believe they hold it only the latest can write. docs/tasks.md; T79.
  */
-import { randomUUID } from "node:crypto";
 import { settleRetryMs, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
+import { newToken, ownerHere } from "./owner.ts";
 import { noRight, rightFor } from "./right.ts";
 import { toJob, type Job, type TaskRow } from "./rows.ts";
 import type { TaskStatus } from "./states.ts";
@@ -112,8 +112,8 @@ export async function claimDue(
      returning t.*`,
     [
       ...freeAt(services, takesAbandoned),
-      status,
-      randomUUID(),
+      lane,
+      newToken(ownerHere(services.database.signals.number)),
       new Date(services.clock.now() + leaseMs),
       due.map((one) => one.workspaceId),
       due.map((one) => one.id),

@@ -1,9 +1,10 @@
 /**
  * The runner: takes the tasks whose step is due, a bounded number at a time, and takes each step. Any number of processes
- * run one each on the same database. What a dead process held is taken over when its lease ends. docs/tasks.md.
+ * run one each on the same database. What a dead process held is taken over at once, or when its lease ends. docs/tasks.md.
  */
 import { abandonedStep, askStep } from "./ask-step.ts";
 import type { TaskServices } from "./engine.ts";
+import { createGoneOwners } from "./gone.ts";
 import { createLane, type Lane } from "./lane.ts";
 import { dueAt, extendLeases, mendAfterClockJump, writeJob } from "./lease.ts";
 import { expire, isOver, pollStep } from "./poll-step.ts";
@@ -105,7 +106,22 @@ function startChores(services: TaskServices, lookNow: () => void, held: () => re
   const elected = (work: () => void) => () => {
     if (sweeps()) work();
   };
-  const sweep = setInterval(elected(lookNow), timing.sweepMs);
+  const gone = createGoneOwners(services);
+  let freeing = false;
+  const freeGone = async (): Promise<void> => {
+    if (freeing) return;
+    freeing = true;
+    try {
+      if ((await gone.free()) > 0) lookNow();
+    } finally {
+      freeing = false;
+    }
+  };
+  const take = elected(() => {
+    lookNow();
+    attempt(freeGone(), "tasks of gateways that are gone could not be looked for");
+  });
+  const sweep = setInterval(take, timing.sweepMs);
   const leases = setInterval(
     () => attempt(extendLeases(services, held()), "leases of tasks could not be extended"),
     timing.leaseMs / 3,

@@ -14,6 +14,8 @@ function signalsOver(listeners: Listener["listeners"], query: () => Promise<neve
     healthy: () => true,
     name: () => "1",
     close: async () => undefined,
+    number: 1,
+    absent: async () => [],
     listeners,
   };
   const database: Queryable = { query };

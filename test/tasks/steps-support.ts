@@ -115,11 +115,12 @@ async function newServices(world: World): Promise<TaskServices> {
     openUpload: (upload) => openUpload(world.services.files, upload),
     callbackDue: () => void (world.callbacksDue += 1),
     sweeps: () => true,
+    ownsDatabase: false,
     at: () => undefined,
     timing: { ...defaultTiming, questionMs: 1_000 },
     pollTroubles: createPollTroubles(),
-  };
     pollPace: createPollPace(),
+  };
 }
 
 const video = {

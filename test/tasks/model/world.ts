@@ -119,9 +119,10 @@ export function startGateway(world: World, retryForMs: number): Gateway {
     openUpload: (upload) => openUpload(world.files, upload),
     callbackDue: () => undefined,
     sweeps: () => true,
+    ownsDatabase: false,
     pollTroubles: createPollTroubles(),
-    at: () => undefined,
     pollPace: createPollPace(),
+    at: () => undefined,
     timing: { ...defaultTiming, downloadMs: 20_000 },
   };
   return Object.assign(gateway, { services });

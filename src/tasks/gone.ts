@@ -1,0 +1,74 @@
+/**
+ * Frees what processes held that are gone, before their leases end. A step that asks nobody to begin may be taken by another process at any
+ * time, because its token decides who writes; a request to begin is given up only where its process is dead for certain, for it may still
+ * hear the answer. docs/tasks.md "What a crash does"; T79, T81.
+ */
+import type { TaskServices } from "./engine.ts";
+import { isDead, readOwner, type Owner } from "./owner.ts";
+
+/** A process whose connection was away for so long is taken for gone: a living one connects again much sooner. */
+export const absentMs = 10_000;
+
+export interface GoneOwners {
+  /** Looks for owners that are gone, and frees what they held. @returns how many tasks */
+  free(): Promise<number>;
+}
+
+/** `nowMs`: monotonic. */
+export function createGoneOwners(
+  services: TaskServices,
+  nowMs: () => number = () => performance.now(),
+): GoneOwners {
+  const { database, clock, timing, log } = services;
+  /** Since when each of them is not connected. */
+  let absentSince = new Map<string, number>();
+
+  /** The processes that hold something now. */
+  async function owners(): Promise<Map<string, Owner>> {
+    const now = clock.now();
+    const rows = await database.query<{ owner: string }>(
+      `select distinct split_part(lease_token, ' ', 1) as owner from tasks
+       where due_at <= $1 and lease_token like '% %' and lease_until > case when asking then $2 else $1 end`,
+      [new Date(now), new Date(now - timing.abandonMs)],
+      { name: "tasks_owners" },
+    );
+    const found = rows.map(({ owner }) => [owner, readOwner(owner)] as const);
+    return new Map(found.filter((pair): pair is [string, Owner] => pair[1] !== undefined));
+  }
+
+  async function absent(all: ReadonlyMap<string, Owner>): Promise<string[]> {
+    const here = database.signals.number;
+    const others = [...all].filter(([, { number }]) => number !== here);
+    if (others.length === 0) return [];
+    const numbers = others.map(([, { number }]) => number);
+    const missing = new Set(await database.signals.absent(numbers));
+    return others.flatMap(([text, { number }]) => (missing.has(number) ? [text] : []));
+  }
+
+  return {
+    async free() {
+      const all = await owners();
+      const missing = await absent(all);
+      const atMs = nowMs();
+      absentSince = new Map(missing.map((text) => [text, absentSince.get(text) ?? atMs]));
+      const isAway = (text: string): boolean => atMs - (absentSince.get(text) ?? atMs) >= absentMs;
+      const dead: string[] = [];
+      const away: string[] = [];
+      for (const [text, owner] of all) {
+        const known = isDead(owner);
+        if (known ?? (services.ownsDatabase && isAway(text))) dead.push(text);
+        else if (isAway(text)) away.push(text);
+      }
+      if (dead.length === 0 && away.length === 0) return 0;
+      const rows = await database.query<{ id: string }>(
+        `update tasks set lease_token = null, lease_until = null
+         where due_at <= $1 and (split_part(lease_token, ' ', 1) = any ($2::text[])
+           or not asking and split_part(lease_token, ' ', 1) = any ($3::text[])) returning id`,
+        [new Date(clock.now()), dead, away],
+      );
+      if (rows.length > 0)
+        log.warn({ tasks: rows.length }, "a gateway is gone; its tasks are taken over");
+      return rows.length;
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * Leases of processes that are gone are not waited for: at once where the process is dead for certain, and after some seconds without its
+ * connection where the step asks nobody to begin. docs/tasks.md "What a crash does"; T79, T81.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/storage/index.ts";
+import { abandonedStep } from "../../src/tasks/ask-step.ts";
+import { extendLeases, claimDue, findDue, type LaneName } from "../../src/tasks/lease.ts";
+import { absentMs, createGoneOwners } from "../../src/tasks/gone.ts";
+import { isDead, newToken, ownerHere, ownerText, readOwner } from "../../src/tasks/owner.ts";
+import { startRunner } from "../../src/tasks/runner.ts";
+import { eventually } from "../support/patience.ts";
+import { silentLog } from "../support/postgres.ts";
+import { clock, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
+
+const world = useWorld();
+const children = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+/** A process of the kind that takes leases: it tells its place, and then waits. */
+async function startOwner(number: number) {
+  const script = `const { ownerHere, ownerText } = await import(${JSON.stringify(
+    new URL("../../src/tasks/owner.ts", import.meta.url).href,
+  )}); console.log(ownerText(ownerHere(${number}))); setInterval(() => {}, 1e6);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.add(child);
+  const [chunk] = (await once(child.stdout, "data")) as [Buffer];
+  return {
+    owner: readOwner(chunk.toString().trim())!,
+    kill: async (): Promise<void> => {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      children.delete(child);
+    },
+  };
+}
+
+const nobody = 1_999_999_999;
+/** Leased to that process for a long while; `asking`: it may have asked a vendor to begin. */
+const leasedTo = (token: string, asking = false) => ({
+  lease_token: token,
+  lease_until: new Date(clock.now() + 60_000),
+  due_at: new Date(clock.now() - 1),
+  asking,
+});
+const isFree = async (lane: LaneName, id: string): Promise<boolean> => {
+  const wanted = { lane, limit: 500, fullWorkspaces: [], restingAccounts: [], underWay: [] };
+  const found = await findDue(world.services, { ...wanted, takesAbandoned: false });
+  return found.some((one) => one.id === id);
+};
+
+describe("a lease of a process that is dead on this machine", () => {
+  it("T79 T81: is over at once, that of a request to begin too, and not while the process lives", async () => {
+    const { owner, kill } = await startOwner(nobody);
+    const polled = await running(world, leasedTo(newToken(owner)));
+    const asked = await jobOf(world, "acme/clip", leasedTo(newToken(owner), true));
+    const gone = createGoneOwners(world.services);
+    expect([isDead(owner), await gone.free()]).toEqual([false, 0]);
+    await kill();
+    expect([isDead(owner), await gone.free()]).toEqual([true, 2]);
+    expect([await isFree("poll", polled.id), await isFree("ask", asked.id)]).toEqual([true, true]);
+    // The request to begin is not sent a second time.
+    const [job] = await claimDue(world.services, [{ workspaceId: "w1", id: asked.id }], {
+      lane: "ask",
+      takesAbandoned: false,
+    });
+    await abandonedStep(world.services, job!);
+    expect(await rowOf(world, asked.id)).toMatchObject({
+      status: "failed",
+      error: { code: "submission_uncertain" },
+    });
+    expect(world.vendor.calls("POST")).toEqual([]);
+  });
+
+  it("T79: whose number another process has by now is over, and one of another machine is not", async () => {
+    const here = ownerHere(nobody);
+    const place = here.place!;
+    expect(isDead(here)).toBe(false);
+    expect(isDead({ ...here, place: { ...place, began: `${Number(place.began) + 1}` } })).toBe(
+      true,
+    );
+    expect(isDead({ ...here, place: { ...place, machine: "0".repeat(16) } })).toBeUndefined();
+    expect(isDead({ ...here, place: undefined })).toBeUndefined();
+    expect(readOwner(ownerText(here))).toEqual(here);
+    expect(readOwner(ownerText({ number: 7, place: undefined }))).toEqual({
+      number: 7,
+      place: undefined,
+    });
+    // Of a version that named nobody.
+    expect(readOwner("0d9cbd20-7e29-4f7e-a5b2-0a5c5be8b8ab")).toBeUndefined();
+  });
+});
+
+describe("a lease of a process on another machine", () => {
+  const elsewhere = { number: nobody, place: { machine: "0".repeat(16), pid: 1, began: "1" } };
+
+  it("T79 T81: is over once it was not connected for a while; a request to begin is not given up", async () => {
+    let nowMs = 0;
+    const gone = createGoneOwners(world.services, () => nowMs);
+    const polled = await running(world, leasedTo(newToken(elsewhere)));
+    const asked = await jobOf(world, "acme/clip", leasedTo(newToken(elsewhere), true));
+    expect(await gone.free()).toBe(0);
+    nowMs = absentMs - 1;
+    expect(await gone.free()).toBe(0);
+    nowMs = absentMs;
+    expect(await gone.free()).toBe(1);
+    expect([await isFree("poll", polled.id), await isFree("ask", asked.id)]).toEqual([true, false]);
+    // Where nobody else can be on the database, it is dead.
+    const own = createGoneOwners({ ...world.services, ownsDatabase: true }, () => nowMs);
+    expect(await own.free()).toBe(0);
+    nowMs = 2 * absentMs;
+    expect(await own.free()).toBe(1);
+    expect(await isFree("ask", asked.id)).toBe(true);
+    await world.database.query("delete from tasks where id = $1", [asked.id]);
+  });
+
+  it("T79: stands as long as its connection does, and from when that is back", async () => {
+    const url = (world.database.pool.options as { connectionString: string }).connectionString;
+    const other = await openDatabase({ url, log: silentLog });
+    other.signals.subscribe("anything", () => undefined);
+    await eventually(() => (other.signals.healthy() ? true : undefined), "its listener");
+    const owner = { ...elsewhere, number: other.signals.number };
+    let nowMs = 0;
+    const gone = createGoneOwners(world.services, () => nowMs);
+    const job = await running(world, leasedTo(newToken(owner)));
+    const afterMs = async (ms: number): Promise<number> => {
+      nowMs += ms;
+      return gone.free();
+    };
+    expect([await afterMs(0), await afterMs(absentMs)]).toEqual([0, 0]);
+    await other.close();
+    const absent = () => world.database.signals.absent([owner.number]);
+    await eventually(async () => ((await absent()).length > 0 ? true : undefined), "its end");
+    expect([await afterMs(0), await afterMs(absentMs), await isFree("poll", job.id)]).toEqual([
+      0,
+      1,
+      true,
+    ]);
+  });
+
+  it("T79: who comes back after that writes nothing, sends nothing, and has no right any more", async () => {
+    const job = { ...(await jobOf(world, "acme/clip", leasedTo(newToken(elsewhere)))) };
+    let nowMs = 0;
+    const gone = createGoneOwners(world.services, () => nowMs);
+    await gone.free();
+    nowMs = absentMs;
+    expect(await gone.free()).toBe(1);
+    await extendLeases(world.services, [job]);
+    expect(job.right).toMatchObject({ endMs: -Infinity });
+    expect(await rowOf(world, job.id)).toMatchObject({ leaseToken: null });
+  });
+});
+
+it("T79: a gateway that starts takes over what a dead process of its machine held, long before the lease ends", async () => {
+  const { owner, kill } = await startOwner(nobody);
+  await kill();
+  const job = await running(world, leasedTo(newToken(owner)));
+  world.vendor.plan("GET", world.vendor.done);
+  const timing = { ...world.services.timing, sweepMs: 50 };
+  const runner = startRunner({ ...world.services, timing });
+  await eventually(
+    async () => ((await rowOf(world, job.id)).status === "succeeded" ? true : undefined),
+    "its end",
+  );
+  await runner.close();
+});
