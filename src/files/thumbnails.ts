@@ -1,9 +1,10 @@
 /**
  * Small copies of produced pictures: made once, when somebody looks, kept as files beside their pictures, and gone with them.
- * Whoever has the name of a picture may have one made, so the work is bounded: pixels, seconds, so many at once. Rows STORE.
+ * Whoever has the name of a picture may have one made, so the work is bounded: pixels, memory, seconds, so many at once. Rows STORE.
  */
 import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
+import type { Metadata } from "sharp";
 import { GatewayError, overloaded } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import { inTurns } from "../base/in-turn.ts";
@@ -19,6 +20,8 @@ export type ThumbnailWidth = (typeof thumbnailWidths)[number];
 
 /** Above this a picture is a bomb. */
 const pixelsMax = 64_000_000;
+/** The most that decoding one may take: two are made at once, in a process that also serves calls. */
+const decodedBytesMax = 128 * 2 ** 20;
 const secondsMax = 10;
 /** Those that are made hold the places of all others while they are read. */
 const readMsMax = 30_000;
@@ -110,6 +113,15 @@ async function read({ files, readMs = readMsMax }: ThumbnailOptions, name: strin
   }
 }
 
+/**
+ * What decoding a picture takes, which most do line by line: of these kinds all pixels are there at once, and of a progressive JPEG its
+ * coefficients, of two bytes each. (64 million pixels, measured: PNG 290 MB, with 16 bits 569 MB, JPEG 373 MB.)
+ */
+function decodedBytes({ format, width, height, depth, isProgressive }: Metadata): number {
+  if (!isProgressive) return 0;
+  return width * height * (format === "jpeg" ? 6 : depth === "ushort" ? 8 : 4);
+}
+
 async function shrunk(picture: Buffer, width: number): Promise<Buffer> {
   const { default: sharp } = await import("sharp");
   sharp.cache(false);
@@ -121,6 +133,8 @@ async function shrunk(picture: Buffer, width: number): Promise<Buffer> {
     .webp({ quality, effort: 2 })
     .timeout({ seconds: secondsMax });
   try {
+    if (decodedBytes(await small.metadata()) > decodedBytesMax)
+      throw new Error("decoding it would take too much memory");
     return await small.toBuffer();
   } catch (error) {
     throw refusal("This picture cannot be made smaller.", error);

@@ -88,6 +88,18 @@ it("a picture is there in three widths, each made once however many ask, and rea
   expect(whole.headers.get("content-type")).toBe("image/png");
 });
 
+it("one whose decoding takes all of its pixels at once is refused where they take much memory", async () => {
+  const interlaced = (width: number) =>
+    sharp({ create: { width, height: width, channels: 4, background: "#3f7d6b80" } })
+      .toColourspace("rgb16")
+      .png({ progressive: true })
+      .toBuffer();
+  // 8 bytes a pixel: 141 MB, and 2 MB.
+  const [large, small] = [await keep(await interlaced(4_200)), await keep(await interlaced(500))];
+  expect((await get(`${large}?width=160`)).status).toBe(400);
+  expect((await get(`${small}?width=160`)).status).toBe(200);
+});
+
 it("one that is narrower keeps its size; other widths, videos, bombs and what is no picture are refused and leave nothing", async () => {
   const small = await keep(await picture(100, 50));
   const { bytes } = await get(`${small}?width=640`);
