@@ -152,7 +152,10 @@ function workspacesOf({ equal = {}, visibility }: UsageFilter): readonly string[
 export async function readUsage(database: Queryable, asked: UsageFilter): Promise<object[]> {
   if (asked.to <= earliest || asked.from >= latest) return [];
   const filter = { ...asked, equal: await ofKeysWorkspace(database, asked) };
-  const { low, startMs } = await logBounds(database, workspacesOf(filter));
+  const workspaces = workspacesOf(filter);
+  // Who is in no workspace has used nothing.
+  if (workspaces?.length === 0) return [];
+  const { low, startMs } = await logBounds(database, workspaces);
   const { sql, params } = usageSql({ ...filter, ...wholeHours(filter, startMs) }, low);
   const rows = await database.query<UsageRow>(sql, params);
   if (rows.length > usageRowsMax) {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tamper } from "../ledger/support.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import { eventually } from "../support/patience.ts";
-import type { Person } from "../admin/people.ts";
+import { newMember, type Person } from "../admin/people.ts";
 import { startWorld, usageTold, type World } from "./support.ts";
 
 interface Row {
@@ -203,6 +203,14 @@ describe("usage", () => {
     expect(new Set(await seen(mem, "member", "member_id"))).toEqual(new Set([mem.userId]));
     expect(new Set(await seen(mem, "key", "key_id"))).toEqual(new Set([keys.mem.id]));
     expect(new Set(await seen(bob, "workspace", "workspace_id"))).toEqual(new Set([away.id]));
+  });
+
+  it("of somebody who is in no workspace any more there is none", async () => {
+    const { gateway, home, root, must } = world;
+    const lone = await newMember(gateway, home.id, { email: "lone@example.com", role: "member" });
+    must(await root.call("DELETE", `/workspaces/${home.id}/members/${lone.userId}`));
+    for (const query of ["", "granularity=total", "group_by=model&top=4"])
+      expect(await usage(query, lone)).toEqual([]);
   });
 
   it.each([
