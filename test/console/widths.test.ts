@@ -139,6 +139,51 @@ it("a window of 1280 pixels has room for the audit log, whose entries begin at t
   expect(await styleOf(page, "main tbody td", "verticalAlign")).toBe("top");
 });
 
+it.each(["/keys", "/settings/members", "/settings/workspaces"])(
+  "amounts that %s has bars for end where their heads do",
+  async (path) => {
+    const { page, settled } = root;
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await arrive(root, path.replace("members", `members?ws=${world.home.id}`));
+    await settled();
+    const ends = await page.evaluate<[number, number][]>(`(() => {
+      const endOf = (one) => one.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(one).paddingRight || 0);
+      return [...document.querySelectorAll("main table thead th")].flatMap((head, at) =>
+        !/\\(USD\\)$/.test(head.textContent) ? [] : [...document.querySelectorAll("main tbody tr:not([aria-hidden])")].map((row) =>
+          [endOf(head), [...row.children[at].querySelectorAll(".number")].at(-1).getBoundingClientRect().right].map(Math.round)));
+    })()`);
+    expect(ends.length).toBeGreaterThan(0);
+    expect(ends.filter(([head, amount]) => head !== amount)).toEqual([]);
+    expect(await askew(page)).toEqual([]);
+  },
+);
+
+it("the dots of the last hour or day are whole in the chart of durations", async () => {
+  const { page, settled } = root;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await arrive(root, "/overview?period=7d");
+  await page.locator("main .recharts-line-dot").first().waitFor();
+  await settled();
+  const ends = await page.evaluate<number[]>(`(() => {
+    const rightOf = (one) => one.getBoundingClientRect().right;
+    return [...document.querySelectorAll("main .recharts-line-dot")].map((dot) => rightOf(dot.closest("svg")) - rightOf(dot));
+  })()`);
+  expect(Math.min(...ends)).toBeGreaterThanOrEqual(0);
+});
+
+it("no tile and no panel of the money page has an empty line on a phone", async () => {
+  const { page, settled } = root;
+  await page.setViewportSize({ width: 390, height: 800 });
+  await arrive(root, `/money?ws=${world.home.id}`);
+  const check = page.getByRole("region", { name: "Check of the ledger" });
+  await check.getByRole("status").waitFor();
+  await settled();
+  const tiles = await page.locator("main [class*=tile] > :last-child").allInnerTexts();
+  expect(tiles.filter((text) => text.trim() === "")).toEqual([]);
+  const [panel, words] = [await check.boundingBox(), await check.getByRole("status").boundingBox()];
+  expect(panel!.y + panel!.height - (words!.y + words!.height)).toBeLessThan(20);
+});
+
 it("counts of gateways end where their heads do", async () => {
   const { page } = root;
   await page.goto("/settings/gateways");

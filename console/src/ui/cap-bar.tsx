@@ -28,6 +28,7 @@ function left({ cap, remaining, resetsAt }: Cap, percent: number): string {
 interface CapBarProps extends Cap {
   /** Names the cap to those who listen, such as "Spend today". */
   readonly label: string;
+  /** In a column of amounts: without words, and its numbers end where those above and below it do. */
   readonly short?: boolean;
   /** Percentages at which the workspace is alerted, ascending. */
   readonly thresholds?: readonly number[] | undefined;
@@ -43,7 +44,7 @@ export function CapBar(props: CapBarProps) {
   const words = left(props, percent);
   return (
     <div className={classes["cap"]}>
-      <div className={classes["line"]}>
+      <div className={`${classes["line"]} ${short === true ? classes["short"] : ""}`}>
         <span>
           <Money amount={spent} />
           {cap !== null && (

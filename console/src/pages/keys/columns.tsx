@@ -39,17 +39,19 @@ export const columns: readonly Column<Key>[] = [
   {
     header: "Today (USD)",
     width: 160,
+    align: "right",
     wide: true,
     cell: (key) => <CapBar label="Spend today" short {...capOf(key, "daily")} />,
   },
   {
     header: "This month (USD)",
     width: 160,
+    align: "right",
     cell: (key) => <CapBar label="Spend this month" short {...capOf(key, "monthly")} />,
   },
   {
     header: "Last used",
-    width: 100,
+    width: 120,
     wide: true,
     cell: ({ last_used_at: at }) =>
       at === null ? nothing : <span title={at}>{readAgo(new Date(at))}</span>,

@@ -56,6 +56,7 @@ function Members({ workspace }: { workspace: Workspace }) {
           label={`Members of ${workspace.name}`}
           minWidth={720}
           headers={["E-mail", "Role", "Status", "This month (USD)", "Actions"]}
+          numbers={["This month (USD)", "Actions"]}
         >
           {members.map((member) => (
             <Row

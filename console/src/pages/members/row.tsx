@@ -75,7 +75,7 @@ export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
       <Table.Td>
         <State member={member} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td ta="right">
         <CapBar
           label={`Spend of ${email} this month`}
           short
@@ -86,7 +86,7 @@ export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
           resetsAt={member.resets_at.monthly}
         />
       </Table.Td>
-      <Table.Td>
+      <Table.Td ta="right">
         <Group gap="xs" wrap="nowrap" justify="flex-end">
           <Button
             size="xs"

@@ -22,7 +22,7 @@ const longFrom = 15;
 function Tile(props: {
   title: string;
   amount: string;
-  note?: string;
+  note: string;
   entries?: { ws: string; kind: string } | undefined;
 }) {
   const { title, note, entries } = props;
@@ -33,7 +33,7 @@ function Tile(props: {
       <span className={`${classes["amount"]} ${amount.length > longFrom ? classes["long"] : ""}`}>
         {amount}
       </span>
-      <span className="muted">{note ?? "\u00A0"}</span>
+      <span className="muted">{note}</span>
     </>
   );
   if (entries === undefined) return <div className={classes["tile"]}>{inside}</div>;
@@ -75,8 +75,18 @@ function Tiles({ balance, id, mayRead }: { balance: Balance; id: string; mayRead
             : (lasting ?? "credits and credit line, less charged and held")
         }
       />
-      <Tile title="Credits (USD)" amount={credits} entries={entries("credit")} />
-      <Tile title="Charged (USD)" amount={charged} entries={entries("charge")} />
+      <Tile
+        title="Credits (USD)"
+        amount={credits}
+        note="all that was added"
+        entries={entries("credit")}
+      />
+      <Tile
+        title="Charged (USD)"
+        amount={charged}
+        note="for what has ended"
+        entries={entries("charge")}
+      />
       <Tile title="Held (USD)" amount={held} note="by calls and tasks under way" />
       <Tile title="Credit line (USD)" amount={line} note="beyond its credits" />
     </div>

@@ -79,7 +79,7 @@ export function Verify() {
       <Text component="output" display="block" mih={20} c={isBad ? "var(--bad)" : ""}>
         {run !== undefined && sentenceOf(run)}
       </Text>
-      <FormError error={start.error} />
+      {start.error !== null && <FormError error={start.error} />}
       {isBad && run.differences.length > 0 && <Differences run={run} />}
     </section>
   );

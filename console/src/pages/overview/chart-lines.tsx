@@ -12,6 +12,8 @@ export interface TimePoint {
   readonly p95: number | null;
 }
 
+const dotRoom = 8;
+
 export function ChartLines(props: { points: readonly TimePoint[]; step: Step; title: string }) {
   const { points, step, title } = props;
   return (
@@ -29,7 +31,12 @@ export function ChartLines(props: { points: readonly TimePoint[]; step: Step; ti
       gridAxis="x"
       connectNulls={false}
       withDots={points.length <= 31}
-      xAxisProps={{ tickFormatter: (start: string) => readTick(start, step), minTickGap: 24 }}
+      xAxisProps={{
+        tickFormatter: (start: string) => readTick(start, step),
+        minTickGap: 24,
+        // A dot at either end is whole: today's is at one of them.
+        padding: { left: dotRoom, right: dotRoom },
+      }}
       yAxisProps={{ width: 64 }}
       tooltipProps={{ labelFormatter: (start) => titleOf(start, step) }}
       lineChartProps={{ title }}

@@ -8,6 +8,7 @@ import { mayAll } from "../../base/rights.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import { useChange } from "../../ui/change.ts";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
+import { Money } from "../../ui/money.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
 import { useWorkspaces } from "../../ui/workspaces.ts";
@@ -49,6 +50,12 @@ function Fields({ done }: { done: (id: string) => void }) {
   );
 }
 
+const numbers = ["This month (USD)", "Credit line (USD)"];
+
+/** How far a workspace may spend beyond its credits: an amount, or the word "unlimited". */
+const Line = ({ amount }: { amount: string }) =>
+  amount === "unlimited" ? amount : <Money amount={amount} />;
+
 function List() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   // Why there are none, the shell says.
@@ -60,7 +67,8 @@ function List() {
     <SmallTable
       label="Workspaces"
       minWidth={520}
-      headers={["Name", "Status", "This month (USD)", "Credit line (USD)"]}
+      headers={["Name", "Status", ...numbers]}
+      numbers={numbers}
     >
       {workspaces.map((one) => (
         <Table.Tr key={one.id}>
@@ -79,7 +87,7 @@ function List() {
             </Anchor>
           </Table.Td>
           <Table.Td>{one.status}</Table.Td>
-          <Table.Td>
+          <Table.Td ta="right">
             <CapBar
               label={`Spend of ${one.name} this month`}
               short
@@ -89,7 +97,9 @@ function List() {
               resetsAt={one.resets_at.monthly}
             />
           </Table.Td>
-          <Table.Td>{one.credit_line}</Table.Td>
+          <Table.Td ta="right">
+            <Line amount={one.credit_line} />
+          </Table.Td>
         </Table.Tr>
       ))}
     </SmallTable>
