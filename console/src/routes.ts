@@ -27,8 +27,10 @@ import { rootRoute, shellRoute } from "./pages/root.ts";
 import { settingsRoute } from "./pages/settings/route.ts";
 import { signInRoute } from "./pages/sign-in/route.ts";
 import { startRoute } from "./pages/start/route.ts";
+import { taskRoutes } from "./pages/tasks/route.ts";
 import { workspaceRoute } from "./pages/workspace/route.ts";
 import { workspacesRoute } from "./pages/workspaces/route.ts";
+import { Waiting } from "./ui/boundaries.tsx";
 
 const settings = [
   settingsRoute,
@@ -43,7 +45,6 @@ const settings = [
   hooksRoute,
   accountRoute,
 ] as const;
-import { taskRoutes } from "./pages/tasks/route.ts";
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
@@ -72,6 +73,8 @@ export const router = createRouter({
   stringifySearch,
   // What no page reads leaves the address.
   search: { strict: true },
+  // What is long in coming says that it comes; before that the page that was left stays.
+  defaultPendingComponent: Waiting,
   defaultPreload: "intent",
   scrollRestoration: true,
 });

@@ -39,6 +39,7 @@ it.each([
   "/tasks?view=table",
   "/keys",
   "/models",
+  "/money?ws=",
   "/money/ledger?ws=",
   "/settings/members?ws=",
   "/settings/audit",

@@ -31,17 +31,20 @@ function signInNeeded(): Promise<void> {
 
 const unauthorized = 401;
 
-/** `fetch`, which waits for a new session where the old one has ended. */
-export async function fetchAgain(request: Request): Promise<Response> {
+/** `fetch`, or the `send` that is given, which waits for a new session where the old one has ended. */
+export async function fetchAgain(
+  request: Request,
+  send: (request: Request) => Promise<Response> = fetch,
+): Promise<Response> {
   const isOurs = new URL(request.url).pathname.startsWith("/admin/");
   // A body can be read once.
   const spare = isOurs ? request.clone() : request;
-  const response = await fetch(request);
+  const response = await send(request);
   if (!isOurs) return response;
   if (response.status !== unauthorized || !isKnown) {
     isKnown ||= response.ok;
     return response;
   }
   await signInNeeded();
-  return fetch(spare);
+  return send(spare);
 }

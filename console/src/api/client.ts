@@ -6,11 +6,15 @@ import { noteDate } from "../base/clock.ts";
 import { fetchAgain } from "./again.ts";
 import { ApiError, asApiError, errorOf } from "./errors.ts";
 import { withEtag } from "./etag.ts";
+import { fetchInTime, isLate } from "./in-time.ts";
 import type { components, paths } from "./schema.d.ts";
 
 export type Schemas = components["schemas"];
 
-export const client = createFetchClient<paths>({ baseUrl: "", fetch: fetchAgain });
+export const client = createFetchClient<paths>({
+  baseUrl: "",
+  fetch: (request) => fetchAgain(request, fetchInTime),
+});
 client.use({
   async onResponse({ response }) {
     noteDate(response.headers.get("date"));
@@ -41,10 +45,11 @@ export const queryClient = new QueryClient({
       networkMode,
       refetchOnReconnect: true,
       staleTime: 10_000,
-      // A refusal stays one; a network may come back.
+      // A refusal stays one; a network may come back. What was waited for long enough is left to the reader.
       retry: (failures, error) => {
-        const { status } = asApiError(error);
-        return failures < tries && (status === 0 || status >= 500);
+        const refusal = asApiError(error);
+        const { status } = refusal;
+        return failures < tries && !isLate(refusal) && (status === 0 || status >= 500);
       },
     },
   },

@@ -1,4 +1,4 @@
-/** What is shown when a page breaks, when a part of it is gone after an upgrade, and where nothing is. */
+/** What is shown while a page is long in coming, when it breaks, when a part of it is gone after an upgrade, and where nothing is. */
 import { Anchor, Box, Button, Text, Title } from "@mantine/core";
 import { useEffect } from "react";
 import { RegionError } from "./region-error.tsx";
@@ -32,6 +32,13 @@ export function RouteError({ error }: { error: unknown }) {
     </Box>
   );
 }
+
+/** While a page is on its way. */
+export const Waiting = () => (
+  <Text component="output" display="block" p="xl" className="muted">
+    Loading
+  </Text>
+);
 
 export function NotFound() {
   return (

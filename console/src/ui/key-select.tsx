@@ -2,7 +2,7 @@
 import { Select } from "@mantine/core";
 import { keepPreviousData } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
-import { listedMax, useSearched, withChosen } from "./use-searched.ts";
+import { listedMax, nothingFound, useSearched, withChosen } from "./use-searched.ts";
 
 interface KeySelectProps {
   readonly ws: string | undefined;
@@ -36,12 +36,13 @@ function useChoices({ ws, value, isActive = false }: KeySelectProps, text: strin
     q: text || undefined,
     status: isActive ? ("active" as const) : undefined,
   };
-  const { data } = api.useQuery(
+  const read = api.useQuery(
     "get",
     "/admin/v1/keys",
     { params: { query } },
     { placeholderData: keepPreviousData, staleTime: 30_000 },
   );
+  const { data } = read;
   const found = (data?.data ?? []).map(choiceOf);
   const isMissing = value !== undefined && !found.some((one) => one.value === value);
   const { data: chosen } = api.useQuery(
@@ -50,7 +51,10 @@ function useChoices({ ws, value, isActive = false }: KeySelectProps, text: strin
     { params: { path: { id: value ?? "" } } },
     { enabled: isMissing && data !== undefined, staleTime: 30_000 },
   );
-  return withChosen(found, value, chosen && choiceOf(chosen));
+  return {
+    data: withChosen(found, value, chosen && choiceOf(chosen)),
+    nothingFoundMessage: nothingFound("Key", read),
+  };
 }
 
 export function KeySelect(props: KeySelectProps) {
@@ -61,9 +65,8 @@ export function KeySelect(props: KeySelectProps) {
       aria-label={label}
       placeholder={placeholder}
       w={200}
-      data={useChoices(props, wanted)}
+      {...useChoices(props, wanted)}
       value={value ?? null}
-      nothingFoundMessage="No such key"
       {...field}
     />
   );

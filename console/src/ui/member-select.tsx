@@ -2,24 +2,23 @@
 import { Select, type SelectProps } from "@mantine/core";
 import { keepPreviousData } from "@tanstack/react-query";
 import { api, type Schemas } from "../api/client.ts";
-import { listedMax, useSearched, withChosen } from "./use-searched.ts";
+import { listedMax, nothingFound, useSearched, withChosen } from "./use-searched.ts";
 
 const choiceOf = ({ user_id: value, email: label }: Schemas["Member"]) => ({ value, label });
 
-/** The members of a workspace that the reader sees: the newest, or those that fit a text. Undefined while they are on their way. */
-export function useMembers(
-  ws: string | undefined,
-  text = "",
-): readonly Schemas["Member"][] | undefined {
+function useFound(ws: string | undefined, text: string) {
   const query = { limit: String(listedMax), q: text || undefined };
-  const { data } = api.useQuery(
+  return api.useQuery(
     "get",
     "/admin/v1/workspaces/{id}/members",
     { params: { path: { id: ws ?? "" }, query } },
     { enabled: ws !== undefined, placeholderData: keepPreviousData, staleTime: 30_000 },
   );
-  return data?.data;
 }
+
+/** The newest members of a workspace that the reader sees. Undefined while they are on their way. */
+export const useMembers = (ws: string | undefined): readonly Schemas["Member"][] | undefined =>
+  useFound(ws, "").data?.data;
 
 interface MemberSelectProps extends Pick<
   SelectProps,
@@ -37,7 +36,8 @@ interface MemberSelectProps extends Pick<
 export function MemberSelect(props: MemberSelectProps) {
   const { ws, value, set, isActive = false, without, ...shown } = props;
   const { wanted, field } = useSearched(set);
-  const members = useMembers(ws, wanted);
+  const read = useFound(ws, wanted);
+  const members = read.data?.data;
   const found = (members ?? [])
     .filter(({ status, user_id: id }) => (!isActive || status === "active") && id !== without)
     .map(choiceOf);
@@ -53,7 +53,7 @@ export function MemberSelect(props: MemberSelectProps) {
       {...shown}
       data={withChosen(found, value, chosen && choiceOf(chosen))}
       value={value ?? null}
-      nothingFoundMessage="No such member"
+      nothingFoundMessage={nothingFound("Member", read)}
       {...field}
     />
   );

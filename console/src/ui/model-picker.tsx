@@ -1,6 +1,7 @@
 /** Choosing models for an allowlist. Those that a layer above leaves out stay, and are marked. */
 import { MultiSelect, Text } from "@mantine/core";
 import { api } from "../api/client.ts";
+import { nothingFound } from "./use-searched.ts";
 
 interface ModelPickerProps {
   readonly value: readonly string[];
@@ -18,8 +19,8 @@ export function ModelPicker({
   error,
   disabled = false,
 }: ModelPickerProps) {
-  const { data } = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
-  const known = (data?.data ?? []).map(({ id }) => id);
+  const read = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
+  const known = (read.data?.data ?? []).map(({ id }) => id);
   // What is chosen and is not configured any more can still be taken away.
   const options = [...new Set([...known, ...value])];
   const left = value.filter((id) => outOfScope.includes(id));
@@ -38,7 +39,7 @@ export function ModelPicker({
         onChange={set}
         error={error}
         disabled={disabled}
-        nothingFoundMessage="No such model"
+        nothingFoundMessage={nothingFound("Model", read)}
         clearButtonProps={{ "aria-label": "Allow every model" }}
       />
       {left.length > 0 && (

@@ -1,12 +1,16 @@
 /** What stands where a region could not be loaded: what happened, in the API's words, and a way on. */
 import { Button, Group, Text } from "@mantine/core";
 import { asApiError } from "../api/errors.ts";
+import { isLate } from "../api/in-time.ts";
 
 export function RegionError(props: { what: string; error: unknown; retry?: () => unknown }) {
-  const { status, code, message, requestId } = asApiError(props.error);
+  const refusal = asApiError(props.error);
+  const { status, code, message, requestId } = refusal;
   const title = status === 404 ? `There is no such ${props.what}` : `No ${props.what} shown`;
   const text =
-    status === 404 ? "It does not exist, or it is not yours to see." : `${message} ${code}`.trim();
+    status === 404
+      ? "It does not exist, or it is not yours to see."
+      : `${message} ${isLate(refusal) ? "" : code}`.trim();
   return (
     <div className="panel" role="alert">
       <Text fw={650} c="var(--bad)">

@@ -8,6 +8,7 @@ import { isSignInNeeded, watchSignIn } from "../api/again.ts";
 import { api, client, queryClient } from "../api/client.ts";
 import { mayAll, mayOwn } from "../base/rights.ts";
 import { BottomBar } from "./bottom-bar.tsx";
+import { Busy } from "./busy.tsx";
 import { Jump } from "./jump.tsx";
 import { entries } from "./menu.ts";
 import { ProviderBanner } from "./provider-banner.tsx";
@@ -52,6 +53,7 @@ function Header({ name, pages }: HeaderProps) {
         </Text>
       </Group>
       <Group gap="sm" wrap="nowrap" miw={0}>
+        <Busy />
         <Stale />
         <ProviderBanner />
         <Anchor

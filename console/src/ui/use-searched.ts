@@ -1,6 +1,7 @@
 /** A field that chooses one of many: what is typed is looked for on the server, what is chosen is no search. */
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
+import { asApiError } from "../api/errors.ts";
 
 const lookAfterMs = 200;
 const textMax = 100;
@@ -20,7 +21,8 @@ export function useSearched(set: (id: string | undefined) => void) {
     limit: listedMax,
     searchValue: text,
     onSearchChange: setText,
-    onKeyDown: () => setIsTyped(true),
+    // By keys, by pasting, by speaking.
+    onInput: () => setIsTyped(true),
     onDropdownClose: () => setIsTyped(false),
     onChange: (id: string | null) => {
       setIsTyped(false);
@@ -28,6 +30,15 @@ export function useSearched(set: (id: string | undefined) => void) {
     },
   } as const;
   return { wanted, field };
+}
+
+/** What stands in place of choices: that they are on their way, or are not read, is not that there are none. */
+export function nothingFound(
+  what: string,
+  { data, error }: { readonly data: unknown; readonly error: unknown },
+): string {
+  if (error != null) return `${what}s cannot be read: ${asApiError(error).message}`;
+  return data === undefined ? "Loading" : `No such ${what.toLowerCase()}`;
 }
 
 interface Choice {

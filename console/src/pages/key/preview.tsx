@@ -74,7 +74,7 @@ export function Preview(props: { apiKey: Key; settings: Omit<Question, "key_id" 
   // As text: an object is another one at every turn.
   const [asked] = useDebouncedValue(question && JSON.stringify(question), pauseMs);
   const body = asked === undefined ? undefined : (JSON.parse(asked) as Question);
-  const { data, error } = usePreview(body);
+  const { data, error, refetch } = usePreview(body);
   return (
     <section className="panel" aria-label="Preview">
       <Title order={2} size="h4" mb="sm">
@@ -96,7 +96,7 @@ export function Preview(props: { apiKey: Key; settings: Omit<Question, "key_id" 
           onChange={({ currentTarget: { checked } }) => setStream(checked)}
         />
       </Group>
-      {error !== null && <RegionError what="preview" error={error} />}
+      {error !== null && <RegionError what="preview" error={error} retry={refetch} />}
       {error === null && data !== undefined && (
         <>
           <Text mb="sm">

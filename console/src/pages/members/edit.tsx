@@ -76,7 +76,7 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
 
 export function Edit({ member, close }: { member: Member; close: () => void }) {
   // A list has no entity tags: what is changed is read by itself first.
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ["get", "/admin/v1/workspaces/{id}/members/{user_id}", member.user_id],
     queryFn: () => readMember(member),
     staleTime: 0,
@@ -90,7 +90,7 @@ export function Edit({ member, close }: { member: Member; close: () => void }) {
       title={`Role, caps and limits of ${member.email}`}
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      {error !== null && <RegionError what="member" error={error} />}
+      {error !== null && <RegionError what="member" error={error} retry={refetch} />}
       {data !== undefined && <Fields member={data} close={close} />}
     </Modal>
   );

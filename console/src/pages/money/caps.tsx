@@ -89,16 +89,16 @@ export function Caps({ id }: { id: string }) {
   const workspace = useWorkspace(id);
   const members = useMembers(id);
   const keys = useKeysByCap(id);
+  const reads = [workspace, members, keys];
   const error = workspace.error ?? members.error ?? keys.error;
+  const readAgain = () => reads.forEach((one) => one.error !== null && void one.refetch());
   const isKnown = workspace.data && members.rows && keys.rows;
   return (
     <section aria-label="Caps">
       <Title order={2} size="h4" mb="sm">
         Caps (USD), the nearest to its limit first
       </Title>
-      {error !== null && (
-        <RegionError what="caps" error={error} retry={() => void workspace.refetch()} />
-      )}
+      {error !== null && <RegionError what="caps" error={error} retry={readAgain} />}
       {error === null && !isKnown && <Skeleton height={160} />}
       {isKnown && (
         <ul className={classes["tree"]}>

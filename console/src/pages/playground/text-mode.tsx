@@ -83,6 +83,10 @@ export function TextMode(props: TextModeProps) {
   const talk = useConversation(ended);
   const { asking } = draft;
   const [first] = chosen;
+  const send = async () => {
+    draft.clear();
+    if (!(await talk.run(asking))) draft.giveBack(asking.said);
+  };
   return (
     <Stack gap="md">
       <Toolbar {...{ protocol, speak, picker, draft, talk, toggle }} />
@@ -111,10 +115,7 @@ export function TextMode(props: TextModeProps) {
         running={talk.running}
         obstacle={draft.obstacle}
         stop={talk.stop}
-        run={() => {
-          draft.clear();
-          void talk.run(asking);
-        }}
+        run={() => void send()}
       />
     </Stack>
   );

@@ -58,12 +58,12 @@ export const callOf = (asking: Asking, turns: readonly Turn[], model: string) =>
 type Call = ReturnType<typeof callOf>;
 const drawnMs = 50;
 
-/** Makes a call and reports what comes of it, at most every 50 ms; it never throws. */
+/** Makes a call and reports what comes of it, at most every 50 ms; it never throws. Whether anything was answered. */
 async function listen(
   call: Call,
   { keyId, signal }: { keyId: string; signal: AbortSignal },
   report: (answer: Partial<Answer>) => void,
-): Promise<void> {
+): Promise<boolean> {
   let content = nothing;
   let drawnAt = 0;
   try {
@@ -77,13 +77,21 @@ async function listen(
       drawnAt = Date.now();
       report({ content });
     }
-    report({ state: content.fault === "" ? "done" : "failed", content });
+    const isDone = content.fault === "";
+    report({ state: isDone ? "done" : "failed", content });
+    return isDone || content.text !== "";
   } catch (thrown) {
-    if (isStop(thrown)) return report({ state: "stopped", content });
-    const error = asApiError(thrown);
-    const { requestId } = error;
-    report({ state: "failed", content, error, ...(requestId !== undefined && { requestId }) });
+    report({ content, ...endOf(thrown) });
+    return content.text !== "";
   }
+}
+
+/** How a call ended that was stopped, refused or cut off. */
+function endOf(thrown: unknown): Partial<Answer> {
+  if (isStop(thrown)) return { state: "stopped" };
+  const error = asApiError(thrown);
+  const { requestId } = error;
+  return { state: "failed", error, ...(requestId !== undefined && { requestId }) };
 }
 
 export function useConversation(ended: (requestId: string) => void) {
@@ -92,7 +100,8 @@ export function useConversation(ended: (requestId: string) => void) {
   const stopping = useRef<AbortController>(undefined);
   useEffect(() => () => stopping.current?.abort(), []);
 
-  async function run(asking: Asking): Promise<void> {
+  /** Asks all chosen models. False: none of them answered anything. */
+  async function run(asking: Asking): Promise<boolean> {
     const stop = new AbortController();
     stopping.current = stop;
     setRunning(true);
@@ -117,18 +126,20 @@ export function useConversation(ended: (requestId: string) => void) {
             : turn,
         ),
       );
-    await Promise.all(
+    const answered = await Promise.all(
       asking.models.map(async (model) => {
         let requestId: string | undefined;
         const call = callOf(asking, turns, model);
-        await listen(call, { keyId, signal: stop.signal }, (part) => {
+        const isAnswered = await listen(call, { keyId, signal: stop.signal }, (part) => {
           ({ requestId = requestId } = part);
           report(model)(part);
         });
         if (requestId !== undefined) ended(requestId);
+        return isAnswered;
       }),
     );
     setRunning(false);
+    return answered.includes(true);
   }
 
   return {

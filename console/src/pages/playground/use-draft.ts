@@ -47,6 +47,9 @@ export function useDraft({ apiKey, models, chosen, protocol, streams, spoken }: 
     setSaid,
     /** After it was sent. */
     clear: () => setSaid(unsaid),
+    /** What nobody answered is written again, unless something else is by now. */
+    giveBack: (sent: Said) =>
+      setSaid((now) => (now.text === "" && now.pictures.length === 0 ? sent : now)),
     toolsForm: { text: toolsText, fault: toolsFault, change: setToolsText },
     parametersForm: { fields, typed, faults, change: setTyped },
   };

@@ -15,6 +15,8 @@ export function AddProvider({ opened, close }: AddProps) {
       onClose={close}
       title="Add provider"
       size="lg"
+      // A key that was pasted must not go by a slip.
+      closeOnClickOutside={false}
       closeButtonProps={{ "aria-label": "Close" }}
     >
       <Tabs defaultValue="vendor" keepMounted={false}>

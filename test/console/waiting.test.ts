@@ -1,0 +1,107 @@
+/** Answers that are long in coming, or do not come: the page says so, and what was typed is not lost. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { patiently } from "../support/patience.ts";
+import { held } from "./held.ts";
+import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+beforeAll(async () => {
+  world = await startConsoleWorld({ sandbox: "on" });
+});
+afterAll(() => world.close());
+
+const atPath = (path: string) => (url: URL) => url.pathname === `/admin/v1${path}`;
+
+it("a page whose data are long in coming says so, and after ten seconds what it waits for", async () => {
+  const { page, close } = await world.open("root");
+  await page.clock.install();
+  const keys = await held(page, atPath("/keys"));
+  await page.goto("/keys");
+  await keys.asked();
+  const progress = page.getByRole("status", { name: "Progress" });
+  await page.clock.runFor(500);
+  await expect.poll(() => progress.innerText(), patiently).toBe("Loading");
+  await page.clock.runFor(10_000);
+  await expect.poll(() => progress.innerText(), patiently).toBe("Still waiting for the gateway");
+  await keys.release();
+  await expect.poll(() => progress.innerText(), patiently).toBe("");
+  await close();
+});
+
+it("a read that nobody answers ends after a minute, and is read when it is tried again", async () => {
+  const { page, close } = await world.open("root");
+  await page.clock.install();
+  const keys = await held(page, atPath("/keys"));
+  await page.goto("/keys");
+  await keys.asked();
+  await page.clock.runFor(61_000);
+  const alert = page.getByRole("alert").filter({ hasText: "did not answer within 60 seconds" });
+  await alert.waitFor();
+  expect(await page.locator("main .mantine-Skeleton-root").count()).toBe(0);
+  const before = keys.count();
+  await keys.release();
+  await alert.getByRole("button", { name: "Try again" }).click();
+  await expect.poll(() => alert.count(), patiently).toBe(0);
+  expect(before).toBe(1);
+  await close();
+});
+
+it("a page whose code is long in coming says so in its place", async () => {
+  const { page, close } = await world.open("root");
+  await page.goto("/start");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.clock.install();
+  const part = await held(page, ({ pathname }) => pathname.startsWith("/assets/"));
+  await page.getByRole("link", { name: "Money", exact: true }).click();
+  await part.asked();
+  await page.clock.runFor(1_500);
+  await page.locator("main").getByRole("status").getByText("Loading").waitFor();
+  expect(await page.getByRole("heading", { level: 1 }).count()).toBe(0);
+  await part.release();
+  await page.getByRole("heading", { level: 1, name: "Money" }).waitFor();
+  await close();
+});
+
+it("what was asked in the playground and answered by nobody stands in its field again", async () => {
+  await world.keyOf(world.root, world.home.id);
+  const { page, close } = await world.open("root");
+  await page.goto("/playground");
+  const field = page.getByLabel("You", { exact: true });
+  await page.route("**/v1/chat/completions", (route) => route.abort());
+  await page.route("**/v1/messages", (route) => route.abort());
+  await field.fill("A long question.");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByText("The gateway cannot be reached.").waitFor();
+  await expect.poll(() => field.inputValue(), patiently).toBe("A long question.");
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("link", { name: "request" }).first().waitFor();
+  expect(await field.inputValue()).toBe("");
+  await close();
+});
+
+it("a field that chooses a key says that keys cannot be read, not that there are none", async () => {
+  const { page, close } = await world.open("root");
+  const message = "Not today.";
+  await page.route(atPath("/keys"), (route) =>
+    route.fulfill({ status: 403, json: { error: { message, code: "insufficient_permissions" } } }),
+  );
+  await page.goto("/requests");
+  await page.getByRole("combobox", { name: "Key" }).click();
+  await page.getByText(`Keys cannot be read: ${message}`).waitFor();
+  expect(await page.getByText("No such key").count()).toBe(0);
+  await page.unrouteAll();
+  await close();
+});
+
+it("a press beside the form of a new provider takes nothing that was typed", async () => {
+  const { page, close } = await world.open("root");
+  await page.goto("/providers?add=1");
+  const dialog = page.getByRole("dialog", { name: "Add provider" });
+  const key = dialog.getByLabel("Key", { exact: true });
+  await key.fill("sk-pasted");
+  await page.mouse.click(5, 400);
+  expect(await key.inputValue()).toBe("sk-pasted");
+  expect(await dialog.count()).toBe(1);
+  await close();
+});
