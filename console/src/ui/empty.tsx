@@ -19,9 +19,16 @@ export function Empty(props: {
   );
 }
 
+/** What a list is of, and what brings something into it. */
+const abouts = {
+  call: "Each call of a key is listed here, with how it ended, why, and what it cost.",
+  key: "A program calls the gateway with a key, within its caps. Make one here, or with your first call.",
+  task: "Pictures and videos that are made through the gateway appear here, finished or under way.",
+} as const;
+
 /** A list without rows: of a kind there are none, or none fits the filters of its page. */
 export function NoRows(props: {
-  what: string;
+  what: keyof typeof abouts;
   to: "/requests" | "/keys" | "/tasks";
   isFiltered: boolean;
 }) {
@@ -29,6 +36,6 @@ export function NoRows(props: {
   return isFiltered ? (
     <Empty text={`No ${what} fits these filters.`} to={to} action="Remove the filters" />
   ) : (
-    <Empty text={`No ${what}s yet.`} to="/start" action="Make your first call" />
+    <Empty text={`No ${what}s yet. ${abouts[what]}`} to="/start" action="Make your first call" />
   );
 }

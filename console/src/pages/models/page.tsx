@@ -1,6 +1,7 @@
 /** What can be called: every model with its price, who answers, and how that goes. */
 import { Button, Group } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -33,8 +34,17 @@ function CompareButton({ ids }: { ids: readonly string[] }) {
 }
 
 /** Why there is no row. */
-function emptyText(filters: Filters, all: number): string {
-  if (all === 0) return "No model yet. A provider brings its models along.";
+function emptyText(filters: Filters, all: number): ReactNode {
+  if (all === 0 && filters["usable-by"] === undefined)
+    return (
+      <>
+        No model yet. A provider brings its models along:{" "}
+        <Link to="/providers" search={({ ws }) => ({ ws })}>
+          providers
+        </Link>
+        .
+      </>
+    );
   return filters["usable-by"] === undefined
     ? "No model fits these filters."
     : "This key may call no model that fits these filters.";

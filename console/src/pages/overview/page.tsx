@@ -36,7 +36,7 @@ function Nothing({ ws, shown, now }: { ws: string | undefined; shown: Shown; now
     <Empty
       text={
         last === undefined
-          ? "No calls yet."
+          ? "No calls yet. What they cost, how long they take and which fail is shown here."
           : `No calls in this period (${shown.label.toLowerCase()}); the last one was at ${when}.`
       }
       to={last === undefined ? "/start" : "/requests"}
@@ -184,7 +184,7 @@ export function OverviewPage() {
       ) : (
         <Parts {...{ search, shown, rows, set }} total={totals.isFetching ? undefined : cost} />
       )}
-      <Text size="sm" className="muted">
+      <Text size="sm" mt="md" className="muted">
         {search.tag !== undefined && "By tags sums are of the whole days that the period touches. "}
         From {shown.from.toISOString()} up to {shown.to.toISOString()}; days are those of UTC. Spend
         is the ledger's.

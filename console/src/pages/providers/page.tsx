@@ -17,6 +17,14 @@ const fits = (search: string) => (one: Provider) =>
     text.toLowerCase().includes(search.toLowerCase()),
   );
 
+/** What a provider is for, and whose turn it is. */
+const noneYet = (mayAdd: boolean): string =>
+  `No provider yet. Providers answer the calls that come in: without one each call is refused. ${
+    mayAdd
+      ? "Add provider asks for a vendor and your key there."
+      : "An organization admin adds them."
+  }`;
+
 export function ProvidersPage() {
   const { q = "", add } = route.useSearch();
   const navigate = useNavigate();
@@ -48,9 +56,7 @@ export function ProvidersPage() {
       )}
       {rows?.length === 0 && (
         <div className="panel">
-          {q === ""
-            ? "No provider yet. Calls are refused until there is one."
-            : "No provider has that in its name or among its models."}
+          {q === "" ? noneYet(mayAdd) : "No provider has that in its name or among its models."}
         </div>
       )}
       {(rows === undefined ? read.error === null : rows.length > 0) && (
@@ -61,7 +67,7 @@ export function ProvidersPage() {
           keyOf={({ id }) => id}
         />
       )}
-      {mayAdd && (
+      {mayAdd && rows?.length !== 0 && (
         <p className="muted">
           Numbers are of the process that answered. Keys, and how many calls there were, are shown
           to organization admins only.

@@ -8,6 +8,7 @@ import { Copy } from "../../ui/copy.tsx";
 import { FormError } from "../../ui/form-error.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { useMay } from "../../ui/use-may.ts";
 import { useWorkspaces } from "../../ui/workspaces.ts";
 import { Code } from "./code.tsx";
 import { Mark } from "./mark.tsx";
@@ -20,6 +21,12 @@ function FirstKey({ ws }: { ws: string | undefined }) {
   const { rows } = useWorkspaces();
   const create = useCreateKey();
   const workspace = ws ?? me?.memberships[0]?.workspace_id ?? rows?.[0]?.id;
+  if (workspace === undefined && rows !== undefined)
+    return (
+      <div className="panel">
+        You are in no workspace, and a key belongs to one. Ask an administrator to invite you.
+      </div>
+    );
   return (
     <div className="panel">
       <Text mb="md">You have no key yet. A call needs one.</Text>
@@ -38,6 +45,31 @@ function FirstKey({ ws }: { ws: string | undefined }) {
 /** The model that somebody chose where the key may call it, else the first one. */
 const chosenOf = (models: readonly string[], wanted: string | null): string | undefined =>
   wanted !== null && models.includes(wanted) ? wanted : models[0];
+
+/** Why there is nothing to call: nobody answers yet, or the key may call none of what is there. */
+function NoModel({ isAny }: { isAny: boolean }) {
+  const mayAdd = useMay("provider.create");
+  if (isAny || !mayAdd)
+    return (
+      <Text>
+        This key may call no model. Ask an administrator for a provider, or for a wider allowlist.
+      </Text>
+    );
+  return (
+    <div className="panel">
+      <Text mb="md">
+        There is no text model yet. A provider answers calls and brings its models along.
+      </Text>
+      <Button
+        renderRoot={(button) => (
+          <Link to="/providers" search={({ ws }) => ({ ws, add: "1" })} {...button} />
+        )}
+      >
+        Add a provider
+      </Button>
+    </div>
+  );
+}
 
 /** How the key calls the model, and whether its first call arrived. */
 function FirstCall(props: {
@@ -85,9 +117,7 @@ function FirstCall(props: {
         </Group>
       </Group>
       {chosen === undefined ? (
-        <Text>
-          This key may call no model. Ask an administrator for a provider, or for a wider allowlist.
-        </Text>
+        <NoModel isAny={props.models.some(({ kind }) => kind === "text")} />
       ) : (
         <Code url={url} model={chosen} apiKey={key} />
       )}

@@ -1,0 +1,60 @@
+/** An installation in which nothing is set up yet: each page says what it is for, and what to do next. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newMember } from "../admin/people.ts";
+import { seriousFindings } from "./axe.ts";
+import { visit } from "./browser.ts";
+import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+beforeAll(async () => {
+  world = await startConsoleWorld({ sandbox: "off", config: "providers: []\nmodels: []\n" });
+});
+afterAll(() => world.close());
+
+it("without a provider Start leads an organization admin to the form that adds one", async () => {
+  await world.keyOf(world.root, world.home.id);
+  const { page, complaints, close } = await world.open("root");
+  await page.goto("/start");
+  await page.getByText("There is no text model yet.").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.getByRole("link", { name: "Add a provider" }).click();
+  await page.getByRole("dialog", { name: "Add provider" }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+it("a member without a model to call is told whom to ask", async () => {
+  await world.keyOf(world.mem, world.home.id);
+  const { page, close } = await world.open("mem");
+  await page.goto("/start");
+  await page.getByText("Ask an administrator for a provider").waitFor();
+  expect(await page.getByRole("link", { name: "Add a provider" }).count()).toBe(0);
+  await close();
+});
+
+it.each([
+  ["root", "/providers", "Providers answer the calls that come in"],
+  ["mem", "/providers", "An organization admin adds them."],
+  ["root", "/models", "A provider brings its models along:"],
+  ["bob", "/keys", "A program calls the gateway with a key"],
+  ["bob", "/requests", "Each call of a key is listed here"],
+  ["bob", "/tasks", "appear here, finished or under way"],
+  ["bob", "/overview", "What they cost, how long they take and which fail is shown here."],
+] as const)("to %s %s says what it is for", async (who, path, words) => {
+  const { page, complaints, close } = await world.open(who);
+  await page.goto(path);
+  await page.getByText(words).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+it("whoever is in no workspace is told so, and that an administrator invites", async () => {
+  const { gateway, home } = world;
+  const lone = await newMember(gateway, home.id, { email: "lone@example.com", role: "member" });
+  world.must(await world.root.call("DELETE", `/workspaces/${home.id}/members/${lone.userId}`));
+  const { page, complaints, close } = await visit({ url: gateway.url, cookie: lone.cookie });
+  await page.goto("/start");
+  await page.getByText("You are in no workspace, and a key belongs to one.").waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
