@@ -35,6 +35,16 @@ const looks = inForm<readonly (readonly [width: number, scheme: Scheme])[]>(
   ],
 );
 
+/** Tables in which a listener hears a cell without what it is: neither above it nor before it is a head. */
+const headless = (page: Visit["page"]) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll("main table")]
+    .filter((table) => {
+      const [row] = table.querySelectorAll("tbody tr:not([aria-hidden])");
+      const cells = row?.children.length ?? 0;
+      return table.checkVisibility() && cells > 1 && table.querySelectorAll("thead th, thead td").length !== cells && row.querySelector("th") === null;
+    })
+    .map((table) => table.getAttribute("aria-label") ?? table.textContent.slice(0, 40))`);
+
 /** What a page says where it reads a field that is not there. */
 const nonsense = /\bNaN\b|\bundefined\b|Invalid Date|\[object /;
 
@@ -51,6 +61,8 @@ async function faultsOf({ page, complaints, settled }: Visit): Promise<object[]>
     if (found.length > 0) faults.push({ width, scheme, found });
     await expect.poll(() => beyond(page), { message: `${width} ${scheme}` }).toEqual([]);
   }
+  const mute = await headless(page);
+  if (mute.length > 0) faults.push({ headless: mute });
   if (complaints.length > 0) faults.push({ complaints: [...complaints] });
   complaints.length = 0;
   return faults;

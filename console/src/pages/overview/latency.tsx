@@ -96,6 +96,17 @@ export function Errors(props: Props & { rows: Readonly<Record<string, string | u
       )}
       {query.data !== undefined && found.length === 0 && "No call failed in this period."}
       <table className={classes["table"]} width="100%" aria-label="Errors by code">
+        {found.length > 0 && (
+          <thead>
+            <tr>
+              <th style={{ textAlign: "left" }}>Code</th>
+              <td aria-hidden />
+              <th className={classes["right"]} style={{ width: 72 }}>
+                Calls
+              </th>
+            </tr>
+          </thead>
+        )}
         <tbody>
           {found.map(({ error_code: code, requests }) => (
             <tr key={code ?? ""}>
@@ -106,7 +117,7 @@ export function Errors(props: Props & { rows: Readonly<Record<string, string | u
                   style={{ width: `${(requests / most) * 100}%`, height: 12 }}
                 />
               </td>
-              <td className={classes["right"]} style={{ width: 72 }}>
+              <td className={classes["right"]}>
                 {code == null ? (
                   readCount(requests)
                 ) : (

@@ -1,5 +1,5 @@
 /** What was used over time, by one group: bars with their legend, or the same as a table. */
-import { Button, Group as Row, Select, Skeleton, Title, Text } from "@mantine/core";
+import { Button, Group as Row, Select, Skeleton, Title, Text, VisuallyHidden } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { readUsd } from "../../base/money.ts";
@@ -32,13 +32,27 @@ const stepWords = { hour: "hour", day: "day", month: "month" } as const;
 
 function Legend(props: {
   bars: Bars;
+  by: Group;
   metric: Metric;
   rows: Readonly<Record<string, string | undefined>>;
 }) {
-  const { bars, metric, rows } = props;
+  const { bars, by, metric, rows } = props;
   const whole = bars.series.reduce((sum, { total }) => sum + total, 0n);
   return (
     <table className={classes["table"]} aria-label="What the colours are" width="100%">
+      <thead className={classes["unseen"]}>
+        <tr>
+          <th>
+            <VisuallyHidden>{labelOf(by)}</VisuallyHidden>
+          </th>
+          <th style={{ width: widthFor(whole, metric, 88) }}>
+            <VisuallyHidden>{metricLabels[metric]}</VisuallyHidden>
+          </th>
+          <th style={{ width: 64 }}>
+            <VisuallyHidden>Share</VisuallyHidden>
+          </th>
+        </tr>
+      </thead>
       <tbody>
         {bars.series.map(({ name, label, color, total, filter }) => (
           <tr key={name}>
@@ -46,12 +60,10 @@ function Legend(props: {
               <span className={classes["swatch"]} style={{ background: color }} />
               {label}
             </td>
-            <td className={classes["right"]} style={{ width: widthFor(whole, metric, 88) }}>
+            <td className={classes["right"]}>
               <Measure size={total} metric={metric} filter={filter} rows={rows} />
             </td>
-            <td className={classes["right"]} style={{ width: 64 }}>
-              {readShare(total, whole)}
-            </td>
+            <td className={classes["right"]}>{readShare(total, whole)}</td>
           </tr>
         ))}
       </tbody>
@@ -170,7 +182,7 @@ export function OverTime(props: OverTimeProps) {
               />
             </Suspense>
           </div>
-          <Legend bars={bars} metric={metric} rows={of} />
+          <Legend bars={bars} by={by} metric={metric} rows={of} />
         </div>
       )}
       {/* By tags there are whole days. */}

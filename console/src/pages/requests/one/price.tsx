@@ -67,8 +67,8 @@ export function Price({ lines, cost }: { lines: readonly Line[] | null; cost: st
       <Table.Tfoot>
         <Table.Tr>
           <Table.Th>Charged</Table.Th>
-          <Table.Th />
-          <Table.Th visibleFrom="sm" />
+          <Table.Td />
+          <Table.Td visibleFrom="sm" />
           <Table.Th className="number" style={right}>
             {cost}
           </Table.Th>
