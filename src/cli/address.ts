@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeInDataDirectory } from "../base/data-directory.ts";
+import { hostInUrl } from "../base/listening-host.ts";
 import type { Environment } from "./environment.ts";
 
 interface Announced {
@@ -49,7 +50,7 @@ export function possibleAddresses(environment: Environment): string[] {
   const port = variables["PORT"] || "0";
   return [
     ...(ours ? [announced.url] : []),
-    ...(port === "0" ? [] : [`http://${host.includes(":") ? `[${host}]` : host}:${port}`]),
+    ...(port === "0" ? [] : [`http://${hostInUrl(host)}:${port}`]),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** The environment variables, read once, with the files of secrets. An empty variable counts as absent. docs/operate.md. */
 import { resolve } from "node:path";
+import { hostInUrl, isEveryAddress } from "../base/listening-host.ts";
 import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
 import { amountNanoMax } from "../ledger/index.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../base/client-address.ts";
@@ -92,9 +93,14 @@ function publicUrl(text: string | undefined): string | undefined {
   );
 }
 
-/** What does not work where callers reach the gateway by this address; undefined where all of it does. */
-export function narrowAddress({ publicUrl: given }: Environment): string | undefined {
-  if (given === undefined || /^\/*$/.test(new URL(given).pathname)) return undefined;
+/** What does not work by the address that results and links name; undefined where all of it does. */
+export function narrowAddress(environment: Environment): string | undefined {
+  const { publicUrl: given, host } = environment;
+  if (given === undefined)
+    return isEveryAddress(host)
+      ? `HOST is ${host} and TOLLGATE_PUBLIC_URL is not set: the addresses of results, and links to join, name ${hostInUrl(host)} and work on this machine only`
+      : undefined;
+  if (/^\/*$/.test(new URL(given).pathname)) return undefined;
   return "TOLLGATE_PUBLIC_URL has a path: the console, signing in and the links of invitations work at the root of a host only";
 }
 

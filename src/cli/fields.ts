@@ -108,7 +108,10 @@ export async function workspaceOf(api: Api, named: string | undefined): Promise<
   const all = (await listAll(api, "/workspaces")) as Named[];
   if (named !== undefined) {
     const found = all.find(({ id }) => id === named) ?? onlyNamed(all, named);
-    if (!found) throw new UsageError(`there is no workspace "${named}"`);
+    if (!found)
+      throw new UsageError(
+        `there is no workspace "${named}"; npx tollgate workspaces list shows them`,
+      );
     return found.id;
   }
   if (all.length === 1) return all[0]!.id;

@@ -1,4 +1,5 @@
 /** The gateway's own TLS, as the configuration has it now; and the address that follows from it. docs/operate.md "TLS". */
+import { hostInUrl } from "../base/listening-host.ts";
 import type { Log } from "../base/log.ts";
 import type { ServerTls, Settings } from "../catalog/index.ts";
 import { createSecureDoor } from "../http/index.ts";
@@ -37,5 +38,5 @@ export function createOwnTls(log: Log): OwnTls {
 /** Where a gateway answers that listens on this host and port. */
 export function listeningUrl(host: string, port: number, { server: { tls } }: Settings): string {
   const scheme = tls === undefined ? "http" : "https";
-  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return `${scheme}://${hostInUrl(host)}:${port}`;
 }

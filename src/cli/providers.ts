@@ -79,7 +79,8 @@ function addSettingCommands(providers: Command): void {
       const isOther = "dialect" in settings;
       const vendor = options.vendor ?? (isOther ? undefined : id);
       const body = defined({ ...settings, id, vendor });
-      return tested(api, await api.call({ method: "POST", path: "/providers", body }), options);
+      const added = toldOfKey(id, api.call({ method: "POST", path: "/providers", body }));
+      return tested(api, await added, options);
     },
     show: (row) => printTested(row, "was added"),
   }).addHelpText(
@@ -110,6 +111,17 @@ function addSettingCommands(providers: Command): void {
     ask: (id: string) => (api) => ofProvider(id, api.call({ method: "DELETE", path: pathOf(id) })),
     show: (_removed, id: string) => console.log(`${id} was removed`),
   });
+}
+
+/** A key that is missing is given by an option here. @throws RefusedError which says so */
+async function toldOfKey(id: string, asked: Promise<Json>): Promise<Json> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith("`api_key` is missing")) throw error;
+    const how = `give it by --key-stdin, such as: echo $KEY | npx tollgate providers add ${id} --key-stdin`;
+    throw new RefusedError(400, `${error.message} Here ${how}`);
+  }
 }
 
 /** What the API says of one provider. @throws RefusedError which names it where there is none */

@@ -22,6 +22,7 @@ export function whereInstead(asked: Asked, methods: Methods): string {
     ofSdk(asked) ??
     ofPrompt(asked) ??
     ofManagement(asked.path, methods) ??
+    ofTypo(asked, methods) ??
     "See /docs."
   );
 }
@@ -52,6 +53,28 @@ const ofPrompt = ({ method, path }: Asked): string | undefined =>
   method === "POST" && /(?:^|\/)(?<!\/chat\/)completions$/.test(path)
     ? "Completions of a prompt are not offered: send `messages` to /v1/chat/completions."
     : undefined;
+
+/** A path with one segment misspelt, such as `/v1/chat/completion`. */
+function ofTypo({ method, path }: Asked, methods: Methods): string | undefined {
+  const segments = path.split("/");
+  const urls = [...methods]
+    .filter(([, known]) => known.has(method))
+    .map(([url]) => url.split("/"))
+    .filter((url) => url.length === segments.length);
+  const isParameter = (one: string): boolean => /^[:*]/.test(one);
+  for (const [at, segment] of segments.entries()) {
+    const words = urls
+      .filter((url) =>
+        url.every((one, index) =>
+          index === at ? !isParameter(one) : isParameter(one) || one === segments[index],
+        ),
+      )
+      .map((url) => url[at]!);
+    const near = nearest(segment, words);
+    if (near !== undefined) return `Did you mean ${segments.with(at, near).join("/")}? See /docs.`;
+  }
+  return undefined;
+}
 
 const management = "/admin/v1";
 const managementLike = /^(?:\/v1|\/api)?\/admin(?:\/v1|\/api)?(?=\/)/;

@@ -197,7 +197,16 @@ describe("on the data of a stopped gateway", () => {
 
   it.each([
     ["keys rotate key_unknown", 1, 'there is no key "key_unknown"; npx tollgate keys list'],
-    ["keys create --name x --workspace nowhere", 2, 'there is no workspace "nowhere"'],
+    [
+      "keys create --name x --workspace nowhere",
+      2,
+      'there is no workspace "nowhere"; npx tollgate workspaces list',
+    ],
+    [
+      "providers add openai",
+      2,
+      "`api_key` is missing; see https://platform.openai.com/docs/models. Here give it by --key-stdin",
+    ],
     ["keys create --name x --daily-cap much", 2, '--daily-cap is "much"; it takes an amount'],
     ["keys create --name x --expires soon", 2, '--expires is "soon"; it takes a time'],
     ["keys rotate key_unknown --grace-seconds 99999999", 2, '--grace-seconds is "99999999"'],

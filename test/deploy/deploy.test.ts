@@ -30,6 +30,12 @@ const refusal = (command: string, ...words: string[]): string => {
   return status === 0 ? "" : stdout + stderr;
 };
 
+interface Service {
+  readonly image: string;
+  readonly ports?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 describe("what the files name", () => {
   it("each variable is one that the gateway reads", () => {
     const sources = globSync("src/{cli,base}/**/*.ts", { cwd: root }).map((path) =>
@@ -88,6 +94,21 @@ describe("what the files name", () => {
         expect(mounted.filter((one) => !existsSync(join(folder, "compose", one)))).toEqual([]);
         expect(existsSync(join(root, build.dockerfile))).toBe(true);
       }
+    }
+  });
+
+  it("each compose file says how callers reach it: the address that it publishes", () => {
+    for (const path of files.filter((one) => /^compose\/.*\.yaml$/.test(one))) {
+      const { services } = parse(read(path), { merge: true }) as {
+        services: Record<string, Service>;
+      };
+      const all = Object.values(services);
+      const [published] = all.flatMap(({ ports = [] }) => ports);
+      const [, address] = /^(127\.0\.0\.1:\d+):\d+$/.exec(published!)!;
+      const gateways = all.filter(({ image }) => image === "tollgate");
+      expect(gateways.length).toBeGreaterThan(0);
+      for (const { environment } of gateways)
+        expect(environment?.["TOLLGATE_PUBLIC_URL"]).toContain(`:-http://${address}}`);
     }
   });
 

@@ -41,6 +41,13 @@ describe("a path where nothing is", () => {
     ["GET", "/api/admin/v1/usage", "It is at /admin/v1/usage."],
     ["GET", "/admin/v1/worspaces", "Did you mean /admin/v1/workspaces? See /docs."],
     ["GET", "/admin/v1/keys/key_1/nothing", "See /docs."],
+    ["POST", "/v1/chat/completion", "Did you mean /v1/chat/completions? See /docs."],
+    ["POST", "/v1/image/generations", "Did you mean /v1/images/generations? See /docs."],
+    ["GET", "/v1/task/task_1", "Did you mean /v1/tasks/task_1? See /docs."],
+    ["GET", "/health", "Did you mean /healthz? See /docs."],
+    ["GET", "/v1/model", "Did you mean /v1/models? See /docs."],
+    ["GET", "/v1/message", "/v1/message. See /docs."],
+    ["GET", "/v1/nothing", "/v1/nothing. See /docs."],
     ["GET", "/foo", "See /docs."],
     ["GET", "/foo/", "See /docs."],
   ])("%s %s", async (method, path, said) => {

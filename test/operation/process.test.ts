@@ -24,7 +24,8 @@ it("HOST, PORT and the data directory are those of the environment", async () =>
   const port = await freePort();
   const gateway = await start({ HOST: "0.0.0.0", PORT: port, TOLLGATE_DATA_DIR: dataDir });
   key = keyOf(gateway);
-  expect(gateway.url).toBe(`http://0.0.0.0:${port}`);
+  // All addresses of the machine are no address to open: what is shown is one that is.
+  expect(gateway.url).toBe(`http://127.0.0.1:${port}`);
   expect(await chat(`http://127.0.0.1:${port}`, key, "sandbox/chat")).toBe("200 ok");
   expect(existsSync(join(dataDir, "gateway.json"))).toBe(true);
   expect(await gateway.stop()).toBe(0);

@@ -46,12 +46,16 @@ export async function checkAddresses(environment: Environment): Promise<Finding[
   const { publicUrl } = environment;
   const narrow = narrowAddress(environment);
   const findings: Finding[] = [];
-  if (publicUrl === undefined)
+  if (narrow !== undefined) {
+    const fix =
+      publicUrl === undefined
+        ? "set TOLLGATE_PUBLIC_URL to how callers reach the gateway, such as https://gateway.example.com"
+        : "give it a host name or a port of its own";
+    findings.push(warning("public address", narrow, fix));
+  } else if (publicUrl === undefined)
     findings.push(
       ok("public address", "none: results have the address that the gateway listens on"),
     );
-  else if (narrow !== undefined)
-    findings.push(warning("public address", narrow, "give it a host name or a port of its own"));
   else if (publicUrl.startsWith("https:")) findings.push(ok("public address", publicUrl));
   else {
     const fix = "use https, or keep it inside a network that you trust";

@@ -8,6 +8,7 @@ import type { FastifyInstance } from "fastify";
 import { isLoopback } from "../../base/client-address.ts";
 import { GatewayError, toGatewayError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import { hostInUrl } from "../../base/listening-host.ts";
 import { isLocalHost } from "../../base/local-host.ts";
 import { isSameSecret } from "../../base/same-secret.ts";
 import type { Metrics } from "./metrics.ts";
@@ -119,7 +120,7 @@ export async function startMetricsServer(
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${own.host.includes(":") ? `[${own.host}]` : own.host}:${port}/metrics`,
+    url: `http://${hostInUrl(own.host)}:${port}/metrics`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
