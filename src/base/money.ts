@@ -7,6 +7,8 @@
 export type NanoUsd = bigint;
 
 const nanosPerUsd = 1_000_000_000n;
+/** Ten million dollars, the most of one amount: no sum over a batch of the ledger can leave the range of a bigint column. */
+export const amountNanoMax = 10_000_000n * nanosPerUsd;
 const nanoDecimals = 9;
 
 /**

@@ -2,11 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import { fetchBy } from "../upstream/index.ts";
 import { addApiOptions, listAll, overApi, withApi, type ApiOptions } from "./api.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
 import { printJson, printTable } from "./print.ts";
-import { environmentProxies } from "./proxies.ts";
 import type { Json } from "./remote-api.ts";
 
 interface UpdateOptions extends ApiOptions {
@@ -62,6 +60,10 @@ const answerMsMax = 60_000;
 async function read(from: string): Promise<string> {
   try {
     if (!/^https?:\/\//.test(from)) return await readFile(from, "utf8");
+    const [{ fetchBy }, { environmentProxies }] = await Promise.all([
+      import("../upstream/index.ts"),
+      import("./proxies.ts"),
+    ]);
     const proxies = environmentProxies(readEnvironment(process.env));
     const response = await fetchBy(proxies, from, AbortSignal.timeout(answerMsMax));
     if (response.ok) return await response.text();

@@ -1,8 +1,7 @@
 /** The environment variables, read once, with the files of secrets. An empty variable counts as absent. docs/operate.md. */
 import { resolve } from "node:path";
 import { hostInUrl, isEveryAddress } from "../base/listening-host.ts";
-import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
-import { amountNanoMax } from "../ledger/index.ts";
+import { amountNanoMax, formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../base/client-address.ts";
 import { quotedHint } from "../base/quoted.ts";
 import { withSecretFiles } from "./secret-files.ts";

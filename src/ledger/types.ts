@@ -1,7 +1,7 @@
 /** What a call is to the ledger. Amounts are nano-USD. docs/ledger.md. */
 import { assert } from "../base/assert.ts";
 import { invalidValue } from "../base/errors.ts";
-import { formatUsd } from "../base/money.ts";
+import { amountNanoMax, formatUsd } from "../base/money.ts";
 
 /** A call that asks to be let in. */
 export interface ReserveInput {
@@ -25,9 +25,6 @@ export interface Spent {
   /** What it is charged; null: nothing. */
   readonly amountNano: bigint | null;
 }
-
-/** Ten million dollars: no sum over a batch can leave the range of a bigint column. */
-export const amountNanoMax = 10_000_000n * 1_000_000_000n;
 
 /** A field that makes a call dear, and what the call could cost with the least of it. */
 export interface CostField {

@@ -104,6 +104,18 @@ describe("help", () => {
     expect(stdout).toContain(`Usage: tollgate ${words}`);
   });
 
+  it("needs none of the gateway's parts", async () => {
+    // Told by the process itself, from before its first module.
+    const tell = `import { registerHooks } from "node:module";
+      const load = (url, context, next) => (process._rawDebug(url), next(url, context));
+      registerHooks({ load });`;
+    const { stderr } = await tollgate(["keys", "create", "--help"], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}`,
+    });
+    const parts = [...stderr.matchAll(/\/src\/([\w-]+)\//g)].map(([, part]) => part);
+    expect(new Set(parts)).toEqual(new Set(["cli", "base"]));
+  });
+
   it.each(["help keys create", "keys help create", "help export"])("%s", async (words) => {
     const { code, stdout, stderr } = await tollgateHere(words.split(" "), {});
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

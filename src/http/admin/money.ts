@@ -11,8 +11,8 @@ import {
 } from "../../admin/index.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
-import { formatUsd, parseUsd } from "../../base/money.ts";
-import { amountNanoMax, creditIn, type CreditResult } from "../../ledger/index.ts";
+import { amountNanoMax, formatUsd, parseUsd } from "../../base/money.ts";
+import { creditIn, type CreditResult } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { changeRow, changeTogether, getWorkspace, pageLimit } from "../../tenancy/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
