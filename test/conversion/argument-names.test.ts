@@ -140,16 +140,19 @@ const unescaped = (json: string): string => json.replaceAll(String.raw`\"`, '"')
 
 /** A stream of messages with its call's input in pieces of three characters. */
 const inPieces = (stream: string): string =>
-  stream.replaceAll(/^event: content_block_delta\ndata: (.*"partial_json".*)$/gm, (_frame, data) => {
-    const event = JSON.parse(String(data)) as { delta: { partial_json: string } };
-    const pieces = event.delta.partial_json.match(/.{1,3}/g) ?? [];
-    return pieces
-      .map((piece) => {
-        const cut = { ...event, delta: { ...event.delta, partial_json: piece } };
-        return `event: content_block_delta\ndata: ${JSON.stringify(cut)}`;
-      })
-      .join("\n\n");
-  });
+  stream.replaceAll(
+    /^event: content_block_delta\ndata: (.*"partial_json".*)$/gm,
+    (_frame, data) => {
+      const event = JSON.parse(String(data)) as { delta: { partial_json: string } };
+      const pieces = event.delta.partial_json.match(/.{1,3}/g) ?? [];
+      return pieces
+        .map((piece) => {
+          const cut = { ...event, delta: { ...event.delta, partial_json: piece } };
+          return `event: content_block_delta\ndata: ${JSON.stringify(cut)}`;
+        })
+        .join("\n\n");
+    },
+  );
 
 it.each(["chat", "responses"] as const)("towards %s they go as they are", (upstream) => {
   const route = routeOf("messages", upstream, bodyOf("messages"));
