@@ -41,7 +41,7 @@ export function boundOf(
   const most = (facts: Omit<BoundFacts, "inputTokens">, output = outputTokens): bigint =>
     dearest(candidates, (model) => ({ ...facts, inputTokens, maxOutputTokens: output(model) }));
   const bound = most({ answers, webSearches, imageTool, isText });
-  checkBound(bound, [
+  checkBound(bound, () => [
     {
       field: spellingOf("n", protocol, body),
       leastNano: () => most({ answers: 1, webSearches, imageTool, isText }),

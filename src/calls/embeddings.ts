@@ -46,7 +46,7 @@ export function prepareEmbedding(
       .map(({ price }) => priceUsage(price, { ...noUsage, inputTokens }))
       .reduce((left, right) => (left > right ? left : right));
   record.reservedNano = boundAt(inputEstimate);
-  checkBound(record.reservedNano, [{ field: "input", leastNano: () => boundAt(1) }]);
+  checkBound(record.reservedNano, () => [{ field: "input", leastNano: () => boundAt(1) }]);
   const candidatesOf = ({ model: { id: model }, offers }: Plan<EmbeddingModel>): Candidate[] =>
     offers.map((offer) => {
       const { upstreamModel } = offer;

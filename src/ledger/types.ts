@@ -36,9 +36,9 @@ export interface CostField {
  * Refuses a call that could cost more than any call may. It names the first of these fields with less of which it could run; where none
  * helps, the model's price is to blame. @throws GatewayError `invalid_value`
  */
-export function checkBound(boundNano: bigint, fields: readonly CostField[]): void {
+export function checkBound(boundNano: bigint, fields: () => readonly CostField[]): void {
   if (boundNano <= amountNanoMax) return;
-  const { field } = fields.find(({ leastNano }) => leastNano() <= amountNanoMax) ?? {
+  const { field } = fields().find(({ leastNano }) => leastNano() <= amountNanoMax) ?? {
     field: "model",
   };
   throw invalidValue(

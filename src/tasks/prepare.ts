@@ -99,10 +99,7 @@ export function prepareMedia({
     }),
   );
   const boundNano = boundAt(plan, request);
-  checkBound(
-    boundNano,
-    leastOf(request, (less) => boundAt(plan, less)),
-  );
+  checkBound(boundNano, () => leastOf(request, (less) => boundAt(plan, less)));
   return {
     model: found.id,
     kind: found.kind,

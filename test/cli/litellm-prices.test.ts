@@ -136,3 +136,25 @@ model_list:
     "not_supported: is no number: write the price",
   ]);
 });
+
+it("takes over what sound and pictures cost apart from text", () => {
+  const text = `
+model_list:
+  - model_name: speaks
+    litellm_params: { model: openai/speaks, api_base: https://long.example.com/v1, api_key: none,
+      input_cost_per_token: 2.5e-06, output_cost_per_token: 1e-05, input_cost_per_audio_token: 4e-05,
+      output_cost_per_audio_token: 8e-05, output_cost_per_image_token: 3e-05 }
+`;
+  const result = convertLitellm(text, "prices.yaml");
+  expect(result.mistakes).toEqual([]);
+  const [model] = (parse(result.config) as File).models;
+  expect(model!.offers[0]).toMatchObject({
+    price: {
+      input: "2.5",
+      output: "10",
+      audio_input: "40",
+      audio_output: "80",
+      image_output: "30",
+    },
+  });
+});

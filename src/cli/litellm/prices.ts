@@ -20,6 +20,9 @@ const rates: ReadonlyMap<string, string> = new Map([
   ["cache_creation_input_token_cost", "cache_write"],
   ["cache_creation_input_token_cost_above_1hr", "cache_write_1h"],
   ["output_cost_per_reasoning_token", "reasoning"],
+  ["input_cost_per_audio_token", "audio_input"],
+  ["output_cost_per_audio_token", "audio_output"],
+  ["output_cost_per_image_token", "image_output"],
 ]);
 
 /**
