@@ -37,18 +37,15 @@ export function boundOf(
   const outputTokens = (model: TextModel): number =>
     Math.max(reservedOutput(model, facts.maxOutputTokens), Math.min(sent, model.maxOutputTokens));
   const { answers, webSearches, imageTool } = facts;
-  const isText = facts.inputMedia === 0;
-  const most = (facts: Omit<BoundFacts, "inputTokens">, output = outputTokens): bigint =>
-    dearest(candidates, (model) => ({ ...facts, inputTokens, maxOutputTokens: output(model) }));
-  const bound = most({ answers, webSearches, imageTool, isText });
+  const asked = { inputTokens, answers, webSearches, imageTool, isText: facts.inputMedia === 0 };
+  const most = (less: Partial<BoundFacts> = {}): bigint =>
+    dearest(candidates, (model) => ({ ...asked, maxOutputTokens: outputTokens(model), ...less }));
+  const bound = most();
   checkBound(bound, () => [
-    {
-      field: spellingOf("n", protocol, body),
-      leastNano: () => most({ answers: 1, webSearches, imageTool, isText }),
-    },
+    { field: spellingOf("n", protocol, body), leastNano: () => most({ answers: 1 }) },
     {
       field: spellingOf("max_tokens", protocol, body),
-      leastNano: () => most({ answers, webSearches, imageTool, isText }, () => 1),
+      leastNano: () => most({ maxOutputTokens: 1 }),
     },
   ]);
   return bound;
