@@ -101,14 +101,21 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
   const { environment, catalog, database, files, requestLog, bodyLog, pools, health, clock, log } =
     ground;
   const { answers, ledger, sharedClock } = ground;
-  const finished = (record: CallRecord | ImageRecord): void => {
+  const recorded = (record: CallRecord | ImageRecord): void => {
     metrics.observe(record);
     requestLog.add(requestRow(record));
     if (record.bodies) bodyLog.add({ name: record, bodies: record.bodies });
     if (record.costNano > 0n) media.charged(record.workspaceId, record.keyId);
     if (record.errorCode !== null)
       media.refused(record.workspaceId, record.keyId, record.errorCode);
-    underWay.ended(record.id);
+  };
+  const finished = (record: CallRecord | ImageRecord): void => {
+    try {
+      recorded(record);
+    } finally {
+      // Whatever became of its record: exports and the end of this process wait for a call that is under way.
+      underWay.ended(record.id);
+    }
   };
   const shared = {
     catalog: () => catalog.current(),
