@@ -109,6 +109,6 @@ const rateText = (rate: unknown): string =>
     : String(rate);
 
 /** Whether a price is of text: what pictures cost has rates of its own beside these. */
-const isOfText = (price: Json): boolean => price.image_output === undefined;
+const isOfText = (price: Json): boolean => price.image_input === undefined;
 
 const remarks = (model: Json): string => (model.lifecycle?.stage as string | undefined) ?? "";

@@ -48,6 +48,7 @@ describe("lists of the command line", () => {
       calls: 'price: { input: "0", output: "0", request: "0.01" }',
       both: 'price: { input: "1", output: "2", request: "0.01" }',
       long: 'price: { input: "0", output: "0" }, price_above: { input_tokens: 9, price: { input: "1", output: "2" } }',
+      drawn: 'price: { input: "1", output: "2", image_output: "30" }',
       written: 'price: { input: "0", cache_write: "1", output: "0" }',
     };
     const models = Object.entries(prices).map(
@@ -72,6 +73,7 @@ describe("lists of the command line", () => {
       "acme/calls": "0 / 0, 0.01 a call",
       "acme/both": "1 / 2, 0.01 a call",
       "acme/long": "0 / 0 +",
+      "acme/drawn": "1 / 2",
       "acme/written": "0 / 0",
     });
   });
