@@ -24,6 +24,7 @@ const expectedNames = new Map<string, 1 | 2>([
   ["RotationRefusedError", 1],
   ["BackupError", 1],
   ["DayGoneError", 2],
+  ["DayOpenError", 1],
   ["ExportPlaceError", 2],
   ["NoEmbeddedDatabaseError", 1],
 ]);

@@ -6,6 +6,7 @@ import { idTime, newId } from "../../src/base/ids.ts";
 import { exportByHand, exportNext, openExportPlace } from "../../src/exports/index.ts";
 import type { FileStore } from "../../src/files/index.ts";
 import { readsOf, reportGateway, type Database } from "../../src/storage/index.ts";
+import { tollgateHere } from "../support/command.ts";
 import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 import { seedCalls, seedId } from "../support/seed/calls.ts";
 
@@ -51,7 +52,15 @@ describeDatabase("calls that outlive their day", (open) => {
   it("T65: the setting waits for a call that a gateway says it still runs, and its row is in the day's file", async () => {
     await reported(idTime(beganMs));
     expect(await exportNext(database, place, "requests")).toBeUndefined();
-    await expect(byHand()).rejects.toThrow(`calls or tasks of ${day} are not over yet`);
+    const { connectionString } = database.pool.options;
+    const into = temporaryDirectory();
+    const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
+    expect(
+      await tollgateHere(["export", "requests", "--from", day, "--into", into], environment),
+    ).toMatchObject({
+      code: 1,
+      stderr: `tollgate: calls or tasks of ${day} are not over yet, so that its file would lack them: try again later\n`,
+    });
     const long = newId("req", beganMs);
     await written(long);
     await reported(idTime(Date.now()));
