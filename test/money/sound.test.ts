@@ -1,0 +1,71 @@
+/** Sound and pictures of a text model at rates of their own: charged, shown by the pricing of the model, and set aside. docs/models.md "Prices". */
+import { expect, it } from "vitest";
+import {
+  answering,
+  chatConfig,
+  describeGateways,
+  errorOf,
+  idOf,
+  talk,
+  usageOf,
+} from "./support.ts";
+
+const price =
+  'price: { input: "2", output: "10", audio_input: "40", audio_output: "80", image_output: "30" }';
+const config = (url: string) => chatConfig(url, price);
+
+const usage = {
+  ...usageOf(1_000, 500),
+  prompt_tokens_details: { cached_tokens: 0, audio_tokens: 600 },
+  completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 200, image_tokens: 100 },
+};
+const nano = 400n * 2_000n + 600n * 40_000n + 200n * 10_000n + 200n * 80_000n + 100n * 30_000n;
+
+describeGateways("sound and pictures", { config }, (bench) => {
+  it.each([false, true])(
+    "BILL-01 T55: their tokens are charged at their own rates (stream: %s)",
+    async (stream) => {
+      bench().up.answer(answering(usage));
+      const response = await bench().post("/v1/chat/completions", talk({ stream }));
+      await response.text();
+      expect(await bench().entry(idOf(response))).toMatchObject({ amount_nano: nano });
+      expect(await bench().logRow(idOf(response))).toMatchObject({
+        cost_nano: nano,
+        usage: { audioInputTokens: 600, audioOutputTokens: 200, imageOutputTokens: 100 },
+      });
+      await bench().expectClean();
+    },
+  );
+
+  it("MODELS-08: the model's pricing has a row for each", async () => {
+    const { data } = (await (await bench().get("/v1/models")).json()) as {
+      data: { pricing: { billable: string; price_usd: string }[] }[];
+    };
+    const rows = data[0]!.pricing.map(({ billable, price_usd: usd }) => [billable, usd]);
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        ["audio_input_tokens", "40"],
+        ["audio_output_tokens", "80"],
+        ["image_output_tokens", "30"],
+      ]),
+    );
+  });
+
+  it("T64: what a call sets aside takes sound in only where its input has media", async () => {
+    const boundOf = async (content: unknown): Promise<number> => {
+      const messages = [{ role: "user", content }];
+      const response = await bench().post(
+        "/v1/chat/completions",
+        talk({ messages, max_tokens: 32_000, n: 128 }),
+      );
+      expect(response.status).toBe(402);
+      const [, usd] = /may cost up to \$([\d.]+)/.exec((await errorOf(response)).message)!;
+      return Number(usd);
+    };
+    const sound = { type: "input_audio", input_audio: { data: "aGk=", format: "wav" } };
+    const [text, spoken] = [await boundOf("Hello"), await boundOf([sound])];
+    // All output at the dearest of its rates; 2,000 tokens of sound in.
+    expect(text).toBeGreaterThan(128 * 32_000 * 80e-6);
+    expect(spoken - text).toBeGreaterThan(2_000 * 40e-6 - 0.01);
+  });
+});
