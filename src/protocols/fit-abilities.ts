@@ -9,6 +9,7 @@ import { canonicalNames } from "./canonical-names.ts";
 import type { CanonicalRequest, MediaPart, Part, ToolChoice } from "./canonical/request.ts";
 import { valueOf, without, type Fitting } from "./fit-fields.ts";
 import type { Limits } from "./limits.ts";
+import { describedSchema } from "./output-format.ts";
 import { containerOf } from "./tidy.ts";
 
 const modeOf = (choice: ToolChoice): ToolChoiceMode => {
@@ -76,11 +77,40 @@ export function refuseMedia(
 /** Without its schema an answer is still an answer, so the wish for one is a nuance. */
 export function fitOutput(fitting: Fitting, { structuredOutputs }: Abilities): void {
   if (structuredOutputs !== false || fitting.request.outputFormat?.type !== "json_schema") return;
-  const why = "this model cannot hold its answer to a schema, dropped";
+  dropOutput(fitting, "this model cannot hold its answer to a schema, dropped");
+}
+
+/** Leaves out how the answer is to be formed. Its schema and its type may be two fields of one wish. */
+export function dropOutput(fitting: Fitting, why: string): void {
   fitting.note("outputFormat", "dropped", why);
   if (fitting.request.names["outputFormat.type"] !== undefined)
     fitting.note("outputFormat.type", "dropped", why);
   fitting.request = without(fitting.request, "outputFormat");
+}
+
+/**
+ * A schema for the answer in the form that the model takes, where its record says that it takes one. True where it goes on.
+ * CONV-412.
+ */
+export function fitAnswerSchema(fitting: Fitting): boolean {
+  const { request, target } = fitting;
+  const { outputFormat: format } = request;
+  const { answerSchema } = target.limits;
+  const mayGo = target.abilities?.structuredOutputs === true && answerSchema !== undefined;
+  if (!mayGo || format?.type !== "json_schema") return false;
+  const fitted = answerSchema(describedSchema(format));
+  if (!fitted) {
+    const why = "names or values without a type, or a circle of references, have no place there";
+    dropOutput(fitting, `the upstream cannot be given this schema (${why}), dropped`);
+    return false;
+  }
+  const { schema, told } = fitted;
+  if (told.length > 0) {
+    const why = `schema keywords the upstream refuses went into descriptions: ${told.join(", ")}`;
+    fitting.note("outputFormat", "rewritten", why);
+  }
+  fitting.request = { ...request, outputFormat: { ...format, schema } };
+  return true;
 }
 
 /** Leaves out the parameters that a vendor refuses while its model reasons, by chat-completions name. */

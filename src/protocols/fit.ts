@@ -9,7 +9,13 @@ import type {
   JsonObject,
   Part,
 } from "./canonical/request.ts";
-import { fitOutput, refuseMedia, refuseToolChoice } from "./fit-abilities.ts";
+import {
+  dropOutput,
+  fitAnswerSchema,
+  fitOutput,
+  refuseMedia,
+  refuseToolChoice,
+} from "./fit-abilities.ts";
 import { fitContent } from "./fit-content.ts";
 import { startFitting, valueOf, without, type FitTarget, type Fitting } from "./fit-fields.ts";
 import { fitIds } from "./fit-ids.ts";
@@ -108,18 +114,24 @@ function fitChoice(fitting: Fitting): void {
 
 function dropLost(fitting: Fitting): void {
   const { lost } = fitting.target.limits;
+  const keepsSchema = fitAnswerSchema(fitting);
   for (const field of Object.keys(lost) as Losable[]) {
     if (valueOf(fitting.request, field) === undefined) continue;
+    if (field === "outputFormat") {
+      if (!keepsSchema) dropFormat(fitting, lost[field]!);
+      continue;
+    }
     // A vendor's own field of chat has a place for it.
     if (field === "reasoning.budget" && fitting.request.reasoning?.field !== undefined) continue;
-    // Plain text is what every protocol answers in anyway.
-    const isDefault = field === "outputFormat" && fitting.request.outputFormat?.type === "text";
-    if (!isDefault) fitting.note(field, "dropped", lost[field]!);
-    // Its schema and its type are two fields of one wish.
-    if (field === "outputFormat" && fitting.request.names["outputFormat.type"] !== undefined)
-      fitting.note("outputFormat.type", "dropped", lost[field]!);
+    fitting.note(field, "dropped", lost[field]!);
     fitting.request = without(fitting.request, field);
   }
+}
+
+/** Plain text is what every protocol answers in anyway. */
+function dropFormat(fitting: Fitting, why: string): void {
+  if (fitting.request.outputFormat?.type !== "text") return dropOutput(fitting, why);
+  fitting.request = without(fitting.request, "outputFormat");
 }
 
 /** Metadata belongs to what is stored: OpenAI refuses it beside an answer that is not. */

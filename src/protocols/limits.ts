@@ -83,6 +83,18 @@ export interface Limits {
   readonly argumentName?: RegExp;
   /** The keywords of JSON Schemas that the vendor refuses and the codec therefore takes out, sorted (T23). Absent: none. */
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
+  /**
+   * A schema for the answer in the form that the models take whose record says that they take one; undefined where it cannot be put.
+   * Of other models the answer's form is lost (CONV-412). Absent: `lost` says it for all.
+   */
+  readonly answerSchema?: (schema: JsonObject) => AnswerSchema | undefined;
+}
+
+/** A schema for the answer as a target takes it. */
+export interface AnswerSchema {
+  readonly schema: JsonObject;
+  /** The keywords that it says in descriptions only, sorted. */
+  readonly told: readonly string[];
 }
 
 /** How a wish for reasoning is put. */

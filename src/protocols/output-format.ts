@@ -36,3 +36,13 @@ export function formatWith(
   const optional = { ...member("description", description), ...member("strict", strict) };
   return { type: "json_schema", ...place({ name, schema, ...optional }) };
 }
+
+type SchemaFormat = Extract<OutputFormat, { type: "json_schema" }>;
+
+/** The schema of a format. What the answer is for stands within it, where a protocol has no other place. */
+export function describedSchema({ schema, description }: SchemaFormat): JsonObject {
+  if (description === undefined) return schema;
+  const own = schema["description"];
+  const whole = typeof own === "string" ? `${description}\n\n${own}` : description;
+  return { ...schema, description: whole };
+}

@@ -82,6 +82,19 @@ describe("the shipped list", () => {
     expect(own.created).toBe(1_795_132_800);
   });
 
+  it("CONV-412: Claude since 4.5 is known to hold an answer to a schema, and no earlier one", () => {
+    const { models } = environmentCatalog({ ANTHROPIC_API_KEY: "k" });
+    const structured = [...models.values()].flatMap((model) =>
+      model.kind === "text" && model.structuredOutputs === true
+        ? model.id.replace("anthropic/claude-", "")
+        : [],
+    );
+    expect(structured).toEqual(
+      expect.arrayContaining(["opus-5-5", "fable-5", "haiku-4-5", "opus-4-6", "sonnet-5"]),
+    );
+    expect(structured.filter((name) => /-4-[01]|^3|-4-20|^sonnet-4$/.test(name))).toEqual([]);
+  });
+
   it("without a vendor's variable the list is not even read", () => {
     const unread = (): string => {
       throw new Error("it was read");

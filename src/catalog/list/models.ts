@@ -126,10 +126,17 @@ const isClaude = ({ dialect }: VendorRow, protocols: readonly OfferProtocol[]): 
   claudeDialects.includes(dialect) && protocols.includes("messages");
 
 /** What holds for each Claude model and stands in no list. */
-const claudeRecord = ({ model }: ListedModel, { no_prefill: pattern = "$^" }: VendorRow) => ({
+const claudeRecord = (
+  { model }: ListedModel,
+  { no_prefill: noPrefill, structured_outputs: structured }: VendorRow,
+) => ({
   toolChoice: { modes: toolChoiceModes, forcedWhileReasoning: false },
-  ...(new RegExp(pattern).test(model) && { prefill: false }),
+  ...(fits(noPrefill, model) && { prefill: false }),
+  ...(fits(structured, model) && { structuredOutputs: true }),
 });
+
+const fits = (pattern: string | undefined, model: string): boolean =>
+  pattern !== undefined && new RegExp(pattern).test(model);
 
 const isModality = (name: string): name is Modality =>
   (modalities as readonly string[]).includes(name);

@@ -41,6 +41,8 @@ export interface VendorRow {
   readonly responses_only?: string;
   /** A regular expression of the models that refuse a conversation which ends with the beginning of the answer. */
   readonly no_prefill?: string;
+  /** The same of the models that hold an answer to a schema, where its list does not say it. */
+  readonly structured_outputs?: string;
   /** The field of its chat requests that switches reasoning; `reasoning_effort` if absent. */
   readonly reasoning_field?: ReasoningField;
   /** The same by regular expressions of models, where they differ. */

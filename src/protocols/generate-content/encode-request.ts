@@ -12,6 +12,7 @@ import type {
 } from "../canonical/request.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
+import { describedSchema } from "../output-format.ts";
 import { rowOf } from "../read.ts";
 import { encodeParts, encodeUserTurn, type EncodeContext } from "./encode-parts.ts";
 import { isOlderGeneration, limits, makesPictures } from "./limits.ts";
@@ -91,21 +92,10 @@ function encodeFormat(format: OutputFormat, request: CanonicalRequest): JsonObje
       return { responseMimeType: "application/json" };
     case "json_schema": {
       const isOwn = request.protocol === "generate_content";
-      const schema = isOwn ? format.schema : toVendorSchema(described(format));
+      const schema = isOwn ? format.schema : toVendorSchema(describedSchema(format));
       return { responseMimeType: "application/json", responseJsonSchema: schema };
     }
   }
-}
-
-/** What the answer is for has a place within its schema only. */
-function described({
-  schema,
-  description,
-}: Extract<OutputFormat, { type: "json_schema" }>): JsonObject {
-  if (description === undefined) return schema;
-  const own = schema["description"];
-  const whole = typeof own === "string" ? `${description}\n\n${own}` : description;
-  return { ...schema, description: whole };
 }
 
 /** A budget and a level exclude each other, and a budget is the more exact wish. */

@@ -1,5 +1,6 @@
 /** What the messages protocol can carry, as data. Requirements: CONV, LIM, CONV-403 to CONV-426, CONV-605. */
 import { budgetByEffort } from "../efforts.ts";
+import { toAnswerSchema } from "./answer-schema.ts";
 import { claudeArgumentName, webPictures, type Limits } from "../limits.ts";
 
 export const limits = {
@@ -58,5 +59,6 @@ export const conversionLimits: Limits = {
   },
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   toolNameMax: 128,
+  answerSchema: toAnswerSchema,
   argumentName: claudeArgumentName,
 };

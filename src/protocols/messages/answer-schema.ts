@@ -1,0 +1,179 @@
+/**
+ * A schema for the answer as Claude takes it in `output_config.format`: objects have all their names, values their type, references no
+ * circle. Bounds it does not know go into descriptions, as its vendor's SDKs put them there. CONV-412.
+ */
+import { isObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import type { AnswerSchema } from "../limits.ts";
+import { localTarget, schemasIn } from "../schema-walk.ts";
+
+/** What is found out on the way. */
+interface Cleaning {
+  /** Keywords that went into descriptions. */
+  readonly told: Set<string>;
+  /** Whether something cannot be said at all. */
+  fails: boolean;
+}
+
+/** The schema as the vendor takes it; undefined where what it says cannot be said there. */
+export function toAnswerSchema(schema: JsonObject): AnswerSchema | undefined {
+  if (!refersInOrder(schema, schema, new Map())) return undefined;
+  const cleaning: Cleaning = { told: new Set(), fails: false };
+  const clean = cleanOne(schema, cleaning);
+  return cleaning.fails ? undefined : { schema: clean, told: [...cleaning.told].sort() };
+}
+
+/** Where definitions stand, and where they go. */
+const definition = /^#\/(?:\$defs|definitions)\/([^/]+)$/;
+
+/** Whether each reference is of a definition, and none leads back to itself. `seen`: true where a definition is in order. */
+function refersInOrder(schema: JsonObject, root: JsonObject, seen: Map<string, boolean>): boolean {
+  const { $ref: reference } = schema;
+  if (typeof reference === "string") {
+    const known = seen.get(reference);
+    if (known !== undefined) return known;
+    const target = definition.test(reference) ? localTarget(reference, root) : undefined;
+    seen.set(reference, false);
+    if (!target || !refersInOrder(target, root, seen)) return false;
+    seen.set(reference, true);
+  }
+  return schemasIn(schema).every((inner) => refersInOrder(inner, root, seen));
+}
+
+/** One schema, with what is within it. */
+function cleanOne(schema: JsonObject, cleaning: Cleaning): JsonObject {
+  const { $schema: _dialect, $defs, definitions, title, description, ...said } = schema;
+  const { shape, used } = shapeOf(said, cleaning);
+  const hints = Object.entries(said).filter(([keyword]) => !used.has(keyword));
+  for (const [keyword] of hints) cleaning.told.add(keyword);
+  const words = [
+    ...(typeof description === "string" ? [description] : []),
+    ...(hints.length > 0
+      ? [`{${hints.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(", ")}}`]
+      : []),
+  ];
+  const named: JsonObject = {
+    ...(title === undefined ? {} : { title }),
+    ...(words.length > 0 ? { description: words.join("\n\n") } : {}),
+  };
+  const all = { ...schemaMap(definitions, cleaning), ...schemaMap($defs, cleaning) };
+  const defs: JsonObject = Object.keys(all).length > 0 ? { $defs: all } : {};
+  // Beside a reference nothing else may stand.
+  const isAlone = "$ref" in shape && Object.keys(named).length > 0;
+  return { ...(isAlone ? { anyOf: [shape] } : shape), ...named, ...defs };
+}
+
+interface Shape {
+  readonly shape: JsonObject;
+  /** The keywords that it says all of. */
+  readonly used: ReadonlySet<string>;
+}
+
+/** What a schema says of values: by a reference, a list of values, a choice, or a type. */
+function shapeOf(schema: JsonObject, cleaning: Cleaning): Shape {
+  const { $ref: reference, type } = schema;
+  if (typeof reference === "string") {
+    const [, name] = definition.exec(reference)!;
+    return { shape: { $ref: `#/$defs/${name}` }, used: new Set(["$ref"]) };
+  }
+  const shape = listedShape(schema) ?? choiceShape(schema, cleaning);
+  if (shape) return shape;
+  if (!Array.isArray(type)) return shapeOfType(type, schema, cleaning);
+  const each = type.map((one) => shapeOfType(one, schema, cleaning));
+  return {
+    shape: { anyOf: each.map((one) => one.shape) },
+    used: new Set(each.flatMap(({ used }) => [...used])),
+  };
+}
+
+/** Of values that are listed each has its type. */
+function listedShape({ enum: values, const: only }: JsonObject): Shape | undefined {
+  if (Array.isArray(values) && values.length > 0 && values.every(isPrimitive))
+    return { shape: { enum: values }, used: new Set(["enum", "type"]) };
+  return only !== undefined && isPrimitive(only)
+    ? { shape: { const: only }, used: new Set(["const", "type"]) }
+    : undefined;
+}
+
+/** A choice stands for itself: what else is said of its values, but for a type, cannot be said beside it. */
+function choiceShape(schema: JsonObject, cleaning: Cleaning): Shape | undefined {
+  const { anyOf, oneOf, allOf } = schema;
+  const choice = anyOf ?? oneOf ?? allOf;
+  if (choice === undefined) return undefined;
+  const isOne = choice !== allOf || (Array.isArray(allOf) && allOf.length === 1);
+  if (!Array.isArray(choice) || !isOne || isStructured(schema))
+    return { shape: fail(cleaning), used: new Set() };
+  const schemas = choice.map((one) => (isObject(one) ? cleanOne(one, cleaning) : fail(cleaning)));
+  return { shape: { anyOf: schemas }, used: new Set([...choices, "type"]) };
+}
+
+const choices = ["anyOf", "oneOf", "allOf"];
+const structure = ["properties", "items", "patternProperties", "prefixItems"];
+const isStructured = (schema: JsonObject): boolean =>
+  structure.some((keyword) => keyword in schema) ||
+  choices.filter((keyword) => keyword in schema).length > 1;
+const isPrimitive = (value: Json): boolean => typeof value !== "object" || value === null;
+
+function fail(cleaning: Cleaning): JsonObject {
+  cleaning.fails = true;
+  return {};
+}
+
+/** The string formats that the vendor knows. */
+const formats: ReadonlySet<Json> = new Set([
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "uri",
+  "ipv4",
+  "ipv6",
+  "uuid",
+]);
+const plainTypes: ReadonlySet<Json> = new Set(["integer", "number", "boolean", "null", "string"]);
+
+function shapeOfType(type: Json | undefined, schema: JsonObject, cleaning: Cleaning): Shape {
+  const { format, items, minItems } = schema;
+  if (type === "object") return objectShape(schema, cleaning);
+  if (type === "array" && isObject(items) && !("prefixItems" in schema)) {
+    const isKept = minItems === 0 || minItems === 1;
+    return {
+      shape: { type, items: cleanOne(items, cleaning), ...(isKept ? { minItems } : {}) },
+      used: new Set(["type", "items", ...(isKept ? ["minItems"] : [])]),
+    };
+  }
+  if (type === undefined || !plainTypes.has(type))
+    return { shape: fail(cleaning), used: new Set() };
+  const isKept = type === "string" && format !== undefined && formats.has(format);
+  return {
+    shape: { type, ...(isKept ? { format } : {}) },
+    used: new Set(["type", ...(isKept ? ["format"] : [])]),
+  };
+}
+
+/** An object with all its names; one with names of the answer's own cannot be said. */
+function objectShape(schema: JsonObject, cleaning: Cleaning): Shape {
+  const { properties, additionalProperties: others = false, required } = schema;
+  const isOpen = others !== false || "patternProperties" in schema || !isObject(properties);
+  if (isOpen) return { shape: fail(cleaning), used: new Set() };
+  return {
+    shape: {
+      type: "object",
+      properties: schemaMap(properties, cleaning),
+      additionalProperties: false,
+      ...(Array.isArray(required) ? { required } : {}),
+    },
+    used: new Set(["type", "properties", "additionalProperties", "required"]),
+  };
+}
+
+/** Schemas by name. */
+const schemaMap = (map: Json | undefined, cleaning: Cleaning): JsonObject =>
+  Object.fromEntries(
+    Object.entries(isObject(map) ? map : {}).map(([name, inner]) => [
+      name,
+      isObject(inner) ? cleanOne(inner, cleaning) : fail(cleaning),
+    ]),
+  );

@@ -1,0 +1,200 @@
+/**
+ * A schema for the answer towards Claude: it has a place for one (`output_config.format`) in models whose record says so, and takes a part
+ * of JSON Schema only. Elsewhere it is lost, as the row says. CONV-412.
+ */
+import { describe, expect, it } from "vitest";
+import {
+  codecs,
+  createRoute,
+  type JsonObject,
+  type ProtocolName,
+} from "../../src/protocols/index.ts";
+import { toAnswerSchema } from "../../src/protocols/messages/answer-schema.ts";
+
+const user = { role: "user", content: "Hi" };
+const bodyWith: Record<Exclude<ProtocolName, "messages">, (schema: JsonObject) => JsonObject> = {
+  chat: (schema) => ({
+    model: "acme/talk",
+    messages: [user],
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "n", description: "An answer.", schema },
+    },
+  }),
+  responses: (schema) => ({
+    model: "acme/talk",
+    input: [user],
+    text: { format: { type: "json_schema", name: "n", description: "An answer.", schema } },
+  }),
+  generate_content: (schema) => ({
+    contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+    generationConfig: { responseMimeType: "application/json", responseJsonSchema: schema },
+  }),
+};
+const formatName = {
+  chat: ["response_format"],
+  responses: ["text.format"],
+  generate_content: ["generationConfig.responseJsonSchema", "generationConfig.responseMimeType"],
+} as const;
+
+const routeOf = (caller: ProtocolName, body: JsonObject, structuredOutputs?: boolean) =>
+  createRoute({
+    caller: codecs[caller],
+    upstream: codecs.messages,
+    body,
+    stream: false,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel: "claude-sonnet-5-5",
+    maxOutputTokens: 1000,
+    abilities: { structuredOutputs, reasoning: { kind: "adaptive", values: ["low"], off: true } },
+    inputEstimate: 1,
+    id: "01abc",
+    createdAt: 1,
+  });
+
+const given: JsonObject = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  type: "object",
+  properties: { age: { type: "integer", minimum: 0 }, name: { type: ["string", "null"] } },
+  required: ["age", "name"],
+};
+const clean = {
+  type: "object",
+  properties: {
+    age: { type: "integer", description: "{minimum: 0}" },
+    name: { anyOf: [{ type: "string" }, { type: "null" }] },
+  },
+  additionalProperties: false,
+  required: ["age", "name"],
+};
+
+describe.each(["chat", "responses", "generate_content"] as const)("from %s", (caller) => {
+  it("CONV-412: a model that is known to take a schema gets it, in the form that it takes", () => {
+    const { body, notes } = routeOf(caller, bodyWith[caller](given), true);
+    const description = caller === "generate_content" ? {} : { description: "An answer." };
+    expect(body["output_config"]).toEqual({
+      format: { type: "json_schema", schema: { ...clean, ...description } },
+    });
+    const detail = "schema keywords the upstream refuses went into descriptions: minimum";
+    expect(notes).toEqual([{ param: formatName[caller][0], kind: "rewritten", detail }]);
+  });
+
+  it("CONV-412: one that cannot be put is lost, and told by each of its names", () => {
+    const { body, notes } = routeOf(caller, bodyWith[caller]({ type: "object" }), true);
+    expect(body).not.toHaveProperty("output_config");
+    expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
+    expect(notes.every(({ kind }) => kind === "dropped")).toBe(true);
+  });
+
+  it.each([undefined, false])("CONV-412: of another model it is lost: %s", (structured) => {
+    const { body, notes } = routeOf(caller, bodyWith[caller](given), structured);
+    expect(body).not.toHaveProperty("output_config");
+    expect(notes.map(({ param }) => param).sort()).toEqual(formatName[caller]);
+  });
+});
+
+it("CONV-412 CONV-413: an effort stands beside it, and JSON without a schema is lost", () => {
+  const both = routeOf("chat", { ...bodyWith.chat(given), reasoning_effort: "low" }, true);
+  expect(both.body["output_config"]).toMatchObject({
+    effort: "low",
+    format: { type: "json_schema" },
+  });
+  const object = { ...bodyWith.chat(given), response_format: { type: "json_object" } };
+  const { body, notes } = routeOf("chat", object, true);
+  expect(body).not.toHaveProperty("output_config");
+  expect(notes).toMatchObject([{ param: "response_format", kind: "dropped" }]);
+});
+
+const text: JsonObject = { type: "string" };
+const object = (properties: JsonObject): JsonObject => ({
+  type: "object",
+  properties,
+  additionalProperties: false,
+});
+
+it.each<[string, JsonObject, JsonObject, string[]]>([
+  [
+    "a list at the root",
+    { type: "array", items: text, minItems: 1, maxItems: 3 },
+    { type: "array", items: text, minItems: 1, description: "{maxItems: 3}" },
+    ["maxItems"],
+  ],
+  [
+    "values that are listed",
+    { type: ["string", "null"], enum: ["a", null] },
+    { enum: ["a", null] },
+    [],
+  ],
+  ["one value", { const: 7, title: "Seven" }, { const: 7, title: "Seven" }, []],
+  [
+    "a format that is known, and one that is not",
+    object({ a: { ...text, format: "date" }, b: { ...text, format: "phone", pattern: "^1" } }),
+    object({
+      a: { ...text, format: "date" },
+      b: { ...text, description: '{format: "phone", pattern: "^1"}' },
+    }),
+    ["format", "pattern"],
+  ],
+  [
+    "a choice, with words beside it",
+    { oneOf: [text, { type: "null" }], description: "d", default: null },
+    { anyOf: [text, { type: "null" }], description: "d\n\n{default: null}" },
+    ["default"],
+  ],
+  [
+    "definitions, and words beside a reference",
+    {
+      ...object({
+        a: { $ref: "#/definitions/a" },
+        b: { $ref: "#/definitions/a", description: "d" },
+      }),
+      definitions: { a: text },
+    },
+    {
+      ...object({
+        a: { $ref: "#/$defs/a" },
+        b: { anyOf: [{ $ref: "#/$defs/a" }], description: "d" },
+      }),
+      $defs: { a: text },
+    },
+    [],
+  ],
+  [
+    "a definition used twice",
+    {
+      ...object({ a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } }),
+      $defs: { a: text, b: { allOf: [{ $ref: "#/$defs/a" }] } },
+    },
+    {
+      ...object({ a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } }),
+      $defs: { a: text, b: { anyOf: [{ $ref: "#/$defs/a" }] } },
+    },
+    [],
+  ],
+])("CONV-412: %s", (_what, schema, cleaned, told) => {
+  expect(toAnswerSchema(schema)).toEqual({ schema: cleaned, told });
+});
+
+it.each<[string, JsonObject]>([
+  ["names of the answer's own", { type: "object", additionalProperties: text }],
+  ["names by a pattern", { ...object({}), patternProperties: { "^a": text } }],
+  ["any object", { type: "object" }],
+  ["any value", object({ a: {} })],
+  ["a list of anything", { type: "array" }],
+  ["a list by place", { type: "array", items: text, prefixItems: [text] }],
+  [
+    "a circle",
+    { ...object({ a: { $ref: "#/$defs/a" } }), $defs: { a: object({ a: { $ref: "#/$defs/a" } }) } },
+  ],
+  ["a reference elsewhere", { $ref: "https://example.com/a" }],
+  ["a reference to the whole", object({ a: { $ref: "#" } })],
+  [
+    "a choice beside properties",
+    { ...object({ a: text }), anyOf: [object({}), object({ b: text })] },
+  ],
+  ["parts that all hold", { allOf: [object({ a: text }), object({ b: text })] }],
+  ["values that are objects", object({ a: { enum: [{}] } })],
+])("CONV-412: cannot be put: %s", (_what, schema) => {
+  expect(toAnswerSchema(schema)).toBeUndefined();
+});
