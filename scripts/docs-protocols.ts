@@ -191,7 +191,7 @@ function numbers(): string {
         one.argumentName ? `\`${one.argumentName.source}\`` : "any",
       ),
       perProtocol("System turns", (one) =>
-        one.systemOnTop ? "gathered at the top" : "where they stand",
+        one.systemOnTop ? "gathered at the top, reported" : "where they stand",
       ),
       perProtocol("White space at the end of an answer to go on with", (one) =>
         one.trimsBegun ? "left out" : "carried",
@@ -356,8 +356,7 @@ Towards messages a schema for the answer goes on where the model's record has \`
 refuses stand in descriptions then, and are reported. Other JSON output is lost there ([models](models.md)).
 A tool's schema goes as one object: \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Arguments that are
 no object are refused with 400 \`unsupported_parameter\`.
-An argument's name that Claude or Gemini refuses, such as \`$filter\`, goes under another one, and calls come back with the caller's own. That is reported. A
-streamed call of such a tool comes in one piece.
+An argument's name that Claude or Gemini refuses, such as \`$filter\`, goes under another one; calls have the caller's own, streamed in one piece. That is reported.
 Google's SDKs send a streamed answer back as its pieces: to other protocols, a model's neighbouring texts of generateContent go on without a break.
 Signatures of reasoning go back to the protocol that gave them, and to no other. A call that another vendor made has
 \`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.

@@ -36,13 +36,19 @@ interface Tidied {
 /**
  * Pairs calls with their results, merges neighbours of one role, fills what is empty.
  * Results are put directly after their calls, wherever the caller had them; results without a call and calls without a
- * result are removed and noted, and so is white space that the upstream refuses. Merging and filling lose nothing, and are not.
+ * result are removed and noted, and so is white space that the upstream refuses. System turns that leave their place are noted.
+ * Merging and filling lose nothing, and are not.
  */
 export function tidy(request: CanonicalRequest, limits: Limits): Tidied {
   const messages = bySpeaker(request.messages);
   const { results, notes } = pairResults({ ...request, messages });
   const pairs = withOwnIds(results, limits);
   const ordered = limits.systemOnTop ? systemFirst(messages) : messages;
+  if (ordered.some((message, index) => message !== messages[index])) {
+    const detail =
+      "system turns within the conversation went to its top, the one place the upstream has";
+    notes.push({ param: containerOf[request.protocol], kind: "rewritten", detail });
+  }
   const placed = ordered.flatMap((message) => placeResults(message, pairs));
   const merged = joinPieces(mergeNeighbours(placed, limits), request.protocol);
   const filled = merged.flatMap(fillEmpty);

@@ -26,8 +26,14 @@ const claudeChat = [
   "context_management",
 ];
 const claudeResponses = claudeChat.filter((name) => name !== "thinking.display");
-// `tools`: keywords of the schemas that the vendor refuses.
-const claudeGoogle = [...claudeStart, "tools", "metadata.user_id", "context_management"];
+// `messages`: a system turn after the user's goes to the top. `tools`: keywords of the schemas that the vendor refuses.
+const claudeGoogle = [
+  "messages",
+  ...claudeStart,
+  "tools",
+  "metadata.user_id",
+  "context_management",
+];
 const cached = "messages.content.cache_control";
 
 /** Tools that only the responses protocol has: a namespace of functions, and the vendor's own web search. */

@@ -71,9 +71,15 @@ describe("neighbours", () => {
         [user(text("One."), text("Two."), text("Three."))],
       ),
       turns(
-        "CONV-601: a system message between them does not part them",
+        "CONV-401 CONV-601: a system message between them does not part them, and leaves its place, which is told",
         [said("One."), { role: "system", content: "Be brief." }, said("Two.")],
         [user(text("One."), text("Two."))],
+        ["messages"],
+      ),
+      turns(
+        "CONV-401: a system message before the conversation is at its top already",
+        [{ role: "developer", content: "Be kind." }, said("One.")],
+        [user(text("One."))],
       ),
       {
         title: "CONV-601: neighbours of the model become one too",
