@@ -365,7 +365,7 @@ Arguments of a call that are no JSON object, such as a cut one, stand whole unde
 generateContent. In a stream of messages the members that were sent by then are null beside it: no tool runs with half of its input.
 
 Of a converted answer, text, refusals, reasoning, calls of tools and usage arrive, and pictures where the caller's protocol has
-a place for them: messages has none. Pictures that a model drew while it thought are left out. Where an answer came from
+a place for them: messages has none. Sound has a place in chat completions and generateContent. Pictures that a model drew while it thought are left out. Where an answer came from
 (citations, annotations) arrives on direct routes only.
 Why a vendor stopped an answer, in its own words, arrives as a refusal, \`stop_details\` or \`finishMessage\`. An answer that
 ended in an error, such as Gemini's \`MALFORMED_FUNCTION_CALL\`, counts as failed in conversion. So does one of Gemini's that says

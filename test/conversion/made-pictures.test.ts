@@ -193,3 +193,30 @@ describe("pictures that a model drew while it thought", () => {
     }).toEqual(said);
   });
 });
+
+describe("sound that a model made", () => {
+  const sound = { inlineData: { mimeType: "audio/wav", data: "c291bmQ=" } };
+  const spoken = {
+    ...byName.generate_content.whole(),
+    candidates: [
+      {
+        index: 0,
+        content: { role: "model", parts: [{ text: "Hi." }, sound] },
+        finishReason: "STOP",
+      },
+    ],
+  };
+
+  it("T33: is no picture of a whole answer to a caller of responses", async () => {
+    const { answer: whole } = await world.send("responses", "generate_content", {}, json(spoken));
+    expect((whole["output"] as Body[]).map(({ type }) => type)).toEqual(["message"]);
+  });
+
+  it("T33: is none of a stream", async () => {
+    const stream = sse(`data: ${JSON.stringify(spoken)}\n\n`);
+    const { events, text } = await world.stream("responses", "generate_content", {}, stream);
+    expect(events.length).toBeGreaterThan(3);
+    expect(text).toContain("Hi.");
+    expect(text).not.toContain("image_generation_call");
+  });
+});

@@ -162,13 +162,15 @@ function encodeItem(part: Part, id: string): JsonObject[] {
     case "tool_call":
       return [callItem(`fc_${id}`, part, "completed")];
     case "media":
-      return part.source.kind === "base64" ? [pictureItem(`ig_${id}`, part.source)] : [];
+      return part.media === "image" && part.source.kind === "base64"
+        ? [pictureItem(`ig_${id}`, part.source)]
+        : [];
     default:
       return [];
   }
 }
 
-/** A picture that the model made, as the item of the vendor's own tool for pictures. */
+/** A picture that the model made (the protocol has no place for sound and video), as the item of the vendor's own tool for pictures. */
 export const pictureItem = (
   id: string,
   { mediaType, data }: { readonly mediaType: string; readonly data: string },

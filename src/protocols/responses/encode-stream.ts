@@ -139,8 +139,8 @@ function beginPart(
   return frames;
 }
 
-/** A picture is an item of its own, a link to one a message. */
-function addPicture(state: StreamState, { source }: MediaPart): SseEvent[] {
+/** A picture is an item of its own, a link to one a message. Sound and video have no place. */
+function addPicture(state: StreamState, { media, source }: MediaPart): SseEvent[] {
   if (source.kind !== "base64") {
     const block = `link ${state.items.length}`;
     return [
@@ -148,6 +148,7 @@ function addPicture(state: StreamState, { source }: MediaPart): SseEvent[] {
       ...endBlock(state, { type: "text_end", block }),
     ];
   }
+  if (media !== "image") return [];
   const frames = settle(state);
   const item = newItem(state, "picture");
   const wire = pictureItem(item.id, source);
