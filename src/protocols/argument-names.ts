@@ -5,9 +5,9 @@
 import { isRawNumber } from "../base/exact-numbers.ts";
 import { isObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
-import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, Json, JsonObject, Part, Tool } from "./canonical/request.ts";
-import type { Transducer, UpstreamCodec } from "./codec.ts";
+import type { UpstreamCodec } from "./codec.ts";
+import { holding } from "./held-blocks.ts";
 import type { Limits } from "./limits.ts";
 import { legalName } from "./legal-name.ts";
 import { mapSchemas, schemasIn } from "./schema-walk.ts";
@@ -152,35 +152,9 @@ const restoring = (upstream: UpstreamCodec, own: Renamed): UpstreamCodec => ({
     const response = upstream.decodeResponse(body);
     return { ...response, content: response.content.map((part) => renameCall(part, own)) };
   },
-  decodeStream: () => whole(upstream.decodeStream(), own),
+  decodeStream: () =>
+    holding(upstream.decodeStream(), (start) => {
+      const names = start.type === "tool_call_start" ? own.get(start.name) : undefined;
+      return names && ((text) => renameText(text, names));
+    }),
 });
-
-/** Names may be cut anywhere: the pieces of such a call's arguments go on together, when it ends. */
-function whole<In>(
-  decoder: Transducer<In, CanonicalEvent>,
-  own: Renamed,
-): Transducer<In, CanonicalEvent> {
-  const held = new Map<string, { readonly names: Names; text: string }>();
-  const take = (event: CanonicalEvent): CanonicalEvent[] => {
-    if (event.type === "tool_call_start") {
-      const names = own.get(event.name);
-      if (names) held.set(event.block, { names, text: "" });
-      return [event];
-    }
-    const call = "block" in event ? held.get(event.block) : undefined;
-    if (call && event.type === "tool_call_delta") {
-      call.text += event.arguments;
-      return [];
-    }
-    if (!call || event.type !== "tool_call_end") return [event];
-    held.delete(event.block);
-    if (call.text === "") return [event];
-    const said = renameText(call.text, call.names);
-    return [{ type: "tool_call_delta", block: event.block, arguments: said }, event];
-  };
-  return {
-    push: (input) => decoder.push(input).flatMap(take),
-    end: (why) => decoder.end(why).flatMap(take),
-    ending: () => decoder.ending?.() === true,
-  };
-}

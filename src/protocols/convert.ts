@@ -26,6 +26,7 @@ import {
   type Said,
 } from "./route.ts";
 import { renameArguments } from "./argument-names.ts";
+import { boxAnswer } from "./boxed-answer.ts";
 import { containerOf, tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
 import { collectFrames } from "./whole.ts";
@@ -188,12 +189,13 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const tidied = tidy(fitted.request, limits);
   if (abilities) refusePrefill(tidied.request, abilities);
   const asked = askForJson(tidied.request, limits);
-  const legal = renameArguments(asked.request, limits);
+  const boxed = boxAnswer(asked.request, limits);
+  const legal = renameArguments(boxed.request, limits);
   const renamed = renameTools(legal.request, upstream);
   return {
     fitted: renamed.request,
-    notes: [fitted, tidied, asked, legal, renamed].flatMap(({ notes }) => notes),
-    upstream: legal.restored(renamed.upstream),
+    notes: [fitted, tidied, asked, boxed, legal, renamed].flatMap(({ notes }) => notes),
+    upstream: boxed.opened(legal.restored(renamed.upstream)),
   };
 }
 

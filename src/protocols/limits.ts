@@ -83,6 +83,8 @@ export interface Limits {
   readonly argumentName?: RegExp;
   /** The keywords of JSON Schemas that the vendor refuses and the codec therefore takes out, sorted (T23). Absent: none. */
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
+  /** True where a schema for the answer must begin with an object (boxed-answer.ts). Absent: it need not. */
+  readonly objectAnswers?: true;
   /**
    * A schema for the answer in the form that the models take whose record says that they take one; undefined where it cannot be put.
    * Of other models the answer's form is lost (CONV-412). Absent: `lost` says it for all.

@@ -38,4 +38,5 @@ export const conversionLimits: Limits = {
   reasoning: { excludes: [], summaryIsFlag: false, budgetOrEffort: false, effortBecomes: {} },
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   toolNameMax: 64,
+  objectAnswers: true,
 };

@@ -1,0 +1,104 @@
+/**
+ * A schema for the answer that does not begin with an object, such as Google's lists: OpenAI refuses it. It goes within an object, and what
+ * the model answers is taken out of it. CONV-211, CONV-310.
+ */
+import { exactText } from "../base/exact-numbers.ts";
+import type { Note } from "../base/notes.ts";
+import type { CanonicalRequest, JsonObject, Part } from "./canonical/request.ts";
+import type { UpstreamCodec } from "./codec.ts";
+import { holding } from "./held-blocks.ts";
+import type { Limits } from "./limits.ts";
+import { mapSchemas } from "./schema-walk.ts";
+import { objectIn } from "./tool-arguments.ts";
+
+interface Boxed {
+  readonly request: CanonicalRequest;
+  readonly notes: readonly Note[];
+  /** A codec that reads the answer as the caller asked for it. */
+  readonly opened: (upstream: UpstreamCodec) => UpstreamCodec;
+}
+
+/** The one member of the object. */
+const member = "answer";
+
+/** Puts the schema within an object, where its target takes nothing else. */
+export function boxAnswer(request: CanonicalRequest, { objectAnswers }: Limits): Boxed {
+  const { outputFormat: format, names } = request;
+  const mustBox = objectAnswers === true && format?.type === "json_schema";
+  if (!mustBox || isObjectSchema(format.schema))
+    return { request, notes: [], opened: (upstream) => upstream };
+  return {
+    request: { ...request, outputFormat: { ...format, schema: boxed(format.schema) } },
+    notes: [
+      {
+        param: names.outputFormat ?? "outputFormat",
+        kind: "rewritten",
+        detail:
+          "the upstream answers with objects only: the schema went within one, and the answer is taken out",
+      },
+    ],
+    opened: opening,
+  };
+}
+
+/** A schema without a type is left to the vendor, unless it is a choice. */
+function isObjectSchema({ type, anyOf, oneOf, enum: values }: JsonObject): boolean {
+  if (anyOf !== undefined || oneOf !== undefined || values !== undefined) return false;
+  return type === undefined || type === "object";
+}
+
+const definitionPlaces = ["$defs", "definitions"] as const;
+
+/** References go by the root, where the definitions stay. */
+function boxed(schema: JsonObject): JsonObject {
+  const { $schema: dialect, ...inner } = placed(schema);
+  const outer: JsonObject = dialect === undefined ? {} : { $schema: dialect };
+  for (const place of definitionPlaces) {
+    const definitions = inner[place];
+    if (definitions === undefined) continue;
+    outer[place] = definitions;
+    delete inner[place];
+  }
+  return {
+    type: "object",
+    properties: { [member]: inner },
+    required: [member],
+    additionalProperties: false,
+    ...outer,
+  };
+}
+
+/** The schema with references to other places than definitions at the places to which these go. */
+function placed(schema: JsonObject): JsonObject {
+  const { $ref: reference } = schema;
+  const moves =
+    typeof reference === "string" &&
+    /^#(?:$|\/)/.test(reference) &&
+    !/^#\/(?:\$defs|definitions)\//.test(reference);
+  const moved: JsonObject = moves ? { $ref: `#/properties/${member}${reference.slice(1)}` } : {};
+  return { ...mapSchemas(schema, placed), ...moved };
+}
+
+const opening = (upstream: UpstreamCodec): UpstreamCodec => ({
+  ...upstream,
+  decodeResponse(body) {
+    const response = upstream.decodeResponse(body);
+    return { ...response, content: response.content.map(openPart) };
+  },
+  decodeStream: () =>
+    holding(upstream.decodeStream(), ({ type }) => (type === "text_start" ? open : undefined)),
+});
+
+const openPart = (part: Part): Part =>
+  part.type === "text" ? { ...part, text: open(part.text) } : part;
+
+/** What was cut in an answer that met its limit. */
+const begun = new RegExp(String.raw`^\s*\{\s*"${member}"\s*:\s*`);
+
+/** What stands in the object; any other text as it is. */
+function open(text: string): string {
+  const object = objectIn(text);
+  if (object === undefined) return text.replace(begun, "");
+  const [only, ...others] = Object.keys(object);
+  return only === member && others.length === 0 ? exactText(object[member]) : text;
+}

@@ -1,0 +1,47 @@
+/** Blocks of a stream that are read as a whole: their pieces may be cut anywhere, so they go on together when the block ends. */
+import type { BlockId, CanonicalEvent } from "./canonical/events.ts";
+import type { Transducer } from "./codec.ts";
+
+type Rewrite = (text: string) => string;
+
+/** What a text or a call's arguments become; undefined for blocks that go on as they come. */
+export type RewriteOf = (
+  start: Extract<CanonicalEvent, { type: "text_start" | "tool_call_start" }>,
+) => Rewrite | undefined;
+
+/** A decoder whose texts and arguments are as `rewriteOf` has them. */
+export function holding<In>(
+  decoder: Transducer<In, CanonicalEvent>,
+  rewriteOf: RewriteOf,
+): Transducer<In, CanonicalEvent> {
+  const held = new Map<BlockId, { readonly rewrite: Rewrite; text: string }>();
+  const take = (event: CanonicalEvent): CanonicalEvent[] => {
+    if (event.type === "text_start" || event.type === "tool_call_start") {
+      const rewrite = rewriteOf(event);
+      if (rewrite) held.set(event.block, { rewrite, text: "" });
+      return [event];
+    }
+    const block = "block" in event ? held.get(event.block) : undefined;
+    if (!block) return [event];
+    if (event.type === "text_delta" || event.type === "tool_call_delta") {
+      block.text += event.type === "text_delta" ? event.text : event.arguments;
+      return [];
+    }
+    if (event.type !== "text_end" && event.type !== "tool_call_end") return [event];
+    held.delete(event.block);
+    return block.text === "" ? [event] : [wholeDelta(event, block.rewrite(block.text)), event];
+  };
+  return {
+    push: (input) => decoder.push(input).flatMap(take),
+    end: (why) => decoder.end(why).flatMap(take),
+    ending: () => decoder.ending?.() === true,
+  };
+}
+
+const wholeDelta = (
+  { type, block }: Extract<CanonicalEvent, { type: "text_end" | "tool_call_end" }>,
+  text: string,
+): CanonicalEvent =>
+  type === "text_end"
+    ? { type: "text_delta", block, text }
+    : { type: "tool_call_delta", block, arguments: text };

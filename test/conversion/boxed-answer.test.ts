@@ -1,0 +1,98 @@
+/**
+ * Answers by a schema that does not begin with an object, as Google's SDKs ask for lists: OpenAI refuses such a schema. It goes within an
+ * object, and the answer is taken out of it. CONV-211, CONV-310.
+ */
+import { describe, expect, it } from "vitest";
+import { json, sse } from "../support/recorder.ts";
+import { answerText, at } from "../rows/protocols.ts";
+import { byName, conversions, dataOf, type Body } from "./world.ts";
+
+const world = conversions();
+const item = { $ref: "#/$defs/item" };
+const $defs = { item: { type: "object", properties: { n: { type: "integer" } } } };
+const list = { type: "array", items: item };
+const box = (schema: Body, beside: Body = {}): Body => ({
+  type: "object",
+  properties: { answer: schema },
+  required: ["answer"],
+  additionalProperties: false,
+  ...beside,
+});
+const asked = (responseJsonSchema: Body): Body => ({
+  generationConfig: { responseMimeType: "application/json", responseJsonSchema },
+});
+const name = "generationConfig.responseJsonSchema";
+const placeOf = {
+  chat: ["response_format", "json_schema", "schema"],
+  responses: ["text", "format", "schema"],
+} as const;
+const upstreams = ["chat", "responses"] as const;
+
+/** The upstream's answer with this text. */
+const saying = (upstream: "chat" | "responses", text: string): Body =>
+  JSON.parse(
+    JSON.stringify(byName[upstream].whole()).replace(
+      JSON.stringify(answerText),
+      JSON.stringify(text),
+    ),
+  ) as Body;
+const textsOf = (answer: unknown): string =>
+  ((at(answer, "candidates", 0, "content", "parts") as Body[] | undefined) ?? [])
+    .map(({ text }) => String(text))
+    .join("");
+
+describe.each(upstreams)("towards %s", (upstream) => {
+  it.each<[string, Body, Body]>([
+    ["a list", { ...list, $defs }, box(list, { $defs })],
+    ["a choice", { anyOf: [list, item], $defs }, box({ anyOf: [list, item] }, { $defs })],
+    ["a word", { type: "string", enum: ["a", "b"] }, box({ type: "string", enum: ["a", "b"] })],
+    [
+      "a reference to itself",
+      {
+        type: ["object", "null"],
+        properties: { in: { $ref: "#" }, at: { $ref: "#/properties/in" } },
+      },
+      box({
+        type: ["object", "null"],
+        properties: {
+          in: { $ref: "#/properties/answer" },
+          at: { $ref: "#/properties/answer/properties/in" },
+        },
+      }),
+    ],
+  ])("%s goes within an object, and that is told", async (_what, schema, sent) => {
+    const { status, up, reported } = await world.send("generate_content", upstream, asked(schema));
+    expect([status, reported]).toEqual([200, [name]]);
+    expect(at(up, ...placeOf[upstream])).toEqual(sent);
+  });
+
+  it("an object goes as it is", async () => {
+    const { up, reported } = await world.send("generate_content", upstream, asked($defs.item));
+    expect(reported).toEqual([]);
+    expect(at(up, ...placeOf[upstream])).toEqual($defs.item);
+  });
+
+  it.each([
+    ['{"answer":[{"n":12345678901234567890}]}', '[{"n":12345678901234567890}]'],
+    ['{ "answer" : "a" }', '"a"'],
+    // Cut by the limit.
+    ['{"answer": [{"n":1},{"n"', '[{"n":1},{"n"'],
+    ["I cannot.", "I cannot."],
+    ['{"answer":1,"more":2}', '{"answer":1,"more":2}'],
+  ])("of %s the caller reads %s", async (said, read) => {
+    const reply = json(saying(upstream, said));
+    const { answer } = await world.send("generate_content", upstream, asked(list), reply);
+    expect(textsOf(answer)).toBe(read);
+  });
+});
+
+it("of a stream the caller reads the same, however it is cut", async () => {
+  const chunk = (delta: Body, finish: string | null = null) =>
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  const pieces = '{"answer":[{"n":1},{"n":2}]}'
+    .match(/.{1,3}/g)!
+    .map((content) => chunk({ content }));
+  const stream = [...pieces, chunk({}, "stop"), "data: [DONE]\n\n"].join("");
+  const { events } = await world.stream("generate_content", "chat", asked(list), sse(stream));
+  expect(dataOf(events).map(textsOf).join("")).toBe('[{"n":1},{"n":2}]');
+});
