@@ -5,6 +5,7 @@ import { taskStates, type TaskStatus } from "../src/tasks/states.ts";
 import { defaultTiming, type TaskPoint } from "../src/tasks/engine.ts";
 import { absentMs } from "../src/tasks/gone.ts";
 import { fetchesMax } from "../src/tasks/fetching.ts";
+import { atOnceMax } from "../src/tasks/poll-pace.ts";
 import { keyLifetimeMs } from "../src/tasks/idempotency.ts";
 import { renderArk, renderDashscope, renderNative } from "../src/tasks/index.ts";
 import type { Task } from "../src/tasks/types.ts";
@@ -172,7 +173,7 @@ ${rows.join("\n")}
 A task that has not ended by then is \`expired\` and costs nothing, whatever its vendor still makes. So is one whose vendor
 does not know it any more: after ${defaultTiming.missesMin} polls in a row and ${defaultTiming.missingMs / 60_000} minutes in which it did not. A poll that fails is no
 answer, and ends nothing, with one exception. A refusal that is about the job itself ends it: at once where moderation withholds the result (xAI
-tells so), otherwise after as many polls and as long. Where a poll is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A 429 slows down the polls of all tasks of that key. They rest a second or more, go on at half the rate, and the rate grows again slowly. Tasks of other keys go on as ever. A task whose uploads
+tells so, with 4xx), otherwise after as many polls and as long. Where a poll is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A 429 slows down the polls of all tasks of that key. They rest a second or more, go on at half the rate, and the rate grows again slowly. Tasks of other keys go on as ever. A task whose uploads
 cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. A running task whose key is not configured any more is asked about with another key of its provider. A key that may not see the job ends nothing. A result that cannot be fetched now is fetched again for ${defaultTiming.downloadMs / 60_000} minutes, from the address that its vendor then tells. 403 and 404 count among that: a CDN may not have it yet, or a signed address has expired. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
 
 ## When no vendor takes it
@@ -280,6 +281,7 @@ A gateway that is stopped, or cut off from the database, and comes back:
   answered with is not kept.
 
 The steps of one workspace take at most half of the places of a gateway. Its thousands do not delay the tasks of others.
+Of the polls of one key at most ${atOnceMax} are under way at once, half of them of one workspace: a vendor that does not answer delays no other.
 A process fetches at most ${fetchesMax} results at a time, half of them of one workspace.
 
 Random histories of two gateways run beside an oracle (\`test/tasks/model\`): processes die, fall silent and miss answers, vendors lie, callers cancel.

@@ -3,7 +3,7 @@
  * another. docs/tasks.md.
  */
 import type { TaskServices } from "./engine.ts";
-import { claimDue, findDue, type DueTask, type LaneName } from "./lease.ts";
+import { accountOf, claimDue, findDue, type DueTask, type LaneName } from "./lease.ts";
 import { createPlaces, type Placed, type Places } from "./places.ts";
 import type { PollPace } from "./poll-pace.ts";
 import type { Contact } from "./right.ts";
@@ -12,7 +12,7 @@ import type { Job } from "./rows.ts";
 /** Half of them are the most that one workspace has. */
 const stepsMax = 128;
 const lookedAtMax = 2 * stepsMax;
-/** A look past the workspaces that are full reads over all that they have due: it comes no more often than that. */
+/** A look past workspaces and accounts that are full reads over all that they have due: it comes no more often than that. */
 const pastFullMs = 100;
 
 interface LaneOptions {
@@ -37,21 +37,20 @@ function choose(
 ): { readonly chosen: DueTask[]; readonly isPaced: boolean } {
   let isPaced = false;
   const chosen = found.filter((one) => {
-    const { account } = one;
-    const mayPoll = account === null || pollPace.mayBegin(account);
-    isPaced ||= !mayPoll;
-    if (!mayPoll || places.take([one]).length === 0) return false;
-    if (account !== null) pollPace.begin(account);
-    return true;
+    if (places.take([one]).length === 0) return false;
+    if (one.account === null || pollPace.begin(one.account, one)) return true;
+    places.leave(one);
+    isPaced = true;
+    return false;
   });
   return { chosen, isPaced };
 }
 
-/** How long a look past these full workspaces has to wait. */
-function createPastFull(): (fullWorkspaces: readonly string[]) => number {
+/** How long a look past so many workspaces and accounts has to wait. */
+function createPastFull(): (count: number) => number {
   let atMs = -Infinity;
-  return (fullWorkspaces) => {
-    if (fullWorkspaces.length === 0) return 0;
+  return (count) => {
+    if (count === 0) return 0;
     const nowMs = performance.now();
     const ms = atMs + pastFullMs - nowMs;
     if (ms <= 0) atMs = nowMs;
@@ -73,9 +72,16 @@ export function createLane(
   function begin(job: Job, again: (ms: number) => void): void {
     const step = take(job).finally(() => {
       jobs.delete(job);
-      if (places.leave(job)) again(0);
+      const isAwaited = pollPace.end(accountOf(job), job.id);
+      if (places.leave(job) || isAwaited) again(0);
     });
     jobs.set(job, step);
+  }
+
+  /** It was not claimed, and nothing of it begins. */
+  function giveBack(one: DueTask): void {
+    places.leave(one);
+    if (one.account !== null) pollPace.end(one.account, one.id);
   }
 
   /** Looks again once the next account may be asked. */
@@ -89,7 +95,8 @@ export function createLane(
     async fill(again) {
       while (places.hasRoom()) {
         const { fullWorkspaces } = places.full();
-        const ms = waitMs(fullWorkspaces);
+        const passedOver = lane === "poll" ? [...pollPace.resting(), ...pollPace.full()] : [];
+        const ms = waitMs(fullWorkspaces.length + passedOver.length);
         if (ms > 0) return again(ms);
         const takesAbandoned = contact.isSteady();
         lookAfterRest(again);
@@ -97,7 +104,7 @@ export function createLane(
           lane,
           limit: lookedAtMax,
           fullWorkspaces,
-          restingAccounts: pollPace.resting(),
+          passedOver,
           underWay: underWay(),
           takesAbandoned,
         });
@@ -111,7 +118,7 @@ export function createLane(
             begin(job, again);
           }
         } finally {
-          for (const one of chosen) if (!claimed.has(one.id)) places.leave(one);
+          for (const one of chosen) if (!claimed.has(one.id)) giveBack(one);
         }
         if (chosen.length === found.length && found.length < lookedAtMax) return;
       }

@@ -30,8 +30,8 @@ export interface DueInput {
   readonly limit: number;
   /** Workspaces that have all the places they may have. */
   readonly fullWorkspaces: readonly string[];
-  /** Accounts at vendors that are not to be polled now. */
-  readonly restingAccounts: readonly string[];
+  /** Accounts at vendors that are not to be polled now, as {@link accountOf}; of one workspace where its id stands before. */
+  readonly passedOver: readonly string[];
   /** What this process works on itself: after a clock has jumped, or the database was away, such leases look over. */
   readonly underWay: Iterable<Job>;
   /** Whether a request that was being sent when its lease ran out may count as abandoned. */
@@ -69,7 +69,7 @@ const inLane = "(upstream_id is null) = ($3 = 'ask')";
 /** Tasks of one lane whose step is due, the longest due first; any number of processes may ask at once. */
 export function findDue(
   services: TaskServices,
-  { lane, limit, fullWorkspaces, restingAccounts, underWay, takesAbandoned }: DueInput,
+  { lane, limit, fullWorkspaces, passedOver, underWay, takesAbandoned }: DueInput,
 ): Promise<DueTask[]> {
   return services.database.query<DueTask>(
     `select workspace_id as "workspaceId", id,
@@ -77,7 +77,8 @@ export function findDue(
      from tasks
      where ${isFree} and ${inLane} and workspace_id <> all ($4::text[]) and id <> all ($5::text[])
        and (upstream_id is null or expires_at <= $1
-         or (due_at <= $7 or provider || ' ' || credential = any ($8::text[])) and provider || ' ' || credential <> all ($9::text[]))
+         or (due_at <= $7 or provider || ' ' || credential = any ($8::text[])) and provider || ' ' || credential <> all ($9::text[])
+           and workspace_id || ' ' || provider || ' ' || credential <> all ($9::text[]))
      order by due_at limit $6`,
     [
       ...freeAt(services, takesAbandoned),
@@ -87,7 +88,7 @@ export function findDue(
       limit,
       new Date(services.clock.now() - othersMs),
       knownKeys(services),
-      restingAccounts,
+      passedOver,
     ],
     { name: "tasks_due" },
   );

@@ -1,7 +1,13 @@
 /**
  * How fast each account of a vendor is asked about jobs. Vendors limit the polls of an account, not of a job: one that answers 429 is left
- * alone with all of its jobs, and asked at half the rate afterwards, which then grows slowly. docs/tasks.md; T80.
+ * alone with all of its jobs, and asked at half the rate afterwards, which then grows slowly. One that does not answer is asked about a
+ * few jobs at once, so that it takes no places of the others. docs/tasks.md; T80.
  */
+
+import { createPlaces, type Placed } from "./places.ts";
+
+/** Polls of one account under way at once; half of them are the most that one workspace has. */
+export const atOnceMax = 64;
 
 /** How long an account that refused is left alone; twice as long for each further refusal without an answer between. */
 const [restMsMin, restMsMax] = [1_000, 30_000];
@@ -9,6 +15,8 @@ const [restMsMin, restMsMax] = [1_000, 30_000];
 const askedMsMax = 120_000;
 /** Polls a second: the slowest, and the rate from which on an account is not limited any more. */
 const [rateMin, rateFree] = [0.1, 100];
+/** What was not used of the rate in this time may be used at once: due tasks are looked for now and then. */
+const burstMs = 200;
 /** Polls a second that are added per second. */
 const growth = 0.1;
 /** So long after the last refusal an account is not limited any more. */
@@ -18,6 +26,8 @@ const keptMax = 1_000;
 
 /** One account: free until it refuses a poll. */
 class Account {
+  readonly places = createPlaces({ total: atOnceMax });
+  readonly underWay = new Map<string, Placed>();
   /** Polls a second. */
   #rate = Infinity;
   /** When it refused; polls that were begun before belong to that refusal. */
@@ -36,7 +46,25 @@ class Account {
     this.nextMs = nowMs;
   }
 
-  begin(nowMs: number): void {
+  mayBegin(nowMs: number): boolean {
+    return this.nextMs <= nowMs && this.places.hasRoom();
+  }
+
+  /** Takes a turn for a poll of this task; false where its workspace has as many as it may. */
+  begin(nowMs: number, task: Placed): boolean {
+    if (this.places.take([task]).length === 0) return false;
+    this.underWay.set(task.id, task);
+    this.#count(nowMs);
+    return true;
+  }
+
+  /** Whether others may have waited for that. */
+  end(id: string): boolean {
+    const task = this.underWay.get(id);
+    return task !== undefined && this.underWay.delete(id) && this.places.leave(task);
+  }
+
+  #count(nowMs: number): void {
     const passedMs = nowMs - this.#secondMs;
     if (passedMs >= 1_000) {
       this.#begunBefore = passedMs < 2_000 ? this.#begun : 0;
@@ -45,7 +73,7 @@ class Account {
     }
     this.#begun += 1;
     if (nowMs - this.#cutMs >= forgetMs) this.#rate = Infinity;
-    this.nextMs = nowMs + 1_000 / this.#rate;
+    this.nextMs = Math.max(this.nextMs, nowMs - burstMs) + 1_000 / this.#rate;
   }
 
   refused(nowMs: number, begunMs: number, retryAfterMs: number): void {
@@ -72,19 +100,22 @@ class Account {
 
   /** Whether it has been free for long. */
   isOld(nowMs: number): boolean {
-    return nowMs - Math.max(this.#cutMs, this.nextMs) >= forgetMs;
+    return this.underWay.size === 0 && nowMs - Math.max(this.#cutMs, this.nextMs) >= forgetMs;
   }
 }
 
 export interface PollPace {
   nowMs(): number;
-  /** Accounts that are not to be asked now. */
+  /** Accounts that are not to be asked now: they rest, or are being asked about enough jobs. */
   resting(): string[];
-  /** In how many milliseconds the first of them may be asked; undefined: none rests. */
+  /** Workspaces that have all they may have at an account: their ids, each before it. */
+  full(): string[];
+  /** In how many milliseconds the first of them has rested; undefined: none rests. */
   waitMs(): number | undefined;
-  mayBegin(account: string): boolean;
-  /** A poll of the account begins. */
-  begin(account: string): void;
+  /** Takes a turn for a poll of the account about this task; false where there is none now. */
+  begin(account: string, task: Placed): boolean;
+  /** It is over, and may be said to be more than once. @returns whether others may have waited for that */
+  end(account: string, task: string): boolean;
   /** The account was asked at `begunMs`, by {@link PollPace.nowMs}, and refused because it is asked too often. */
   refused(account: string, begunMs: number, retryAfterMs?: number): void;
   /** It answered. */
@@ -109,20 +140,27 @@ export function createPollPace(now: () => number = () => performance.now()): Pol
     if (accounts.size >= keptMax) accounts.clear();
   }
 
-  function resting(): [string, Account][] {
-    const nowMs = now();
-    return [...accounts].filter(([, { nextMs }]) => nextMs > nowMs);
-  }
-
   return {
     nowMs: now,
-    resting: () => resting().map(([name]) => name),
-    waitMs() {
-      const ends = resting().map(([, { nextMs }]) => nextMs);
-      return ends.length === 0 ? undefined : Math.max(1, Math.min(...ends) - now());
+    resting() {
+      const nowMs = now();
+      return [...accounts].flatMap(([name, one]) => (one.mayBegin(nowMs) ? [] : [name]));
     },
-    mayBegin: (name) => (accounts.get(name)?.nextMs ?? -Infinity) <= now(),
-    begin: (name) => accountOf(name).begin(now()),
+    waitMs() {
+      const nowMs = now();
+      const ends = Array.from(accounts.values(), ({ nextMs }) => nextMs);
+      const later = ends.filter((endMs) => endMs > nowMs);
+      return later.length === 0 ? undefined : Math.max(1, Math.min(...later) - nowMs);
+    },
+    full: () =>
+      [...accounts].flatMap(([name, { places }]) =>
+        places.full().fullWorkspaces.map((workspace) => `${workspace} ${name}`),
+      ),
+    begin(name, task) {
+      const account = accountOf(name);
+      return account.mayBegin(now()) && account.begin(now(), task);
+    },
+    end: (name, task) => accounts.get(name)?.end(task) ?? false,
     refused: (name, begunMs, retryAfterMs = 0) =>
       accountOf(name).refused(now(), begunMs, retryAfterMs),
     answered: (name) => accounts.get(name)?.answered(),

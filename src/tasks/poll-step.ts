@@ -67,13 +67,19 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
 }
 
 /** What the answer says of how often the account may be asked: its other jobs wait too. */
-function pace({ pollPace }: TaskServices, job: Job, answer: Answer, begunMs: number): void {
-  if (answer.state === "unreachable") return;
+function pace(services: TaskServices, job: Job, answer: Answer, begunMs: number): void {
+  const { pollPace, clock, due } = services;
   const account = accountOf(job);
-  if (answer.state !== "refused" || (answer.status !== 429 && answer.retryAfterMs === undefined))
-    return pollPace.answered(account);
+  // What follows may take long, such as fetching the result.
+  if (pollPace.end(account, job.id)) due(clock.now());
+  if (answer.state === "unreachable") return;
+  if (answer.state !== "refused" || !asksForRest(answer)) return pollPace.answered(account);
   pollPace.refused(account, begunMs, answer.retryAfterMs);
 }
+
+/** A refusal of the account, and not of the job: too many polls, or a vendor that says when it is back. */
+const asksForRest = ({ status, retryAfterMs }: MediaRefusal): boolean =>
+  status === 429 || (status >= 500 && retryAfterMs !== undefined);
 
 /** What a key answers that may not see the job. */
 const unseen: readonly Answer["state"][] = ["missing", "refused"];
@@ -116,7 +122,8 @@ async function refused(
 function endOfRefused(refusal: MediaRefusal) {
   const { fault, code, message } = outcomeOfRefusal(refusal);
   const isSure = code === "content_policy_violation";
-  // Without a code it may be of somebody in between.
+  // A moderation that is down or busy has found nothing. Without a code it may be of somebody in between.
+  if (refusal.status >= 500 || refusal.status === 429 || refusal.status === 408) return undefined;
   if (fault !== "caller" || !(isSure || refusal.code !== undefined)) return undefined;
   return { error: { code, message }, isSure };
 }

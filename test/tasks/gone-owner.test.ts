@@ -50,7 +50,7 @@ const leasedTo = (token: string, asking = false) => ({
   asking,
 });
 const isFree = async (lane: LaneName, id: string): Promise<boolean> => {
-  const wanted = { lane, limit: 500, fullWorkspaces: [], restingAccounts: [], underWay: [] };
+  const wanted = { lane, limit: 500, fullWorkspaces: [], passedOver: [], underWay: [] };
   const found = await findDue(world.services, { ...wanted, takesAbandoned: false });
   return found.some((one) => one.id === id);
 };

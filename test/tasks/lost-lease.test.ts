@@ -126,7 +126,7 @@ describe("a request that was sent", () => {
       lane: "ask",
       limit: 500,
       fullWorkspaces: [],
-      restingAccounts: [],
+      passedOver: [],
       underWay: [],
       takesAbandoned,
     });

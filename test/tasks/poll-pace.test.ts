@@ -1,47 +1,54 @@
 /** How fast an account of a vendor is polled that refuses polls for being too many. docs/tasks.md "Deadlines"; T80. */
+import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { createPollPace } from "../../src/tasks/poll-pace.ts";
+import { atOnceMax, createPollPace } from "../../src/tasks/poll-pace.ts";
 import { defaultTiming } from "../../src/tasks/engine.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
 import { eventually } from "../support/patience.ts";
 import { clock, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 import { says } from "./support.ts";
 
+const task = (id: string, workspaceId = "w1") => ({ workspaceId, id });
 const paced = () => {
   const time = { nowMs: 0 };
   const pace = createPollPace(() => time.nowMs);
+  /** One that is over at once; whether it may begin. */
+  const begin = (account = "one a"): boolean => {
+    const isBegun = pace.begin(account, task("t"));
+    pace.end(account, "t");
+    return isBegun;
+  };
   /** Begins as many polls as it may within so many milliseconds; each is answered by `reply`. */
   const pollFor = (ms: number, reply: (begunMs: number) => void): number => {
     let begun = 0;
     for (const endMs = time.nowMs + ms; time.nowMs < endMs; time.nowMs += 1) {
-      if (!pace.mayBegin("one a")) continue;
-      pace.begin("one a");
+      if (!begin()) continue;
       begun += 1;
       reply(time.nowMs);
     }
     return begun;
   };
-  return { pace, time, pollFor };
+  return { pace, time, pollFor, begin };
 };
 const answered = (pace: ReturnType<typeof createPollPace>) => () => pace.answered("one a");
 
 describe("an account's pace", () => {
   it("is free until a poll is refused, and then half of what was asked in a second", () => {
-    const { pace, pollFor, time } = paced();
-    for (let count = 0; count < 40; count += 1) pace.begin("one a");
-    expect([pace.mayBegin("one a"), pace.waitMs()]).toEqual([true, undefined]);
+    const { pace, pollFor, time, begin } = paced();
+    for (let count = 0; count < 40; count += 1) begin();
+    expect([pace.resting(), pace.waitMs()]).toEqual([[], undefined]);
     // All that were under way with it are refused as well: that is one refusal.
     for (let count = 0; count < 40; count += 1) pace.refused("one a", -1);
     pace.refused("one a", 0);
-    expect([pace.mayBegin("one a"), pace.mayBegin("one b")]).toEqual([false, true]);
+    expect([begin(), begin("one b")]).toEqual([false, true]);
     expect([pace.resting(), pace.waitMs()]).toEqual([["one a"], 1_000]);
     time.nowMs = 1_000;
     expect([20, 21]).toContain(pollFor(1_000, answered(pace)));
   });
 
   it("rests as long as the vendor asks, two minutes at most, and longer with each refusal in a row", () => {
-    const { pace, time } = paced();
-    pace.begin("one a");
+    const { pace, time, begin } = paced();
+    begin();
     pace.refused("one a", 0, 45_000);
     expect(pace.waitMs()).toBe(45_000);
     pace.refused("one a", 0, 86_400_000);
@@ -55,8 +62,8 @@ describe("an account's pace", () => {
   });
 
   it("grows by a tenth of a poll a second each second, and is free after ten minutes without a refusal", () => {
-    const { pace, time, pollFor } = paced();
-    for (let count = 0; count < 10; count += 1) pace.begin("one a");
+    const { pace, time, pollFor, begin } = paced();
+    for (let count = 0; count < 10; count += 1) begin();
     pace.refused("one a", 0);
     time.nowMs = 1_000;
     expect([5, 6]).toContain(pollFor(1_000, answered(pace)));
@@ -66,12 +73,12 @@ describe("an account's pace", () => {
     expect(later).toBeGreaterThanOrEqual(14);
     expect(later).toBeLessThanOrEqual(16);
     time.nowMs = 601_000;
-    pace.begin("one a");
-    expect(pace.mayBegin("one a")).toBe(true);
+    begin();
+    expect([begin(), begin(), begin()]).toEqual([true, true, true]);
   });
 
   it("finds a vendor's own limit: of a thousand jobs few polls are refused", () => {
-    const { pace, time, pollFor } = paced();
+    const { pace, time, pollFor, begin } = paced();
     let refused = 0;
     const times: number[] = [];
     // Twenty in any second.
@@ -84,7 +91,7 @@ describe("an account's pace", () => {
       times.push(begunMs);
       pace.answered("one a");
     };
-    for (let count = 0; count < 64; count += 1) pace.begin("one a");
+    for (let count = 0; count < 64; count += 1) begin();
     for (let count = 0; count < 64; count += 1) vendor(time.nowMs);
     expect(refused).toBe(44);
     const asked = pollFor(300_000, vendor);
@@ -92,6 +99,24 @@ describe("an account's pace", () => {
     // At least half of what the vendor allows is used.
     expect(asked).toBeGreaterThan(3_000);
   });
+});
+
+it("an account is asked about so many jobs at once, half of them of one workspace, however often an end is told", () => {
+  const { pace } = paced();
+  const beginAll = (workspace: string): number => {
+    const names = Array.from({ length: 100 }, (_, at) => task(`${workspace} ${at}`, workspace));
+    return names.filter((one) => pace.begin("one a", one)).length;
+  };
+  expect([beginAll("w1"), pace.full(), pace.resting()]).toEqual([32, ["w1 one a"], []]);
+  expect([beginAll("w2"), pace.begin("one b", task("t"))]).toEqual([16, true]);
+  for (const name of ["w3", "w4", "w5", "w6", "w7", "w8", "w9"]) beginAll(name);
+  expect([pace.resting(), pace.waitMs()]).toEqual([["one a"], undefined]);
+  expect([pace.end("one a", "w1 0"), pace.end("one a", "w1 0"), pace.resting()]).toEqual([
+    true,
+    false,
+    [],
+  ]);
+  expect(pace.begin("one a", task("another", "w10"))).toBe(true);
 });
 
 const world = useWorld();
@@ -125,6 +150,30 @@ describe("jobs of one account", () => {
     );
     await runner.close();
   });
+});
+
+it("T80: an account that does not answer takes no places of another's jobs in the same workspace", async () => {
+  const silent: ServerResponse[] = [];
+  const due = { due_at: new Date(clock.now() - 10_000), lease_token: null };
+  world.vendor.plan("GET", (response) => void silent.push(response));
+  for (let count = 0; count < 70; count += 1) await running(world, due);
+  const timing = { ...defaultTiming, sweepMs: 20, questionMs: 60_000 };
+  const runner = startRunner({ ...world.services, timing });
+  await eventually(
+    () => (silent.length >= atOnceMax / 2 ? true : undefined),
+    "polls without answer",
+  );
+  world.vendor.plan("GET", world.vendor.done);
+  const other = await running(world, { ...due, due_at: new Date(clock.now()), provider: "two" });
+  await eventually(
+    async () => ((await rowOf(world, other.id)).status === "succeeded" ? true : undefined),
+    "the other account's job",
+  );
+  expect(silent).toHaveLength(atOnceMax / 2);
+  runner.rest();
+  for (const response of silent) response.destroy();
+  await runner.close();
+  await world.database.query("delete from tasks where status = 'running'");
 });
 
 it("a picture that was refused once and is asked for again takes no place of the polls", async () => {

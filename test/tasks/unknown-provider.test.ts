@@ -30,7 +30,7 @@ it("a poll is left to the gateways that know its provider and key, until nobody 
       lane: "poll",
       limit: 500,
       fullWorkspaces: [],
-      restingAccounts: [],
+      passedOver: [],
       underWay: [],
       takesAbandoned: true,
     });

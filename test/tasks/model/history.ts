@@ -167,7 +167,7 @@ export class History {
   async #begin(gateway: Gateway): Promise<void> {
     const { services } = gateway;
     const underWay = this.#jobsOf(gateway);
-    const rest = { fullWorkspaces: [], restingAccounts: [], underWay, takesAbandoned: true };
+    const rest = { fullWorkspaces: [], passedOver: [], underWay, takesAbandoned: true };
     for (const lane of ["ask", "poll"] as const) {
       const due = { ...rest, lane, limit: 10 };
       const found = await findDue(services, due).catch(() => []);
