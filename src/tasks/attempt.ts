@@ -1,4 +1,5 @@
 /** One attempt's parts: who is asked, with which key, in which dialect; and what is noted of it. */
+import { createHash } from "node:crypto";
 import {
   logFailedAttempt,
   mediaCandidate,
@@ -30,8 +31,18 @@ export function nextTarget(
 
 /** Who has taken a job. */
 export interface TakenTarget extends KeyedCandidate {
-  /** The key that it was asked with is not configured any more: this one may be of an account that does not know the job. */
+  /** The key that it was asked with is not configured any more, by its name or its value: this one may be of an account that does not know the job. */
   readonly isOtherKey: boolean;
+}
+
+/** Enough to tell a key from the one before it, and nothing to guess it by. */
+const keyHash = ({ apiKey }: KeyedCandidate["credential"]): string =>
+  createHash("sha256").update(apiKey).digest("hex").slice(0, 8);
+
+/** Whether the key of that name has another value than the one the job was asked with. */
+function isReplaced({ attempts }: Job, credential: KeyedCandidate["credential"]): boolean {
+  const asked = attempts.at(-1)?.key_hash;
+  return asked !== undefined && asked !== keyHash(credential);
 }
 
 /**
@@ -43,7 +54,8 @@ export function takenTarget({ catalog, health }: TaskServices, job: Job): TakenT
   for (const known of [providers, retired]) {
     const candidate = mediaCandidate({ providers: known }, offerOf(job), job.kind);
     const credential = candidate?.provider.credentials.find(({ id }) => id === job.credential);
-    if (candidate && credential) return { ...candidate, credential, isOtherKey: false };
+    if (candidate && credential)
+      return { ...candidate, credential, isOtherKey: isReplaced(job, credential) };
   }
   const candidate = mediaCandidate({ providers }, offerOf(job), job.kind);
   if (candidate === undefined) return undefined;
@@ -103,6 +115,7 @@ export function withAttempt(
     credential: target.credential.id,
     upstream_model: target.offer.upstreamModel,
     started_at: new Date(nowMs).toISOString(),
+    key_hash: keyHash(target.credential),
     outcome: "asked",
   };
   return [...job.attempts, attempt];

@@ -90,7 +90,7 @@ function waitUnasked(services: TaskServices, job: Job): Promise<void> {
   if (services.pollTroubles.isNews(`${provider} ${credential} unknown`))
     services.log.warn(
       { task: id, provider, credential },
-      "the provider or key of running tasks is not configured any more; they are waited for until their deadlines",
+      "the provider or key of running tasks is not configured any more, or was replaced; they are waited for until their deadlines",
     );
   return later(services, job, slowestPollMs);
 }

@@ -23,6 +23,8 @@ export interface TaskError {
 /** One attempt at a provider, for the operator. */
 export interface TaskAttempt extends AttemptNote {
   readonly started_at: string;
+  /** Tells whether the key of this name is still the one it was asked with; absent in rows of older versions. */
+  readonly key_hash?: string;
 }
 
 export interface Task {

@@ -1,10 +1,11 @@
 /** Gateways with different configurations on one database: who takes the poll of a provider that only some know. docs/tasks.md. */
 import { describe, expect, it } from "vitest";
+import { askStep } from "../../src/tasks/ask-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import type { TaskServices } from "../../src/tasks/engine.ts";
 import { findDue, othersMs } from "../../src/tasks/lease.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
-import { clock, dollar, rowOf, running, useWorld } from "./steps-support.ts";
+import { clock, dollar, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 import { says } from "./support.ts";
 
 const world = useWorld();
@@ -88,5 +89,53 @@ describe("a running task whose key the configuration does not have any more", ()
     await pollStep(renamed(), job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "running", misses: 20 });
     expect(world.due).toEqual([15_000]);
+  });
+});
+
+describe("a running task whose key has another value by now, under its name", () => {
+  /** The provider as it is after its key was replaced. */
+  function replaced(apiKey: string): TaskServices {
+    const one = world.catalog.providers.get("one")!;
+    const providers = new Map([
+      ...world.catalog.providers,
+      ["one", { ...one, credentials: [{ ...one.credentials[0]!, apiKey }] }],
+    ]);
+    return { ...world.services, catalog: () => ({ ...world.catalog, providers }) };
+  }
+  /** A task that a vendor took in the ordinary way, which it was not asked about for long. */
+  async function taken(): Promise<string> {
+    const { id } = await jobOf(world, "acme/clip");
+    await askStep(world.services, await rowOf(world, id));
+    await world.database.query(
+      "update tasks set lease_token = 'mine', misses = 20, missing_since = $2 where id = $1",
+      [id, new Date(clock.now() - 600_000)],
+    );
+    return id;
+  }
+
+  it.each([
+    ["does not know it", says.refused(404)],
+    ["may not see it", says.refused(403, "AccessDenied")],
+  ])("T80 T84: is waited for where the account of that key %s", async (_what, reply) => {
+    const id = await taken();
+    world.vendor.plan("GET", reply);
+    await pollStep(replaced("key-of-another-account"), await rowOf(world, id));
+    expect(await rowOf(world, id)).toMatchObject({ status: "running", misses: 20 });
+  });
+
+  it("T80 T84: is over as ever where the key is the same and its vendor has forgotten the job", async () => {
+    const id = await taken();
+    world.vendor.plan("GET", says.refused(404));
+    await pollStep(replaced("key-of-one"), await rowOf(world, id));
+    expect(await rowOf(world, id)).toMatchObject({ status: "expired" });
+  });
+
+  it("T84: is kept and charged where the new key may see it, and its log row tells nothing of either", async () => {
+    const id = await taken();
+    world.vendor.plan("GET", world.vendor.done);
+    await pollStep(replaced("key-of-two"), await rowOf(world, id));
+    expect(world.vendor.calls("GET").at(-1)!.headers.authorization).toBe("Bearer key-of-two");
+    expect(await rowOf(world, id)).toMatchObject({ status: "succeeded", costNano: dollar });
+    expect(JSON.stringify(world.logged[0]!.attempts)).not.toContain("key_hash");
   });
 });

@@ -117,7 +117,7 @@ export function renderRequest(row: RequestLogRow, inside: boolean) {
 }
 
 /** What only those who run the installation see of an attempt: our account with the vendor, and the vendor's own words. */
-const insideNames = new Set(["credential", "upstream_model", "message"]);
+const insideNames = new Set(["credential", "key_hash", "upstream_model", "message"]);
 
 /** Attempts as somebody may see them; `inside`: they administer the installation. */
 export const renderAttempts = (attempts: readonly object[], inside: boolean): readonly object[] =>
