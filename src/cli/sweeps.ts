@@ -11,7 +11,7 @@ import { sweepFiles, type FileStore } from "../files/index.ts";
 import { sweepRates } from "../rates/index.ts";
 import { sweepBodies } from "../request-log/index.ts";
 import { keepParts, retentionStep } from "../retention/index.ts";
-import { isTransient } from "../storage/index.ts";
+import { isTransient, makeIndexes } from "../storage/index.ts";
 import { agentsThrough } from "../upstream/index.ts";
 import { foldUsage } from "../usage/index.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
@@ -78,6 +78,16 @@ function restingBetween(goesOn: () => boolean): () => Promise<boolean> {
     return goesOn();
   };
 }
+
+/** Indexes that came with this version. */
+const indexes = ({ database, log }: Ground): Sweep => ({
+  everyMs: minuteMs,
+  failure: "an index could not be made; trying again later",
+  async round(goesOn) {
+    const made = await makeIndexes(database, goesOn);
+    if (made.length > 0) log.info({ indexes: made }, "made indexes that this version brings");
+  },
+});
 
 const usage = ({ database, catalog }: Ground, everyMs = 10_000): Sweep => ({
   everyMs,
@@ -149,6 +159,7 @@ export function startSweeps(
     deleted("bodies", () => sweepBodies(database, sharedClock.now())),
     deleted("answers", () => sweepAnswers(database)),
     deleted("sign-ins", () => sweepSignIns(database, sharedClock.now())),
+    indexes(ground),
     usage(ground, usageEveryMs),
     retention(ground, retentionEveryMs),
     ...exports(ground, retentionEveryMs),

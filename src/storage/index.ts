@@ -13,6 +13,7 @@ export { openDatabaseClock } from "./database-clock.ts";
 export type { Database } from "./database.ts";
 export { settingsOff } from "./durability.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
+export { makeIndexes } from "./indexes.ts";
 export { exchangeHealth, takeProbe } from "./health-states.ts";
 export { listHookFailures, noteHookFailure, type HookFailures } from "./hook-failures.ts";
 export { textOf } from "./json-column.ts";
