@@ -8,7 +8,7 @@ import type { Log } from "../base/log.ts";
 import { newId } from "../base/ids.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Settings } from "../catalog/index.ts";
-import type { Database } from "../storage/index.ts";
+import { lookOnce, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import type { SignedIn } from "./accounts.ts";
 import { adoptSubjects, forgetTokens, meetPerson, oidcProvider, subjectAt } from "./identity.ts";
@@ -261,6 +261,11 @@ export function createSessions(options: SessionsOptions): Sessions {
       () => loadProvider(loading, oidc),
       ({ whole }) => whole,
     );
+  /** The library says only that it failed. @throws GatewayError `database_unavailable` where that is why */
+  const whyNot = async (failure: unknown): Promise<never> => {
+    await lookOnce("Sessions cannot be checked now.", () => options.database.query("select 1", []));
+    throw failure;
+  };
   return {
     provider: oidc === undefined ? null : new URL(oidc.issuer).host,
     async handle(request) {
@@ -272,7 +277,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       return inTime(answer(), providerMs, silent);
     },
     async userOf(headers) {
-      const session = await (await sessions()).api.getSession({ headers });
+      const { api } = await sessions();
+      const session = await api.getSession({ headers }).catch(whyNot);
       if (session === null) return undefined;
       return {
         userId: session.user.id,

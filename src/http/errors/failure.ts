@@ -2,6 +2,7 @@
 import { IncomingMessage } from "node:http";
 import { GatewayError, toGatewayError } from "../../base/errors.ts";
 import { CallError } from "../../calls/index.ts";
+import { isTransient } from "../../storage/index.ts";
 import type { Asked } from "../exchange.ts";
 import { styleOf } from "../routes.ts";
 import { brokenBody } from "../bodies/body-limits.ts";
@@ -15,16 +16,32 @@ type FailureServices = Pick<HttpServices, "log"> & Partial<Pick<HttpServices, "l
 export function answerFailure(services: FailureServices, asked: Asked, thrown: unknown): void {
   if (asked.raw instanceof IncomingMessage) forgetBody(asked.raw);
   const refused = thrown instanceof CallError ? thrown : undefined;
-  const error = refused?.error ?? toldOf(services, asked, fromFastify(thrown));
+  const error = refused?.error ?? toldOf(services, asked, awayOf(asked, fromFastify(thrown)));
   if (!refused && error.code === "internal_error")
     services.log.error({ err: thrown, request: asked.id }, "a request failed");
   if (error.code === "overloaded") logShortage(services, error);
+  if (error.code === "database_unavailable" && managed.test(asked.match.path))
+    services.log.warn({ err: error.cause, request: asked.id }, "the database did not answer");
   writeError(asked.response, {
     style: styleOf(asked.match, asked.raw.headers),
     error,
     requestId: asked.id,
     body: refused?.body,
   });
+}
+
+const managed = /^\/(?:admin|auth)\//;
+
+/**
+ * Of the management API and of signing in a database that is away is said. Calls of programs say it themselves, with what it means
+ * for their money.
+ */
+function awayOf({ match, raw }: Asked, error: GatewayError): GatewayError {
+  const { code, cause } = error;
+  if (code !== "internal_error" || !managed.test(match.path) || !isTransient(cause)) return error;
+  const more = raw.method === "GET" ? "" : " Look whether it was done before you send it again.";
+  const told = { retryAfterSeconds: 1, cause };
+  return new GatewayError("database_unavailable", `The database does not answer now.${more}`, told);
 }
 
 /** Of a text call that has not begun; a task may have been accepted all the same. */

@@ -1,0 +1,51 @@
+// A database that is away: whoever manages is told so, and not of a fault of the gateway's. docs/errors.md.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startPostgres, type TestPostgres } from "../support/postgres.ts";
+import { eventually } from "../support/patience.ts";
+import { password, signIn, startWorld, type World } from "./people.ts";
+import { call, type Answer } from "./support.ts";
+
+let postgres: TestPostgres;
+let world: World;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  world = await startWorld({ databaseUrl: await postgres.createDatabase() });
+});
+afterAll(async () => {
+  await world.gateway.close();
+  await postgres.stop();
+});
+
+const told = ({ status, json, headers }: Answer) => ({
+  status,
+  code: json["error"]?.code,
+  retryAfter: Number(headers.get("retry-after")) > 0,
+});
+const unavailable = { status: 503, code: "database_unavailable", retryAfter: true };
+
+it("whoever manages, by a session, a token or the admin token, or signs in, is told that the database is away", async () => {
+  const { gateway, root, ann } = world;
+  const { url, admin } = gateway;
+  const session = () => call(url, "GET", "/me", { headers: { cookie: root.cookie } });
+  expect((await session()).status).toBe(200);
+  const outage = await postgres.outage("immediate");
+  await eventually(
+    async () => (await fetch(`${url}/readyz`)).status === 503,
+    "the database is away",
+  );
+  const change = await admin("POST", "/organizations", { name: "Other" });
+  const answers = {
+    session: await session(),
+    token: await root.call("GET", "/keys"),
+    read: await admin("GET", "/workspaces"),
+    change,
+    signIn: await signIn(gateway, ann.email, password),
+  };
+  expect(Object.entries(answers).map(([who, answer]) => [who, told(answer)])).toEqual(
+    Object.keys(answers).map((who) => [who, unavailable]),
+  );
+  // It may have been made.
+  expect(change.json["error"].message).toContain("Look whether it was done");
+  await outage.back();
+  expect((await session()).status).toBe(200);
+});
