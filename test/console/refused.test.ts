@@ -65,13 +65,29 @@ it.each([
     .toBe(0);
 });
 
+it("a page that is opened while the gateway is in trouble says so, with a head and a way on", async () => {
+  const { page } = root;
+  const message = "The database does not answer now.";
+  await page.route("**/admin/v1/me", (route) =>
+    route.fulfill({ status: 503, json: { error: { message, code: "database_unavailable" } } }),
+  );
+  await page.goto("/keys");
+  const alert = page.getByRole("alert").filter({ hasText: message });
+  await alert.waitFor();
+  expect(await alert.innerText()).toContain("Page could not be read");
+  expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+  await page.unrouteAll();
+  await alert.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+});
+
 it.each(["/money", "/money/ledger", "/settings/members", "/settings/workspaces"])(
   "%s says that it has no workspaces",
   async (path) => {
     const { page } = root;
     await refuse(page, /\/admin\/v1\/workspaces$/);
     await page.goto(path);
-    const alert = page.getByRole("alert").filter({ hasText: "No workspaces shown" });
+    const alert = page.getByRole("alert").filter({ hasText: "Workspaces could not be read" });
     await alert.waitFor();
     expect(await alert.count()).toBe(1);
     await page.unroute("**/admin/v1/**");

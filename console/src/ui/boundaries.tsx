@@ -21,7 +21,12 @@ export function RouteError({ error }: { error: unknown }) {
   return (
     <Box component="main" maw={640} mx="auto" p="xl">
       {error instanceof ApiError ? (
-        <RegionError what="page" error={error} retry={() => location.reload()} />
+        <>
+          <Title order={1} mb="lg">
+            Tollgate
+          </Title>
+          <RegionError what="page" error={error} retry={() => location.reload()} />
+        </>
       ) : (
         <>
           <Title order={1}>This page broke</Title>

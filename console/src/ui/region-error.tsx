@@ -6,7 +6,9 @@ import { isLate } from "../api/in-time.ts";
 export function RegionError(props: { what: string; error: unknown; retry?: () => unknown }) {
   const refusal = asApiError(props.error);
   const { status, code, message, requestId } = refusal;
-  const title = status === 404 ? `There is no such ${props.what}` : `No ${props.what} shown`;
+  const what = props.what.charAt(0).toUpperCase() + props.what.slice(1);
+  // What was read before may be shown below it.
+  const title = status === 404 ? `There is no such ${props.what}` : `${what} could not be read`;
   const text =
     status === 404
       ? "It does not exist, or it is not yours to see."
