@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { differencesOf, formerOf, readValue, saidOf } from "../../console/src/base/former.ts";
-import { exactUsd, parseUsd, readUsd, shareOf } from "../../console/src/base/money.ts";
+import { briefUsd, exactUsd, parseUsd, readUsd, shareOf } from "../../console/src/base/money.ts";
 import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
 import { paceOf, reaches, spentBy } from "../../console/src/base/pace.ts";
@@ -32,6 +32,15 @@ it("an amount keeps every digit, and is read with four that count or two decimal
   ] as const) {
     expect([exactUsd(parseUsd(text)), readUsd(parseUsd(text))]).toEqual([exact, read]);
   }
+  const brief = ["9999.99", "10000", "999999.99", "12345678.2", "-90000000", "1234567890.1"];
+  expect(brief.map((text) => briefUsd(parseUsd(text)))).toEqual([
+    "9,999.99",
+    "10k",
+    "999.99k",
+    "12.34M",
+    "-90M",
+    "1.23B",
+  ]);
   expect(() => parseUsd("1e3")).toThrow("not an amount");
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (nano) => {

@@ -158,6 +158,53 @@ it.each(["/keys", "/settings/members", "/settings/workspaces"])(
   },
 );
 
+it("of millions that were spent of a cap no figure is cut off in the list of keys", async () => {
+  const { page, settled } = root;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.route("**/admin/v1/keys?**", async (route) => {
+    const answer = await route.fetch();
+    const list = (await answer.json()) as { data: { spend: object; spend_caps: object }[] };
+    const data = list.data.map((key) => ({
+      ...key,
+      spend: { ...key.spend, monthly: "12345678.20" },
+      spend_caps: { ...key.spend_caps, monthly: "90000000" },
+    }));
+    await route.fulfill({ response: answer, json: { ...list, data } });
+  });
+  await page.goto("/keys");
+  const cell = page.getByRole("cell").filter({ hasText: "12.34M / 90M" }).first();
+  await cell.waitFor();
+  await settled();
+  const [around, first] = [
+    await cell.boundingBox(),
+    await cell.locator(".number").first().boundingBox(),
+  ];
+  expect(first!.x).toBeGreaterThanOrEqual(around!.x);
+  await page.unrouteAll();
+});
+
+it("a key with a name without a place for a break stands within the list of choices, and Enter takes it", async () => {
+  const { page, settled } = root;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const { id } = await world.keyOf(world.root, world.home.id);
+  world.must(await world.root.call("PATCH", `/keys/${id}`, { name: unbroken }));
+  await page.goto("/requests");
+  await settled();
+  const field = page.getByRole("combobox", { name: "Key" });
+  await field.pressSequentially("Donau");
+  const option = page.getByRole("option", { name: unbroken });
+  await expect.poll(() => page.getByRole("option").count()).toBe(1);
+  await settled();
+  const inside = await page.evaluate<number[]>(`(() => {
+    const [label] = document.querySelectorAll("[role=option] > *");
+    return [label, label.closest("[role=listbox]")].map((one) => one.getBoundingClientRect().right);
+  })()`);
+  expect(inside[0]).toBeLessThanOrEqual(inside[1]!);
+  expect(await option.count()).toBe(1);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**key=${id}*`);
+});
+
 it("the dots of the last hour or day are whole in the chart of durations", async () => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 1280, height: 800 });

@@ -42,6 +42,23 @@ export function readUsd(nano: bigint): string {
   return exactUsd(beyond > 0 ? rounded(nano, 10n ** BigInt(beyond)) : nano);
 }
 
+const units = [
+  ["B", 1_000_000_000n],
+  ["M", 1_000_000n],
+  ["k", 1_000n],
+] as const;
+const briefFrom = 10_000n * dollar;
+
+/** Where there is little room: "12.34M", "90M", "999.99k"; cut and not rounded, so that nothing seems to be reached. Below 10,000 as `readUsd`. */
+export function briefUsd(nano: bigint): string {
+  const size = nano < 0n ? -nano : nano;
+  if (size < briefFrom) return readUsd(nano);
+  const [unit, least] = units.find(([, from]) => size >= from * dollar)!;
+  const hundredths = (size * 100n) / (least * dollar);
+  const text = exactUsd(hundredths * cent);
+  return `${nano < 0n ? "-" : ""}${text}${unit}`;
+}
+
 /** How much of a whole a part is, in percent with one decimal; of nothing everything is all of it. */
 export function shareOf(part: bigint, whole: bigint): number {
   if (whole <= 0n) return 100;

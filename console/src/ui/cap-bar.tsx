@@ -25,6 +25,11 @@ function left({ cap, remaining, resetsAt }: Cap, percent: number): string {
   return `${readUsd(parseUsd(remaining ?? "0"))} left${until}`;
 }
 
+/** So many characters fit into a column. */
+const longMax = 20;
+const lengthOf = ({ spent, cap }: Cap): number =>
+  [spent, ...(cap === null ? [] : [cap])].map((one) => readUsd(parseUsd(one))).join(" / ").length;
+
 interface CapBarProps extends Cap {
   /** Names the cap to those who listen, such as "Spend today". */
   readonly label: string;
@@ -42,15 +47,16 @@ export function CapBar(props: CapBarProps) {
   const percent = cap === null ? 0 : shareOf(parseUsd(spent), parseUsd(cap));
   const state = percent >= 100 ? "reached" : percent >= near ? "near" : "free";
   const words = left(props, percent);
+  const isBrief = short === true && lengthOf(props) > longMax;
   return (
     <div className={classes["cap"]}>
       <div className={`${classes["line"]} ${short === true ? classes["short"] : ""}`}>
         <span>
-          <Money amount={spent} />
+          <Money amount={spent} brief={isBrief} />
           {cap !== null && (
             <>
               {" / "}
-              <Money amount={cap} />
+              <Money amount={cap} brief={isBrief} />
             </>
           )}
         </span>

@@ -1,9 +1,18 @@
-/** An amount of USD: read short, exact when hovered. */
-import { exactUsd, parseUsd, readUsd } from "../base/money.ts";
+/** An amount of USD: read short, or shorter still, exact when hovered. */
+import { briefUsd, exactUsd, parseUsd, readUsd } from "../base/money.ts";
 
-export function Money(props: { amount: string; exact?: boolean; unit?: boolean }) {
+interface MoneyProps {
+  readonly amount: string;
+  readonly exact?: boolean;
+  /** There is little room. */
+  readonly brief?: boolean;
+  readonly unit?: boolean;
+}
+
+export function Money(props: MoneyProps) {
   const nano = parseUsd(props.amount);
-  const text = props.exact === true ? exactUsd(nano) : readUsd(nano);
+  const read = props.exact === true ? exactUsd : props.brief === true ? briefUsd : readUsd;
+  const text = read(nano);
   return (
     <span className="number" title={`${exactUsd(nano)} USD`}>
       {text}

@@ -9,6 +9,13 @@ const textMax = 100;
 /** So many are asked for and listed. */
 export const listedMax = 50;
 
+/** Of a field that is searched: Enter takes the first of what fits, and a name without a place for a break goes on in the next line. */
+export const choosing = {
+  searchable: true,
+  selectFirstOptionOnChange: true,
+  styles: { option: { overflowWrap: "anywhere" } },
+} as const;
+
 /** The text to look for, and what a `Select` needs for it. */
 export function useSearched(set: (id: string | undefined) => void) {
   const [text, setText] = useState("");
@@ -16,7 +23,7 @@ export function useSearched(set: (id: string | undefined) => void) {
   const [isTyped, setIsTyped] = useState(false);
   const [wanted] = useDebouncedValue(isTyped ? text.trim().slice(0, textMax) : "", lookAfterMs);
   const field = {
-    searchable: true,
+    ...choosing,
     clearable: true,
     limit: listedMax,
     searchValue: text,

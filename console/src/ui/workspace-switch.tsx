@@ -1,6 +1,7 @@
 /** Which workspace the pages are about: all, or one, as `ws` of the address. */
 import { Select, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { choosing } from "./use-searched.ts";
 import { choicesMax, useWorkspaces } from "./workspaces.ts";
 
 export function WorkspaceSwitch() {
@@ -17,7 +18,7 @@ export function WorkspaceSwitch() {
   return (
     <Select
       aria-label="Workspace"
-      searchable
+      {...choosing}
       limit={choicesMax}
       nothingFoundMessage="No such workspace"
       value={ws ?? ""}

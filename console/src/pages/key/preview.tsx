@@ -6,6 +6,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { exactUsd } from "../../base/money.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { choosing } from "../../ui/use-searched.ts";
 import { usePreview, type Key } from "./queries.ts";
 
 type Question = Schemas["PreviewRoutingRequest"];
@@ -83,7 +84,7 @@ export function Preview(props: { apiKey: Key; settings: Omit<Question, "key_id" 
       <Group align="end" mb="md">
         <Select
           label="Model"
-          searchable
+          {...choosing}
           allowDeselect={false}
           limit={100}
           data={choices}

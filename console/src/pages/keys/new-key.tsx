@@ -12,6 +12,7 @@ import { Copy } from "../../ui/copy.tsx";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { MemberSelect, useMembers } from "../../ui/member-select.tsx";
 import { ModelPicker } from "../../ui/model-picker.tsx";
+import { choosing } from "../../ui/use-searched.ts";
 import { choicesMax } from "../../ui/workspaces.ts";
 import { More } from "./more-button.tsx";
 import { moreNames, moreOf, noMore } from "./more.ts";
@@ -94,7 +95,7 @@ function Place({ place, isFixed, at }: PlaceProps) {
       {!isFixed && workspaces.length > 1 && (
         <Select
           label="Workspace"
-          searchable
+          {...choosing}
           limit={choicesMax}
           allowDeselect={false}
           data={workspaces}

@@ -9,6 +9,7 @@ import { FormError } from "../../ui/form-error.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
+import { choosing } from "../../ui/use-searched.ts";
 import { useWorkspaces } from "../../ui/workspaces.ts";
 import { Code } from "./code.tsx";
 import { Mark } from "./mark.tsx";
@@ -102,7 +103,7 @@ function FirstCall(props: {
         <Select
           label="Model"
           w={280}
-          searchable
+          {...choosing}
           allowDeselect={false}
           limit={100}
           data={[...models]}

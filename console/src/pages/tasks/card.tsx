@@ -1,6 +1,6 @@
 /** One task in the gallery. */
 import { Link } from "@tanstack/react-router";
-import { readTime } from "../../base/time.ts";
+import { readMoment } from "../../base/time.ts";
 import { Money } from "../../ui/money.tsx";
 import { outputsOf, toneOf, type Task } from "./filters.ts";
 import { Preview } from "./preview.tsx";
@@ -21,7 +21,9 @@ export function Card({ task, now }: { task: Task; now: Date }) {
           <span className={toneOf(task)}>{status}</span>{" "}
           <span className="muted">
             <Money amount={task.cost} unit />,{" "}
-            <time dateTime={at}>{readTime(new Date(at), now).slice(0, -7)}</time>
+            <time dateTime={at} title={at}>
+              {readMoment(new Date(at), now)}
+            </time>
           </span>
         </div>
       </div>

@@ -3,6 +3,7 @@ import { Button, Group, SegmentedControl, Select } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { Filters as FilterPlace } from "../../ui/filters.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
+import { choosing } from "../../ui/use-searched.ts";
 import { kindChoices, stateChoices, type Filters } from "./filters.ts";
 import { useModelChoices } from "./queries.ts";
 
@@ -39,7 +40,7 @@ function Fields({ filters, ws }: FilterBarProps) {
       <Select
         aria-label="Model"
         placeholder="Any model"
-        searchable
+        {...choosing}
         limit={100}
         data={[...models]}
         {...choice("model")}
