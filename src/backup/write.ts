@@ -30,6 +30,12 @@ export interface BackupEnd {
   readonly files: number;
 }
 
+/** What was written, and what could not be. */
+export interface Written extends BackupEnd {
+  /** Files that the database names and the store does not have. */
+  readonly missingFiles: number;
+}
+
 export interface BackupOptions {
   readonly database: Database;
   /** The store whose files are taken along; undefined where they stay in their bucket. */
@@ -40,17 +46,18 @@ export interface BackupOptions {
 }
 
 /** Writes a backup; resolves with what is in it when the destination has everything. */
-export async function writeBackup(options: BackupOptions): Promise<BackupEnd> {
+export async function writeBackup(options: BackupOptions): Promise<Written> {
   const writer = createFrameWriter(options.destination);
   try {
     const { tables, sums, fileNames } = await options.database.transaction(
       (tx) => writeTables(tx, writer, options),
       { isolation: "repeatable read", readOnly: true, msMax: dayMs },
     );
-    const files = await writeFiles(fileNames, writer, options);
-    const end: BackupEnd = { tables, sums, files };
+    const { done, absent } = await writeFiles(fileNames, writer, options);
+    const end: BackupEnd = { tables, sums, files: done };
+    const missingFiles = await stillNamed(absent, options.database);
     await writer.end(end);
-    return end;
+    return { ...end, missingFiles };
   } catch (error) {
     writer.destroy();
     throw error;
@@ -127,21 +134,35 @@ async function* countsOf(tx: Queryable): AsyncGenerator<number, void, undefined>
   }
 }
 
-/** A file that expired since the snapshot is left out, as a reader would find it. */
+/** A file that is not there is left out, as a reader would find it: one that expired since the snapshot, or of another disk. */
 async function writeFiles(
   names: readonly string[],
   writer: FrameWriter,
   { files, progress }: BackupOptions,
-): Promise<number> {
-  if (files === undefined) return 0;
+): Promise<{ readonly done: number; readonly absent: readonly string[] }> {
+  if (files === undefined) return { done: 0, absent: [] };
   let done = 0;
+  const absent: string[] = [];
   for (const name of names) {
     const file = await files.open(name);
-    if (file === undefined) continue;
+    if (file === undefined) {
+      absent.push(name);
+      continue;
+    }
     await writer.write("F", JSON.stringify({ name, bytes: file.bytes }));
     for await (const chunk of file.stream as AsyncIterable<Buffer>) await writer.write("D", chunk);
     done += 1;
     progress({ what: "files", done });
   }
-  return done;
+  return { done, absent };
+}
+
+/** How many of these files somebody could still ask for. */
+async function stillNamed(names: readonly string[], database: Database): Promise<number> {
+  if (names.length === 0) return 0;
+  const rows = await database.query<{ count: number }>(
+    "select count(*)::int as count from files where name = any($1) and expires_at > now()",
+    [names],
+  );
+  return rows[0]!.count;
 }

@@ -63,11 +63,17 @@ async function withPlaces<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
 /** Writes a backup of the database and its files to `path`. */
 export async function backupCommand(path: string, options: BackupCommandOptions): Promise<void> {
   refuseUnused(readEnvironment(process.env));
-  const { end, hasFiles } = await intoBackup(path, writeInto);
-  printEnd(end, "wrote", { json: options.json === true && path !== "-" });
-  const rest = hasFiles ? "Keep" : "The files stay in their bucket; keep";
+  const { written, directory } = await intoBackup(path, writeInto);
+  const { missingFiles, ...end } = written;
+  const shown = { ...end, missing_files: missingFiles };
+  printEnd(shown, "wrote", { json: options.json === true && path !== "-" });
+  if (missingFiles > 0) console.error(missingWarning(missingFiles, directory!));
+  const rest = directory !== undefined ? "Keep" : "The files stay in their bucket; keep";
   console.error(`${rest} the master key apart: without it no key in the backup can be read.`);
 }
+
+const missingWarning = (count: number, directory: string): string =>
+  `tollgate: warning: ${count} of the files that the database names are not below ${directory}, and not in the backup. Set TOLLGATE_DATA_DIR to the directory of the gateway that has them`;
 
 const writeInto = (destination: Writable) =>
   withPlaces(async ({ environment, database }) => {
@@ -75,8 +81,8 @@ const writeInto = (destination: Writable) =>
     const files =
       storage.kind === "local" ? await openFileStore(storage, environment.dataDir) : undefined;
     const progress = createProgress();
-    const end = await writeBackup({ database, files, destination, version, progress });
-    return { end, hasFiles: files !== undefined };
+    const written = await writeBackup({ database, files, destination, version, progress });
+    return { written, directory: files && environment.dataDir };
   });
 
 /** Restores the backup at `path`, whole or not at all. */

@@ -148,7 +148,11 @@ describe("a backup taken under load", () => {
     const before = load.whole.size;
     const done = await tollgate(["backup", file, "--json"], environment);
     expect(done).toMatchObject({ code: 0 });
-    told = JSON.parse(done.stdout) as Told;
+    const { missing_files: missing, ...rest } = JSON.parse(done.stdout) as Told & {
+      readonly missing_files: number;
+    };
+    expect(missing).toBe(0);
+    told = rest;
     expect(told.tables["ledger_entries"]).toBeGreaterThan(before);
     expect(told).toMatchObject({ files: 2, tables: { tasks: 2, api_keys: 2 } });
     over = true;
@@ -171,6 +175,11 @@ describe("a backup taken under load", () => {
     const target = withMasterKey("server", url);
     await restored(target, { by: tollgate });
     await expectWhole(target, told);
+    // Its files are in its data directory: from another one they are not found, and that is said.
+    const elsewhere = { ...target, TOLLGATE_DATA_DIR: join(directory, "elsewhere") };
+    const again = await tollgateHere(["backup", join(directory, "again"), "--json"], elsewhere);
+    expect(JSON.parse(again.stdout)).toMatchObject({ files: 0, missing_files: told.files });
+    expect(again.stderr).toMatch(/: warning: 2 of the files .* Set TOLLGATE_DATA_DIR to/);
   });
 
   it("is restored whole into a fresh embedded database, where the key works at once; and back", async () => {

@@ -101,6 +101,29 @@ describeDatabase("files of a restore", (open) => {
     await files.close();
   });
 
+  it("STORE-01: those that are on another disk are counted, and not those that nobody can ask for any more", async () => {
+    const database = await open();
+    const files = await openFileStore({ kind: "local" }, temporaryDirectory());
+    await files.put("here", Buffer.from("abc"), { mediaType: "image/png", bytesMax: 3 });
+    for (const name of ["elsewhere", "here", "expiring"]) await add(database, name);
+    const expiring: FileStore = {
+      ...files,
+      async open(name) {
+        await database.query("update files set expires_at = now() where name = 'expiring'");
+        return files.open(name);
+      },
+    };
+    const destination = new PassThrough();
+    const bytes = buffer(destination);
+    const quiet = { database, destination, version: "0", progress: nothing };
+    expect(await writeBackup({ ...quiet, files: expiring })).toMatchObject({
+      files: 1,
+      missingFiles: 1,
+    });
+    await restoreInto(database, files, await bytes);
+    await files.close();
+  });
+
   it("of days that were exported may have more than a backup, and nothing more than a database that was carried over", async () => {
     const noted = (database: Database) =>
       database.query("select name from settings where name = 'restored_at'");
