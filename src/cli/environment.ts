@@ -106,6 +106,8 @@ export function narrowAddress(environment: Environment): string | undefined {
 const server = {
   protocols: ["postgres:", "postgresql:"],
   example: "postgres://user:password@host:5432/database",
+  password:
+    "; special characters in user and password are written as %2F (/), %23 (#), %3F (?), %40 (@)",
 };
 const lagDefault = "10";
 
@@ -197,15 +199,23 @@ function oneOf<Word extends string>(
   throw new UsageError(`${name} is "${text}"; it takes ${words.join(", ")}`);
 }
 
+interface UrlKind {
+  readonly protocols: readonly string[];
+  readonly example: string;
+  /** It holds a password: what is wrong with one that is no URL because of it. */
+  readonly password?: string;
+}
+
 /** The value is not repeated in the message: a database's URL holds a password. */
-function url(
-  text: string | undefined,
-  name: string,
-  { protocols, example }: { readonly protocols: readonly string[]; readonly example: string },
-): string | undefined {
+function url(text: string | undefined, name: string, kind: UrlKind): string | undefined {
   if (text === undefined) return undefined;
-  if (URL.canParse(text) && protocols.includes(new URL(text).protocol)) return text;
-  throw new UsageError(`${name} is not a URL such as ${example}${quotedHint(text)}`);
+  const { protocols, example, password } = kind;
+  const found = URL.canParse(text) ? new URL(text) : undefined;
+  // With an @ behind its first slash, what counts as the host is a part of the password, which must not be told.
+  const isSplit = password !== undefined && found?.pathname.includes("@") === true;
+  if (found !== undefined && protocols.includes(found.protocol) && !isSplit) return text;
+  const hint = quotedHint(text) || (text.includes("@") ? (password ?? "") : "");
+  throw new UsageError(`${name} is not a URL such as ${example}${hint}`);
 }
 
 /** A TCP port; 0 lets the system choose. @throws UsageError */

@@ -183,13 +183,31 @@ export async function applyMigrations(
 
 /**
  * Applies what is missing, all in one transaction; returns the names of what it applied.
- * @throws SchemaError when a newer version left this one behind, an applied file was edited, or the schema is too old
+ * @throws SchemaError when a newer version left this one behind, an applied file was edited, the schema is too old, or the
+ * server refuses to change it
  */
-export function migrate(database: Database): Promise<{ applied: string[] }> {
-  return database.transaction(async (tx) => {
-    await prepareMigrations(tx);
-    return { applied: await applyMigrations(tx) };
-  });
+export async function migrate(database: Database): Promise<{ applied: string[] }> {
+  try {
+    return await database.transaction(async (tx) => {
+      await prepareMigrations(tx);
+      return { applied: await applyMigrations(tx) };
+    });
+  } catch (error) {
+    throw refusedChange(error) ?? error;
+  }
+}
+
+/** What helps where the server refuses a change of the schema, by the code of PostgreSQL. */
+const refusals: Readonly<Record<string, string>> = {
+  "42501":
+    "Make the user of DATABASE_URL the owner of the database: ALTER DATABASE ... OWNER TO ...",
+  "25006": "Name the primary by DATABASE_URL: this server takes no changes.",
+};
+
+function refusedChange(error: unknown): SchemaError | undefined {
+  const fix = error instanceof Error && "code" in error ? refusals[String(error.code)] : undefined;
+  const why = `The schema of the database could not be changed: ${(error as Error).message}.`;
+  return fix === undefined ? undefined : new SchemaError(why, fix);
 }
 
 /** How a database's schema stands to this version's, without changing it. @throws SchemaError as `migrate` does */

@@ -65,6 +65,8 @@ const fixes: Readonly<Record<string, string>> = {
 
 function fixOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (reason(error).includes("client password must be a string"))
+    return "give the password in DATABASE_URL, as postgres://user:password@host/database";
   return fixes[code] ?? "check DATABASE_URL, and that the server lets this user in";
 }
 

@@ -83,12 +83,25 @@ async function checkDurability(database: Database): Promise<Finding> {
   );
 }
 
+async function mayMakeTables(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ may: boolean }>(
+    "select has_schema_privilege(coalesce(current_schema(), 'public'), 'create') as may",
+  );
+  return row!.may;
+}
+
 async function checkSchema(database: Database): Promise<Finding> {
   try {
     const { last, missing, newer } = await schemaState(database);
     if (missing.length === 0 && newer.length > 0)
       return ok("schema", `of a newer version (${newer.at(-1)}), which this one runs with`);
     if (missing.length === 0) return ok("schema", `up to date (${last})`);
+    if (!(await mayMakeTables(database)))
+      return failed(
+        "schema",
+        `${missing.length} migrations are missing, and this user may make no tables`,
+        "make it the owner of the database: ALTER DATABASE ... OWNER TO ...",
+      );
     const fix = "start the gateway, or run tollgate migrate";
     return warning("schema", `${missing.length} migrations are missing`, fix);
   } catch (error) {
