@@ -21,12 +21,29 @@ import type { HttpServices } from "../services.ts";
 export function registerFiles(app: FastifyInstance, services: HttpServices): void {
   const { database, files, images } = services;
   const thumbnails = createThumbnails({ database, files, clock: images.clock });
+  const notHere = notHereWarning(services);
   const send: RouteHandlerMethod = (request, reply) =>
-    sendFile({ ...services, thumbnails }, request, reply);
+    sendFile({ ...services, thumbnails, notHere }, request, reply);
   handle(app, "GET /files/*", send, ["HEAD"]);
 }
 
-type FileServices = HttpServices & { readonly thumbnails: Thumbnails };
+type FileServices = HttpServices & {
+  readonly thumbnails: Thumbnails;
+  readonly notHere: (row: FileRow) => void;
+};
+
+const warnedEveryMs = 600_000;
+
+/** Tells an operator, once in ten minutes, that a file which the database names is not in the store. */
+function notHereWarning({ log, images: { clock } }: HttpServices): (row: FileRow) => void {
+  let warnedMs = -Infinity;
+  return ({ name }) => {
+    const nowMs = clock.now();
+    if (nowMs - warnedMs < warnedEveryMs) return;
+    warnedMs = nowMs;
+    log.warn({ file: name }, "a file is in the database and not in this gateway's storage");
+  };
+}
 
 async function sendFile(
   services: FileServices,
@@ -52,7 +69,10 @@ async function sendFile(
   reply.header("content-length", range ? range.end - range.start + 1 : row.bytes);
   if (request.method === "HEAD") return reply.send();
   const file = await services.files.open(row.name, range);
-  if (file === undefined) throw missing();
+  if (file === undefined) {
+    services.notHere(row);
+    throw missing();
+  }
   // Fastify ends the stream where the client leaves, and waits where it is slow.
   return reply.send(file.stream);
 }
