@@ -49,11 +49,26 @@ const agentRequests = (protocol: ProtocolName): JsonObject[] =>
     .filter((agent) => agent.protocol === protocol)
     .flatMap(({ body, steps }) => steps.map((step) => ({ ...body, ...step })));
 
-const requestsOf = (protocol: ProtocolName): readonly JsonObject[] => [
-  ...fullRequests[protocol],
-  ...agentRequests(protocol),
-  ...caseNames().map((name) => readTranscript(name).exchanges[protocol].request),
-];
+const transcripts = caseNames().map((name) => readTranscript(name).exchanges);
+
+/** With everything in it: a conversion that changed what it is given would throw. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(frozen);
+  return Object.freeze(value);
+}
+
+const requestsOf = frozen(
+  Object.fromEntries(
+    protocolNames.map((protocol) => [
+      protocol,
+      [
+        ...fullRequests[protocol],
+        ...agentRequests(protocol),
+        ...transcripts.map((exchanges) => exchanges[protocol].request),
+      ],
+    ]),
+  ) as Record<ProtocolName, readonly JsonObject[]>,
+);
 
 const unknownName = "zz_new";
 const unknownValue = "zz-said";
@@ -111,9 +126,17 @@ const misplaced = (names: readonly string[], object: Holder) =>
       ),
     );
 
-function withMember(body: JsonObject, path: Path, name: string, value: unknown): JsonObject {
-  const changed = structuredClone(body);
-  at(changed, path)[name] = value;
+/** The value with another member at a path. What is beside the path is shared. */
+function withMember<Value extends object>(
+  value: Value,
+  [step, ...rest]: Path,
+  name: string,
+  said: unknown,
+): Value {
+  const changed = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Value;
+  const holder = changed as Holder;
+  if (step === undefined) holder[name] = said;
+  else holder[step] = withMember(holder[step] as object, rest, name, said);
   return changed;
 }
 
@@ -218,7 +241,7 @@ describe.each(pairs)("%s to %s", (caller, upstream) => {
   it("T33 CONV-101: an unknown member of any object is passed on, reported or refused", () => {
     const vanished = new Set<string>();
     const seen = new Set<string>();
-    for (const body of requestsOf(caller)) {
+    for (const body of requestsOf[caller]) {
       if (!convert(caller, upstream, body)) continue;
       for (const path of kindsIn(body, seen)) {
         // A definition that nothing refers to says nothing.
