@@ -2,8 +2,11 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Log } from "../../src/base/log.ts";
+import { rememberDerivations } from "../support/derivations.ts";
 import { silentLog } from "../support/postgres.ts";
 import { startAdminGateway, type AdminGateway } from "./support.ts";
+
+rememberDerivations();
 
 /** A log that keeps the addresses of failed sign-ins. */
 function listen(): { log: Log; addresses: unknown[] } {

@@ -1,9 +1,12 @@
 /** Passwords that somebody else set, and guesses at those of others. docs/management.md "How people join". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { inviting } from "./inviting.ts";
 import { cookieOf, newMember, password, signIn, startWorld, type World } from "./people.ts";
 import type { Answer } from "./support.ts";
+
+rememberDerivations();
 
 const codeOf = (answer: Answer) => [answer.status, answer.json.error?.code];
 const ascending = (one: number, other: number) => one - other;

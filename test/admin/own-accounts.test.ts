@@ -1,5 +1,6 @@
 /** What is somebody's own: where they are signed in, and a new password by a link. docs/management.md. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { inviting } from "./inviting.ts";
 import {
@@ -12,6 +13,8 @@ import {
   type World,
 } from "./people.ts";
 import { call, type Answer } from "./support.ts";
+
+rememberDerivations();
 
 const dayMs = 24 * 60 * 60 * 1000;
 const codeOf = (answer: Answer) => [answer.status, answer.json.error?.code];

@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSessions } from "../../src/admin/index.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { adminToken, call, startAdminGateway, type AdminGateway, type Answer } from "./support.ts";
+
+rememberDerivations();
 
 const cookieOf = (answer: Answer): string =>
   answer.headers
