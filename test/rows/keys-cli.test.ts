@@ -1,10 +1,11 @@
 /**
- * Keys that are made and changed by commands in another process while gateways run: what a running gateway knows of a key
- * is never older than the command. On the embedded database, and with two nodes on PostgreSQL. KEY rows; T73.
+ * Keys that are made and changed by commands while gateways run: what a running gateway knows of a key is never older than the
+ * command. On the embedded database by processes of their own, and with two nodes on PostgreSQL. KEY rows; T73.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tollgateHere } from "../support/command.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { tollgate } from "../support/process.ts";
 import { all, knockAll } from "./endpoints.ts";
@@ -34,7 +35,8 @@ describe.each(["embedded", "PostgreSQL, two nodes"] as const)("%s", (kind) => {
     for (const node of [...nodes].reverse()) await node.close();
   });
 
-  const keys = (...args: string[]) => tollgate(["keys", ...args], environment);
+  const run = kind === "embedded" ? tollgate : tollgateHere;
+  const keys = (...args: string[]) => run(["keys", ...args], environment);
   const expectEverywhere = async (status: number) => {
     for (const node of nodes) expect(await knockAll(node.gateway.url, key)).toEqual(all(status));
   };
