@@ -57,18 +57,17 @@ function frozen<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-const requestsOf = frozen(
-  Object.fromEntries(
-    protocolNames.map((protocol) => [
-      protocol,
-      [
-        ...fullRequests[protocol],
-        ...agentRequests(protocol),
-        ...transcripts.map((exchanges) => exchanges[protocol].request),
-      ],
-    ]),
-  ) as Record<ProtocolName, readonly JsonObject[]>,
-);
+const requestsTo = (protocol: ProtocolName): readonly JsonObject[] => [
+  ...fullRequests[protocol],
+  ...agentRequests(protocol),
+  ...transcripts.map((exchanges) => exchanges[protocol].request),
+];
+const requestsOf = frozen({
+  chat: requestsTo("chat"),
+  responses: requestsTo("responses"),
+  messages: requestsTo("messages"),
+  generate_content: requestsTo("generate_content"),
+});
 
 const unknownName = "zz_new";
 const unknownValue = "zz-said";
