@@ -105,6 +105,13 @@ export function fitAnswerSchema(fitting: Fitting): boolean {
     return false;
   }
   const { schema, told } = fitted;
+  if (fitting.budget?.take(schema, false) === false) {
+    dropOutput(
+      fitting,
+      "the upstream refuses a schema with so many choices and optional members, dropped",
+    );
+    return false;
+  }
   if (told.length > 0) {
     const why = `schema keywords the upstream refuses went into descriptions: ${told.join(", ")}`;
     fitting.note("outputFormat", "rewritten", why);

@@ -3,6 +3,7 @@
  * only some protocols have. Each loss is noted once, under the caller's own name. CONV-217 to
  * CONV-219, CONV-424 to CONV-426, CONV-517, CONV-518, CONV-605, CONV-606; traps T24, T36.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Note } from "../base/notes.ts";
 import type {
   CanonicalRequest,
@@ -18,6 +19,7 @@ import { innerNames } from "./caller-names.ts";
 import type { FitTarget, Fitting } from "./fit-fields.ts";
 import type { Extra } from "./limits.ts";
 import { objectRoot } from "./object-root.ts";
+import type { SchemaBudget } from "./schema-budget.ts";
 import { refusalOf, type Loss } from "./losses.ts";
 
 type SignedPart = Extract<Part, { type: "reasoning" | "tool_call" }>;
@@ -30,6 +32,8 @@ interface Context {
   note(param: string, kind: Note["kind"], detail: string): void;
   /** Whether the next cache marker stays; asked once for each, in the order of the prompt. */
   keepsMarker(): boolean;
+  /** How much may be held to schemas still. */
+  readonly budget: SchemaBudget | undefined;
 }
 
 /** Fits the messages and the tools. @throws GatewayError `unsupported_content` */
@@ -45,6 +49,7 @@ export function fitContent(fitting: Fitting, notes: Note[]): void {
       reported.add(param);
       notes.push({ param, kind, detail });
     },
+    budget: fitting.budget,
     keepsMarker: markerKeeper(countMarkers(request), target.limits.cacheMarkersMax),
   };
   // Tools come first: that is where they stand in the prompt, and so the order of cache markers.
@@ -58,20 +63,35 @@ const lacks = ({ target }: Context, extra: Extra): boolean =>
 
 function fitTool(tool: Tool, context: Context): Tool {
   const fitted = fitMarker(tool, "tools.cache_control", context);
-  const strict = tool.strict === true && lacks(context, "strict");
-  if (strict) {
-    context.note(
-      context.names.strict,
-      "dropped",
-      "the upstream cannot hold arguments to their schema, dropped",
-    );
+  const parameters = tool.parameters && fitParameters(tool.name, tool.parameters, context);
+  const held = tool.strict === true ? heldSchema(parameters, context) : parameters;
+  const isLost = tool.strict === true && held === undefined;
+  if (isLost) {
+    const why = "the upstream cannot hold these arguments to their schema, dropped";
+    context.note(context.names.strict, "dropped", why);
   }
-  const { parameters } = tool;
   return {
     ...fitted,
-    ...(strict ? { strict: undefined } : {}),
-    ...(parameters ? { parameters: fitParameters(tool.name, parameters, context) } : {}),
+    ...(isLost ? { strict: undefined } : {}),
+    ...(held || parameters ? { parameters: held ?? parameters } : {}),
   };
+}
+
+/** The schema that the upstream holds arguments to; undefined where it cannot, or where it holds as many as it can already. */
+function heldSchema(parameters: JsonObject | undefined, context: Context): JsonObject | undefined {
+  const { target, budget, request } = context;
+  const { answerSchema, carries } = target.limits;
+  if (!carries.includes("strict")) return undefined;
+  if (answerSchema === undefined) return parameters;
+  const fitted = answerSchema(parameters ?? { type: "object", properties: {} });
+  if (!fitted || fitted.told.length > 0 || budget?.take(fitted.schema, true) === false)
+    return undefined;
+  const { schema } = fitted;
+  if (parameters === undefined || isDeepStrictEqual(schema, parameters))
+    return parameters ?? schema;
+  const why = "a schema that arguments are held to goes in the upstream's form, closed";
+  context.note(request.names.tools ?? "tools", "rewritten", why);
+  return schema;
 }
 
 /**

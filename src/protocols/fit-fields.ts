@@ -3,6 +3,7 @@ import type { Abilities } from "../base/abilities.ts";
 import type { Note } from "../base/notes.ts";
 import type { CanonicalFieldName, CanonicalRequest, NamedField } from "./canonical/request.ts";
 import type { Limits } from "./limits.ts";
+import { SchemaBudget } from "./schema-budget.ts";
 
 /** What a request is fitted to. */
 export interface FitTarget {
@@ -18,6 +19,8 @@ export interface Fitting {
   request: CanonicalRequest;
   readonly target: FitTarget;
   readonly notes: Note[];
+  /** What tools and answer may be held to together; absent where there is no bound. */
+  readonly budget: SchemaBudget | undefined;
   note(field: NamedField, kind: Note["kind"], detail: string): void;
 }
 
@@ -27,6 +30,7 @@ export function startFitting(request: CanonicalRequest, target: FitTarget, notes
     request,
     target,
     notes,
+    budget: target.limits.schemaBudget && new SchemaBudget(target.limits.schemaBudget),
     note: (field, kind, detail) =>
       notes.push({ param: fitting.request.names[field] ?? field, kind, detail }),
   };

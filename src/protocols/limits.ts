@@ -9,6 +9,8 @@ import type {
   UpstreamProtocol,
 } from "./canonical/request.ts";
 
+import type { SchemaCost } from "./schema-budget.ts";
+
 export type MediaKind = MediaPart["media"];
 
 /**
@@ -90,6 +92,8 @@ export interface Limits {
    * Of other models the answer's form is lost (CONV-412). Absent: `lost` says it for all.
    */
   readonly answerSchema?: (schema: JsonObject) => AnswerSchema | undefined;
+  /** How much one request may ask to be held to schemas, tools and answer together. Absent: no bound. */
+  readonly schemaBudget?: SchemaCost;
 }
 
 /** A schema for the answer as a target takes it. */

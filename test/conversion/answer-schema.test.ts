@@ -63,7 +63,7 @@ const clean = {
   type: "object",
   properties: {
     age: { type: "integer", description: "{minimum: 0}" },
-    name: { anyOf: [{ type: "string" }, { type: "null" }] },
+    name: { type: ["string", "null"] },
   },
   additionalProperties: false,
   required: ["age", "name"],
@@ -123,7 +123,13 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
   [
     "values that are listed",
     { type: ["string", "null"], enum: ["a", null] },
-    { enum: ["a", null] },
+    { type: ["string", "null"], enum: ["a", null] },
+    [],
+  ],
+  [
+    "an object that may be null",
+    { ...object({ a: text }), type: ["object", "null"] },
+    { anyOf: [object({ a: text }), { type: "null" }] },
     [],
   ],
   ["one value", { const: 7, title: "Seven" }, { const: 7, title: "Seven" }, []],

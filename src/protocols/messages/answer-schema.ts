@@ -79,6 +79,7 @@ function shapeOf(schema: JsonObject, cleaning: Cleaning): Shape {
   const shape = listedShape(schema) ?? choiceShape(schema, cleaning);
   if (shape) return shape;
   if (!Array.isArray(type)) return shapeOfType(type, schema, cleaning);
+  if (type.every((one) => plainTypes.has(one))) return { shape: { type }, used: new Set(["type"]) };
   const each = type.map((one) => shapeOfType(one, schema, cleaning));
   return {
     shape: { anyOf: each.map((one) => one.shape) },
@@ -86,12 +87,14 @@ function shapeOf(schema: JsonObject, cleaning: Cleaning): Shape {
   };
 }
 
-/** Of values that are listed each has its type. */
-function listedShape({ enum: values, const: only }: JsonObject): Shape | undefined {
+/** Values that are listed, and their type where it is one of plain values. */
+function listedShape({ enum: values, const: only, type }: JsonObject): Shape | undefined {
+  const isPlain = type !== undefined && [type].flat().every((one) => plainTypes.has(one));
+  const typed: JsonObject = isPlain ? { type } : {};
   if (Array.isArray(values) && values.length > 0 && values.every(isPrimitive))
-    return { shape: { enum: values }, used: new Set(["enum", "type"]) };
+    return { shape: { ...typed, enum: values }, used: new Set(["enum", "type"]) };
   return only !== undefined && isPrimitive(only)
-    ? { shape: { const: only }, used: new Set(["const", "type"]) }
+    ? { shape: { ...typed, const: only }, used: new Set(["const", "type"]) }
     : undefined;
 }
 

@@ -60,5 +60,6 @@ export const conversionLimits: Limits = {
   toolName: /^[a-zA-Z0-9_-]{1,128}$/,
   toolNameMax: 128,
   answerSchema: toAnswerSchema,
+  schemaBudget: { tools: 20, optional: 24, unions: 16 },
   argumentName: claudeArgumentName,
 };

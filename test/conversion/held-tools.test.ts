@@ -1,0 +1,94 @@
+/**
+ * Tools whose arguments are held to their schema (`strict`), as OpenAI's agents ask for all of theirs: Claude holds to a part of JSON Schema,
+ * and to so much of it in one request. Beyond that it refuses the request. CONV-113, CONV-409.
+ */
+import { describe, expect, it } from "vitest";
+import { codecs, createRoute, type JsonObject } from "../../src/protocols/index.ts";
+
+const text: JsonObject = { type: "string" };
+const closed = (properties: JsonObject, required = Object.keys(properties)): JsonObject => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+const routeOf = (schemas: readonly (JsonObject | undefined)[], extra: JsonObject = {}) =>
+  createRoute({
+    caller: codecs.chat,
+    upstream: codecs.messages,
+    body: {
+      model: "acme/talk",
+      messages: [{ role: "user", content: "Hi" }],
+      tools: schemas.map((parameters, index) => ({
+        type: "function",
+        function: { name: `f${index}`, strict: true, ...(parameters ? { parameters } : {}) },
+      })),
+      ...extra,
+    },
+    stream: false,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel: "claude-sonnet-5-5",
+    maxOutputTokens: 1000,
+    abilities: { structuredOutputs: true },
+    inputEstimate: 1,
+    id: "01abc",
+    createdAt: 1,
+  });
+const toolsOf = (body: JsonObject) =>
+  body["tools"] as { strict?: boolean; input_schema: JsonObject }[];
+const lost = { param: "tools.function.strict", kind: "dropped" };
+
+it("a schema that it holds to goes so, closed as it asks", () => {
+  const open = { type: "object", properties: { a: text }, required: ["a"] };
+  const { body, notes } = routeOf([closed({ a: text }), open, undefined]);
+  expect(toolsOf(body)).toMatchObject([
+    { strict: true, input_schema: closed({ a: text }) },
+    { strict: true, input_schema: closed({ a: text }) },
+    { strict: true, input_schema: { properties: {}, additionalProperties: false } },
+  ]);
+  expect(notes).toMatchObject([{ param: "tools", kind: "rewritten" }]);
+  expect(routeOf([closed({ a: text }), undefined]).notes).toEqual([]);
+});
+
+it.each<[string, JsonObject]>([
+  ["a bound", closed({ a: { type: "integer", minimum: 1 } })],
+  ["names of the model's own", closed({ a: { type: "object", additionalProperties: text } })],
+])("one with %s goes whole and is not held to, which is told", (_what, schema) => {
+  const { body, notes } = routeOf([schema, closed({ a: text })]);
+  const [first, second] = toolsOf(body);
+  expect(first).not.toHaveProperty("strict");
+  expect(first!.input_schema).toEqual(schema);
+  expect(second).toMatchObject({ strict: true });
+  expect(notes).toMatchObject([lost]);
+});
+
+describe("so much in one request", () => {
+  const held = (body: JsonObject): number => toolsOf(body).filter(({ strict }) => strict).length;
+  const nullable: JsonObject = { type: ["string", "null"] };
+  const many = (count: number, property: JsonObject): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_one, index) => [`p${index}`, property]));
+
+  it.each<[string, JsonObject[], number]>([
+    ["20 tools", Array.from({ length: 23 }, () => closed({ a: text })), 20],
+    ["24 optional members", Array.from({ length: 4 }, () => closed(many(10, text), [])), 2],
+    ["16 values of several types", Array.from({ length: 3 }, () => closed(many(8, nullable))), 2],
+  ])("%s: the first are held to, and that the others are not is told", (_what, schemas, count) => {
+    const { body, notes } = routeOf(schemas);
+    expect(toolsOf(body)).toHaveLength(schemas.length);
+    expect(held(body)).toBe(count);
+    expect(notes).toMatchObject([lost]);
+  });
+
+  it("CONV-412: tools come before the answer's schema, which is lost where nothing is left", () => {
+    const schema = closed(many(9, nullable));
+    const format = { type: "json_schema", json_schema: { name: "n", schema } };
+    const alone = routeOf([closed({ a: text })], { response_format: format });
+    expect(alone.body).toHaveProperty("output_config.format");
+    const { body, notes } = routeOf([schema], { response_format: format });
+    expect(held(body)).toBe(1);
+    expect(body).not.toHaveProperty("output_config");
+    expect(notes).toMatchObject([{ param: "response_format", kind: "dropped" }]);
+  });
+});
