@@ -27,6 +27,8 @@ export interface Transducer<In, Out> {
   end(why: EndReason): Out[];
   /** Of a decoder: true while the upstream has said why it stopped, so that only its close is awaited. */
   ending?(): boolean;
+  /** Of a decoder: the output that has come and goes on later, as a part of what it belongs to. Absent: none. */
+  held?(): string;
 }
 
 /** Hides a codec's private state type: codecs write only `take`, which changes the state of one stream, and `finish`. */

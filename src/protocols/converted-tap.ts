@@ -42,8 +42,9 @@ export class ConvertedTap implements StreamTap, StreamSeen {
     return this;
   }
 
+  /** What is held back was generated too, and is billed where the stream ends here (T62). */
   get text(): string {
-    return this.#log.read();
+    return this.#log.read() + (this.#decoder.held?.() ?? "");
   }
 
   get usage(): Usage | undefined {

@@ -35,6 +35,7 @@ export function holding<In>(
     push: (input) => decoder.push(input).flatMap(take),
     end: (why) => decoder.end(why).flatMap(take),
     ending: () => decoder.ending?.() === true,
+    held: () => `${[...held.values()].map(({ text }) => text).join("")}${decoder.held?.() ?? ""}`,
   };
 }
 

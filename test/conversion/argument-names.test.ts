@@ -135,6 +135,22 @@ describe.each(strict)("from %s to %s", (caller, upstream) => {
   });
 });
 
+it("T62: what is held back of a stream counts as generated", () => {
+  const route = routeOf("chat", "messages", bodyOf("chat"));
+  const parser = createSseParser();
+  const stream = inPieces(calling(streamCalling.messages("look"), '{"user_name":"Ada"}'));
+  const tap = route.tap();
+  const events = parser.push(
+    Buffer.from(stream.slice(0, stream.indexOf("event: content_block_stop"))),
+  );
+  const given = events
+    .flatMap((event) => tap.push(event))
+    .map(formatSse)
+    .join("");
+  expect(given).not.toContain("Ada");
+  expect(tap.seen.text).toBe('{"user_name":"Ada"}');
+});
+
 /** Arguments are a text in some protocols. */
 const unescaped = (json: string): string => json.replaceAll(String.raw`\"`, '"');
 
