@@ -214,6 +214,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - \`/requests?view=list\` has small rows without plans, attempts and notes, with \`key_name\`, \`error\` (the code),
   \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`attempted_provider\`, \`protocol\`, \`http_status\`,
   \`error_code\`, \`min_cost\`, \`min_duration_ms\`, \`q\` (text in the error) and \`changed\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
+  Over more than 25 workspaces it looks back step by step, for half a second or a little more.
   \`status\` takes several by commas.
 - \`/requests/{id}/neighbours\` has the ids of the calls before and after one: \`previous\` and \`next\` in the list with the same
   filters and order.

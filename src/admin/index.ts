@@ -86,4 +86,5 @@ export { listRequestHeadlines, readHeadlines } from "./reads/request-list.ts";
 export { search } from "./reads/search.ts";
 export { readSpend } from "./reads/spend.ts";
 export { deliveryTrail, requestConditions, taskTrail } from "./reads/trails.ts";
-export { findVisible, listVisible } from "./reads/visible-ids.ts";
+export { findVisible } from "./reads/visible-ids.ts";
+export { listVisible } from "./reads/visible-page.ts";

@@ -4,19 +4,18 @@ import type { Queryable } from "../../storage/index.ts";
 import { boundedNames } from "./name-bounds.ts";
 import { besideByCost } from "./dearest.ts";
 import type { RequestFilter } from "./requests.ts";
+import { nearMs, partOf } from "./scan-steps.ts";
 import { requestTrail } from "./trails.ts";
 import {
   findVisible,
   idBounds,
-  listVisible,
-  nearMs,
   ofKeysWorkspace,
-  partOf,
   readNames,
   scanEnd,
   type RowName,
   type TrailFilter,
 } from "./visible-ids.ts";
+import { listVisible } from "./visible-page.ts";
 
 /** Ids of calls; null: there is none. */
 interface Neighbours {

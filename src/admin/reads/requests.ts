@@ -4,7 +4,8 @@ import type { Queryable } from "../../storage/index.ts";
 import { listDearest } from "./dearest.ts";
 import { boundedNames } from "./name-bounds.ts";
 import { requestTrail } from "./trails.ts";
-import { listVisible, type NamePage, type RowName, type TrailFilter } from "./visible-ids.ts";
+import type { NamePage, RowName, TrailFilter } from "./visible-ids.ts";
+import { listVisible } from "./visible-page.ts";
 
 /** A row as the database gives it. */
 export interface RequestLogRow {

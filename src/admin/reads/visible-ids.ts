@@ -3,17 +3,17 @@
  * workspace's newest are found by the primary key, so that a page costs the same however long the tables are, and only its
  * ids are sorted; the rows themselves are read for the page alone (T86).
  */
-import { idMs, idTime } from "../../base/ids.ts";
+import { idTime } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
   noCursor,
   onlyRow,
-  pageLimit,
   visibilityParams,
   workspaceOfKey,
   type PageRequest,
   type Visibility,
 } from "../../tenancy/index.ts";
+import { newest, partOf } from "./scan-steps.ts";
 import type { Bind, Condition, Trail } from "./trails.ts";
 
 /** Which row, whose content is read elsewhere. */
@@ -45,16 +45,11 @@ export interface NamePage {
 /** Rows that a page with rare conditions looks at: of all workspaces together, and of one where there are many. */
 const lookedAtMax = 50_000;
 const lookedAtMin = 2_000;
+/** Above so many workspaces the fewest rows that are looked at of each would be too many in all. */
+const fewWorkspacesMax = lookedAtMax / lookedAtMin;
 
 /** An id is made when a call arrives, its row says when it began: after its body was read, or by another clock. */
 const clockSlackMs = 60 * 60 * 1000;
-const randomCharacters = 16;
-const newest = "z".repeat(10 + randomCharacters);
-const shape = /^[a-z]{1,10}_([0-9a-z]{26})$/;
-
-/** An id without its prefix; undefined for what is no id. */
-export const partOf = (id: string): string | undefined => shape.exec(id)?.[1];
-
 export interface NameRow {
   readonly workspace_id: string;
   readonly id: string;
@@ -102,7 +97,7 @@ export function idBounds({ cursor, from, to }: TrailFilter): Bounds {
   return { low, high: before < high ? before : high };
 }
 
-interface ScanEnd {
+export interface ScanEnd {
   /** The part of an id after its prefix. */
   readonly part: string;
   readonly at: Date;
@@ -200,41 +195,14 @@ export function readNames(
   );
 }
 
-/**
- * A page is looked for in the nearest day first, then in so many, and in all of them where they have too few: of each workspace that
- * is seen each part of the log between is looked at, though most have nothing there.
- */
-export const nearMs = [1, 8].map((days) => days * 24 * 3_600_000);
-
-/** Where each of the near times before `high` begins, if not before `low`; `low` itself last. */
-function nearLows({ low, high }: { readonly low: string; readonly high: string }): string[] {
-  const end = (high === newest ? Date.now() : idMs(high)) ?? 0;
-  const near = nearMs.map((ms) => idTime(Math.max(0, end - ms)));
-  return [...near.filter((one) => one > low), low];
-}
-
-/** A page of the ids somebody sees. @throws GatewayError `invalid_value` (limit, cursor) */
-export async function listVisible(
-  database: Queryable,
-  trail: Trail,
-  asked: TrailFilter,
-): Promise<NamePage> {
-  const limit = pageLimit(asked.limit);
-  const filter = await ofKeysWorkspace(database, asked);
-  const rare = filter.rare ?? [];
-  const end = rare.length === 0 ? undefined : await scanEnd(database, trail, filter);
-  const bounds = idBounds(filter);
-  const all = { low: end?.part ?? bounds.low, high: bounds.high, most: limit + 1 };
-  let rows: NameRow[] = [];
-  for (const low of trail.inParts === true ? nearLows(all) : [all.low]) {
-    rows = await readNames(database, trail, filter, { ...all, low });
-    if (rows.length > limit) break;
-  }
-  const names = rows.slice(0, limit).map(nameOf);
-  if (rows.length > limit)
-    return { names, nextCursor: names.at(-1)!.id, scannedTo: end?.at ?? null };
-  const nextCursor = end === undefined ? null : `${trail.prefixes[0]}${end.part}`;
-  return { names, nextCursor, scannedTo: end?.at ?? null };
+/** Whether rows of many workspaces are looked through. */
+export async function seesMany(database: Queryable, filter: TrailFilter): Promise<boolean> {
+  if (filter.workspaceId !== undefined) return false;
+  const [row] = await database.query<{ many: boolean }>(
+    `select count(*) > ${fewWorkspacesMax} as many from (select from ${scope} where $1::text is null or true limit ${fewWorkspacesMax + 1}) x`,
+    scopeParams(filter.visibility),
+  );
+  return row?.many === true;
 }
 
 /**
