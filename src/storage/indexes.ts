@@ -10,6 +10,9 @@ import type { Queryable } from "./queryable.ts";
 /** By name: what stands behind `create index concurrently <name>`. */
 export const laterIndexes: Readonly<Record<string, string>> = {
   tasks_by_model: "on tasks (workspace_id, model, id desc)",
+  // Of all workspaces together: the key begins with the workspace, so a month was found by reading all months.
+  usage_days_by_day:
+    "on usage_days using brin (day) with (pages_per_range = 32, autosummarize = on)",
 };
 
 /** One process of all makes them. Any number that nothing else in the database locks. */
@@ -20,8 +23,8 @@ const lookMs = 100;
 /** Those that are not there, or not whole: a building that was broken off leaves one that nothing reads. */
 async function missing(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
-    `select n as name from unnest($1::text[]) n
-     where not exists (select from pg_index i where i.indexrelid = to_regclass(n) and i.indisvalid)`,
+    `select n.name from unnest($1::text[]) with ordinality n (name, place)
+     where not exists (select from pg_index i where i.indexrelid = to_regclass(n.name) and i.indisvalid) order by n.place`,
     [Object.keys(laterIndexes)],
   );
   return rows.map(({ name }) => name);
