@@ -47,9 +47,8 @@ with two faults is in \`npm test\`.
 const outro = `## What a fault costs
 
 - A gateway that is killed takes the calls with it that it serves. The money that was set aside for them is free again after 60 seconds.
-- If a gateway is killed while it waits for a vendor to accept a task, the task ends as \`submission_uncertain\`: within seconds where another
-  process of its machine sees that it is dead, else 6 minutes later. It costs
-  nothing, and is never sent twice.
+- If a gateway is killed while it waits for a vendor to accept a task, the task ends as \`submission_uncertain\`. That is within
+  seconds where a process of the same machine sees that it is dead, else 6 minutes later. It costs nothing, and is never sent twice.
 - The request log is written in batches, a moment after the answer. Rows of a gateway that is killed may be missing.
   The ledger's entry is there all the same.
 - While the database is away, calls wait for seconds and are then refused with 503 and \`Retry-After\`. Streams under way
