@@ -143,7 +143,7 @@ function logRow(job: Job, ending: TaskEnd, nowMs: number) {
     durationMs: nowMs - job.createdAt.getTime(),
     dropped: job.notes.map((note) => note.slice(0, note.indexOf(":"))),
     notes: job.notes,
-    attempts: job.attempts.map((attempt) => ({ ...attempt, key_hash: undefined })),
+    attempts: job.attempts.map(({ key_hash: _hash, ...attempt }) => attempt),
     explanation: {
       plan: job.explanation,
       reserved_nano: job.reservedNano.toString(),

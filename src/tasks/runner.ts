@@ -2,6 +2,7 @@
  * The runner: takes the tasks whose step is due, a bounded number at a time, and takes each step. Any number of processes
  * run one each on the same database. What a dead process held is taken over at once, or when its lease ends. docs/tasks.md.
  */
+import { isTransient } from "../storage/index.ts";
 import { abandonedStep, askStep } from "./ask-step.ts";
 import type { TaskServices } from "./engine.ts";
 import { createGoneOwners } from "./gone.ts";
@@ -113,6 +114,9 @@ function startChores(services: TaskServices, lookNow: () => void, held: () => re
     freeing = true;
     try {
       if ((await gone.free()) > 0) lookNow();
+    } catch (error) {
+      // The look for due tasks, which comes as often, tells of a database that is away.
+      if (!isTransient(error)) throw error;
     } finally {
       freeing = false;
     }

@@ -1,0 +1,55 @@
+/** A vendor that answers a question about a job, or the job itself, with a redirect: nobody follows it, with a key least of all. T77, T80, T81. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { askStep } from "../../src/tasks/ask-step.ts";
+import { cancelTask } from "../../src/tasks/cancel.ts";
+import { pollStep } from "../../src/tasks/poll-step.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+import { jobOf, rowOf, running, useWorld } from "./steps-support.ts";
+import { says, type Reply } from "./support.ts";
+
+const world = useWorld();
+let elsewhere: Recorder;
+beforeAll(async () => {
+  elsewhere = await startRecorder(json({ id: "job-2", status: "succeeded" }));
+});
+afterAll(() => elsewhere.close());
+
+const redirect =
+  (status: number): Reply =>
+  (response) =>
+    void response.writeHead(status, { location: `${elsewhere.url}/api/v3/jobs` }).end();
+
+it.each([301, 302, 303, 307, 308])(
+  "T77 T81: %i to a job is not followed, and nothing is sent again",
+  async (status) => {
+    world.vendor.plan("POST", redirect(status));
+    const { id } = await jobOf(world, "acme/clip");
+    await askStep(world.services, await rowOf(world, id));
+    expect(await rowOf(world, id)).toMatchObject({
+      status: "failed",
+      error: { code: "submission_uncertain" },
+    });
+    expect([world.vendor.calls("POST").length, elsewhere.requests]).toEqual([1, []]);
+  },
+);
+
+it.each([302, 307])(
+  "T77 T80: %i to a question is not followed, and is no answer",
+  async (status) => {
+    world.vendor.plan("GET", redirect(status));
+    const job = await running(world);
+    await pollStep(world.services, job);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "running" });
+    expect(elsewhere.requests).toEqual([]);
+  },
+);
+
+it("T77 T82: a redirect to a cancellation confirms nothing", async () => {
+  world.vendor.plan("GET", says.running);
+  world.vendor.plan("DELETE", redirect(307));
+  const job = await running(world);
+  await expect(cancelTask(world.services, "w1", job.id)).rejects.toMatchObject({
+    code: "task_not_cancelable",
+  });
+  expect(elsewhere.requests).toEqual([]);
+});
