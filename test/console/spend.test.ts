@@ -199,7 +199,7 @@ describe("the overview", () => {
   it.skipIf(!isLong)("what cannot be read is said; a failure is tried again", async () => {
     const { page, complaints, close } = await world.open("mem");
     await page.goto("/overview?period=constructor&by=%3Cscript%3E&metric=__proto__&ws=%27");
-    await page.getByText("The address names no period that can be read").waitFor();
+    await page.getByText("The address says what this page cannot read").waitFor();
     await page.route("**/admin/v1/usage?**", (route) =>
       route.fulfill({ status: 403, body: JSON.stringify({ error: { message: "Not yours." } }) }),
     );
