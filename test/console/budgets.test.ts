@@ -27,7 +27,7 @@ const addedMax: Readonly<Record<string, number>> = {
   "pages/money/page.tsx": 14,
   "pages/organization/page.tsx": 19,
   "pages/overview/chart-bars.tsx": 136,
-  "pages/overview/chart-lines.tsx": 134,
+  "pages/overview/chart-lines.tsx": 135,
   "pages/overview/page.tsx": 15,
   "pages/password/page.tsx": 2,
   "pages/playground/edit-mode.tsx": 40,

@@ -28,6 +28,33 @@ it("a page whose data are long in coming says so, and after ten seconds what it 
   await close();
 });
 
+it("on a phone what is waited for stands whole above the bar", async () => {
+  const { page, close } = await world.open("root", { width: 390 });
+  await page.clock.install();
+  const keys = await held(page, atPath("/keys"));
+  await page.goto("/keys");
+  await keys.asked();
+  await page.clock.runFor(11_000);
+  const words = page.getByRole("status", { name: "Progress" });
+  await words.getByText("Still waiting for the gateway").waitFor();
+  const [box, bar] = [await words.boundingBox(), await page.locator("footer").boundingBox()];
+  expect(box!.width).toBeGreaterThan(150);
+  expect(box!.y + box!.height).toBeLessThanOrEqual(bar!.y + 1);
+  await keys.release();
+  await close();
+});
+
+it("that something was copied is said to those who listen", async () => {
+  await world.keyOf(world.root, world.home.id);
+  const { page, close } = await world.open("root");
+  await page.goto("/start");
+  const copy = page.getByRole("button", { name: "Copy the base URL" });
+  await copy.click();
+  const copied = page.getByRole("button", { name: "Copied" });
+  await expect.poll(() => copied.locator("output").innerText(), patiently).toBe("Copied");
+  await close();
+});
+
 it("a read that nobody answers ends after a minute, and is read when it is tried again", async () => {
   const { page, close } = await world.open("root");
   await page.clock.install();

@@ -205,6 +205,17 @@ it("a key with a name without a place for a break stands within the list of choi
   await page.waitForURL(`**key=${id}*`);
 });
 
+it.each(["/overview", "/money/ledger?ws=", "/settings/audit", "/keys", "/playground"])(
+  "%s needs no scrolling sideways in a window that is enlarged to four times",
+  async (path) => {
+    const { page, settled } = root;
+    await page.setViewportSize({ width: 320, height: 800 });
+    await arrive(root, path.endsWith("=") ? path + world.home.id : path);
+    await settled();
+    await expect.poll(() => beyond(page)).toEqual([]);
+  },
+);
+
 it("the dots of the last hour or day are whole in the chart of durations", async () => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 1280, height: 800 });

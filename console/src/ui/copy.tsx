@@ -1,5 +1,5 @@
 /** A button that copies a text, and says that it did. */
-import { Button } from "@mantine/core";
+import { Button, VisuallyHidden } from "@mantine/core";
 import { useState } from "react";
 import { putOnClipboard } from "./copy-text.ts";
 
@@ -38,6 +38,8 @@ export function Copy(props: CopyProps) {
       aria-label={state === "ready" ? `Copy ${props.label}` : words[state]}
     >
       {state === "ready" && props.isNamed === true ? `Copy ${props.label}` : words[state]}
+      {/* Another name of a button that has the focus is not said by itself. */}
+      <VisuallyHidden component="output">{state === "ready" ? "" : words[state]}</VisuallyHidden>
     </Button>
   );
 }

@@ -31,7 +31,7 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
   return (
     <Popover opened={open} onChange={setOpen} trapFocus position="bottom-end" withinPortal>
       <Popover.Target>
-        <Button variant="default" onClick={() => setOpen(!open)}>
+        <Button variant="default" flex="none" onClick={() => setOpen(!open)}>
           Choose days
         </Button>
       </Popover.Target>
@@ -93,12 +93,13 @@ export function PeriodPicker({ search, fallback, set }: PeriodPickerProps) {
   const hasMoments = search.from !== undefined || search.to !== undefined;
   const isKnown = periodChoices.some(({ value }) => value === search.period);
   return (
-    <Group gap="sm" wrap="nowrap">
+    <Group gap="sm" wrap="nowrap" maw="100%">
       <Select
         aria-label="Period"
         placeholder={hasMoments ? words(search) : "Any time"}
         title={hasMoments ? `${words(search)} (UTC)` : undefined}
         w={210}
+        miw={0}
         clearable={fallback === null}
         allowDeselect={fallback === null}
         data={periodChoices}

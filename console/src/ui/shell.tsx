@@ -53,8 +53,10 @@ function Header({ name, pages }: HeaderProps) {
         </Text>
       </Group>
       <Group gap="sm" wrap="nowrap" miw={0}>
-        <Busy />
-        <Stale />
+        <div className={classes["notices"]}>
+          <Busy />
+          <Stale />
+        </div>
         <ProviderBanner />
         <Anchor
           size="sm"

@@ -69,7 +69,7 @@ interface AsideProps {
 
 function Aside({ search, shown, busy, renew, set }: AsideProps) {
   return (
-    <Row gap="md">
+    <Row gap="md" miw={0}>
       <Switch
         label={`Compare with ${shown.beforeLabel}`}
         checked={isCompared(search)}
