@@ -51,12 +51,15 @@ function own({ id, source, added }: ProviderObject) {
   return added;
 }
 
+/** A suggestion ends in a question mark. */
+const ended = (text: string): string => (text.endsWith("?") ? text : `${text}.`);
+
 /** @throws GatewayError with every mistake */
 function check(context: ProviderContext, added: AddedProvider): void {
   const mistakes = checkAdded(added, catalogWithout(context.catalog(), added.id));
   const [first] = mistakes;
   if (first === undefined) return;
-  const text = mistakes.map(({ param, message }) => `\`${param}\` ${message}.`).join("\n");
+  const text = mistakes.map(({ param, message }) => `\`${param}\` ${ended(message)}`).join("\n");
   throw new GatewayError(first.taken === true ? "conflict" : "invalid_value", text, {
     param: first.param,
   });

@@ -11,6 +11,14 @@ it.each([
   [{ caps: {} }, "caps", "no field `caps` here; allowed: workspace_id, name, user_id, spend_caps,"],
   [{ routing: { srot: "price" } }, "routing.srot", 'here; did you mean "sort"?'],
   [{ routing: { sort: "cheap" } }, "routing.sort", "must be one of: "],
+  [
+    { spend_caps: { daily: 5 } },
+    "spend_caps.daily",
+    '`spend_caps.daily` must be a string, such as "5".',
+  ],
+  [{ name: 5 }, "name", '`name` must be a string, such as "5".'],
+  [{ rate_limits: { concurrency: "5" } }, "rate_limits.concurrency", "must be a whole number."],
+  [{ spend_caps: { hard: "yes" } }, "spend_caps.hard", "must be true or false."],
   [{ expires_at: "tomorrow" }, "expires_at", "does not fit: A time in RFC 3339, such as 2027-"],
   [{ expires_at: "2027-02-29T00:00:00Z" }, "expires_at", "of a day that there is"],
   [{ expires_at: "2020-01-01T00:00:00Z" }, "expires_at", "must be a time to come, or null"],
@@ -58,4 +66,11 @@ it.each([
   const { status, json } = await gateway.admin("GET", path);
   expect(status).toBe(400);
   expect(json.error.message).toContain(said);
+});
+
+it("POST /providers with a vendor that is misspelt: the one that is meant, and a question ends in its mark", async () => {
+  const body = { id: "x", vendor: "mistrl", api_key: "sk-1" };
+  const { status, json } = await gateway.admin("POST", "/providers", body);
+  expect({ status, param: json.error.param }).toEqual({ status: 400, param: "vendor" });
+  expect(json.error.message).toMatch(/; did you mean "mistral"\?$/);
 });

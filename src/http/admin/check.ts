@@ -53,7 +53,7 @@ function errorOf(breach: Breach, value: unknown, node: WireObject): GatewayError
   }
   const code = codes[keyword] ?? "invalid_value";
   const given = isObject(value) && at === "" ? "The body" : `\`${at}\``;
-  const fault = wanted(keyword, node) ?? `${message}.`;
+  const fault = wanted(keyword, node) ?? typed(keyword, node, valueAt(value, at)) ?? `${message}.`;
   return new GatewayError(code, `${given} ${fault}`, { param: at === "" ? undefined : at });
 }
 
@@ -83,6 +83,28 @@ function wanted(keyword: string, node: WireObject): string | undefined {
   const isForm = keyword === "pattern" || keyword === "minLength";
   return isForm && typeof description === "string" ? `does not fit: ${description}` : undefined;
 }
+
+const kinds: Readonly<Record<string, string>> = {
+  string: "a string",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "an object",
+  array: "a list",
+};
+
+/** What kind of value it must be. Money is text: a number is told how it is written. */
+function typed(keyword: string, { type }: WireObject, given: unknown): string | undefined {
+  const kind = typeof type === "string" ? kinds[type] : undefined;
+  if (keyword !== "type" || kind === undefined) return undefined;
+  const written = type === "string" && typeof given === "number" ? `, such as "${given}"` : "";
+  return `must be ${kind}${written}.`;
+}
+
+const valueAt = (value: unknown, at: string): unknown =>
+  at
+    .split(".")
+    .reduce<unknown>((found, step) => (isObject(found) ? found[step] : undefined), value);
 
 const first = (names: unknown): string => (Array.isArray(names) ? String(names[0]) : "");
 
