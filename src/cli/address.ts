@@ -4,6 +4,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeInDataDirectory } from "../base/data-directory.ts";
 import { hostInUrl } from "../base/listening-host.ts";
+import { isAlive } from "../base/process-alive.ts";
 import type { Environment } from "./environment.ts";
 
 interface Announced {
@@ -38,6 +39,13 @@ function read(file: string): Announced | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The process of a gateway that runs on the data directory and uses a server, where the environment names none. */
+export function ofServer({ dataDir, databaseUrl }: Environment): number | undefined {
+  const { database, pid } = read(fileOf(dataDir)) ?? {};
+  const isForgotten = databaseUrl === undefined && typeof database === "string";
+  return isForgotten && pid !== undefined && isAlive(pid) ? pid : undefined;
 }
 
 /** Where a gateway of this environment's database may answer, as far as files and variables tell. It may be gone. */

@@ -2,18 +2,35 @@
 import { carryOver } from "../backup/index.ts";
 import type { Log } from "../base/log.ts";
 import { openDatabase, openReplica, type Database, type Replica } from "../storage/index.ts";
-import type { Environment } from "./environment.ts";
+import { ofServer } from "./address.ts";
+import { UsageError, type Environment } from "./environment.ts";
 
-/** Opens it; commands and workers (`join`) share the one of a gateway that runs. @throws as `openDatabase` does */
-export function openDatabaseOf(
-  { databaseUrl: url, dataDir }: Environment,
+/** Opens it; commands and workers (`join`) share the one of a gateway that runs. @throws as `openDatabase` does, and UsageError */
+export async function openDatabaseOf(
+  environment: Environment,
   options: {
     readonly join?: boolean;
     readonly connectionsMax?: number | undefined;
     readonly log: Log;
   },
 ): Promise<Database> {
+  if (options.join === true) refuseForgotten(environment);
+  const { databaseUrl: url, dataDir } = environment;
   return openDatabase({ url, dataDir, carryOver, ...options });
+}
+
+/** What a command is told that would work on the embedded database beside a gateway of a server. */
+export const forgotten = (pid: number, dataDir: string) => ({
+  problem: `the gateway that runs on ${dataDir} (process ${pid}) uses a server, and DATABASE_URL is not set here`,
+  fix: "give this command the gateway's DATABASE_URL",
+});
+
+/** @throws UsageError where an embedded database would be made, or an old one answer for the right one */
+export function refuseForgotten(environment: Environment): void {
+  const pid = ofServer(environment);
+  if (pid === undefined) return;
+  const { problem, fix } = forgotten(pid, environment.dataDir);
+  throw new UsageError(`${problem}; ${fix}`);
 }
 
 /** The replica that heavy reads are asked of; undefined where none is named. */

@@ -7,7 +7,7 @@ import { hasEmbeddedDatabase } from "../embedded/index.ts";
 import { createLedger, type Ledger } from "../ledger/index.ts";
 import { migrate, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
-import { openDatabaseOf } from "./database.ts";
+import { openDatabaseOf, refuseForgotten } from "./database.ts";
 import { readEnvironment, UsageError, type Environment } from "./environment.ts";
 
 /** What a command works with. */
@@ -24,6 +24,7 @@ export const isUnused = ({ databaseUrl, dataDir }: Environment): boolean =>
 
 /** @throws UsageError where no gateway has ever run: an empty database would be made, and answer for the right one */
 export function refuseUnused(environment: Environment): void {
+  refuseForgotten(environment);
   if (!isUnused(environment)) return;
   const { dataDir } = environment;
   throw new UsageError(

@@ -8,7 +8,8 @@ import {
   type Database,
 } from "../../storage/index.ts";
 import { hasFirstPassword, masterKeyProgress, openSecrets } from "../../tenancy/index.ts";
-import { openDatabaseOf } from "../database.ts";
+import { ofServer } from "../address.ts";
+import { forgotten, openDatabaseOf } from "../database.ts";
 import type { Environment } from "../environment.ts";
 import { isUnused } from "../open.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
@@ -25,6 +26,11 @@ interface Told extends Error {
 
 /** All that the database tells. */
 export async function checkDatabase(environment: Environment): Promise<Finding[]> {
+  const pid = ofServer(environment);
+  if (pid !== undefined) {
+    const { problem, fix } = forgotten(pid, environment.dataDir);
+    return [failed("database", problem, fix)];
+  }
   if (isUnused(environment))
     return [
       ok("database", "none yet: the first start makes it"),

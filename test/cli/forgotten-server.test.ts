@@ -1,0 +1,42 @@
+/** A command without the DATABASE_URL of the gateway that runs on the data directory does not work on another database. */
+import { readdirSync } from "node:fs";
+import { expect, it } from "vitest";
+import { announceAddress } from "../../src/cli/address.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import { tollgateHere } from "../support/command.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+const dataDir = temporaryDirectory();
+const environment = { TOLLGATE_DATA_DIR: dataDir };
+const server = { ...environment, DATABASE_URL: "postgres://root:hunter2@127.0.0.1:1/books" };
+const told = new RegExp(
+  `process ${process.pid}\\) uses a server, and DATABASE_URL is not set here`,
+);
+
+it.each(["verify", "migrate", "backup b.backup", "restore FILE", "keys list", "credits show"])(
+  "%s is refused while it runs, and makes no database",
+  async (words) => {
+    // The embedded database of this data directory would be made, or be one from before a move.
+    const leave = announceAddress(readEnvironment(server), "http://127.0.0.1:1");
+    const refused = await tollgateHere(
+      words.replace("FILE", import.meta.filename).split(" "),
+      environment,
+    );
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toMatch(told);
+    const unreachable = await tollgateHere(["verify"], server);
+    expect(unreachable.stderr).toContain("the database 127.0.0.1:1/books of DATABASE_URL");
+    leave();
+    expect(readdirSync(dataDir)).toEqual([]);
+  },
+);
+
+it("doctor says it too; without a gateway there is none yet", async () => {
+  const leave = announceAddress(readEnvironment(server), "http://127.0.0.1:1");
+  const beside = await tollgateHere(["doctor"], environment);
+  expect(beside.code).toBe(1);
+  expect(beside.stdout).toMatch(told);
+  leave();
+  const alone = await tollgateHere(["doctor"], environment);
+  expect(alone.stdout).toContain("database: none yet: the first start makes it");
+});
