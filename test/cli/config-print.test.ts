@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
-import { preparedDataDir } from "../support/postgres.ts";
-import { spawnGateway, tollgate } from "../support/process.ts";
+import { startTestGateway } from "../support/gateway.ts";
 
 let directory: string;
 beforeAll(() => {
@@ -17,7 +16,9 @@ const adminToken = "admin-token-of-the-print-test";
 
 /** Models and providers as a gateway with this environment serves them, without where their settings stand. */
 async function served(environment: Record<string, string>): Promise<unknown[]> {
-  const gateway = await spawnGateway({ ...environment, TOLLGATE_ADMIN_TOKEN: adminToken });
+  const gateway = await startTestGateway({
+    environment: { ...environment, TOLLGATE_ADMIN_TOKEN: adminToken, TOLLGATE_SANDBOX: "" },
+  });
   try {
     return await Promise.all(
       ["models", "providers"].map(async (path) => {
@@ -34,7 +35,7 @@ async function served(environment: Record<string, string>): Promise<unknown[]> {
       }),
     );
   } finally {
-    await gateway.stop();
+    await gateway.close();
   }
 }
 
@@ -67,8 +68,6 @@ models:
 `,
     );
     const environment = {
-      TOLLGATE_DATA_DIR: await preparedDataDir(),
-      TOLLGATE_LOG_LEVEL: "warn",
       OPENAI_API_KEY: "sk-openai-0123456789",
       GEMINI_API_KEY: "gemini-0123456789",
       ACME_URL: "http://127.0.0.1:9/v1",
@@ -96,7 +95,7 @@ it("a key that the file itself holds is masked, named on standard error, and ref
   const { file: again, said } = await printed(environment);
   expect(said).toContain("masked, because the file itself holds them: providers[0].api_key.");
   for (const words of [["config", "check"], ["serve"]]) {
-    const { code, stderr } = await tollgate(words, { ...environment, TOLLGATE_CONFIG: again });
+    const { code, stderr } = await tollgateHere(words, { ...environment, TOLLGATE_CONFIG: again });
     expect({ words, code }).toEqual({ words, code: 2 });
     expect(stderr).toMatch(/providers\[0\]\.api_key: is a masked key, .*; write the key itself/);
   }
@@ -104,6 +103,6 @@ it("a key that the file itself holds is masked, named on standard error, and ref
 
 it("the sandbox, which no file can hold, is told as such", async () => {
   const environment = { TOLLGATE_DATA_DIR: join(directory, "none"), OPENAI_API_KEY: "" };
-  const { stdout } = await tollgate(["config", "print"], environment);
+  const { stdout } = await tollgateHere(["config", "print"], environment);
   expect(stdout).toMatch(/^# Beside this the sandbox's models are served\./);
 });
