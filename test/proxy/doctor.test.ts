@@ -1,4 +1,4 @@
-/** `tollgate doctor` as an operator runs it: what is well, what fails by its name, and what to do about it. */
+/** `tollgate doctor`, once in a process of its own as an operator runs it: what is well, what fails by its name, and what to do about it. */
 import { createServer as createTlsServer } from "node:https";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../support/certificate.ts";
+import { tollgateHere } from "../support/command.ts";
 import { preparedDataDir, sharedPostgres } from "../support/postgres.ts";
 import { tollgate } from "../support/process.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
@@ -83,7 +84,7 @@ interface Finding {
 }
 
 async function doctor(more: Record<string, string> = {}) {
-  const { code, stdout } = await tollgate(["doctor", "--json"], { ...environment, ...more });
+  const { code, stdout } = await tollgateHere(["doctor", "--json"], { ...environment, ...more });
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
   return { code, stdout, of: (check: string) => findings.find((one) => one.check === check) };
 }
