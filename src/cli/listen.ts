@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Settings } from "../catalog/index.ts";
 import type { Environment } from "./environment.ts";
-import { listeningUrl } from "./own-tls.ts";
+import { listeningUrl } from "./listening-url.ts";
 import type { Given } from "./workers/role.ts";
 
 interface ListenOptions {

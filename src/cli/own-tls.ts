@@ -1,5 +1,4 @@
-/** The gateway's own TLS, as the configuration has it now; and the address that follows from it. docs/operate.md "TLS". */
-import { hostInUrl } from "../base/listening-host.ts";
+/** The gateway's own TLS, as the configuration has it now. docs/operate.md "TLS". */
 import type { Log } from "../base/log.ts";
 import type { ServerTls, Settings } from "../catalog/index.ts";
 import { createSecureDoor } from "../http/index.ts";
@@ -33,10 +32,4 @@ export function createOwnTls(log: Log): OwnTls {
       door.replace(tls);
     },
   };
-}
-
-/** Where a gateway answers that listens on this host and port. */
-export function listeningUrl(host: string, port: number, { server: { tls } }: Settings): string {
-  const scheme = tls === undefined ? "http" : "https";
-  return `${scheme}://${hostInUrl(host)}:${port}`;
 }

@@ -5,7 +5,6 @@ import { unreadFiles } from "./config-file.ts";
 import { readEnvironment, parsePort, parseWorkers, type Environment } from "./environment.ts";
 import type { Gateway } from "./gateway.ts";
 import { misspeltVariables } from "./misspelt-variables.ts";
-import { proxyFetches } from "./proxies.ts";
 import { listenForHangUps, sameSignalMs } from "./signals.ts";
 import { workersWanted } from "./workers/count.ts";
 
@@ -29,7 +28,10 @@ export async function serve(options: ServeOptions): Promise<void> {
     const { supervise } = await import("./workers/supervise.ts");
     return supervise({ environment, wanted, log, startedMs, onHangUp });
   }
-  const { startGateway } = await import("./gateway.ts");
+  const [{ startGateway }, { proxyFetches }] = await Promise.all([
+    import("./gateway.ts"),
+    import("./proxies.ts"),
+  ]);
   proxyFetches(environment);
   const gateway = await startGateway({ environment, log, accessLog: {} });
   const seconds = (performance.now() - startedMs) / 1000;

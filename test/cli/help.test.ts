@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
 import type { Command } from "commander";
 import { tollgateHere } from "../support/command.ts";
+import { tellingParts } from "../support/loaded-parts.ts";
 import { tollgate } from "../support/process.ts";
 
 interface Named {
@@ -105,15 +106,9 @@ describe("help", () => {
   });
 
   it("needs none of the gateway's parts", async () => {
-    // Told by the process itself, from before its first module.
-    const tell = `import { registerHooks } from "node:module";
-      const load = (url, context, next) => (process._rawDebug(url), next(url, context));
-      registerHooks({ load });`;
-    const { stderr } = await tollgate(["keys", "create", "--help"], {
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}`,
-    });
-    const parts = [...stderr.matchAll(/\/src\/([\w-]+)\//g)].map(([, part]) => part);
-    expect(new Set(parts)).toEqual(new Set(["cli", "base"]));
+    const telling = tellingParts();
+    await tollgate(["keys", "create", "--help"], telling.environment);
+    expect(telling.parts()).toEqual(new Set(["cli", "base"]));
   });
 
   it.each(["help keys create", "keys help create", "help export"])("%s", async (words) => {

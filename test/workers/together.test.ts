@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../money/support.ts";
+import { tellingParts } from "../support/loaded-parts.ts";
 import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, tollgate } from "../support/process.ts";
 import {
@@ -22,12 +23,13 @@ const linux = process.platform === "linux";
 
 describe.skipIf(!linux)("two workers", () => {
   let gateway: WorkersGateway;
+  const telling = tellingParts();
   beforeAll(async () => {
     const dataDir = await preparedDataDir();
     // The database writes down each statement with its process.
     mkdirSync(join(dataDir, "database"), { recursive: true });
     appendFileSync(join(dataDir, "database/custom.conf"), "log_statement = all\n");
-    gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir });
+    gateway = await startWorkers({ TOLLGATE_DATA_DIR: dataDir, ...telling.environment });
   });
   afterAll(async () => {
     await gateway.kill();
@@ -37,6 +39,13 @@ describe.skipIf(!linux)("two workers", () => {
     expect(workersOf(gateway.child.pid!)).toHaveLength(2);
     expect(gateway.banner.match(/gw_live_/g)).toHaveLength(2);
     expect(gateway.banner).toMatch(/^ {2}Workers +2$/m);
+  });
+
+  it("have above them a process that loads nothing of what answers calls", () => {
+    const answering = ["http", "calls", "protocols", "routing", "upstream"];
+    expect(telling.parts(workersOf(gateway.child.pid!)[0])).toContain("calls");
+    expect(telling.parts(gateway.child.pid)).toContain("storage");
+    for (const part of answering) expect(telling.parts(gateway.child.pid)).not.toContain(part);
   });
 
   it("share the connections", async () => {

@@ -9,7 +9,7 @@ import * as net from "node:net";
 import type { AddressInfo } from "node:net";
 import type { Settings } from "../../catalog/index.ts";
 import type { Environment } from "../environment.ts";
-import { listeningUrl } from "../own-tls.ts";
+import { listeningUrl } from "../listening-url.ts";
 
 export interface Listening {
   readonly url: string;

@@ -3,7 +3,6 @@
  * answers no call. docs/operate.md "Workers".
  */
 import type { Log } from "../../base/log.ts";
-import { startSandbox } from "../../../sandbox/index.ts";
 import { migrate } from "../../storage/index.ts";
 import { openSecrets } from "../../tenancy/index.ts";
 import { announceAddress } from "../address.ts";
@@ -55,7 +54,7 @@ async function start(
   closers: Closers,
 ): Promise<void> {
   const sandbox = sandboxWanted(environment)
-    ? await startSandbox({ host: "127.0.0.1", port: 0 })
+    ? await (await import("../../../sandbox/index.ts")).startSandbox({ host: "127.0.0.1", port: 0 })
     : undefined;
   if (sandbox) closers.keep(sandbox);
   const readCatalog = () => readConfiguration({ environment, sandboxUrl: sandbox?.url, log });
