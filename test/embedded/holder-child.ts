@@ -1,7 +1,7 @@
 /** A process that holds a data directory until it is told to stop, or killed. Started by holder.ts. */
 import { writeSync } from "node:fs";
+import { silentLog } from "../../src/base/log.ts";
 import { migrate, openDatabase } from "../../src/storage/index.ts";
-import { silentLog } from "../support/postgres.ts";
 
 const [kind, place] = process.argv.slice(2);
 try {

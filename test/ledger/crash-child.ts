@@ -3,10 +3,10 @@
  * what it said before its death must be in the ledger afterwards. Started by crash.test.ts.
  */
 import { writeSync } from "node:fs";
+import { silentLog } from "../../src/base/log.ts";
 import { newId } from "../../src/base/ids.ts";
 import { createLedger } from "../../src/ledger/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { silentLog } from "../support/postgres.ts";
 import { openCall } from "./open-calls.ts";
 
 const [kind, place, callers] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 /** A process that folds usage in small steps until it is killed. Says a line after each step. Started by crash.test.ts. */
 import { writeSync } from "node:fs";
+import { silentLog } from "../../src/base/log.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { foldStep } from "../../src/usage/index.ts";
-import { silentLog } from "../support/postgres.ts";
 
 const database = await openDatabase({ url: process.argv[2]!, log: silentLog });
 for (;;) {

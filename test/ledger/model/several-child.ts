@@ -3,11 +3,11 @@
  * answers and send late. Each end that it was told is written goes to its parent at once. Started by several.test.ts.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { silentLog } from "../../../src/base/log.ts";
 import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts";
 import { systemLaneClock } from "../../../src/ledger/lane.ts";
 import { TextCalls } from "../../../src/ledger/text-calls.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
-import { silentLog } from "../../support/postgres.ts";
 import { refusalIn } from "../open-calls.ts";
 import { randomOf } from "./random.ts";
 
