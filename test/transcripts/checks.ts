@@ -224,7 +224,7 @@ type Event = Required<SseEvent>;
 const members: Readonly<Record<keyof Event, true>> = { event: true, data: true, tail: true };
 const memberNames = Object.keys(members) as (keyof Event)[];
 
-/** Member by member: to write them as text for each of so many cuts took a third of the whole suite. */
+/** Member by member: to write them as text for each of so many cuts took a sixth of the whole suite. */
 const areSame = (some: readonly SseEvent[], others: readonly SseEvent[]): boolean =>
   some.length === others.length &&
   some.every((event, index) => memberNames.every((name) => event[name] === others[index]![name]));
