@@ -49,6 +49,8 @@ const firstOf = (error: unknown): unknown =>
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+const authority =
+  "name the file of its authority in DATABASE_URL, as ?sslmode=verify-full&sslrootcert=/path/to/ca.pem";
 const reach = "check host and port, and that the server runs";
 /** What helps, by the code of the system or of PostgreSQL. */
 const fixes: Readonly<Record<string, string>> = {
@@ -57,17 +59,33 @@ const fixes: Readonly<Record<string, string>> = {
   EHOSTUNREACH: `${reach}; a firewall may be between`,
   ENOTFOUND: "check the host's name",
   EAI_AGAIN: "check the host's name, and this machine's resolver",
+  DEPTH_ZERO_SELF_SIGNED_CERT: authority,
+  SELF_SIGNED_CERT_IN_CHAIN: authority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: authority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: authority,
+  ERR_TLS_CERT_ALTNAME_INVALID: "use the host's name as its certificate has it",
   "28P01": "check user and password; special characters in them are written as %40 and so on",
-  "28000": "let this user in by the server's pg_hba.conf, or add ?sslmode=require",
+  "28000": "let this user in by the server's pg_hba.conf, or add ?sslmode=verify-full",
   "3D000": "make the database first, by CREATE DATABASE",
   "53300": "raise the server's max_connections",
 };
 
+/** Errors of the driver that have no code. */
+const said: readonly (readonly [words: string, fix: string])[] = [
+  [
+    "client password must be a string",
+    "give the password in DATABASE_URL, as postgres://user:password@host/database",
+  ],
+  ["does not support SSL", "leave sslmode out of DATABASE_URL, or switch ssl on at the server"],
+];
+
 function fixOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (reason(error).includes("client password must be a string"))
-    return "give the password in DATABASE_URL, as postgres://user:password@host/database";
-  return fixes[code] ?? "check DATABASE_URL, and that the server lets this user in";
+  return (
+    said.find(([words]) => reason(error).includes(words))?.[1] ??
+    fixes[code] ??
+    "check DATABASE_URL, and that the server lets this user in"
+  );
 }
 
 async function openServer(url: string, options: OpenOptions): Promise<Database> {

@@ -1,7 +1,11 @@
 /** DATABASE_URL as people get it wrong: a password that is no part of a URL, a user who owns nothing, a standby. */
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { createSecureContext, TLSSocket } from "node:tls";
 import { expect, it } from "vitest";
 import { readEnvironment, UsageError } from "../../src/cli/environment.ts";
 import { migrate, openDatabase } from "../../src/storage/index.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { tollgateHere } from "../support/command.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 
@@ -58,4 +62,51 @@ it("a server that takes no changes is told from one that does", async () => {
   expect(await told(url.href)).toMatchObject({
     start: { name: "SchemaError", message: expect.stringContaining("Name the primary") },
   });
+});
+
+/** What is said of a server that greets each connection so, at this address. */
+async function toldBy(greet: (socket: Socket) => void, user: string, query = ""): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    greet(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const url = `postgres://${user}@127.0.0.1:${port}/tollgate${query}`;
+  const message = await openDatabase({ url, log: silentLog }).then(
+    () => "opened",
+    (error: unknown) => (error as Error).message,
+  );
+  server.close();
+  return message;
+}
+
+it("a certificate whose authority is not known, and a server without TLS, are told with what to write", async () => {
+  const secureContext = createSecureContext(makeCertificate());
+  const secure = (socket: Socket): void =>
+    void socket.once("data", () => {
+      socket.write("S");
+      new TLSSocket(socket, { isServer: true, secureContext }).on("error", () => undefined);
+    });
+  const plain = (socket: Socket): void => void socket.once("data", () => socket.write("N"));
+  const full = "?sslmode=verify-full";
+  const unknown = await toldBy(secure, "root:hunter2", full);
+  expect(unknown).toMatch(/sslmode=verify-full&sslrootcert=\/path\/to\/ca\.pem$/);
+  expect(await toldBy(plain, "root:hunter2", full)).toMatch(/; leave sslmode out of DATABASE_URL/);
+});
+
+it("an address without the password that the server wants is told how it is given", async () => {
+  /** An authentication message of PostgreSQL's protocol: what it is about, and its text. */
+  const asks = (kind: number, text: string): Buffer => {
+    const head = Buffer.from("R--------");
+    head.writeInt32BE(8 + text.length, 1);
+    head.writeInt32BE(kind, 5);
+    return Buffer.concat([head, Buffer.from(text)]);
+  };
+  const told = await toldBy((socket) => {
+    const answers = [asks(10, "SCRAM-SHA-256\0\0"), asks(11, "r=x,s=eA==,i=4096")];
+    socket.on("data", () => socket.write(answers.shift() ?? ""));
+  }, "tollgate");
+  expect(told).toMatch(/; give the password in DATABASE_URL, as postgres:/);
 });
