@@ -8,6 +8,9 @@ const introduction = `# Command line
 
 \`npx tollgate <command>\`; \`npm start -- <options>\` is \`npx tollgate serve <options>\`.
 
+Run \`npx\` in the checkout, or in the folder where the package is installed. Elsewhere it offers to download whatever package has this
+name in the registry: say no.
+
 `;
 
 const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
