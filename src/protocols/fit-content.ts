@@ -18,7 +18,7 @@ import { billingDetail, withoutBillingLine } from "./billing-line.ts";
 import { innerNames } from "./caller-names.ts";
 import type { FitTarget, Fitting } from "./fit-fields.ts";
 import type { Extra } from "./limits.ts";
-import { objectRoot } from "./object-root.ts";
+import { mergingSteps, objectRoot, type Steps } from "./object-root.ts";
 import type { SchemaBudget } from "./schema-budget.ts";
 import { refusalOf, type Loss } from "./losses.ts";
 
@@ -32,6 +32,7 @@ interface Context {
   note(param: string, kind: Note["kind"], detail: string): void;
   /** Whether the next cache marker stays; asked once for each, in the order of the prompt. */
   keepsMarker(): boolean;
+  readonly steps: Steps;
   /** How much may be held to schemas still. */
   readonly budget: SchemaBudget | undefined;
 }
@@ -50,6 +51,7 @@ export function fitContent(fitting: Fitting, notes: Note[]): void {
       notes.push({ param, kind, detail });
     },
     budget: fitting.budget,
+    steps: mergingSteps(),
     keepsMarker: markerKeeper(countMarkers(request), target.limits.cacheMarkersMax),
   };
   // Tools come first: that is where they stand in the prompt, and so the order of cache markers.
@@ -101,7 +103,7 @@ function heldSchema(parameters: JsonObject | undefined, context: Context): JsonO
 function fitParameters(tool: string, parameters: JsonObject, context: Context): JsonObject {
   const { protocol, names } = context.request;
   const param = names.tools ?? "tools";
-  const root = objectRoot(parameters);
+  const root = objectRoot(parameters, context.steps);
   if (!root) throw refusalOf(protocol, param, { what: `${tool}, whose arguments are no object,` });
   const { schema, lost } = root;
   if (lost.length > 0) {
