@@ -31,15 +31,17 @@ export function Copy(props: CopyProps) {
     setTimeout(() => setState("ready"), shownMs);
   };
   return (
-    <Button
-      size="xs"
-      variant="default"
-      onClick={() => void copy()}
-      aria-label={state === "ready" ? `Copy ${props.label}` : words[state]}
-    >
-      {state === "ready" && props.isNamed === true ? `Copy ${props.label}` : words[state]}
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => void copy()}
+        aria-label={state === "ready" ? `Copy ${props.label}` : words[state]}
+      >
+        {state === "ready" && props.isNamed === true ? `Copy ${props.label}` : words[state]}
+      </Button>
       {/* Another name of a button that has the focus is not said by itself. */}
       <VisuallyHidden component="output">{state === "ready" ? "" : words[state]}</VisuallyHidden>
-    </Button>
+    </>
   );
 }

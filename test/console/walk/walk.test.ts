@@ -38,6 +38,7 @@ describe("the table", () => {
       "api/again.ts",
       "api/client.ts",
       "api/events.ts",
+      "api/in-time.ts",
       "pages/playground/call.ts",
       "ui/csv-button.tsx",
       "ui/sign-in-dialog.tsx",
