@@ -63,24 +63,28 @@ const openings: readonly (readonly [
   ["parameters", "/playground", press("Parameters"), "fieldset"],
 ];
 
-it.each(openings)(
-  "%s is clean when it is open",
-  async (_, path, open, within = "[role=dialog]") => {
-    const { page, settled, complaints } = inside;
-    await arrive(inside, path.endsWith("=") ? path + world.home.id : path);
-    await open(page);
-    await page.locator(within).filter({ visible: true }).first().waitFor();
-    await settled();
-    for (const colorScheme of inForm(["dark"] as const, ["dark", "light"] as const)) {
-      await page.emulateMedia({ colorScheme });
-      expect(await seriousFindings(page)).toEqual([]);
-    }
-    // A listener is told what has opened.
-    const dialogs = await page.getByRole("dialog").all();
-    const names = await Promise.all(dialogs.map((one) => one.ariaSnapshot()));
-    expect(names.filter((text) => !/^- dialog "[^"]+"/.test(text))).toEqual([]);
-    expect(complaints).toEqual([]);
-    await page.keyboard.press("Escape");
-    await expect.poll(() => page.getByRole("dialog").filter({ visible: true }).count()).toBe(0);
-  },
-);
+const cases = openings.map(([what, path, open, within = "[role=dialog]"]) => ({
+  what,
+  path,
+  open,
+  within,
+}));
+
+it.each(cases)("$what is clean when it is open", async ({ path, open, within }) => {
+  const { page, settled, complaints } = inside;
+  await arrive(inside, path.endsWith("=") ? path + world.home.id : path);
+  await open(page);
+  await page.locator(within).filter({ visible: true }).first().waitFor();
+  await settled();
+  for (const colorScheme of inForm(["dark"] as const, ["dark", "light"] as const)) {
+    await page.emulateMedia({ colorScheme });
+    expect(await seriousFindings(page)).toEqual([]);
+  }
+  // A listener is told what has opened.
+  const dialogs = await page.getByRole("dialog").all();
+  const names = await Promise.all(dialogs.map((one) => one.ariaSnapshot()));
+  expect(names.filter((text) => !/^- dialog "[^"]+"/.test(text))).toEqual([]);
+  expect(complaints).toEqual([]);
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.getByRole("dialog").filter({ visible: true }).count()).toBe(0);
+});
