@@ -118,15 +118,17 @@ export function renderRequest(row: RequestLogRow, inside: boolean) {
 }
 
 /** What only those who run the installation see of an attempt: our account with the vendor, and the vendor's own words. */
-const insideNames = new Set(["credential", "key_hash", "upstream_model", "message"]);
+const insideNames = ["credential", "upstream_model", "message"];
+/** What tells a key from the one before it. Log rows that an older release writes of a task have it too. */
+const ownNames = ["key_hash"];
 
 /** Attempts as somebody may see them; `inside`: they administer the installation. */
-export const renderAttempts = (attempts: readonly object[], inside: boolean): readonly object[] =>
-  inside
-    ? attempts
-    : attempts.map((attempt) =>
-        Object.fromEntries(Object.entries(attempt).filter(([name]) => !insideNames.has(name))),
-      );
+export function renderAttempts(attempts: readonly object[], inside: boolean): readonly object[] {
+  const hidden = new Set(inside ? ownNames : [...ownNames, ...insideNames]);
+  return attempts.map((attempt) =>
+    Object.fromEntries(Object.entries(attempt).filter(([name]) => !hidden.has(name))),
+  );
+}
 
 /** `cacheWrite1hTokens` as `cache_write_1h_tokens`. */
 const snakeCase = (name: string): string =>
