@@ -23,7 +23,7 @@ const files = {
       expect(isDown ? "down" : "up").toBe("up");
     });
     it("needs it too", () => expect(isDown).toBe(false));
-    it.skip("is not for here", () => {});`,
+    it.skipIf(true)("is not for here", () => {});`,
   /** The same, where the file itself does not load. */
   loading: `if (!existsSync("loaded")) { writeFileSync("loaded", ""); throw new Error("not yet"); }
     it("is in a file that loads", () => {});`,
