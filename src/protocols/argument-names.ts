@@ -10,7 +10,7 @@ import type { UpstreamCodec } from "./codec.ts";
 import { holding } from "./held-blocks.ts";
 import type { Limits } from "./limits.ts";
 import { legalName } from "./legal-name.ts";
-import { mapSchemas, schemasIn } from "./schema-walk.ts";
+import { mapSchemas, mapsSchemas, schemasIn } from "./schema-walk.ts";
 import { objectIn } from "./tool-arguments.ts";
 
 /** By the name of a tool: its arguments' names that are refused, each with the one it goes under. */
@@ -115,11 +115,18 @@ function renameSchema(schema: JsonObject, names: Names): JsonObject {
 }
 
 /** A reference to a schema within properties goes by their names. */
-const renameReference = (reference: string, names: Names): string =>
-  reference
-    .split("/")
-    .map((step) => names.get(step.replaceAll("~1", "/").replaceAll("~0", "~")) ?? step)
+function renameReference(reference: string, names: Names): string {
+  const steps = reference.split("/");
+  let isName = false;
+  return steps
+    .map((step, index) => {
+      const named = isName ? steps[index - 1] : undefined;
+      isName = named === undefined && mapsSchemas(step);
+      if (named === undefined || !byName.has(named)) return step;
+      return names.get(step.replaceAll("~1", "/").replaceAll("~0", "~")) ?? step;
+    })
     .join("/");
+}
 
 const renameMembers = (object: JsonObject, names: Names, map: (value: Json) => Json): JsonObject =>
   Object.fromEntries(

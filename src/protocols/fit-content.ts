@@ -18,7 +18,7 @@ import { billingDetail, withoutBillingLine } from "./billing-line.ts";
 import { innerNames } from "./caller-names.ts";
 import type { FitTarget, Fitting } from "./fit-fields.ts";
 import type { Extra } from "./limits.ts";
-import { mergingSteps, objectRoot, type Steps } from "./object-root.ts";
+import { mergingBounds, objectRoot } from "./object-root.ts";
 import type { SchemaBudget } from "./schema-budget.ts";
 import { refusalOf, type Loss } from "./losses.ts";
 
@@ -32,7 +32,7 @@ interface Context {
   note(param: string, kind: Note["kind"], detail: string): void;
   /** Whether the next cache marker stays; asked once for each, in the order of the prompt. */
   keepsMarker(): boolean;
-  readonly steps: Steps;
+  readonly bounds: ReturnType<typeof mergingBounds>;
   /** How much may be held to schemas still. */
   readonly budget: SchemaBudget | undefined;
 }
@@ -51,7 +51,7 @@ export function fitContent(fitting: Fitting, notes: Note[]): void {
       notes.push({ param, kind, detail });
     },
     budget: fitting.budget,
-    steps: mergingSteps(),
+    bounds: mergingBounds(),
     keepsMarker: markerKeeper(countMarkers(request), target.limits.cacheMarkersMax),
   };
   // Tools come first: that is where they stand in the prompt, and so the order of cache markers.
@@ -96,15 +96,21 @@ function heldSchema(parameters: JsonObject | undefined, context: Context): JsonO
   return schema;
 }
 
+const whyNoRoot = {
+  no_object: "whose arguments are no object",
+  too_large: "whose schema is too large to be merged into one object",
+};
+
 /**
  * Vendors want an object schema, and some callers leave its type out (T24).
- * @throws GatewayError `unsupported_parameter` for arguments that are no object: every vendor refuses them
+ * @throws GatewayError `unsupported_parameter` for arguments that are no object, or not to be made one: every vendor refuses them
  */
 function fitParameters(tool: string, parameters: JsonObject, context: Context): JsonObject {
   const { protocol, names } = context.request;
   const param = names.tools ?? "tools";
-  const root = objectRoot(parameters, context.steps);
-  if (!root) throw refusalOf(protocol, param, { what: `${tool}, whose arguments are no object,` });
+  const root = objectRoot(parameters, context.bounds);
+  if (typeof root === "string")
+    throw refusalOf(protocol, param, { what: `${tool}, ${whyNoRoot[root]},` });
   const { schema, lost } = root;
   if (lost.length > 0) {
     const why = `upstreams take one object of arguments: what it may be by ${lost.join(" or ")} was merged`;

@@ -12,41 +12,46 @@ interface ObjectRoot {
   readonly lost: readonly string[];
 }
 
-/**
- * How much is merged of one schema, and of all tools of a request: references to lists of references could make billions of parts, of
- * megabytes each.
- */
-const stepsMax = 10_000;
-const togetherMax = 50_000;
-
-/** The steps that a request's tools may still take. */
-export interface Steps {
-  left: number;
+/** What may still be merged, of all tools of a request; below 0 where a bound is met. */
+interface Bounds {
+  /** Schemas: references to lists of references could make billions. */
+  schemas: number;
+  /** Properties and names of required ones that are looked at. */
+  names: number;
+  /** Characters of properties of one name that are compared: merged, schemas are no longer than that and themselves. */
+  compared: number;
 }
 
 /** For the tools of one request. */
-export const mergingSteps = (): Steps => ({ left: togetherMax });
-/** How many references may lead to each other. */
-const referencesMax = 100;
-/** Characters of a property that are one step. */
-const stepCharacters = 64;
+export const mergingBounds = (): Bounds => ({
+  schemas: 10_000,
+  names: 300_000,
+  compared: 5_000_000,
+});
 
 interface Merging {
   readonly root: JsonObject;
   readonly lost: Set<string>;
+  readonly left: Bounds;
   /** What references point at, each looked up once. */
   readonly targets: Map<string, JsonObject | undefined>;
-  left: number;
 }
 
-/** The schema with an object at its root; undefined where it says that the arguments are none. */
-export function objectRoot(schema: JsonObject, together = mergingSteps()): ObjectRoot | undefined {
-  if (!mayBeObject(schema)) return undefined;
-  const most = Math.max(0, Math.min(stepsMax, together.left));
-  const merging: Merging = { root: schema, lost: new Set(), targets: new Map(), left: most };
+/** So many references may lead to each other. */
+const referencesMax = 100;
+
+const isOver = ({ left }: Merging): boolean =>
+  left.schemas < 0 || left.names < 0 || left.compared < 0;
+
+/** The schema with an object at its root; or why there is none: it says that the arguments are no object, or merging would take too long. */
+export function objectRoot(
+  schema: JsonObject,
+  left = mergingBounds(),
+): ObjectRoot | "no_object" | "too_large" {
+  if (!mayBeObject(schema)) return "no_object";
+  const merging: Merging = { root: schema, lost: new Set(), left, targets: new Map() };
   const merged = merge(schema, merging, new Set());
-  together.left -= most - merging.left;
-  return { schema: merged, lost: [...merging.lost].sort() };
+  return isOver(merging) ? "too_large" : { schema: merged, lost: [...merging.lost].sort() };
 }
 
 const mayBeObject = ({ type = "object" }: JsonObject): boolean =>
@@ -55,41 +60,52 @@ const mayBeObject = ({ type = "object" }: JsonObject): boolean =>
 /** `within` are the references that lead here. */
 function merge(schema: JsonObject, merging: Merging, within: ReadonlySet<string>): JsonObject {
   const { anyOf, oneOf, allOf, ...own } = schema;
-  const all = [...partsOf(allOf, merging, within)];
-  for (const [keyword, list] of Object.entries({ anyOf, oneOf })) {
-    const choice = [...partsOf(list, merging, within)];
-    if (choice.length > 1) merging.lost.add(keyword);
-    if (choice.length > 0) all.push(either(choice, merging));
+  const all = partsOf({ allOf }, merging, within);
+  for (const list of [{ anyOf }, { oneOf }]) {
+    const choice = partsOf(list, merging, within);
+    if (choice.length > 1) {
+      merging.lost.add(Object.keys(list)[0]!);
+      all.push(either(choice, merging));
+    } else all.push(...choice);
   }
   // What a reference points at has the type.
   if (all.length === 0 && (own["type"] === "object" || "$ref" in own)) return own;
   const { type: _type, ...others } = own;
-  return all.reduce<JsonObject>((first, second) => both([first, second], merging), {
-    type: "object",
-    ...others,
-  });
+  return every([{ type: "object", ...others }, ...all], merging);
 }
 
-/** The schemas of a list that are objects, each as one without a choice. A call is always an object, so that others say nothing. */
-function* partsOf(
-  list: Json | undefined,
+/** The schemas of a keyword's list that are objects, each as one without a choice. A call is always an object, so that others say nothing. */
+function partsOf(
+  list: Readonly<Record<string, Json | undefined>>,
   merging: Merging,
   within: ReadonlySet<string>,
-): Generator<JsonObject> {
-  for (const item of Array.isArray(list) ? list : []) {
-    if (!isObject(item)) continue;
-    const name = typeof item["$ref"] === "string" ? item["$ref"] : undefined;
-    const target = name === undefined ? item : targetOf(name, merging);
-    merging.left -= 1 + (target === undefined ? 0 : namesOf(target).length);
-    if (merging.left < 0 || within.size > referencesMax) {
-      merging.lost.add("$ref");
-      return;
-    }
-    if (target === undefined || !mayBeObject(target)) continue;
-    if (name !== undefined && within.has(name)) continue;
-    const inside = name === undefined ? within : new Set([...within, name]);
-    yield merge(target, merging, inside);
-  }
+): JsonObject[] {
+  return Object.entries(list).flatMap(([keyword, items]) =>
+    (Array.isArray(items) ? items : []).flatMap((item): JsonObject[] => {
+      const part = isObject(item) ? partOf(item, merging, within) : undefined;
+      if (part === "unknown") merging.lost.add(keyword);
+      if (part === "unknown") return [{}];
+      return part === undefined ? [] : [part];
+    }),
+  );
+}
+
+/** One of them; undefined where it is no object or leads back to itself, `unknown` for what a reference to elsewhere says. */
+function partOf(
+  schema: JsonObject,
+  merging: Merging,
+  within: ReadonlySet<string>,
+): JsonObject | "unknown" | undefined {
+  merging.left.schemas -= 1;
+  if (isOver(merging) || !mayBeObject(schema)) return undefined;
+  const { $ref: reference, ...beside } = schema;
+  if (typeof reference !== "string") return merge(schema, merging, within);
+  if (within.has(reference)) return undefined;
+  if (within.size >= referencesMax) merging.left.schemas = -1;
+  const target = targetOf(reference, merging);
+  const pointed = target ? partOf(target, merging, new Set([...within, reference])) : "unknown";
+  if (typeof pointed !== "object" || Object.keys(beside).length === 0) return pointed;
+  return every([merge(beside, merging, within), pointed], merging);
 }
 
 function targetOf(reference: string, { targets, root }: Merging): JsonObject | undefined {
@@ -97,22 +113,26 @@ function targetOf(reference: string, { targets, root }: Merging): JsonObject | u
   return targets.get(reference);
 }
 
-/** What holds for both. */
-function both([first, second]: readonly [JsonObject, JsonObject], merging: Merging): JsonObject {
-  const required = [...new Set([...namesOf(first), ...namesOf(second)])];
+/** What holds for all. */
+function every(schemas: readonly JsonObject[], merging: Merging): JsonObject {
+  const properties = joined(schemas, "allOf", merging);
+  const required = [...new Set(schemas.flatMap((schema) => namesOf(schema, merging)))];
+  const said = new Map<string, Json>();
+  for (const [keyword, value] of schemas.flatMap((schema) => Object.entries(schema)))
+    if (!said.has(keyword)) said.set(keyword, value);
   return {
-    ...second,
-    ...first,
-    properties: joined([first, second], "allOf", merging),
+    ...Object.fromEntries(said),
+    properties,
     ...(required.length > 0 ? { required } : {}),
   };
 }
 
 /** What holds for each of several: all their properties, of which only those are required that all of them require. */
 function either(choice: readonly JsonObject[], merging: Merging): JsonObject {
-  const [first, ...others] = choice;
-  const needed = others.map((schema) => new Set(namesOf(schema)));
-  const required = namesOf(first!).filter((name) => needed.every((names) => names.has(name)));
+  const [first = new Set<string>(), ...others] = choice.map(
+    (schema) => new Set(namesOf(schema, merging)),
+  );
+  const required = [...first].filter((name) => others.every((names) => names.has(name)));
   const isClosed = choice.every(({ additionalProperties }) => additionalProperties === false);
   return {
     properties: joined(choice, "anyOf", merging),
@@ -127,26 +147,36 @@ function joined(
   keyword: "allOf" | "anyOf",
   merging: Merging,
 ): JsonObject {
-  const said = new Map<string, Map<string, Json>>();
+  const said = new Map<string, Set<Json>>();
   for (const { properties } of schemas) {
     for (const [name, property] of isObject(properties) ? Object.entries(properties) : []) {
-      if (merging.left < 0) {
-        merging.lost.add("$ref");
-        break;
-      }
-      const known = said.get(name) ?? new Map<string, Json>();
-      const text = JSON.stringify(property);
-      merging.left -= 1 + Math.floor(text.length / stepCharacters);
-      said.set(name, known.set(text, property));
+      merging.left.names -= 1;
+      if (isOver(merging)) return {};
+      said.set(name, (said.get(name) ?? new Set()).add(property));
     }
   }
   return Object.fromEntries(
     [...said].map(([name, known]): [string, Json] => {
-      const [only, ...others] = known.values();
+      const [only, ...others] = known.size === 1 ? known : different(known, merging);
       return [name, others.length === 0 ? only! : { [keyword]: [only!, ...others] }];
     }),
   );
 }
 
-const namesOf = ({ required }: JsonObject): string[] =>
-  Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+/** Those that do not say the same as one before them. */
+function different(properties: ReadonlySet<Json>, merging: Merging): Json[] {
+  const known = new Map<string, Json>();
+  for (const property of properties) {
+    if (isOver(merging)) break;
+    const text = JSON.stringify(property);
+    merging.left.compared -= text.length;
+    if (!known.has(text)) known.set(text, property);
+  }
+  return [...known.values()];
+}
+
+function namesOf({ required }: JsonObject, merging: Merging): string[] {
+  const names = Array.isArray(required) ? required : [];
+  merging.left.names -= names.length;
+  return isOver(merging) ? [] : names.filter((name) => typeof name === "string");
+}

@@ -29,6 +29,9 @@ const members = new Set([
   "else",
 ]);
 
+/** Whether a keyword's members are schemas by name. */
+export const mapsSchemas = (keyword: string): boolean => maps.has(keyword);
+
 /** The schemas directly within a schema. */
 export function schemasIn(schema: JsonObject): JsonObject[] {
   const found: JsonObject[] = [];

@@ -204,3 +204,26 @@ it.each<[string, JsonObject]>([
 ])("CONV-412: cannot be put: %s", (_what, schema) => {
   expect(toAnswerSchema(schema)).toBeUndefined();
 });
+
+describe("CONV-412: a schema that would take long to clean", () => {
+  it("a type that is listed twice on each level is cleaned once", () => {
+    let schema: JsonObject = { type: "string" };
+    for (let level = 0; level < 30; level += 1)
+      schema = {
+        type: ["object", "object", "array", "array"],
+        properties: { a: schema },
+        items: { type: "string" },
+      };
+    const started = performance.now();
+    expect(toAnswerSchema(schema)).toBeDefined();
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  it("a chain of as many references as a body may have is lost, and no failure", () => {
+    const count = 9_999;
+    const $defs: JsonObject = { [`a${count}`]: { type: "string" } };
+    for (let index = 0; index < count; index += 1)
+      $defs[`a${index}`] = { $ref: `#/$defs/a${index + 1}` };
+    expect(toAnswerSchema({ $ref: "#/$defs/a0", $defs })).toBeUndefined();
+  });
+});

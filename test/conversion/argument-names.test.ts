@@ -183,3 +183,22 @@ it("T23: Claude refuses them in Converse too, and other models there do not", ()
   const nova = routeOf("chat", "converse", bodyOf("chat"), "amazon.nova-pro-v1:0");
   expect(namesIn(nova.body)).toContain("$filter");
 });
+
+it("T23: a definition that has the name of such an argument keeps its own, and references to it too", () => {
+  const { body } = routeOf(
+    "chat",
+    "messages",
+    requestWith.chat("look", {
+      type: "object",
+      properties: {
+        "user name": { $ref: "#/$defs/user name" },
+        b: { $ref: "#/properties/user name" },
+      },
+      $defs: { "user name": { type: "string" } },
+    }),
+  );
+  const sent = JSON.stringify(body);
+  expect(sent).toContain('"user_name":{"$ref":"#/$defs/user name"}');
+  expect(sent).toContain('"b":{"$ref":"#/properties/user_name"}');
+  expect(sent).toContain('"$defs":{"user name":');
+});

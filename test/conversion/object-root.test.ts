@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type UpstreamProtocol,
 } from "../../src/protocols/index.ts";
-import { mergingSteps, objectRoot } from "../../src/protocols/object-root.ts";
+import { mergingBounds, objectRoot } from "../../src/protocols/object-root.ts";
 import { costMs } from "../support/cost.ts";
 import { requestWith } from "./tool-wire.ts";
 
@@ -115,15 +115,43 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     ["anyOf"],
   ],
   [
+    "a reference to a reference, and what stands beside one",
+    {
+      allOf: [{ $ref: "#/$defs/alias", properties: { id: text }, required: ["id"] }],
+      $defs: { alias: { $ref: "#/$defs/run" }, run },
+    },
+    {
+      type: "object",
+      $defs: { alias: { $ref: "#/$defs/run" }, run },
+      additionalProperties: false,
+      properties: { id: text, ...(run["properties"] as JsonObject) },
+      required: ["id", "what", "script"],
+    },
+    [],
+  ],
+  [
+    "a reference to another document: what it says is not known",
+    { anyOf: [{ $ref: "https://acme.test/stop.json" }, run] },
+    { type: "object", properties: run["properties"]! },
+    ["anyOf"],
+  ],
+  [
+    "a choice of one object, of which nothing is lost",
+    { anyOf: [{ type: "null" }, { type: "object", additionalProperties: text, minProperties: 1 }] },
+    { type: "object", properties: {}, additionalProperties: text, minProperties: 1 },
+    [],
+  ],
+  [
     "an object that may be null",
     { type: ["object", "null"] },
     { type: "object", properties: {} },
     [],
   ],
 ])("%s", (_what, schema, merged, lost) => {
-  const { schema: is, lost: told } = objectRoot(schema)!;
+  const root = objectRoot(schema);
+  expect(root).toMatchObject({ lost, schema: expect.anything() });
+  const { schema: is } = root as { readonly schema: JsonObject };
   expect({ properties: {}, ...is }).toEqual(merged);
-  expect(told).toEqual(lost);
 });
 
 describe("T23: what unfolds without end takes no time", () => {
@@ -161,10 +189,75 @@ describe("T23: what unfolds without end takes no time", () => {
 
   it("in hundreds of tools together", async () => {
     const schema = { anyOf: refs("l0", 2), $defs: levels(60, 2) };
-    const steps = mergingSteps();
-    const all = () => Array.from({ length: 500 }, () => objectRoot(schema, steps));
+    const bounds = mergingBounds();
+    const all = () => Array.from({ length: 500 }, () => objectRoot(schema, bounds));
     expect(await costMs(all)).toBeLessThan(2_000);
-    expect(objectRoot(schema, steps)?.lost).toContain("$ref");
-    expect(objectRoot(run, steps)).toEqual({ schema: run, lost: [] });
+    expect(objectRoot(run, bounds)).toBe("too_large");
+  });
+});
+
+describe("T23: a schema that would take long to merge", () => {
+  const names = (prefix: string, count: number): string[] =>
+    Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+  const texts = (all: readonly string[]): JsonObject =>
+    Object.fromEntries(all.map((name) => [name, text]));
+  const long: JsonObject = { type: "string", description: "x".repeat(500_000) };
+  const level = (index: number): JsonObject => {
+    const next = { $ref: `#/$defs/l${index + 1}` };
+    return { anyOf: [next, next] };
+  };
+
+  it.each<[string, JsonObject]>([
+    [
+      "lists of references in lists of references",
+      {
+        $ref: "#/$defs/l0",
+        anyOf: [{ $ref: "#/$defs/l0" }],
+        $defs: Object.fromEntries(names("l", 60).map((name, index) => [name, level(index)])),
+      },
+    ],
+    [
+      "a long property in many combinations",
+      {
+        $defs: { long: { properties: { a: long } } },
+        anyOf: names("", 50).map((title) => ({
+          allOf: [{ $ref: "#/$defs/long" }, { properties: { a: { title } } }],
+        })),
+      },
+    ],
+    [
+      "one large object many times",
+      {
+        $defs: { large: { properties: texts(names("a", 9_000)) } },
+        anyOf: names("", 500).map((title) => ({ title, allOf: [{ $ref: "#/$defs/large" }] })),
+      },
+    ],
+  ])("%s is refused", (_what, schema) => {
+    const started = performance.now();
+    expect(objectRoot(schema)).toBe("too_large");
+    expect(() => routeOf("chat", schema)).toThrow(
+      /^tools: look, whose schema is too large to be merged into one object, cannot be converted/,
+    );
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  it.each<[string, JsonObject]>([
+    [
+      "many names that are required",
+      {
+        anyOf: [
+          { properties: {}, required: names("a", 20_000) },
+          { properties: {}, required: names("a", 20_000).reverse() },
+        ],
+      },
+    ],
+    [
+      "many parts that all hold",
+      { allOf: names("a", 900).map((name) => ({ properties: texts(names(name, 20)) })) },
+    ],
+  ])("%s is merged in time", (_what, schema) => {
+    const started = performance.now();
+    expect(objectRoot(schema)).toMatchObject({ schema: { type: "object" } });
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 });

@@ -17,7 +17,7 @@ interface Cleaning {
 
 /** The schema as the vendor takes it; undefined where what it says cannot be said there. */
 export function toAnswerSchema(schema: JsonObject): AnswerSchema | undefined {
-  if (!refersInOrder(schema, schema, new Map())) return undefined;
+  if (!refersInOrder(schema, { root: schema, seen: new Map(), depth: 0 })) return undefined;
   const cleaning: Cleaning = { told: new Set(), fails: false };
   const clean = cleanOne(schema, cleaning);
   return cleaning.fails ? undefined : { schema: clean, told: [...cleaning.told].sort() };
@@ -26,18 +26,31 @@ export function toAnswerSchema(schema: JsonObject): AnswerSchema | undefined {
 /** Where definitions stand, and where they go. */
 const definition = /^#\/(?:\$defs|definitions)\/([^/]+)$/;
 
-/** Whether each reference is of a definition, and none leads back to itself. `seen`: true where a definition is in order. */
-function refersInOrder(schema: JsonObject, root: JsonObject, seen: Map<string, boolean>): boolean {
+/** So many references may lead from one to the next. */
+const referencesMax = 200;
+
+interface Referring {
+  readonly root: JsonObject;
+  /** True where a definition is in order. */
+  readonly seen: Map<string, boolean>;
+  /** How many references lead here. */
+  readonly depth: number;
+}
+
+/** Whether each reference is of a definition, and none leads back to itself. */
+function refersInOrder(schema: JsonObject, referring: Referring): boolean {
+  const { root, seen, depth } = referring;
   const { $ref: reference } = schema;
   if (typeof reference === "string") {
     const known = seen.get(reference);
     if (known !== undefined) return known;
     const target = definition.test(reference) ? localTarget(reference, root) : undefined;
     seen.set(reference, false);
-    if (!target || !refersInOrder(target, root, seen)) return false;
+    if (!target || depth === referencesMax) return false;
+    if (!refersInOrder(target, { root, seen, depth: depth + 1 })) return false;
     seen.set(reference, true);
   }
-  return schemasIn(schema).every((inner) => refersInOrder(inner, root, seen));
+  return schemasIn(schema).every((inner) => refersInOrder(inner, referring));
 }
 
 /** One schema, with what is within it. */
@@ -80,7 +93,7 @@ function shapeOf(schema: JsonObject, cleaning: Cleaning): Shape {
   if (shape) return shape;
   if (!Array.isArray(type)) return shapeOfType(type, schema, cleaning);
   if (type.every((one) => plainTypes.has(one))) return { shape: { type }, used: new Set(["type"]) };
-  const each = type.map((one) => shapeOfType(one, schema, cleaning));
+  const each = [...new Set(type)].map((one) => shapeOfType(one, schema, cleaning));
   return {
     shape: { anyOf: each.map((one) => one.shape) },
     used: new Set(each.flatMap(({ used }) => [...used])),
