@@ -220,7 +220,7 @@ describe("T23: a schema that would take long to merge", () => {
       "a long property in many combinations",
       {
         $defs: { long: { properties: { a: long } } },
-        anyOf: names("", 50).map((title) => ({
+        anyOf: names("", 50).map((title): JsonObject => ({
           allOf: [{ $ref: "#/$defs/long" }, { properties: { a: { title } } }],
         })),
       },
@@ -229,7 +229,10 @@ describe("T23: a schema that would take long to merge", () => {
       "one large object many times",
       {
         $defs: { large: { properties: texts(names("a", 9_000)) } },
-        anyOf: names("", 500).map((title) => ({ title, allOf: [{ $ref: "#/$defs/large" }] })),
+        anyOf: names("", 500).map((title): JsonObject => ({
+          title,
+          allOf: [{ $ref: "#/$defs/large" }],
+        })),
       },
     ],
   ])("%s is refused", (_what, schema) => {
