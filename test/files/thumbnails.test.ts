@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { crc32 } from "node:zlib";
-import sharp from "sharp";
+import sharp, { type Sharp } from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -88,17 +88,23 @@ it("a picture is there in three widths, each made once however many ask, and rea
   expect(whole.headers.get("content-type")).toBe("image/png");
 });
 
-it("one whose decoding takes all of its pixels at once is refused where they take much memory", async () => {
-  const interlaced = (width: number) =>
-    sharp({ create: { width, height: width, channels: 4, background: "#3f7d6b80" } })
-      .toColourspace("rgb16")
-      .png({ progressive: true })
-      .toBuffer();
-  // 8 bytes a pixel: 141 MB, and 2 MB.
-  const [large, small] = [await keep(await interlaced(4_200)), await keep(await interlaced(500))];
-  expect((await get(`${large}?width=160`)).status).toBe(400);
-  expect((await get(`${small}?width=160`)).status).toBe(200);
-});
+const plainPicture = (width: number) =>
+  sharp({ create: { width, height: width, channels: 4, background: "#3f7d6b80" } });
+
+it.each([
+  // 8 bytes a pixel: 141 MB.
+  ["interlaced PNG", 4_200, (one: Sharp) => one.toColourspace("rgb16").png({ progressive: true })],
+  // 4 bytes a pixel: 144 MB.
+  ["lossless WebP", 6_000, (one: Sharp) => one.webp({ lossless: true, effort: 0 })],
+])(
+  "%s, whose decoding takes all of its pixels at once, is refused where they take much memory",
+  async (_kind, width, made) => {
+    const large = await keep(await made(plainPicture(width)).toBuffer());
+    const small = await keep(await made(plainPicture(500)).toBuffer());
+    expect((await get(`${large}?width=160`)).status).toBe(400);
+    expect((await get(`${small}?width=160`)).status).toBe(200);
+  },
+);
 
 it("one that is narrower keeps its size; other widths, videos, bombs and what is no picture are refused and leave nothing", async () => {
   const small = await keep(await picture(100, 50));
