@@ -9,7 +9,7 @@ import { sleep, type LoadTarget } from "./drive.ts";
 interface PacedOptions {
   readonly perSecond: number;
   readonly seconds: number;
-  /** Opened before; where all are busy more are. */
+  /** Opened before; where all are busy more are, up to twice as many. A request beyond that fails: nothing answers any more. */
   readonly connections: number;
   readonly signal: AbortSignal;
 }
@@ -41,7 +41,7 @@ export async function drivePaced(
   target: LoadTarget,
   { perSecond, seconds, connections, signal }: PacedOptions,
 ): Promise<Second[]> {
-  const clients = new Clients(target);
+  const clients = new Clients(target, connections * 2);
   const counted: Counting[] = Array.from({ length: Math.ceil(seconds) }, () => ({
     served: [],
     refused: [],
@@ -82,14 +82,16 @@ type Done = (became: Became, ms: number) => void;
 class Clients {
   busy = 0;
   readonly #target: LoadTarget;
+  readonly #most: number;
   readonly #port: number;
   readonly #host: string;
   readonly #idle: ((dueMs: number, done: Done) => void)[] = [];
   readonly #open = new Set<Socket>();
   #next = 0;
 
-  constructor(target: LoadTarget) {
+  constructor(target: LoadTarget, most: number) {
     this.#target = target;
+    this.#most = most;
     const { hostname, port } = new URL(target.url);
     this.#host = hostname;
     this.#port = Number(port) || 80;
@@ -105,8 +107,10 @@ class Clients {
   }
 
   send(dueMs: number, done: Done): void {
+    const idle = this.#idle.pop();
+    if (idle === undefined && this.#open.size >= this.#most) return done("failed", 0);
     this.busy += 1;
-    const client = this.#idle.pop() ?? this.#connect();
+    const client = idle ?? this.#connect();
     client(dueMs, (became, ms) => {
       this.busy -= 1;
       done(became, ms);
