@@ -6,7 +6,6 @@ import { vendorStates } from "../catalog/index.ts";
 import { tryProvider } from "../calls/index.ts";
 import type { AdminServices } from "../http/index.ts";
 import { checkAddress, type Pools } from "../upstream/index.ts";
-import type { Ledger } from "../ledger/index.ts";
 import type { Database, Reads } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import type { OpenCatalog } from "./catalog.ts";
@@ -18,7 +17,6 @@ interface AdminOptions {
   readonly database: Database;
   readonly reads: Reads;
   readonly secrets: Secrets;
-  readonly ledger: Ledger;
   readonly clock: Clock;
   readonly log: Log;
   readonly pools: Pools;
@@ -40,7 +38,7 @@ interface AdminOptions {
 
 /** Makes or reads the admin token, and puts the services of the management API together. */
 export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
-  const { environment, catalog, database, reads, secrets, ledger, clock, log } = options;
+  const { environment, catalog, database, reads, secrets, clock, log } = options;
   const publicUrl = (): string => environment.publicUrl ?? options.ownUrl();
   const adminTokens = await openAdminToken({
     adminToken: environment.adminToken,
@@ -63,7 +61,6 @@ export async function openAdmin(options: AdminOptions): Promise<AdminServices> {
     database,
     reads,
     secrets,
-    ledger,
     clock,
     catalog: () => catalog.current(),
     vendors: (list) => vendorStates(catalog.variables(), list),

@@ -5,7 +5,6 @@ import { createLog } from "../base/log.ts";
 import { vendorStates } from "../catalog/index.ts";
 import { adminRoutes, callDirectly, csvDirectly } from "../http/admin/index.ts";
 import type { AdminServices } from "../http/index.ts";
-import type { Ledger } from "../ledger/index.ts";
 import { readsOf, storedProviders, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { hasMasterKey } from "../tenancy/index.ts";
@@ -42,7 +41,6 @@ export function withDirectApi(
 /** Before a gateway has run there is nothing in its database. */
 const unused: Opened = {
   database: { query: () => Promise.resolve([]) } as unknown as Database,
-  ledger: {} as Ledger,
   secrets: () => Promise.resolve(noSecrets),
 };
 
@@ -57,7 +55,7 @@ async function directApi(
   { secrets = false }: Needs,
 ): Promise<Api> {
   const log = createLog("warn");
-  const { database, ledger } = opened;
+  const { database } = opened;
   const wantsSecrets = secrets === "if_known" ? hasMasterKey(environment) : secrets;
   const ownSecrets = wantsSecrets ? await opened.secrets() : undefined;
   if (secrets === "if_known" && !wantsSecrets && (await storedProviders(database)).length > 0)
@@ -88,7 +86,6 @@ async function directApi(
     database,
     // A command beside no gateway asks once, and so much.
     reads: readsOf(database),
-    ledger,
     clock: systemClock,
     secrets: ownSecrets ?? noSecrets,
     catalog: () => catalog,

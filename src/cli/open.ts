@@ -4,7 +4,6 @@
  */
 import { createLog } from "../base/log.ts";
 import { hasEmbeddedDatabase } from "../embedded/index.ts";
-import { createLedger, type Ledger } from "../ledger/index.ts";
 import { migrate, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { openDatabaseOf, refuseForgotten } from "./database.ts";
@@ -13,7 +12,6 @@ import { readEnvironment, UsageError, type Environment } from "./environment.ts"
 /** What a command works with. */
 export interface Opened {
   readonly database: Database;
-  readonly ledger: Ledger;
   /** Asked for by the commands that handle keys only: making a master key for the others would be a surprise. */
   secrets(): Promise<Secrets>;
 }
@@ -40,19 +38,16 @@ export async function withDatabase<T>(work: (opened: Opened) => Promise<T>): Pro
   const environment = readEnvironment(process.env);
   refuseUnused(environment);
   const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
-  const ledger = createLedger(database);
   try {
     await migrate(database);
     return await work({
       database,
-      ledger,
       async secrets() {
         const { openSecrets } = await import("../tenancy/index.ts");
         return openSecrets({ ...environment, database });
       },
     });
   } finally {
-    await ledger.close();
     await database.close();
   }
 }

@@ -9,7 +9,6 @@ import type { Tracer } from "../base/tracing.ts";
 import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/index.ts";
 import type { Catalog, HookSettings, VendorState } from "../catalog/index.ts";
 import type { FileStore } from "../files/index.ts";
-import type { Ledger } from "../ledger/index.ts";
 import type { Verifier } from "../verification/index.ts";
 import type { RateLimiter } from "../rates/index.ts";
 import type { KeyClients } from "../request-log/index.ts";
@@ -47,7 +46,6 @@ export interface AdminServices {
   /** Where lists, usage and the like are read: what may be a moment old, and decides nothing. */
   readonly reads: Reads;
   readonly secrets: Secrets;
-  readonly ledger: Ledger;
   readonly verifier: Verifier;
   readonly clock: Clock;
   /** The catalogue in force now. */
