@@ -31,19 +31,8 @@ export interface LedgerOptions {
 
 const expireMax = 500;
 
-/** A ledger over `database`, whose clock is the ledger's. */
+/** A ledger over `database`, whose clock is the ledger's. It hears of changes by the database's signals. */
 export function createLedger(database: Database, options: LedgerOptions = {}): Ledger {
-  // Opened by the first call: commands have none, and need not listen to changes.
-  let opened: ReturnType<typeof openTextCalls> | undefined;
-  return {
-    spend: (input, work) => (opened ??= openTextCalls(database, options)).calls.spend(input, work),
-    expire: async () => (await expireGateways(database)) + (await expireHolds(database)),
-    close: async () => opened?.close(),
-  };
-}
-
-/** The text calls of this process, which hear of changes by the database's signals. */
-function openTextCalls(database: Database, options: LedgerOptions) {
   const { leaseMs = 60_000, sharesCore, watch } = options;
   const { signals } = database;
   const send = sendTo(database, watch);
@@ -55,8 +44,9 @@ function openTextCalls(database: Database, options: LedgerOptions) {
   ];
   const beat = setInterval(() => calls.heartbeat(), leaseMs / 3).unref();
   return {
-    calls,
-    async close(): Promise<void> {
+    spend: (input, work) => calls.spend(input, work),
+    expire: async () => (await expireGateways(database)) + (await expireHolds(database)),
+    async close() {
       clearInterval(beat);
       for (const end of endings) end();
       await calls.close();
