@@ -1,4 +1,5 @@
 /** What a text call may cost at most, which is reserved before it runs. docs/decisions.md. */
+import { checkBound } from "../base/cost-bound.ts";
 import type { WireObject } from "../base/json.ts";
 import {
   spellingOf,
@@ -8,7 +9,6 @@ import {
   type TextOffer,
   type TextProtocol,
 } from "../catalog/index.ts";
-import { checkBound } from "../ledger/index.ts";
 import type { CallFacts, Route } from "../protocols/index.ts";
 
 /** An offer that the call may go to, of a model with its limits. */

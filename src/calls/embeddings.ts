@@ -2,9 +2,9 @@
  * What an embedding call needs before it runs; the rest of its way is that of a text call. docs/decisions.md "Also served".
  */
 import { estimateInputTokens, priceUsage, type EmbeddingModel } from "../catalog/index.ts";
+import { checkBound } from "../base/cost-bound.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { noUsage } from "../base/usage.ts";
-import { checkBound } from "../ledger/index.ts";
 import { embeddingInput, embeddingRoute, validateEmbeddings } from "../protocols/index.ts";
 import { plan, resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";

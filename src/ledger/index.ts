@@ -12,4 +12,4 @@ export {
 } from "./holds.ts";
 export { createLedger, type Ledger } from "./ledger.ts";
 export { idleRetryMs, idleWaitMs } from "./refusal.ts";
-export { checkBound, type CostField, type ReserveInput, type Spent } from "./types.ts";
+export type { ReserveInput, Spent } from "./types.ts";

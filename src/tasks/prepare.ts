@@ -2,13 +2,13 @@
  * Everything about an image or video call that can be said before money is asked for: model, fields, plan, upper bound.
  * Requirements: TASK, IMG, EDIT1, EDIT2; docs/tasks.md; T57.
  */
+import { checkBound, type CostField } from "../base/cost-bound.ts";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { inRequestOrder, noteSentences, type Note } from "../base/notes.ts";
 import type { Tags } from "../base/tags.ts";
 import { storableText } from "../base/text.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";
-import { checkBound, type CostField } from "../ledger/index.ts";
 import {
   mediaBound,
   priceMedia,
