@@ -1,6 +1,6 @@
 /** The ledger: what may begin, what it cost, what is left. docs/ledger.md. */
-export * from "./account.ts";
 export type { BatchWatch } from "./batch.ts";
+export { creditIn, entryId, type CreditInput, type CreditResult } from "./credit.ts";
 export {
   extendHolds,
   reserveIn,

@@ -60,7 +60,7 @@ export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayErro
 }
 
 /**
- * What the balance says at rest (account.ts): also what is set aside for calls to come and not used, here and elsewhere. Without the
+ * What the balance says at rest (admin/reads/balances.ts): also what is set aside for calls to come and not used, here and elsewhere. Without the
  * latter where a call would fit with it that waited for it in vain.
  */
 function leftFor({ available, idle }: Answer, bound: bigint, free: bigint): bigint {

@@ -1,9 +1,8 @@
 /** A ledger with the two operations beside it that tests need at every turn: credit, and what is left. */
+import { readBalances, type Balance } from "../../src/admin/reads/balances.ts";
 import {
   createLedger as createBare,
   creditIn,
-  readBalance,
-  type Balance,
   type CreditInput,
   type CreditResult,
   type Ledger,
@@ -20,7 +19,7 @@ export interface TestLedger extends Ledger {
 export const withAccounts = (database: Database, ledger: Ledger): TestLedger => ({
   ...ledger,
   credit: (input) => creditIn(database, input),
-  balance: (workspaceId) => readBalance(database, workspaceId),
+  balance: async (workspaceId) => (await readBalances(database, [workspaceId])).get(workspaceId)!,
 });
 
 /** A ledger over a database, with them. */

@@ -1,8 +1,13 @@
 /** What workspaces have left, over the management API: of one, and of all in one list. docs/management.md. */
-import { readObject, visibilityOf, workspaceKind } from "../../admin/index.ts";
+import {
+  readBalancesAtRest,
+  readObject,
+  visibilityOf,
+  workspaceKind,
+  type Balance,
+} from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { formatUsd } from "../../base/money.ts";
-import { readBalancesAtRest, type Balance } from "../../ledger/index.ts";
 import {
   getWorkspace,
   listWorkspaces,
