@@ -11,6 +11,9 @@ const nanosPerUsd = 1_000_000_000n;
 export const amountNanoMax = 10_000_000n * nanosPerUsd;
 const nanoDecimals = 9;
 
+export const smaller = (one: NanoUsd, other: NanoUsd): NanoUsd => (one < other ? one : other);
+export const larger = (one: NanoUsd, other: NanoUsd): NanoUsd => (one > other ? one : other);
+
 /**
  * Reads a decimal USD string ("25.00", "0.000000001", "-1") as nano-dollars.
  * @throws RangeError on anything that is not a plain decimal number, or has more than nine decimals.

@@ -1,5 +1,6 @@
 /** What a text call may cost at most, which is reserved before it runs. docs/decisions.md. */
 import { checkBound } from "../base/cost-bound.ts";
+import { larger } from "../base/money.ts";
 import type { WireObject } from "../base/json.ts";
 import {
   spellingOf,
@@ -58,8 +59,7 @@ function dearest(
   let bound = 0n;
   for (const model of new Set(candidates.map(({ limits }) => limits))) {
     const offers = candidates.filter(({ limits }) => limits === model).map(({ offer }) => offer);
-    const most = upperBound(model, offers, factsOf(model));
-    if (most > bound) bound = most;
+    bound = larger(bound, upperBound(model, offers, factsOf(model)));
   }
   return bound;
 }

@@ -3,7 +3,7 @@
  */
 import { estimateInputTokens, priceUsage, type EmbeddingModel } from "../catalog/index.ts";
 import { checkBound } from "../base/cost-bound.ts";
-import type { NanoUsd } from "../base/money.ts";
+import { larger, type NanoUsd } from "../base/money.ts";
 import { noUsage } from "../base/usage.ts";
 import { embeddingInput, embeddingRoute, validateEmbeddings } from "../protocols/index.ts";
 import { plan, resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
@@ -44,7 +44,7 @@ export function prepareEmbedding(
     plans
       .flatMap(({ offers }) => offers)
       .map(({ price }) => priceUsage(price, { ...noUsage, inputTokens }))
-      .reduce((left, right) => (left > right ? left : right));
+      .reduce(larger);
   record.reservedNano = boundAt(inputEstimate);
   checkBound(record.reservedNano, () => [{ field: "input", leastNano: () => boundAt(1) }]);
   const candidatesOf = ({ model: { id: model }, offers }: Plan<EmbeddingModel>): Candidate[] =>

@@ -2,7 +2,7 @@
  * The most a text call can cost, for the reservation. docs/decisions.md "Text reservation"; docs/ledger.md. Guards T64: the long-context tier is in the bound.
  */
 import { assert } from "../base/assert.ts";
-import type { NanoUsd } from "../base/money.ts";
+import { larger, type NanoUsd } from "../base/money.ts";
 import { sumOfParts, tokensPart } from "../base/price-parts.ts";
 import { hasHourWrites, hourWriteRate, priceImageTool, priceSearches } from "./price.ts";
 import type { TextModel, TextOffer, TextRates } from "./types.ts";
@@ -23,7 +23,6 @@ export interface BoundFacts {
   readonly imageTool?: boolean | undefined;
 }
 
-const larger = (left: NanoUsd, right: NanoUsd): NanoUsd => (left > right ? left : right);
 const largest = (...rates: readonly (NanoUsd | undefined)[]): NanoUsd =>
   rates.reduce<NanoUsd>((most, rate = 0n) => larger(most, rate), 0n);
 

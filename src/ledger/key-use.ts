@@ -3,6 +3,7 @@
  * run, are over, and are written. Invariant: while the lane's lease lasts, what the database has set aside is at least
  * `inUse + pending`. docs/ledger.md.
  */
+import { larger, smaller } from "../base/money.ts";
 import { trustMs } from "../storage/index.ts";
 
 /** A call that waits for a batch. */
@@ -27,11 +28,8 @@ const windowMs = 100;
 /** How long headroom is kept after a key's last call. */
 export const lingerMs = 60;
 
-const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
-const most = (one: bigint, other: bigint): bigint => (one > other ? one : other);
-
 /** What an entry takes out of the allowance. */
-export const drawOf = ({ charge, bound }: Ended): bigint => least(charge ?? 0n, bound);
+export const drawOf = ({ charge, bound }: Ended): bigint => smaller(charge ?? 0n, bound);
 
 /** The call cost more than was set aside for it. */
 export const isOverrun = ({ charge, bound }: Ended): boolean => charge !== null && charge > bound;
@@ -120,7 +118,7 @@ export class KeyUse {
   /** What should be set aside beyond need: what the last moments used, and for one call after the other a little more than the last. */
   wanted(nowMs: number): bigint {
     if (!this.isLingering(nowMs) || this.room !== undefined) return 0n;
-    return most(BigInt(Math.floor(this.used)), this.lastBound + this.lastBound / 4n);
+    return larger(BigInt(Math.floor(this.used)), this.lastBound + this.lastBound / 4n);
   }
 
   /** Whether a batch that goes anyway should renew the check before it is too old, or bring more headroom. */
@@ -150,8 +148,8 @@ export class KeyUse {
    */
   keep(wanted: bigint): bigint {
     const isKept = this.roomy && this.checkedAt > this.changedAt;
-    const keep = isKept ? most(0n, least(wanted, this.free)) : 0n;
-    this.granted = least(this.granted, this.inUse + this.pending + keep);
+    const keep = isKept ? larger(0n, smaller(wanted, this.free)) : 0n;
+    this.granted = smaller(this.granted, this.inUse + this.pending + keep);
     return keep;
   }
 

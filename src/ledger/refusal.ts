@@ -1,7 +1,7 @@
 /** Why the database did not let a call in, and the error that its caller gets. Requirements: ERR; docs/decisions.md "Spend caps". */
 import { layers, resetsAt, windows } from "../base/cap-windows.ts";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
-import { formatUsd } from "../base/money.ts";
+import { formatUsd, smaller } from "../base/money.ts";
 
 /** How long a call that fits but for what others have set aside and do not use waits for it. */
 export const idleWaitMs = 150;
@@ -84,10 +84,7 @@ function capError({ caps, at }: Answer, place: number): GatewayError {
 
 /** The least room of all, how much may be asked for; above all amounts where nothing limits it. */
 export const roomOf = ({ rooms, available }: Answer): bigint =>
-  [...rooms, available].reduce<bigint>(
-    (least, room) => (room !== null && room < least ? room : least),
-    2n ** 62n,
-  );
+  [...rooms, available].filter((room) => room !== null).reduce(smaller, 2n ** 62n);
 
 /** Whether what is refused would fit if others returned what they have set aside and do not use, which takes them a moment at most. */
 export const fitsButForIdle = (answer: Answer, bound: bigint): boolean =>

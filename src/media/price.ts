@@ -4,15 +4,12 @@
  */
 import { assert } from "../base/assert.ts";
 import { GatewayError } from "../base/errors.ts";
-import type { NanoUsd } from "../base/money.ts";
+import { larger, type NanoUsd } from "../base/money.ts";
 import { imagesPart, sumOfParts, tokensPart, type PricePart } from "../base/price-parts.ts";
 import type { ImagePrice, ImageTierPrice, MediaPrice } from "../catalog/index.ts";
 import type { MediaUsage } from "./types.ts";
 
 type Usage<Unit extends MediaUsage["unit"]> = Extract<MediaUsage, { unit: Unit }>;
-
-const dearest = (rates: readonly NanoUsd[]): NanoUsd =>
-  rates.reduce((left, right) => (left > right ? left : right));
 
 /**
  * The price in nano-USD.
@@ -95,7 +92,7 @@ function tierRate({ outputImage }: ImageTierPrice, usage: MediaUsage): NanoUsd {
   const sizes = Object.hasOwn(outputImage, quality)
     ? [outputImage[quality]!]
     : Object.values(outputImage);
-  return dearest(sizes.map((rates) => rateOf(rates, imageSize, "image_size")));
+  return sizes.map((rates) => rateOf(rates, imageSize, "image_size")).reduce(larger);
 }
 
 function imageRate({ outputImage }: ImagePrice, usage: MediaUsage): NanoUsd {

@@ -4,7 +4,7 @@
  */
 import { checkBound, type CostField } from "../base/cost-bound.ts";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
-import type { NanoUsd } from "../base/money.ts";
+import { larger, type NanoUsd } from "../base/money.ts";
 import { inRequestOrder, noteSentences, type Note } from "../base/notes.ts";
 import type { Tags } from "../base/tags.ts";
 import { storableText } from "../base/text.ts";
@@ -114,9 +114,7 @@ export function prepareMedia({
 /** What a request costs at the dearest of the plan's offers. */
 function boundAt({ offers }: MediaPlan, request: MediaRequest): NanoUsd {
   const usage = mediaBound(request);
-  return offers
-    .map((offer) => priceMedia(offer.price, usage))
-    .reduce((left, right) => (left > right ? left : right));
+  return offers.map((offer) => priceMedia(offer.price, usage)).reduce(larger);
 }
 
 /** The field with less of which a request costs less. */

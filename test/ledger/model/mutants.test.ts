@@ -85,7 +85,7 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "keep: while a batch is under way no more is used than it leaves",
     where: "key-use.ts",
-    from: "this.granted = least(this.granted, this.inUse + this.pending + keep);",
+    from: "this.granted = smaller(this.granted, this.inUse + this.pending + keep);",
     to: "",
   },
   {
