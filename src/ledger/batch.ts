@@ -1,5 +1,5 @@
 /** The batch of a lane: what `ledger_batch` takes and answers (storage/baseline/07_ledger_batches.sql). */
-import type { Queryable } from "../storage/index.ts";
+import { numberArray, textArray, type Queryable } from "../storage/index.ts";
 import type { Ended, KeyUse, Waiting } from "./key-use.ts";
 import type { Answer } from "./refusal.ts";
 
@@ -47,12 +47,6 @@ export type BatchWatch = (batch: Batch, answer: Promise<unknown>) => void;
 /** Sends a batch. No rows: a later one of the lane was there before, and this one did nothing. */
 export type Send = (batch: Batch) => Promise<readonly BatchRow[]>;
 
-/** Arrays in PostgreSQL's own text form: the driver escapes each element by itself, which costs more than the rest of a batch. */
-const texts = (items: readonly string[]): string =>
-  `{${items.map((item) => `"${item.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(",")}}`;
-const numbers = (items: readonly (bigint | number | null)[]): string =>
-  `{${items.map((item) => item ?? "null").join(",")}}`;
-
 const batchSql =
   "select * from ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17)";
 
@@ -64,7 +58,7 @@ function batchParams(batch: Batch): unknown[] {
   const places = targets.flatMap((target, index) => target.entries.map(() => index + 1));
   const asks = targets.some(({ need }) => need !== null);
   const asked = (name: "need" | "use" | "keep" | "headroom"): string | null =>
-    asks ? numbers(targets.map((target) => target[name])) : null;
+    asks ? numberArray(targets.map((target) => target[name])) : null;
   return [
     batch.gateway,
     batch.lane,
@@ -72,17 +66,17 @@ function batchParams(batch: Batch): unknown[] {
     batch.leaseMs,
     batch.restore,
     batch.skipLocked,
-    texts(keys.map(({ workspaceId }) => workspaceId)),
-    texts(keys.map(({ keyId }) => keyId)),
-    numbers(keys.map(({ rotation }) => rotation)),
+    textArray(keys.map(({ workspaceId }) => workspaceId)),
+    textArray(keys.map(({ keyId }) => keyId)),
+    numberArray(keys.map(({ rotation }) => rotation)),
     asked("need"),
     asked("use"),
     asked("keep"),
     asked("headroom"),
-    numbers(places),
-    texts(entries.map(({ id }) => id)),
-    numbers(entries.map(({ charge }) => charge)),
-    numbers(entries.map(({ bound }) => bound)),
+    numberArray(places),
+    textArray(entries.map(({ id }) => id)),
+    numberArray(entries.map(({ charge }) => charge)),
+    numberArray(entries.map(({ bound }) => bound)),
   ];
 }
 

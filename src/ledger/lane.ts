@@ -3,7 +3,13 @@
  * a time. Every sending has a new number, so that one which arrives late does nothing. docs/ledger.md "Batches".
  */
 import { retryPauseMs } from "../base/retry.ts";
-import { isTransient, reserveRetryMs, settleRetryMs, unavailable } from "../storage/index.ts";
+import {
+  isLockTimeout,
+  isTransient,
+  reserveRetryMs,
+  settleRetryMs,
+  unavailable,
+} from "../storage/index.ts";
 import { Backlog } from "./backlog.ts";
 import type { Batch, BatchRow, Send, Target } from "./batch.ts";
 import { decide } from "./decide.ts";
@@ -37,8 +43,6 @@ export interface LaneOptions {
   /** There is nothing to send for now. */
   readonly onRest?: (() => void) | undefined;
 }
-
-const lockNotAvailable = "55P03";
 
 export class Lane {
   readonly backlog: Backlog;
@@ -172,7 +176,7 @@ export class Lane {
     const { clock, onBusy } = this.options;
     this.failures += 1;
     if (error !== undefined && !isTransient(error)) this.isolate(batch, error);
-    const isLocked = (error as { code?: unknown } | undefined)?.code === lockNotAvailable;
+    const isLocked = isLockTimeout(error);
     if (isLocked && onBusy !== undefined) this.skipLocked = true;
     const [nowMs, refusal] = [clock.now(), unavailable(error)];
     const sinceMin = (call: object): number =>

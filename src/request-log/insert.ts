@@ -4,7 +4,7 @@
  * again. So what is remembered here only saves work. Both are written without waiting for the disk: a crash of the server
  * takes the log's last moments, and never a head without the rows after it.
  */
-import type { Database } from "../storage/index.ts";
+import { codeOf, numberArray, type Database } from "../storage/index.ts";
 import type { Head, Queued } from "./heads.ts";
 
 /** Columns a row may hold itself instead of its head, and their types. */
@@ -105,7 +105,7 @@ function batchOf(rows: readonly Queued[]): Batch {
     return place;
   };
   const numbers = (of: (row: Queued) => number | bigint | undefined): string =>
-    `{${rows.map((row) => of(row) ?? "null").join(",")}}`;
+    numberArray(rows.map(of));
   const texts = (of: (row: Queued) => string): string => rows.map(of).join("\n");
   const rowPlaces = numbers((row) => placeOf(row.head ?? row.workspaceId));
   const shared = [...places.keys()];
@@ -140,7 +140,6 @@ const sqlOf = {
 
 const uniqueViolation = "23505";
 const headMissing = "TG001";
-const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
 async function insertOnce(database: Database, { own, params }: Batch): Promise<void> {
   const name = own ? "requests_insert_own" : "requests_insert";
