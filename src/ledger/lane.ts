@@ -49,8 +49,6 @@ export class Lane {
   private readonly options: LaneOptions;
   /** Batches that leave one after the other, as long as there is something to send. */
   private flight: Promise<void> | undefined;
-  /** What tells the calls of the last batch what became of them. */
-  private told: (() => void)[] = [];
   private number = 0;
   /** It is new, or its lease ran out: it must say what its running calls use before it asks for anything. */
   private lapsed = true;
@@ -130,13 +128,14 @@ export class Lane {
 
   private async fly(): Promise<void> {
     await new Promise<void>((begin) => this.options.clock.later(begin, 0));
+    let told: readonly (() => void)[] = [];
     for (;;) {
       const batch = this.build();
       const sent = batch && this.deliver(batch);
       // What waits has left before those of the last batch go on: the database works on it meanwhile.
-      for (const tell of this.told.splice(0)) tell();
+      for (const tell of told) tell();
       if (sent === undefined) break;
-      await sent;
+      told = await sent;
     }
     this.flight = undefined;
     this.options.onRest?.();
@@ -157,8 +156,8 @@ export class Lane {
     return { gateway, lane, ...lease, restore, skipLocked, targets, sentAt };
   }
 
-  /** Sends a batch, and takes in what is answered. */
-  private async deliver(batch: Batch): Promise<void> {
+  /** Sends a batch, and takes in what is answered. Resolves with what tells its calls what became of them. */
+  private async deliver(batch: Batch): Promise<readonly (() => void)[]> {
     const { leaseMs, send, clock } = this.options;
     let failure: unknown;
     try {
@@ -168,7 +167,8 @@ export class Lane {
     } catch (error) {
       failure = error;
     }
-    return this.failed(batch, failure);
+    await this.failed(batch, failure);
+    return [];
   }
 
   /** Whether it took effect is unknown: all of it is sent again, as things are then. `error` absent: its answer says nothing. */
@@ -205,27 +205,24 @@ export class Lane {
   }
 
   /** Keys without a row, as in a batch that a later one came before, are sent again. */
-  private answered({ targets, restore, sentAt }: Batch, rows: readonly BatchRow[]): void {
+  private answered({ targets, restore, sentAt }: Batch, rows: readonly BatchRow[]): (() => void)[] {
     const { clock, onBusy } = this.options;
     const nowMs = clock.now();
     this.failures = 0;
     this.skipLocked = false;
     this.alone = Math.max(0, this.alone - 1);
     this.lapsed = rows.some(({ place }) => place === 0);
-    const busy = new Set<string>();
-    this.distrustOverrun(targets, rows);
-    for (const row of rows) {
-      const target = targets[row.place - 1];
-      if (target === undefined) continue;
+    const targetOf = ({ place }: BatchRow): Target => targets[place - 1]!;
+    const done = rows.filter(({ place, refusal }) => place > 0 && refusal !== "busy");
+    this.distrustOverrun(done.map(targetOf));
+    const told: (() => void)[] = [];
+    for (const row of done) {
+      const target = targetOf(row);
       const { key, entries } = target;
-      if (row.refusal === "busy") {
-        busy.add(key.workspaceId);
-        continue;
-      }
       key.close(entries);
-      this.told.push(...entries.map(({ resolve }) => resolve));
+      told.push(...entries.map(({ resolve }) => resolve));
       key.granted = row.allowance;
-      if (!restore && !this.lapsed) this.told.push(...decide(target, row, sentAt, nowMs));
+      if (!restore && !this.lapsed) told.push(...decide(target, row, sentAt, nowMs));
       if (key.patient) clock.later(() => this.look(), idleRetryMs);
       this.backlog.follow(key, nowMs);
     }
@@ -235,20 +232,20 @@ export class Lane {
       for (const key of this.backlog.keys.values()) key.changedAt = nowMs;
     }
     // Their accounts are locked elsewhere: all keys of their workspaces leave.
-    for (const workspaceId of busy) onBusy?.(workspaceId);
+    const busy = rows.filter(({ refusal }) => refusal === "busy").map(targetOf);
+    for (const workspaceId of new Set(busy.map(({ key }) => key.workspaceId)))
+      onBusy?.(workspaceId);
     this.tidy();
+    return told;
   }
 
   /**
    * What calls cost above their bounds was set aside by nobody: caps and balance that were far when their workspace was last checked may
    * be reached. Of its keys only what this batch or a later one finds counts. CAP-05.
    */
-  private distrustOverrun(targets: readonly Target[], rows: readonly BatchRow[]): void {
-    const overrun = new Set<string>();
-    for (const { place, refusal } of rows) {
-      const target = refusal === "busy" ? undefined : targets[place - 1];
-      if (target?.entries.some(isOverrun)) overrun.add(target.key.workspaceId);
-    }
+  private distrustOverrun(written: readonly Target[]): void {
+    const dear = written.filter(({ entries }) => entries.some(isOverrun));
+    const overrun = new Set(dear.map(({ key }) => key.workspaceId));
     if (overrun.size === 0) return;
     for (const key of this.backlog.keys.values())
       if (overrun.has(key.workspaceId)) key.checkedAt = -Infinity;
