@@ -1,7 +1,7 @@
 /** The text calls of one gateway, and the sweeping up after gateways and holds that ended without a word. docs/ledger.md. */
 import { isTransient, type Database } from "../storage/index.ts";
 import { sendTo, type BatchWatch } from "./batch.ts";
-import { systemLaneClock } from "./lane.ts";
+import { systemLaneClock, type LaneOptions } from "./lane.ts";
 import { TextCalls } from "./text-calls.ts";
 import type { ReserveInput, Spent } from "./types.ts";
 
@@ -20,11 +20,8 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-export interface LedgerOptions {
-  /** For how long what a gateway has set aside outlives it; 60 s where absent. */
-  readonly leaseMs?: number | undefined;
-  /** The database has only the core that this process has; false where absent. */
-  readonly sharesCore?: boolean | undefined;
+/** The lease is 60 s where it is absent. */
+export interface LedgerOptions extends Partial<Pick<LaneOptions, "leaseMs" | "sharesCore">> {
   /** Hears of each batch of text calls. */
   readonly watch?: BatchWatch | undefined;
 }
