@@ -3,7 +3,7 @@
  * its answer means, is for the lane. docs/ledger.md "Batches".
  */
 import type { Target } from "./batch.ts";
-import { drawOf, KeyUse, type Ended, type Waiting } from "./key-use.ts";
+import { drawOf, KeyUse, type Waiting } from "./key-use.ts";
 import type { KeyName } from "./types.ts";
 
 const batchMax = 500;
@@ -34,7 +34,7 @@ export class Backlog {
     const name = `${workspaceId} ${keyId} ${keyRotation}`;
     let key = this.keys.get(name);
     if (key === undefined) {
-      key = new KeyUse(workspaceId, keyId, keyRotation);
+      key = new KeyUse({ workspaceId, keyId, keyRotation });
       this.keys.set(name, key);
     }
     return key;
@@ -63,7 +63,7 @@ export class Backlog {
   /** Takes the keys of a workspace over from another lane, with what they have to send. Until that is answered nothing more begins. */
   adopt(workspaceId: string, from: Backlog, nowMs: number): void {
     for (const [name, key] of from.keys) {
-      if (key.workspaceId !== workspaceId) continue;
+      if (key.name.workspaceId !== workspaceId) continue;
       from.keys.delete(name);
       from.dirty.delete(key);
       this.keys.set(name, key);
@@ -131,17 +131,14 @@ function askedOf({ waiting, room, free }: KeyUse, max: number): Waiting[] {
 }
 
 /** Those of a key that go into a batch. */
-interface News {
-  readonly entries: readonly Ended[];
-  readonly asked: readonly Waiting[];
-}
+type News = Pick<Target, "entries" | "asked">;
 
 /** What a key is sent, with these of its entries and waiting calls. */
-function targetOf(key: KeyUse, nowMs: number, { entries, asked }: News): Target {
-  const isEntry = entries.length > 0 && asked.length === 0;
+function targetOf(key: KeyUse, nowMs: number, news: News): Target {
+  const isEntry = news.entries.length > 0 && news.asked.length === 0;
   if (isEntry && !key.hasIdle(nowMs) && !key.isStale(nowMs))
-    return { key, entries, asked, need: null, use: 0n, keep: 0n, headroom: 0n };
-  return settingOf(key, nowMs, { entries, asked });
+    return { key, ...news, need: null, use: 0n, keep: 0n, headroom: 0n };
+  return settingOf(key, nowMs, news);
 }
 
 /** The same, where its allowance is to be set. */

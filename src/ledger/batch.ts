@@ -53,7 +53,7 @@ const batchSql =
 /** The parameters of `ledger_batch`. */
 function batchParams(batch: Batch): unknown[] {
   const { targets } = batch;
-  const keys = targets.map(({ key }) => key);
+  const keys = targets.map(({ key }) => key.name);
   const entries = targets.flatMap((target) => target.entries);
   const places = targets.flatMap((target, index) => target.entries.map(() => index + 1));
   const asks = targets.some(({ need }) => need !== null);
@@ -68,7 +68,7 @@ function batchParams(batch: Batch): unknown[] {
     batch.skipLocked,
     textArray(keys.map(({ workspaceId }) => workspaceId)),
     textArray(keys.map(({ keyId }) => keyId)),
-    numberArray(keys.map(({ rotation }) => rotation)),
+    numberArray(keys.map(({ keyRotation }) => keyRotation)),
     asked("need"),
     asked("use"),
     asked("keep"),

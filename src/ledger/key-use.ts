@@ -5,6 +5,7 @@
  */
 import { larger, smaller } from "../base/money.ts";
 import { trustMs } from "../storage/index.ts";
+import type { KeyName } from "./types.ts";
 
 /** A call that waits for a batch. */
 export interface Waiting {
@@ -35,9 +36,7 @@ export const drawOf = ({ charge, bound }: Ended): bigint => smaller(charge ?? 0n
 export const isOverrun = ({ charge, bound }: Ended): boolean => charge !== null && charge > bound;
 
 export class KeyUse {
-  readonly workspaceId: string;
-  readonly keyId: string;
-  readonly rotation: number;
+  readonly name: KeyName;
   /** What may be used, at most what the database has set aside. */
   granted = 0n;
   /** The bounds of calls that run. */
@@ -63,10 +62,8 @@ export class KeyUse {
   /** What was used, in a number: the less the longer ago. At an even pace it is what `windowMs` use. */
   private used = 0;
 
-  constructor(workspaceId: string, keyId: string, rotation: number) {
-    this.workspaceId = workspaceId;
-    this.keyId = keyId;
-    this.rotation = rotation;
+  constructor(name: KeyName) {
+    this.name = name;
   }
 
   /** What is set aside and not used. */

@@ -33,6 +33,7 @@ export const systemLaneClock: LaneClock = {
 export interface LaneOptions {
   readonly gateway: string;
   readonly lane: number;
+  /** For how long what is set aside outlives the gateway. */
   readonly leaseMs: number;
   readonly send: Send;
   readonly clock: LaneClock;
@@ -233,7 +234,7 @@ export class Lane {
     }
     // Their accounts are locked elsewhere: all keys of their workspaces leave.
     const busy = rows.filter(({ refusal }) => refusal === "busy").map(targetOf);
-    for (const workspaceId of new Set(busy.map(({ key }) => key.workspaceId)))
+    for (const workspaceId of new Set(busy.map(({ key }) => key.name.workspaceId)))
       onBusy?.(workspaceId);
     this.tidy();
     return told;
@@ -245,10 +246,10 @@ export class Lane {
    */
   private distrustOverrun(written: readonly Target[]): void {
     const dear = written.filter(({ entries }) => entries.some(isOverrun));
-    const overrun = new Set(dear.map(({ key }) => key.workspaceId));
+    const overrun = new Set(dear.map(({ key }) => key.name.workspaceId));
     if (overrun.size === 0) return;
     for (const key of this.backlog.keys.values())
-      if (overrun.has(key.workspaceId)) key.checkedAt = -Infinity;
+      if (overrun.has(key.name.workspaceId)) key.checkedAt = -Infinity;
   }
 
   /** Tidies up once in a while, as long as there are keys. */

@@ -3,9 +3,8 @@
  * where its account is locked elsewhere it has one of its own until it is free, so that nobody else waits. docs/ledger.md.
  */
 import { newId } from "../base/ids.ts";
-import type { KeyUse } from "./key-use.ts";
 import { Lane, type LaneOptions } from "./lane.ts";
-import { checkAmount, type ReserveInput, type Spent } from "./types.ts";
+import { checkAmount, type KeyName, type ReserveInput, type Spent } from "./types.ts";
 
 export type TextCallsOptions = Pick<LaneOptions, "leaseMs" | "send" | "clock" | "sharesCore">;
 
@@ -45,10 +44,10 @@ export class TextCalls {
   }
 
   /** Something about these keys may have changed: their next calls ask the database. */
-  distrust(test: (key: KeyUse) => boolean): void {
+  distrust(test: (key: KeyName) => boolean): void {
     const nowMs = this.options.clock.now();
     for (const lane of this.lanes)
-      for (const key of lane.backlog.keys.values()) if (test(key)) key.changedAt = nowMs;
+      for (const key of lane.backlog.keys.values()) if (test(key.name)) key.changedAt = nowMs;
   }
 
   /** Keeps the leases. */

@@ -16,8 +16,8 @@ const answer = (targets: ReturnType<typeof take>) => {
   }
 };
 beforeEach(() => {
-  one = new KeyUse("w1", "one", 0);
-  other = new KeyUse("w2", "other", 0);
+  one = new KeyUse({ workspaceId: "w1", keyId: "one", keyRotation: 0 });
+  other = new KeyUse({ workspaceId: "w2", keyId: "other", keyRotation: 0 });
   backlog = backlogOf([one, other]);
   // They have nothing to send.
   answer(take());
@@ -29,7 +29,7 @@ const waitSince = (key: KeyUse, since: number) =>
     bound: 1n,
     since,
     resolve: () => undefined,
-    reject: () => void ended.push(`${key.keyId} ${since}`),
+    reject: () => void ended.push(`${key.name.keyId} ${since}`),
   });
 const post = (key: KeyUse, id: string, since = 0) => {
   key.begin(1n, since);
@@ -40,7 +40,7 @@ const post = (key: KeyUse, id: string, since = 0) => {
 it("a batch has the keys with news; one that restores has all that are in use, and leaves those that wait here", () => {
   for (const key of [one, other]) key.begin(5n, 0);
   backlog.touch(one);
-  const names = (targets: ReturnType<typeof take>) => targets.map(({ key }) => key.keyId);
+  const names = (targets: ReturnType<typeof take>) => targets.map(({ key }) => key.name.keyId);
   expect(names(backlog.restored(0))).toEqual(["one", "other"]);
   expect(backlog.isEmpty).toBe(false);
   waitSince(one, 0);
@@ -71,12 +71,15 @@ it("what is of a workspace goes to a lane of its own, with what it has to send; 
   expect([[...apart.keys.values()], other.changedAt]).toEqual([[other], 7]);
   expect([...backlog.keys.values()]).toEqual([one]);
   expect(apart.take(0, false).map(({ entries }) => entries[0]!.id)).toEqual(["b"]);
-  expect(take().map(({ key, entries }) => [key.keyId, entries[0]!.id])).toEqual([["one", "a"]]);
+  expect(take().map(({ key, entries }) => [key.name.keyId, entries[0]!.id])).toEqual([
+    ["one", "a"],
+  ]);
   expect(other.ended.map(({ id }) => id)).toEqual(["b"]);
 });
 
 it("what was not answered is sent again before what came later, and a key without news too", () => {
-  const sent = () => take().map(({ key, entries }) => [key.keyId, ...entries.map(({ id }) => id)]);
+  const sent = () =>
+    take().map(({ key, entries }) => [key.name.keyId, ...entries.map(({ id }) => id)]);
   backlog.touch(other);
   post(one, "a");
   const first = take();

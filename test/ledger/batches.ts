@@ -43,7 +43,8 @@ export const rowOf = (answer: Answer | null): BatchRow => ({
 export function backlogOf(keys: readonly KeyUse[]): Backlog {
   const backlog = new Backlog();
   for (const key of keys) {
-    backlog.keys.set(`${key.workspaceId} ${key.keyId} ${key.rotation}`, key);
+    const { workspaceId, keyId, keyRotation } = key.name;
+    backlog.keys.set(`${workspaceId} ${keyId} ${keyRotation}`, key);
     backlog.touch(key);
   }
   return backlog;

@@ -128,7 +128,7 @@ describeDatabase("concurrent callers", (open) => {
     const database = await open();
     await setUp(database, 1_000_000n);
     const lane = { gateway: "g", lane: 1, leaseMs: 60_000, skipLocked: false, sentAt: 0 };
-    const key = new KeyUse("w", "k", 0);
+    const key = new KeyUse({ workspaceId: "w", keyId: "k", keyRotation: 0 });
     let number = 0;
     const send = async (restore: boolean, use: bigint, keep: bigint, headroom: bigint) => {
       number += 1;

@@ -8,7 +8,7 @@ import { refusalIn } from "./open-calls.ts";
 
 let key: KeyUse;
 beforeEach(() => {
-  key = new KeyUse("w", "k", 0);
+  key = new KeyUse({ workspaceId: "w", keyId: "k", keyRotation: 0 });
 });
 
 let told: string[] = [];
@@ -113,13 +113,16 @@ describe("a batch", () => {
   });
 
   it("of five keys takes all", () => {
-    const keys = Array.from({ length: 5 }, (_one, index) => new KeyUse("w", `k${index}`, 0));
+    const keys = Array.from(
+      { length: 5 },
+      (_one, index) => new KeyUse({ workspaceId: "w", keyId: `k${index}`, keyRotation: 0 }),
+    );
     for (const one of keys) waits(one, ...Array.from({ length: 20 }, () => 1n));
     expect(askedIn(next(keys))).toBe(100);
   });
 
   it("after one that was refused takes one entry, or one call of one key, in turn", () => {
-    const other = new KeyUse("w", "o", 0);
+    const other = new KeyUse({ workspaceId: "w", keyId: "o", keyRotation: 0 });
     waits(key, 1n, 1n);
     waits(other, 1n);
     key.ended.push(entryOf("a"));
@@ -128,7 +131,7 @@ describe("a batch", () => {
     const taken = () => {
       const targets = backlog.take(0, true);
       const what = targets.map((target) => [
-        target.key.keyId,
+        target.key.name.keyId,
         ...target.entries.map(({ id }) => id),
         target.asked.length,
       ]);
@@ -151,7 +154,10 @@ describe("a batch", () => {
   });
 
   it("serves in turn: a key that has more than goes into one batch is behind the others in the next", () => {
-    const keys = Array.from({ length: 6 }, (_one, index) => new KeyUse("w", `k${index}`, 0));
+    const keys = Array.from(
+      { length: 6 },
+      (_one, index) => new KeyUse({ workspaceId: "w", keyId: `k${index}`, keyRotation: 0 }),
+    );
     const fill = () => {
       while (keys[0]!.ended.length < 600) keys[0]!.ended.push(entryOf("a"));
     };

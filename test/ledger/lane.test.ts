@@ -56,7 +56,7 @@ describe("a lane", () => {
     const onBusy = (workspaceId: string) => {
       const apart = new Backlog();
       apart.adopt(workspaceId, lane.backlog, nowMs);
-      parcels.push(Array.from(apart.keys.values(), ({ keyId }) => keyId));
+      parcels.push(Array.from(apart.keys.values(), ({ name }) => name.keyId));
     };
     lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock, onBusy });
     key = lane.backlog.keyOf(call);
@@ -95,7 +95,10 @@ describe("a lane", () => {
     expect(sent.map(({ skipLocked }) => skipLocked)).toEqual([false, true]);
     expect(parcels).toEqual([["k"]]);
     await lane.admit({ ...call, workspaceId: "v", keyId: "l" });
-    expect(sent.at(-1)).toMatchObject({ skipLocked: false, targets: [{ key: { keyId: "l" } }] });
+    expect(sent.at(-1)).toMatchObject({
+      skipLocked: false,
+      targets: [{ key: { name: { keyId: "l" } } }],
+    });
   });
 
   it("sets aside for an entry no more than the bound of its call, whatever it cost", async () => {
@@ -132,7 +135,10 @@ describe("a lane", () => {
     ];
     await lane.post(call, 3n);
     await eventually(() => sent.length > 1, "it restores");
-    expect(sent[1]).toMatchObject({ restore: true, targets: [{ key: { keyId: "k" }, need: 0n }] });
+    expect(sent[1]).toMatchObject({
+      restore: true,
+      targets: [{ key: { name: { keyId: "k" } }, need: 0n }],
+    });
     await eventually(() => key.granted === 0n, "nothing is set aside");
   });
 
@@ -257,7 +263,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     const given = () =>
       sent.some(
         ({ lane, targets }) =>
-          lane > 1 && targets.some(({ key, need }) => key.keyId === "l" && need === 0n),
+          lane > 1 && targets.some(({ key, need }) => key.name.keyId === "l" && need === 0n),
       );
     await eventually(given, "the headroom goes back");
   });

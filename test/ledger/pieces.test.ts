@@ -16,7 +16,7 @@ import { createLedger } from "../support/ledger.ts";
 
 let key: KeyUse;
 beforeEach(() => {
-  key = new KeyUse("w", "k", 0);
+  key = new KeyUse({ workspaceId: "w", keyId: "k", keyRotation: 0 });
 });
 
 describe("amounts", () => {
@@ -109,12 +109,12 @@ describeDatabase("holds taken together", (open) => {
 });
 
 it("a batch after one that failed leaves other keys for later, whatever they have to send", () => {
-  const other = new KeyUse("w", "o", 0);
+  const other = new KeyUse({ workspaceId: "w", keyId: "o", keyRotation: 0 });
   const backlog = backlogOf([key, other]);
   const taken = () =>
     backlog.take(0, true).map((target) => {
       backlog.follow(target.key, 0);
-      return target.key.keyId;
+      return target.key.name.keyId;
     });
   expect([taken(), taken(), taken()]).toEqual([["k"], ["o"], []]);
 });
@@ -195,11 +195,13 @@ describe("a restoring batch", () => {
   it("names the keys whose calls run or whose entries are on their way, and no others", () => {
     expect(restored()).toEqual([]);
     key.begin(5n, 0);
-    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n, use: 5n, keep: 0n }]);
+    expect(restored()).toMatchObject([
+      { key: { name: { keyId: "k" } }, need: 5n, use: 5n, keep: 0n },
+    ]);
     key.end(entryOf("a", { bound: 5n, charge: 5n }));
     expect(restored()).toMatchObject([{ entries: [{ id: "a" }], need: 0n, use: 0n }]);
     key.begin(5n, 0);
-    expect(restored()).toMatchObject([{ key: { keyId: "k" }, need: 5n }]);
+    expect(restored()).toMatchObject([{ key: { name: { keyId: "k" } }, need: 5n }]);
   });
 
   it("takes the entries of its keys along, and keeps aside what those draw that it has no place for", () => {

@@ -103,10 +103,10 @@ function createGateway(
         number,
         skipsLocked,
         sql: await sqlOf(batch),
-        keys: batch.targets.map(({ key: { workspaceId: workspace, keyId: key, rotation } }) => ({
-          workspace,
-          key,
-          rotation,
+        keys: batch.targets.map(({ key: { name } }) => ({
+          workspace: name.workspaceId,
+          key: name.keyId,
+          rotation: name.keyRotation,
         })),
         entries: batch.targets.flatMap(({ entries }, index) =>
           entries.map(({ id }) => ({ id, place: index + 1 })),
