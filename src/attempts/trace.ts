@@ -2,6 +2,7 @@
  * The span of one attempt at a provider, by OpenTelemetry's conventions for generative AI (`gen_ai.client.inference`). What
  * was asked and answered is not in it. docs/monitoring.md.
  */
+import { perObject } from "../base/made-once.ts";
 import { sharedParts } from "../base/shared-parts.ts";
 import type { Attributes, SharedPart, Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
@@ -46,28 +47,20 @@ interface Known {
   readonly part: (...answered: Answered) => SharedPart;
 }
 
-const knownOf = new WeakMap<Provider, Known>();
-
 /** The provider's attributes. */
 export const providerAttributes = (provider: Provider): Attributes => knownTo(provider).attributes;
 
 /** Made once, because attempts are many. */
-function knownTo(provider: Provider): Known {
-  let known = knownOf.get(provider);
-  if (known === undefined) {
-    const { hostname, port, protocol } = new URL(provider.baseUrl);
-    const attributes = {
-      "gen_ai.provider.name":
-        cloudNames[provider.dialect] ?? knownNames[provider.id] ?? provider.id,
-      "server.address": hostname,
-      "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
-      "tollgate.provider": provider.id,
-    };
-    known = { attributes, part: partsOf(attributes) };
-    knownOf.set(provider, known);
-  }
-  return known;
-}
+const knownTo = perObject((provider: Provider): Known => {
+  const { hostname, port, protocol } = new URL(provider.baseUrl);
+  const attributes = {
+    "gen_ai.provider.name": cloudNames[provider.dialect] ?? knownNames[provider.id] ?? provider.id,
+    "server.address": hostname,
+    "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
+    "tollgate.provider": provider.id,
+  };
+  return { attributes, part: partsOf(attributes) };
+});
 
 const partsOf = (provider: Attributes): Known["part"] =>
   sharedParts((...[model, operation, stream, isImage, credential, status]: Answered) => ({

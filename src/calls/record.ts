@@ -1,6 +1,7 @@
 /** The record of one call while it runs: what the request log, the metrics and the log line are made of. */
 import type { Attempt } from "../attempts/index.ts";
 import type { GatewayError } from "../base/errors.ts";
+import { perObject } from "../base/made-once.ts";
 import { noteParams, noteSentences, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { shortText } from "../base/text.ts";
@@ -139,9 +140,9 @@ export function requestRow(record: AnyRecord): RequestRow {
   };
 }
 
-const explanations = new WeakMap<object, object>();
-
 /** Plans are kept, and so is what the log says of them: most calls follow one that was made before. */
+const planAlone = perObject((plan: object) => ({ plan }));
+
 function explanationOf(record: AnyRecord): object | undefined {
   const explanation = planOf(record);
   const { hooks, cache } = record;
@@ -154,10 +155,5 @@ function planOf({ plan, errorCode }: AnyRecord): object | undefined {
   if (typeof plan !== "object" || plan === null)
     return errorCode === null ? undefined : { error: errorCode };
   if (errorCode !== null) return { plan, error: errorCode };
-  let explanation = explanations.get(plan);
-  if (explanation === undefined) {
-    explanation = { plan };
-    explanations.set(plan, explanation);
-  }
-  return explanation;
+  return planAlone(plan);
 }

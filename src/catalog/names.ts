@@ -2,6 +2,7 @@
  * Other names of models: what programs with a name of their own written into them call. docs/routing.md "Names".
  * An alias is a whole name, or a beginning with a star after it; `default_model` answers to whatever nobody else does.
  */
+import { perObject } from "../base/made-once.ts";
 import type { Catalog } from "./types.ts";
 
 /** Looks up which model a name means; the answers are model ids. */
@@ -15,17 +16,8 @@ export interface ModelNames {
 /** An alias that stands for all names with its beginning: `gpt-*`. */
 export const isPattern = (alias: string): boolean => alias.endsWith("*");
 
-const known = new WeakMap<Catalog, ModelNames>();
-
 /** The names of a catalogue. */
-export function modelNames(catalog: Catalog): ModelNames {
-  let names = known.get(catalog);
-  if (names === undefined) {
-    names = readNames(catalog);
-    known.set(catalog, names);
-  }
-  return names;
-}
+export const modelNames = perObject(readNames);
 
 function readNames({ models, defaultModel }: Catalog): ModelNames {
   const aliases = new Map<string, string>();

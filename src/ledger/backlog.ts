@@ -2,6 +2,7 @@
  * The keys of a lane, which of them have something to send, and how much of it goes into the next batch. When that is sent, and what
  * its answer means, is for the lane. docs/ledger.md "Batches".
  */
+import { getOrMake } from "../base/made-once.ts";
 import type { Target } from "./batch.ts";
 import { drawOf, KeyUse, type Waiting } from "./key-use.ts";
 import type { KeyName } from "./types.ts";
@@ -32,12 +33,7 @@ export class Backlog {
   /** The key that a call spends from. */
   keyOf({ workspaceId, keyId, keyRotation }: KeyName): KeyUse {
     const name = `${workspaceId} ${keyId} ${keyRotation}`;
-    let key = this.keys.get(name);
-    if (key === undefined) {
-      key = new KeyUse({ workspaceId, keyId, keyRotation });
-      this.keys.set(name, key);
-    }
-    return key;
+    return getOrMake(this.keys, name, () => new KeyUse({ workspaceId, keyId, keyRotation }));
   }
 
   /** A key has something to send. */

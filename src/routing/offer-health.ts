@@ -1,4 +1,5 @@
 /** What health is kept of, and what is kept of each: a circuit and a speed for each (provider, model). docs/routing.md. */
+import { getOrMake } from "../base/made-once.ts";
 import { Circuit, type CircuitRules } from "./circuit.ts";
 import { Speed } from "./speed.ts";
 
@@ -27,17 +28,12 @@ export class OfferHealths {
   }
 
   of(offer: ServedModel): OfferHealth {
-    let known = this.#byOffer.get(offer);
-    if (known !== undefined) return known;
-    const name = `${offer.provider} ${offer.upstreamModel}`;
-    known = this.#byName.get(name);
-    if (known === undefined) {
-      const circuit = new Circuit(this.#rules, this.#changedMs.get(offer.provider));
-      known = { circuit, speed: new Speed() };
-      this.#byName.set(name, known);
-    }
-    this.#byOffer.set(offer, known);
-    return known;
+    return getOrMake(this.#byOffer, offer, () =>
+      getOrMake(this.#byName, `${offer.provider} ${offer.upstreamModel}`, () => ({
+        circuit: new Circuit(this.#rules, this.#changedMs.get(offer.provider)),
+        speed: new Speed(),
+      })),
+    );
   }
 
   /** All that was asked for, each by its provider and the vendor's name of the model. */

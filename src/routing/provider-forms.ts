@@ -3,31 +3,19 @@
  * with other keys is a new one: the pause of the old one says nothing of it. docs/routing.md "When one fails".
  */
 import { createHash } from "node:crypto";
+import { perObject } from "../base/made-once.ts";
 import type { Provider } from "../catalog/index.ts";
 
 const digestOf = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 
-/** Computes once for each object of a configuration that was read. */
-function remembered(digest: (provider: Provider) => string): (provider: Provider) => string {
-  const known = new WeakMap<Provider, string>();
-  return (provider) => {
-    let found = known.get(provider);
-    if (found === undefined) {
-      found = digest(provider);
-      known.set(provider, found);
-    }
-    return found;
-  };
-}
-
 /** A digest of where and how a provider is asked, without its keys. */
-export const placeOf = remembered(({ dialect, baseUrl, access, guarded }) =>
+export const placeOf = perObject(({ dialect, baseUrl, access, guarded }: Provider) =>
   digestOf({ dialect, baseUrl, access, guarded }),
 );
 
 /** The same with its keys. */
-export const formOf = remembered((provider) =>
+export const formOf = perObject((provider: Provider) =>
   digestOf([placeOf(provider), provider.credentials.map(({ id, apiKey }) => [id, apiKey])]),
 );
 

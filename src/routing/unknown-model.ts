@@ -1,5 +1,6 @@
 /** Names that are no model's id: which model may have been meant, and the error of a call. */
 import { GatewayError } from "../base/errors.ts";
+import { perObject } from "../base/made-once.ts";
 import { nearest } from "../base/suggest.ts";
 import { modelNames, type Catalog } from "../catalog/index.ts";
 
@@ -8,22 +9,15 @@ type Models = Catalog["models"];
 /** Of names that differ in capitals, dots, dashes or underscores there is one. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[._ -]/g, "");
 
-const known = new WeakMap<Models, ReadonlyMap<string, string>>();
-
 /** Ids by what people write in place of them: another spelling, or the name without its vendor. The first of several counts. */
-function likelyIds(models: Models): ReadonlyMap<string, string> {
-  let likely = known.get(models);
-  if (likely === undefined) {
-    const ids = [...models.keys()].reverse();
-    const bare = (id: string): string => plain(id.slice(id.indexOf("/") + 1));
-    likely = new Map([
-      ...ids.map((id) => [bare(id), id] as const),
-      ...ids.map((id) => [plain(id), id] as const),
-    ]);
-    known.set(models, likely);
-  }
-  return likely;
-}
+const likelyIds = perObject((models: Models): ReadonlyMap<string, string> => {
+  const ids = [...models.keys()].reverse();
+  const bare = (id: string): string => plain(id.slice(id.indexOf("/") + 1));
+  return new Map([
+    ...ids.map((id) => [bare(id), id] as const),
+    ...ids.map((id) => [plain(id), id] as const),
+  ]);
+});
 
 /** Names that were looked for, so that a list of keys with the same mistake looks once. */
 const sought = new WeakMap<Models, Map<string, string | undefined>>();

@@ -2,6 +2,7 @@
  * What a caller may reach and prefers, gathered from its layers: organization, workspace, key.
  * ROUTE-05, ROUTE-12 to ROUTE-17. The routing folder applies it; this is plain data.
  */
+import { perObject } from "../base/made-once.ts";
 import type { Caller, ScopeLayer } from "./caller.ts";
 import type { SortStrategy } from "./routing-settings.ts";
 
@@ -23,17 +24,8 @@ export interface RoutingScope {
 
 const filled = (lists: readonly (readonly string[])[]) => lists.filter((list) => list.length > 0);
 
-const scopes = new WeakMap<Caller, RoutingScope>();
-
 /** The scope of a caller. A layer in mode `follow` adds no routing of its own; allowlists count in either mode. */
-export function routingScope(caller: Caller): RoutingScope {
-  let scope = scopes.get(caller);
-  if (scope === undefined) {
-    scope = makeScope(caller);
-    scopes.set(caller, scope);
-  }
-  return scope;
-}
+export const routingScope = perObject(makeScope);
 
 function makeScope(caller: Caller): RoutingScope {
   const above = [caller.organization, caller.workspace].filter((layer) => layer !== null);

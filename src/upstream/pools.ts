@@ -6,6 +6,7 @@
  * upstream (T85). All of them together are bounded by how many files the process may have open (room.ts).
  */
 import { silentLog, type Log } from "../base/log.ts";
+import { getOrMake } from "../base/made-once.ts";
 import type { Proxies } from "../base/proxy.ts";
 import type { Provider } from "../catalog/index.ts";
 import { directly, Ways, type Way } from "./dial/way.ts";
@@ -98,12 +99,7 @@ class PoolMap<P> {
   get(key: Key): P {
     const { origin, connectMs, way } = key;
     const name = `${connectMs}${way === directly ? "" : `,${way.name}`} ${origin}`;
-    let pool = this.#pools.get(name);
-    if (pool === undefined) {
-      pool = this.#make(key);
-      this.#pools.set(name, pool);
-    }
-    return pool;
+    return getOrMake(this.#pools, name, () => this.#make(key));
   }
 
   /** Those of an origin, whatever their deadline. */

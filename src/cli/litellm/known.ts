@@ -1,16 +1,14 @@
 /** What the shipped list of models says of a vendor's model: limits, abilities, prices. docs/models.md. */
+import { getOrMake } from "../../base/made-once.ts";
 import { buildAdded, modelRow, shippedList, vendorRows, type Model } from "../../catalog/index.ts";
 
 const lists = new Map<string, ReadonlyMap<string, Model>>();
 
 /** The models of a vendor of the list by the vendor's own names; empty for a vendor that is not in it. */
 export function listOf(vendor: string): ReadonlyMap<string, Model> {
-  let list = lists.get(vendor);
-  if (list === undefined) {
-    list = vendorRows().some(({ id }) => id === vendor) ? readList(vendor) : new Map();
-    lists.set(vendor, list);
-  }
-  return list;
+  return getOrMake(lists, vendor, () =>
+    vendorRows().some(({ id }) => id === vendor) ? readList(vendor) : new Map(),
+  );
 }
 
 function readList(vendor: string): ReadonlyMap<string, Model> {

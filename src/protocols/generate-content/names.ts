@@ -3,17 +3,15 @@
  * Only the protocol's own fields have two spellings; a function's arguments and schemas are the caller's.
  */
 import type { WireObject } from "../../base/json.ts";
+import { getOrMake } from "../../base/made-once.ts";
 
 const snakeNames = new Map<string, string>();
 
 /** The snake_case spelling of a camelCase name. */
 export function snakeCase(name: string): string {
-  let snake = snakeNames.get(name);
-  if (snake === undefined) {
-    snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    snakeNames.set(name, snake);
-  }
-  return snake;
+  return getOrMake(snakeNames, name, () =>
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  );
 }
 
 /** The camelCase spelling of a name in either. */

@@ -7,6 +7,7 @@ import { Agent as HttpsAgent } from "node:https";
 import type { Duplex } from "node:stream";
 import type * as Undici from "undici";
 import type { buildConnector, Dispatcher } from "undici";
+import { getOrMake } from "../../base/made-once.ts";
 import { noProxies, type Proxies } from "../../base/proxy.ts";
 import { undici } from "../undici.ts";
 import { connectorOf } from "./connector.ts";
@@ -22,11 +23,9 @@ function connectorBy(ways: WaysTo): buildConnector.connector {
   const connectors = new Map<string, buildConnector.connector>();
   return (options, callback) => {
     const origin = `${options.protocol}//${options.host ?? options.hostname}`;
-    let connect = connectors.get(origin);
-    if (connect === undefined) {
-      connect = connectorOf(origin, tunnelled(ways.way(origin)), connectMs);
-      connectors.set(origin, connect);
-    }
+    const connect = getOrMake(connectors, origin, () =>
+      connectorOf(origin, tunnelled(ways.way(origin)), connectMs),
+    );
     connect(options, callback);
   };
 }

@@ -1,5 +1,6 @@
 /** How a provider's server is reached: directly or through a proxy, and what its certificate is checked with. */
 import { createHash } from "node:crypto";
+import { getOrMake, perObject } from "../../base/made-once.ts";
 import { noProxies, type Proxies, type Proxy } from "../../base/proxy.ts";
 import type { Access, Provider, ProviderTls } from "../../catalog/index.ts";
 
@@ -46,7 +47,8 @@ function wayTo(
 /** The ways of one set of proxies, each worked out once for a provider and an origin. */
 export class Ways {
   readonly #proxies: Proxies;
-  readonly #known = new WeakMap<Provider, Map<string, Way>>();
+  /** By origin. */
+  readonly #waysOf = perObject((_provider: Provider) => new Map<string, Way>());
 
   constructor(proxies: Proxies = noProxies) {
     this.#proxies = proxies;
@@ -55,13 +57,8 @@ export class Ways {
   /** The way to an origin of a provider, or of nobody's in particular. */
   to(origin: string, provider?: Provider): Way {
     if (provider === undefined) return wayTo(origin, undefined, this.#proxies);
-    let ways = this.#known.get(provider);
-    if (ways === undefined) this.#known.set(provider, (ways = new Map()));
-    let way = ways.get(origin);
-    if (way === undefined) {
-      way = provider.guarded ? guardedly : wayTo(origin, provider.access, this.#proxies);
-      ways.set(origin, way);
-    }
-    return way;
+    return getOrMake(this.#waysOf(provider), origin, () =>
+      provider.guarded ? guardedly : wayTo(origin, provider.access, this.#proxies),
+    );
   }
 }

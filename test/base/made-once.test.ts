@@ -1,0 +1,21 @@
+/** What is made at its first use and then known. */
+import { expect, it } from "vitest";
+import { getOrMake, perObject } from "../../src/base/made-once.ts";
+
+it("makes what a map does not have, and puts it there", () => {
+  const known = new Map([["a", 1]]);
+  expect(getOrMake(known, "a", () => 2)).toBe(1);
+  expect(getOrMake(known, "b", () => 3)).toBe(3);
+  expect([...known]).toEqual([
+    ["a", 1],
+    ["b", 3],
+  ]);
+});
+
+it("computes once for each object", () => {
+  const of = perObject((object: { readonly name: string }) => [object.name]);
+  const one = { name: "one" };
+  expect(of(one)).toEqual(["one"]);
+  expect(of(one)).toBe(of(one));
+  expect(of({ name: "one" })).not.toBe(of(one));
+});
