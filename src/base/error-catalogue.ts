@@ -50,7 +50,7 @@ const conflict = (meaning: string): CodeEntry => ({ status: 409, type: "conflict
 
 const cap = (layer: string, window: string): CodeEntry =>
   quota(
-    `The ${window} spend cap of the ${layer} is reached. The message names the amount and when it resets.`,
+    `The ${window} spend cap of the ${layer} is reached. The message names the amount, when it resets, and what a hard cap has left for a smaller call.`,
   );
 
 /** Every error code the gateway answers with. Stable: a code is never renamed within a path prefix. */

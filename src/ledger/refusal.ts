@@ -49,7 +49,7 @@ export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayErro
   const isOver = (room: bigint | null): boolean => room !== null && bound - free > room;
   // The order in which it is told: workspace, member, key, each from its longest window, then the balance.
   const cap = rooms.findIndex(isOver);
-  if (cap >= 0) return capError(answer, cap);
+  if (cap >= 0) return capError(answer, cap, { bound, left: rooms[cap]! + free });
   if (!isOver(available)) return undefined;
   return new GatewayError(
     "insufficient_balance",
@@ -68,16 +68,27 @@ function leftFor({ available, idle }: Answer, bound: bigint, free: bigint): bigi
   return own + idle < bound ? own + idle : own;
 }
 
-/** The error of a cap by its place: layer by layer, in each window by window. */
-function capError({ caps, at }: Answer, place: number): GatewayError {
+/**
+ * The error of a cap by its place: layer by layer, in each window by window. A hard cap refuses a call that may cost more than it
+ * `left`; that something is left is told, because a smaller call fits.
+ */
+function capError(
+  { caps, at }: Answer,
+  place: number,
+  { bound, left }: { readonly bound: bigint; readonly left: bigint },
+): GatewayError {
   const layer = layers[Math.floor(place / windows.length)]!;
   const window = windows[place % windows.length]!;
   const whose = { workspace: "Workspace", member: "Member", key: "API key" }[layer];
   const end = resetsAt(window, at.getTime());
   const resets = end ? `resets ${end.toISOString()}` : "it does not reset";
+  const why =
+    left > 0n
+      ? `: this call may cost up to $${formatUsd(bound)}, and $${formatUsd(left)} of it is neither spent nor set aside`
+      : "";
   return new GatewayError(
     `${layer}_${window}_spend_cap_reached`,
-    `${whose} ${window} spend cap of $${formatUsd(caps[place]!)} reached; ${resets}.`,
+    `${whose} ${window} spend cap of $${formatUsd(caps[place]!)} reached${why}; ${resets}.`,
     { shouldRetry: false },
   );
 }

@@ -34,6 +34,20 @@ it("each has its code, its status and what to do", () => {
   );
 });
 
+it("CAP-15: a hard cap that a smaller call would fit under says what is left, and what this one may cost", () => {
+  const told = (room: bigint, free: bigint) =>
+    refusalOf({ ...answer, rooms: only(11, room), caps: only(11, 2_000_000_000n) }, bound, free)!
+      .message;
+  expect(told(1_000_000_000n, 200_000_000n)).toBe(
+    "API key daily spend cap of $2 reached: this call may cost up to $1.5, and $1.2 of it is neither spent nor set aside; resets 2026-11-03T00:00:00.000Z.",
+  );
+  // All of it is spent: no call fits.
+  for (const room of [0n, -5n])
+    expect(told(room, 0n)).toBe(
+      "API key daily spend cap of $2 reached; resets 2026-11-03T00:00:00.000Z.",
+    );
+});
+
 it("a cap is told before the balance; what is set aside already counts", () => {
   const both = { available: 0n, rooms: only(0, 0n), caps: only(0, 1n) };
   expect(refusedBy(both).code).toBe("workspace_total_spend_cap_reached");
