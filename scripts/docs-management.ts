@@ -234,7 +234,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A
   call counts when it was charged; free calls count at their start time. Model, provider and tokens come from the
   request log: where a crash lost a row, its cost is there with a null model.
-- \`/usage\` groups by \`model\`, \`key\` (with \`key_name\`), \`provider\`, \`member\` (with \`member_email\`), \`workspace\`, \`protocol\`, \`status\` or
+- \`/usage\` groups by \`model\`, \`key\` (with \`key_name\`), \`provider\`, \`member\` (with \`member_email\`), \`workspace\` (with \`workspace_name\`), \`protocol\`, \`status\` or
   \`error_code\`. It filters by \`workspace_id\`, \`key_id\`, \`member_id\`, \`model\`, \`provider\`, \`protocol\` and \`status\`.
   \`top=4\` gives the four dearest groups of the whole period, and one row with \`other: true\` for the rest. Cost without
   a log row stays a row of its own, with a null name.
@@ -243,7 +243,9 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   apostrophe before it, also behind a \`;\`, a \`|\` or a tab within a cell. A last line says where it was cut.
 - The ledger filters by \`kind\`, \`key_id\`, \`member_id\`, \`reference\`, \`from\` and \`to\`. A page looks at 50,000 entries at
   most, so one with a rare filter may be short although \`has_more\` is true.
-- Days and months are those of UTC. \`tz_offset=2\` moves their beginning to a place two hours ahead, for up to 31 days.
+- Days and months are those of UTC. \`time_zone=Europe/Berlin\` has those of a place, for up to 31 days: a day on which clocks change has 23 or
+  25 hours. \`tz_offset=2\` is for a place that is always two hours ahead. Usage is summed by hour, so days that begin
+  within one (India) are refused. There ask for a total with \`from\` and \`to\` of each day.
 - \`duration\` and \`first_token\` have \`p50\` and \`p95\` in milliseconds, within 12 %: they come from counters, each a
   quarter wider than the one before. What takes more than 21 minutes counts as 24.
 - Usage is read from sums by hour and by day, and what they do not have yet is added from the ledger and the log. So

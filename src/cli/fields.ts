@@ -56,15 +56,34 @@ export function amountOf(text: string, option: string): string {
 const timeShape =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
 
-/** A time as the API takes it. Without a zone it is in UTC, whatever the machine's own time is. @throws UsageError */
-export function timeOf(text: string | undefined, option: string): string | undefined {
+/**
+ * A time as the API takes it. Without a zone of its own it is in `place`, else in UTC, whatever the machine's own time is.
+ * @throws UsageError
+ */
+export function timeOf(
+  text: string | undefined,
+  option: string,
+  place?: string,
+): string | undefined {
   if (text === undefined) return undefined;
-  const [, day = "", time = "00:00", zone = "Z"] = timeShape.exec(text.trim()) ?? [];
-  const date = new Date(`${day}T${time}${zone}`);
+  const [, day = "", time = "00:00", zone] = timeShape.exec(text.trim()) ?? [];
+  const isLocal = zone === undefined && place !== undefined;
+  const date = isLocal
+    ? localTime(`${day}T${time}`, place)
+    : new Date(`${day}T${time}${zone ?? "Z"}`);
   if (hasDay(day) && !Number.isNaN(date.getTime())) return date.toISOString();
   throw new UsageError(
     `${option} is "${text}"; it takes a time such as 2027-01-31T00:00:00Z, or a day in UTC`,
   );
+}
+
+/** The moment at which the clocks of a place show a time; an invalid date where it is none. */
+function localTime(text: string, place: string): Date {
+  try {
+    return new Date(Temporal.PlainDateTime.from(text).toZonedDateTime(place).epochMilliseconds);
+  } catch {
+    return new Date(Number.NaN);
+  }
 }
 
 /** Names separated by commas; `all`: no restriction; undefined where the option is absent. @throws UsageError for no name */

@@ -1,6 +1,8 @@
 /** `tollgate usage`: requests, tokens and cost, by period and by what used them. docs/cli.md. */
 import type { Command } from "commander";
 import { granularities, usageGroups } from "../base/management.ts";
+import { isTimeZone } from "../base/days.ts";
+import { UsageError } from "./environment.ts";
 import { defined, timeOf, wordOf, workspaceOf } from "./fields.ts";
 import { overList, type ListOptions } from "./over-list.ts";
 import { printTable } from "./print.ts";
@@ -13,7 +15,11 @@ interface UsageOptions extends ListOptions {
   readonly by?: string;
   readonly workspace?: string;
   readonly key?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly member?: string;
   readonly tag?: string;
+  readonly timeZone?: string;
 }
 
 /** Makes the command. */
@@ -27,16 +33,28 @@ export function addUsageCommand(program: Command): void {
     .option("--by <group>", `rows by ${usageGroups.join(", ")}, or tag:NAME`)
     .option("--tag <name:value>", "of calls with this tag only")
     .option("--workspace <id or name>", "of one workspace only")
-    .option("--key <id>", "of one key only");
+    .option("--key <id>", "of one key only")
+    .option("--member <id>", "of one member's keys only")
+    .option("--model <id>", "of one model only")
+    .option("--provider <id>", "answered by one provider only")
+    .option("--time-zone <name>", "days and months of a place, such as Europe/Berlin (UTC)");
   overList(command, {
     list(options: UsageOptions) {
+      const timeZone = zoneOf(options.timeZone);
+      const granularity = wordOf(options.granularity, "--granularity", granularities);
+      // Hours and totals are the same in every place; sums by tags know no place, and the API says so.
+      const isOfPlace = granularity === "day" || granularity === "month" || isByTag(options);
       const fields = {
-        from: timeOf(options.from, "--from"),
-        to: timeOf(options.to, "--to"),
-        granularity: wordOf(options.granularity, "--granularity", granularities),
+        from: timeOf(options.from, "--from", timeZone),
+        to: timeOf(options.to, "--to", timeZone),
+        granularity,
         group_by: options.by === undefined ? undefined : groupOf(options.by),
         key_id: options.key,
+        member_id: options.member,
+        model: options.model,
+        provider: options.provider,
         tag: options.tag,
+        ...(isOfPlace && { time_zone: timeZone }),
       };
       return async (api) => {
         const { workspace } = options;
@@ -52,18 +70,32 @@ export function addUsageCommand(program: Command): void {
 }
 
 const tagGroup = /^tag:.+$/;
+const isByTag = ({ by, tag }: UsageOptions): boolean =>
+  tag !== undefined || (by !== undefined && tagGroup.test(by));
+
+/** A time zone that there is. @throws UsageError */
+function zoneOf(name: string | undefined): string | undefined {
+  if (name === undefined || isTimeZone(name)) return name;
+  throw new UsageError(`--time-zone is "${name}"; it takes a name such as Europe/Berlin`);
+}
 
 /** A group of usage, or a tag, by whose name the API knows whether it is summed. @throws UsageError */
 const groupOf = (by: string): string => (tagGroup.test(by) ? by : wordOf(by, "--by", usageGroups));
 
+/** What people call a group whose rows have ids: the title of its column, and the field. */
+const names: Readonly<Record<string, readonly [title: string, field: string]>> = {
+  key: ["name", "key_name"],
+  member: ["email", "member_email"],
+  workspace: ["name", "workspace_name"],
+};
+
 function print(rows: Json[], { withStart, by }: { withStart: boolean; by: string | undefined }) {
-  const isId = by === "key" || by === "member" || by === "workspace";
-  const group = isId ? `${by}_id` : (by ?? "").replace(/^tag:.*/, "tag");
-  const emails = by === "member" ? [["email", "member_email"] as const] : [];
+  const named = names[by ?? ""];
+  const group = named === undefined ? (by ?? "").replace(/^tag:.*/, "tag") : `${by}_id`;
   const columns = [
     ...(withStart ? [["start", "start"] as const] : []),
     ...(by === undefined ? [] : [[by, group] as const]),
-    ...emails,
+    ...(named === undefined ? [] : [named]),
     ["requests", "requests"] as const,
     ["input", "input_tokens"] as const,
     ["cached", "cache_read_tokens"] as const,

@@ -34,8 +34,8 @@ export interface Wanted {
   readonly granularity: Granularity;
   /** What the only row of a total begins with. */
   readonly start: Date;
-  /** Hours that local time is ahead of UTC. */
-  readonly offsetHours: number;
+  /** Where its days or months begin; undefined: in UTC, as the calendar says. */
+  readonly starts: readonly Date[] | undefined;
   /** {@link logBounds}. */
   readonly logLow: string;
 }
@@ -128,14 +128,14 @@ class Parts {
 
   /** The beginning of the period in which a time is, an expression without a zone, in UTC. */
   #start(at: string): string {
-    const { granularity, offsetHours, start } = this.#wanted;
+    const { granularity, starts, start } = this.#wanted;
     if (granularity === "total") return `${this.#bind(start)}::timestamptz`;
-    if (offsetHours === 0) {
+    if (starts === undefined) {
       const isStart = granularity === "day" && at.startsWith("d.day");
       return `(${isStart ? at : `date_trunc('${granularity}', ${at})`}) at time zone 'UTC'`;
     }
-    const ahead = `${this.#bind(offsetHours)}::integer * interval '1 hour'`;
-    return `(date_trunc('${granularity}', ${at} + ${ahead}) - ${ahead}) at time zone 'UTC'`;
+    const list = `${this.#bind(starts.map((one) => one.toISOString()))}::timestamptz[]`;
+    return `(${list})[width_bucket((${at}) at time zone 'UTC', ${list})]`;
   }
 
   days(span: Span, dimension: Dimension | "total"): string[] {
@@ -264,7 +264,7 @@ const all = "\n union all ";
 /** The tables and the union of what is wanted, which may be read more than once. */
 export function partsSql(wanted: Wanted, bind: Bind): { tables: string; parts: string } {
   // The sums by day are of days in UTC.
-  const byDay = wanted.granularity !== "hour" && wanted.offsetHours === 0;
+  const byDay = wanted.granularity !== "hour" && wanted.starts === undefined;
   const dimension = byDay ? dayDimension(wanted) : undefined;
   const { whole, days, hours, ends } = divide(wanted.period, dimension !== undefined);
   const parts = new Parts(wanted, bind);

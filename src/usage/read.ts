@@ -11,6 +11,7 @@ import { workspaceOfKey, type Visibility } from "../tenancy/index.ts";
 import { percentilesOf } from "./histogram.ts";
 import { logBounds } from "./log-bounds.ts";
 import { partsSql, type Bind, type WantedTag } from "./parts.ts";
+import { startsOf } from "./starts.ts";
 import { countNames, sumColumns, type CountName, type Dimension } from "./sums.ts";
 
 /** The column that each group is; its name on the wire, too. */
@@ -38,8 +39,8 @@ export interface UsageFilter {
   readonly equal?: Readonly<Partial<Record<Dimension, string | undefined>>>;
   /** So many groups of their own, those of the highest cost; the rest is one row. */
   readonly top?: number | undefined;
-  /** Hours that local time is ahead of UTC: where days and months begin. 0 if absent. */
-  readonly offsetHours?: number | undefined;
+  /** Where days and months begin, by its name or as `+02:00`; in UTC if absent. */
+  readonly timeZone?: string | undefined;
 }
 
 /** Rows of one answer at most: what nobody reads as a whole is not sent as one. */
@@ -60,6 +61,7 @@ interface UsageRow extends Readonly<Record<SumColumn, string>> {
 const nameSql: Readonly<Partial<Record<UsageGroup, string>>> = {
   member: "(select u.email from users u where u.id = s.of)",
   key: "(select k.name from api_keys k where k.id = s.of limit 1)",
+  workspace: "(select w.name from workspaces w where w.id = s.of)",
 };
 
 /** The end of a key's value: several keys may have one name. */
@@ -76,18 +78,19 @@ const latest = new Date("9000-01-01T00:00:00Z");
 export function usageSql(filter: UsageFilter, low = ""): { sql: string; params: unknown[] } {
   const params: unknown[] = [];
   const bind: Bind = (value) => `$${params.push(value)}`;
-  const { granularity, groupBy, from, to, offsetHours = 0, top } = filter;
+  const { granularity, groupBy, from, to, timeZone, top } = filter;
   const given = Object.entries(filter.equal ?? {}).filter(([, value]) => value !== undefined);
+  const period = { from: from < earliest ? earliest : from, to: to > latest ? latest : to };
   const { tables, parts } = partsSql(
     {
       visibility: filter.visibility,
       start: from,
-      period: { from: from < earliest ? earliest : from, to: to > latest ? latest : to },
+      period,
       of: groupBy && usageColumns[groupBy],
       tag: filter.tag,
       equal: Object.fromEntries(given),
       granularity,
-      offsetHours,
+      starts: timeZone === undefined ? undefined : startsOf(period, granularity, timeZone),
       logLow: low,
     },
     bind,
@@ -175,6 +178,7 @@ function renderRow(row: UsageRow, { groupBy, tag, top }: UsageFilter): object {
     ...(groupBy !== undefined && { [usageColumns[groupBy]]: row.of }),
     ...(groupBy === "member" && { member_email: row.name }),
     ...(groupBy === "key" && { key_name: row.name, key_last4: row.last4 }),
+    ...(groupBy === "workspace" && { workspace_name: row.name }),
     ...(top !== undefined && { other: row.other }),
     requests: Number(row.requests),
     errors: Number(row.errors),

@@ -186,6 +186,42 @@ describe("beside a gateway", () => {
     expect(usage).toMatch(new RegExp(`${key.created_by} +bo@example\\.com +1 `));
   });
 
+  it("usage is told by names, and of one provider by model, as on its vendor's invoice", async () => {
+    expect(await run("usage --by workspace", environment)).toMatch(
+      /^WORKSPACE +NAME +REQUESTS.*\nws_\w+ +Default +\d+ /,
+    );
+    expect(await run("usage --by key", environment)).toMatch(/^KEY +NAME +REQUESTS/);
+    const of = async (filter: string): Promise<unknown> =>
+      (await run(`usage --by model --json ${filter}`, environment)).data;
+    const [{ provider }] = (await run("usage --by provider --json", environment)).data;
+    expect(await of(`--provider ${provider}`)).toMatchObject([{ model: "sandbox/chat" }]);
+    expect(await of("--model sandbox/chat")).toMatchObject([{ model: "sandbox/chat" }]);
+    for (const none of ["--provider none", "--model none", "--member none"])
+      expect(await of(none)).toEqual([]);
+  });
+
+  it("usage --time-zone: days of a place, whose clocks may change", async () => {
+    const of = (options: string) =>
+      run(`usage --json --from 2026-10-01 --to 2026-11-01 ${options}`, environment);
+    const berlin = { from: "2026-09-30T22:00:00.000Z", to: "2026-10-31T23:00:00.000Z" };
+    for (const granularity of ["day", "hour", "total"])
+      expect(await of(`--time-zone Europe/Berlin --granularity ${granularity}`)).toMatchObject(
+        berlin,
+      );
+    for (const [options, words] of [
+      ["--time-zone Mars/Olympus", "Europe/Berlin"],
+      ["--time-zone Europe/Berlin --by tag:team", "tag"],
+      ["--time-zone Europe/Berlin --from 2026-02-30", "2026-02-30"],
+    ] as const) {
+      const refused = await tollgate(["usage", ...options.split(" ")], environment);
+      expect(refused).toMatchObject({
+        stdout: "",
+        stderr: expect.stringContaining(words) as string,
+      });
+      expect(refused.code).not.toBe(0);
+    }
+  });
+
   it("--url and TOLLGATE_ADMIN_TOKEN reach a gateway from elsewhere", async () => {
     const token = readFileSync(join(environment["TOLLGATE_DATA_DIR"]!, "admin-token"), "utf8");
     const elsewhere = {

@@ -54,7 +54,7 @@ async function ask(database: Database, question: Question): Promise<object> {
         ? { name: "team", value: team, grouped: question.byTeam === true }
         : undefined,
     equal,
-    offsetHours: question.offsetHours,
+    timeZone: question.timeZone,
   };
   const rows = (await readUsage(database, filter)) as Row[];
   const named = rows.map((row) => {
@@ -130,7 +130,14 @@ const anyQuestion = (nowMs: number) =>
       toMs: fc.integer({ min: nowMs - hourMs, max: nowMs + hourMs }),
       granularity: fc.constantFrom(...granularities),
       groupBy: fc.constantFrom(...usageGroups),
-      offsetHours: fc.integer({ min: -12, max: 14 }),
+      timeZone: fc.constantFrom(
+        "-12:00",
+        "+05:00",
+        "+14:00",
+        "Europe/Berlin",
+        "America/New_York",
+        "Pacific/Auckland",
+      ),
       equal: fc.constantFrom<Record<string, string>>(
         {},
         {},

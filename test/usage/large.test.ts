@@ -95,7 +95,7 @@ function questions(): Record<string, UsageFilter> {
     granularity: "day",
     groupBy: "model",
     top: 4,
-    offsetHours: 5,
+    timeZone: "Europe/Berlin",
   };
   return all;
 }

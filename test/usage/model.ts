@@ -45,7 +45,7 @@ export interface Question {
   readonly groupBy?: UsageGroup;
   /** By the tag `team` instead. */
   readonly byTeam?: boolean;
-  readonly offsetHours?: number;
+  readonly timeZone?: string;
   readonly equal?: Readonly<Record<string, string>>;
 }
 
@@ -58,12 +58,32 @@ interface Sum {
 
 const hourMs = 3_600_000;
 
-function startOf(ms: number, { granularity, offsetHours = 0, fromMs }: Question): string {
+const calendars = new Map<string, (hour: number) => string>();
+
+/** The calendar of a place: the day, `2026-10-25`, of an hour since 1970. */
+function calendarOf(timeZone: string): (hour: number) => string {
+  const known = calendars.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short" });
+  const days = new Map<number, string>();
+  const dayOf = (hour: number): string => {
+    const day = days.get(hour) ?? format.format(hour * hourMs);
+    days.set(hour, day);
+    return day;
+  };
+  calendars.set(timeZone, dayOf);
+  return dayOf;
+}
+
+function startOf(ms: number, { granularity, timeZone = "UTC", fromMs }: Question): string {
   if (granularity === "total") return new Date(fromMs).toISOString();
-  const local = new Date(ms + offsetHours * hourMs).toISOString();
-  const kept = { hour: 13, day: 10, month: 7 }[granularity];
-  const text = local.slice(0, kept) + "2026-01-01T00:00:00.000Z".slice(kept);
-  return new Date(Date.parse(text) - offsetHours * hourMs).toISOString();
+  let hour = Math.floor(ms / hourMs);
+  const dayOf = calendarOf(timeZone);
+  const partOf = (at: number): string =>
+    granularity === "hour" ? String(at) : dayOf(at).slice(0, granularity === "day" ? 10 : 7);
+  const part = partOf(hour);
+  while (partOf(hour - 1) === part) hour -= 1;
+  return new Date(hour * hourMs).toISOString();
 }
 
 /** What a call is, by the columns that usage can be asked for. */

@@ -2,6 +2,7 @@
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { usageGroups, type UsageGroup } from "../../base/management.ts";
 import type { UsageFilter } from "../../usage/index.ts";
+import { zoneParam } from "./usage-zone.ts";
 
 const prefix = "tag:";
 
@@ -49,7 +50,7 @@ export function byDays(filter: UsageFilter): UsageFilter {
   const { from, to, tag, groupBy } = filter;
   if (tag === undefined) return filter;
   if (filter.granularity === "hour") throw notByDay("granularity");
-  if (filter.offsetHours !== 0) throw notByDay("tz_offset");
+  if (filter.timeZone !== undefined) throw notByDay(zoneParam(filter.timeZone));
   if (groupBy !== undefined && groupBy !== "workspace" && groupBy !== "member")
     throw notByDay("group_by");
   for (const [name, value] of Object.entries(filter.equal ?? {}))

@@ -14,6 +14,7 @@ import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { everything, strict, periodOf, periodQuery, whole, words } from "./schemas.ts";
 import { byDays, groupOf, tagFilterPattern, tagGroupPattern } from "./usage-tags.ts";
+import { zoneDaysMax, zoneOf, zoneParam, zoneQuery } from "./usage-zone.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const daysDefault = 30;
@@ -40,6 +41,7 @@ const row = Type.Object({
   member_id: group("Of `group_by=member`: the user whose key it is."),
   member_email: group("Of `group_by=member`: their address. null: the admin token's keys."),
   workspace_id: group("Of `group_by=workspace`."),
+  workspace_name: group("Of `group_by=workspace`: what it is called."),
   protocol: group("Of `group_by=protocol`: what callers spoke."),
   status: group("Of `group_by=status`."),
   error_code: group("Of `group_by=error_code`. null: no error."),
@@ -79,18 +81,21 @@ const filters = {
 };
 const filterNames = Object.keys(filters) as (keyof typeof filters)[];
 
-const offsetDaysMax = 31;
+const hourMs = 3_600_000;
 
 /** @throws GatewayError `invalid_value` */
-function checkFilter({ from, to, groupBy, tag, top, offsetHours }: UsageFilter): void {
+function checkFilter({ from, to, groupBy, tag, top, timeZone }: UsageFilter): void {
   if (top !== undefined && groupBy === undefined && tag?.grouped !== true) {
     throw invalidValue("top", "needs `group_by`");
   }
-  if (offsetHours !== 0 && to.getTime() - from.getTime() > offsetDaysMax * dayMs) {
+  if (timeZone === undefined) return;
+  const param = zoneParam(timeZone);
+  // A month in which clocks go back is an hour longer.
+  if (to.getTime() - from.getTime() > zoneDaysMax * dayMs + hourMs) {
     throw new GatewayError(
       "invalid_value",
-      `With \`tz_offset\` a period has at most ${offsetDaysMax} days; longer ones are in UTC.`,
-      { param: "tz_offset" },
+      `With \`${param}\` a period has at most ${zoneDaysMax} days; longer ones are in UTC.`,
+      { param },
     );
   }
 }
@@ -133,12 +138,7 @@ const usage = route({
           "1 to 50: so many groups, those of the highest cost in the whole period, and one row for all others.",
       }),
     ),
-    tz_offset: Type.Optional(
-      Type.String({
-        pattern: String.raw`^(-?([0-9]|1[0-2])|1[34])$`,
-        description: `Whole hours that local time is ahead of UTC, -12 to 14: where days and months begin. At most ${offsetDaysMax} days.`,
-      }),
-    ),
+    ...zoneQuery,
   }),
   answer: {
     name: "Usage",
@@ -168,6 +168,7 @@ const usage = route({
     "first_token.p95",
     "cost",
     "key_last4",
+    "workspace_name",
   ],
   async handle({ services, actor, query }) {
     const period = periodOf(query);
@@ -185,7 +186,7 @@ const usage = route({
       ...groupOf(query, services.usageTags),
       equal: Object.fromEntries(filterNames.map((name) => [name, query[name]])),
       top: query.top === undefined ? undefined : Number(query.top),
-      offsetHours: Number(query.tz_offset ?? 0),
+      timeZone: zoneOf(query),
     });
     checkFilter(asked);
     await services.logWritten();

@@ -1,0 +1,44 @@
+/** Where the days of a question about usage begin: `tz_offset`, or `time_zone` whose clocks may change. docs/management.md. */
+import { Type } from "../../base/json-schema.ts";
+import { invalidValue } from "../../base/errors.ts";
+import { isTimeZone } from "../../base/days.ts";
+
+/** Days of one question: they are read hour by hour. */
+export const zoneDaysMax = 31;
+
+export const zoneQuery = {
+  tz_offset: Type.Optional(
+    Type.String({
+      pattern: String.raw`^(-?([0-9]|1[0-2])|1[34])$`,
+      description: `Whole hours that local time is ahead of UTC, -12 to 14: where days and months begin. At most ${zoneDaysMax} days.`,
+    }),
+  ),
+  time_zone: Type.Optional(
+    Type.String({
+      pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$",
+      description: `The same by the name of a time zone, such as \`Europe/Berlin\`: a day on which clocks change has 23 or 25 hours. At most ${zoneDaysMax} days.`,
+    }),
+  ),
+};
+
+interface Asked {
+  readonly tz_offset?: string | undefined;
+  readonly time_zone?: string | undefined;
+}
+
+/** The zone that is asked for, by its name or as `+02:00`; undefined: UTC. @throws GatewayError `invalid_value` */
+export function zoneOf({ tz_offset: offset, time_zone: name }: Asked): string | undefined {
+  if (name === undefined)
+    return offset === undefined || Number(offset) === 0 ? undefined : plain(Number(offset));
+  if (offset !== undefined) throw invalidValue("time_zone", "stands in place of `tz_offset`");
+  if (!isTimeZone(name))
+    throw invalidValue("time_zone", "is the name of a time zone, such as `Europe/Berlin`");
+  return name;
+}
+
+const plain = (hours: number): string =>
+  `${hours < 0 ? "-" : "+"}${String(Math.abs(hours)).padStart(2, "0")}:00`;
+
+/** The parameter that asked for a zone. */
+export const zoneParam = (zone: string): keyof typeof zoneQuery =>
+  /^[+-]/.test(zone) ? "tz_offset" : "time_zone";
