@@ -69,3 +69,61 @@ describeGateways("sound and pictures", { config }, (bench) => {
     expect(spoken - text).toBeGreaterThan(2_000 * 40e-6 - 0.01);
   });
 });
+
+const gemini = (url: string) => `
+providers: [{ id: google, dialect: google, base_url: ${url}/v1beta, api_key: none }]
+models:
+  - id: acme/hears
+    kind: text
+    context_length: 2000000
+    max_output_tokens: 32000
+    offers:
+      - { provider: google, protocol: generate_content, upstream_model: g,
+          price: { input: "2", cache_read: "0.2", output: "10", audio_input: "40" } }
+`;
+
+describeGateways("sound that was read from a cache", { config: gemini }, (bench) => {
+  /** A recording of 115,200 tokens in a cache, and a new question beside it. */
+  const usageMetadata = {
+    promptTokenCount: 116_200,
+    cachedContentTokenCount: 115_200,
+    candidatesTokenCount: 100,
+    totalTokenCount: 116_300,
+    promptTokensDetails: [
+      { modality: "AUDIO", tokenCount: 115_250 },
+      { modality: "TEXT", tokenCount: 950 },
+    ],
+  };
+  const answerOf = (usage: object) => {
+    const content = { role: "model", parts: [{ text: "Yes" }] };
+    return { candidates: [{ index: 0, content, finishReason: "STOP" }], usageMetadata: usage };
+  };
+  const nanoOf = (sound: bigint) =>
+    115_200n * 200n + sound * 40_000n + (1_000n - sound) * 2_000n + 100n * 10_000n;
+
+  it.each([
+    ["generateContent", false],
+    ["streamGenerateContent?alt=sse", true],
+  ])("T53: costs what the cache does, and is no sound once more (%s)", async (action, stream) => {
+    const cacheTokensDetails = [{ modality: "AUDIO", tokenCount: 115_200 }];
+    for (const [usage, sound] of [
+      [{ ...usageMetadata, cacheTokensDetails }, 50n],
+      // Not told: all of the rest may be sound.
+      [usageMetadata, 1_000n],
+    ] as const) {
+      bench().up.answer((_request, response) => {
+        const type = stream ? "text/event-stream" : "application/json";
+        const text = JSON.stringify(answerOf(usage));
+        response.writeHead(200, { "content-type": type });
+        response.end(stream ? `data: ${text}\n\n` : text);
+      });
+      const response = await bench().post(`/v1beta/models/acme/hears:${action}`, {
+        contents: [{ role: "user", parts: [{ text: "Is it there?" }] }],
+      });
+      await response.text();
+      const nano = nanoOf(sound);
+      expect(await bench().entry(idOf(response))).toMatchObject({ amount_nano: nano });
+    }
+    await bench().expectClean();
+  });
+});
