@@ -19,6 +19,7 @@ const cent = 10_000_000n;
 interface Logged {
   readonly layer: string;
   readonly id: string;
+  readonly name: string | null;
   readonly window: string;
   readonly threshold: number;
 }
@@ -114,9 +115,9 @@ describe("alerts of spend caps", () => {
       await spend(5);
       await until(() => logged.length === 2);
       await aMoment();
-      expect(new Set(logged.map(({ layer, threshold }) => `${layer} ${threshold}`))).toEqual(
-        new Set(["member 20", "key 20"]),
-      );
+      expect(
+        new Set(logged.map(({ layer, threshold, name }) => `${layer} ${threshold} ${name}`)),
+      ).toEqual(new Set(["member 20 null", "key 20 first key"]));
       await choose("{}");
       await spend(5);
       await aMoment();
@@ -181,8 +182,10 @@ describe("alerts of spend caps", () => {
       created_at: expect.any(String),
       data: {
         workspace_id: node().workspaceId,
+        workspace_name: "Default",
         layer: "key",
         id: node().keyId,
+        name: "first key",
         window: "daily",
         threshold: 50,
         cap: "0.1",

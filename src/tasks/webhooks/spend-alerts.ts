@@ -70,6 +70,9 @@ interface Reached {
   readonly cap_nano: bigint;
   readonly threshold: number;
   readonly spent_nano: bigint;
+  /** What people call the key or the workspace; null of a member: an address is not kept in texts that are sent. */
+  readonly name: string | null;
+  readonly workspace_name: string;
 }
 
 /** Starts to look. */
@@ -185,8 +188,8 @@ function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Re
        select k.workspace_id, 'key', k.id, k.cap_hard,
          array[k.cap_total_nano, k.cap_monthly_nano, k.cap_weekly_nano, k.cap_daily_nano]
        from api_keys k where (k.workspace_id, k.id) in (select workspace_id, key_id from touched)
-     )
-     insert into spend_alerts (workspace_id, scope, scope_id, cap_window, period_start, cap_nano, threshold, spent_nano, created_at)
+     ),
+     added as (insert into spend_alerts (workspace_id, scope, scope_id, cap_window, period_start, cap_nano, threshold, spent_nano, created_at)
      select c.workspace_id, c.scope, c.scope_id, n.cap_window, n.period_start, x.cap, t.threshold, x.spent, $4
      from capped c
      left join ledger_counters s on s.workspace_id = c.workspace_id and s.scope = c.scope and s.scope_id = c.scope_id
@@ -206,7 +209,11 @@ function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Re
          and a.cap_window = n.cap_window and a.period_start = n.period_start and a.cap_nano = x.cap and a.threshold = t.threshold)
      order by 1, 2, 3, 4, 7 limit ${alertsMax}
      on conflict do nothing
-     returning workspace_id, scope, scope_id, cap_window, cap_nano, threshold, spent_nano`,
+     returning workspace_id, scope, scope_id, cap_window, cap_nano, threshold, spent_nano)
+     select a.*, w.name as workspace_name, case a.scope when 'workspace' then w.name else k.name end as name
+     from added a join workspaces w on w.id = a.workspace_id
+     left join api_keys k on a.scope = 'key' and k.workspace_id = a.workspace_id and k.id = a.scope_id
+     order by a.workspace_id, a.scope, a.scope_id, a.cap_window, a.threshold`,
     [
       keys?.map(([, workspaceId]) => workspaceId) ?? null,
       keys?.map(([keyId]) => keyId) ?? null,
@@ -251,8 +258,10 @@ const isRefusal = ({ cap_nano: cap, spent_nano: spent, threshold }: Reached): bo
 function dataOf(alert: Reached, nowMs: number) {
   return {
     workspace_id: alert.workspace_id,
+    workspace_name: alert.workspace_name,
     layer: alert.scope,
     id: alert.scope_id,
+    name: alert.name,
     window: alert.cap_window,
     threshold: alert.threshold,
     cap: formatUsd(alert.cap_nano),
