@@ -163,6 +163,12 @@ const keysSeen =
   "unnest($1::text[], $2::text[]) as t (workspace_id, id) join api_keys k using (workspace_id, id)";
 const everyKey = "api_keys k where coalesce($1::text[], $2::text[]) is null";
 
+/** What was added, with what people call it. */
+const namedSql = `select a.*, w.name as workspace_name, case a.scope when 'workspace' then w.name else k.name end as name
+     from added a join workspaces w on w.id = a.workspace_id
+     left join api_keys k on a.scope = 'key' and k.workspace_id = a.workspace_id and k.id = a.scope_id
+     order by a.workspace_id, a.scope, a.scope_id, a.cap_window, a.threshold`;
+
 /** Adds the rows that are not there yet: those are ours to tell of. */
 function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Reached[]> {
   const { keys, refusals } = seen ?? { keys: null, refusals: [] };
@@ -210,10 +216,7 @@ function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Re
      order by 1, 2, 3, 4, 7 limit ${alertsMax}
      on conflict do nothing
      returning workspace_id, scope, scope_id, cap_window, cap_nano, threshold, spent_nano)
-     select a.*, w.name as workspace_name, case a.scope when 'workspace' then w.name else k.name end as name
-     from added a join workspaces w on w.id = a.workspace_id
-     left join api_keys k on a.scope = 'key' and k.workspace_id = a.workspace_id and k.id = a.scope_id
-     order by a.workspace_id, a.scope, a.scope_id, a.cap_window, a.threshold`,
+     ${namedSql}`,
     [
       keys?.map(([, workspaceId]) => workspaceId) ?? null,
       keys?.map(([keyId]) => keyId) ?? null,
