@@ -3,6 +3,7 @@
  * the last frame, the counts, the sums and the ledger's proof were right.
  */
 import type { Readable } from "node:stream";
+import { counted } from "../base/counted.ts";
 import type { FileStore } from "../files/index.ts";
 import { differencesIn } from "../verification/index.ts";
 import {
@@ -151,7 +152,7 @@ async function checkLedger(tx: Queryable): Promise<void> {
   const differences = await differencesIn(tx);
   if (differences.length === 0) return;
   throw new BackupError(
-    `the ledger in the backup does not add up (${differences.length} differences, the first: ${differences[0]!.what})`,
+    `the ledger in the backup does not add up (${counted(differences.length, "difference")}, the first: ${differences[0]!.what})`,
   );
 }
 
@@ -261,7 +262,9 @@ async function checkCounts(tx: Queryable, end: BackupEnd): Promise<void> {
     const count = await countOf(tx, table);
     const stated = end.tables[table] ?? 0;
     if (count !== stated)
-      throw new BackupError(`the table ${table} has ${count} rows, and the backup says ${stated}`);
+      throw new BackupError(
+        `the table ${table} has ${counted(count, "row")}, and the backup says ${stated}`,
+      );
     await advanceCounters(tx, table);
   }
   const sums = await sumsOf(tx);

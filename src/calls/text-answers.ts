@@ -2,6 +2,7 @@
  * Reading one upstream answer: whole or streamed, and both when the upstream answers in the other form than it was asked for
  * (T14, T15). Each reader says what the answer costs, and keeps its end back until that is charged.
  */
+import { counted } from "../base/counted.ts";
 import { answerBounds } from "../base/answer-json.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
@@ -221,5 +222,5 @@ const typeMax = 80;
 function notJson({ length }: Buffer, { headers }: Exchange): string {
   const type = headers["content-type"]?.slice(0, typeMax);
   if (length === 0) return "it is empty";
-  return `it is not JSON, but ${length} bytes ${type === undefined ? "without a content type" : `of ${type}`}`;
+  return `it is not JSON, but ${counted(length, "byte")} ${type === undefined ? "without a content type" : `of ${type}`}`;
 }

@@ -1,5 +1,6 @@
 /** `tollgate backup` and `tollgate restore`: everything but the master key, on a running gateway or none. docs/operate.md. */
 import type { Writable } from "node:stream";
+import { counted } from "../base/counted.ts";
 import { createLog } from "../base/log.ts";
 import { restoreBackup, writeBackup, type BackupEnd, type Progress } from "../backup/index.ts";
 import { openFileStore } from "../files/index.ts";
@@ -41,7 +42,7 @@ function printEnd(end: BackupEnd, verb: string, { json }: BackupCommandOptions):
   if (json) return printJson(end);
   const tables = Object.keys(end.tables).length;
   console.error(
-    `tollgate: ${verb} ${total(end.tables)} rows of ${tables} tables and ${end.files} files`,
+    `tollgate: ${verb} ${counted(total(end.tables), "row")} of ${counted(tables, "table")} and ${counted(end.files, "file")}`,
   );
 }
 
@@ -73,7 +74,7 @@ export async function backupCommand(path: string, options: BackupCommandOptions)
 }
 
 const missingWarning = (count: number, directory: string): string =>
-  `tollgate: warning: ${count} of the files that the database names are not below ${directory}, and not in the backup. Set TOLLGATE_DATA_DIR to the directory of the gateway that has them`;
+  `tollgate: warning: ${counted(count, "file that the database names is", "files that the database names are")} not below ${directory}, and not in the backup. Set TOLLGATE_DATA_DIR to the data directory of the gateway that stored them`;
 
 const writeInto = (destination: Writable) =>
   withPlaces(async ({ environment, database }) => {

@@ -1,4 +1,5 @@
 /** What `tollgate config` does: check a file, print its JSON Schema for editors, an example, or what is in force. */
+import { counted } from "../base/counted.ts";
 import {
   checkSecrets,
   configJson,
@@ -93,7 +94,7 @@ export async function check(options: FileOption): Promise<void> {
 }
 
 const summary = ({ catalog }: Config): string =>
-  `${catalog.providers.size} providers, ${catalog.models.size} models`;
+  `${counted(catalog.providers.size, "provider")}, ${counted(catalog.models.size, "model")}`;
 
 /** Prints what is in force as a file to start from. */
 export async function print(options: FileOption): Promise<void> {

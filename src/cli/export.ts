@@ -1,4 +1,5 @@
 /** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
+import { counted } from "../base/counted.ts";
 import { hasDay } from "../base/days.ts";
 import { exportFormats } from "../base/export-place.ts";
 import { exportByHand, exportKinds, openExportPlace } from "../exports/index.ts";
@@ -72,7 +73,10 @@ export async function exportCommand(what: string, options: ExportOptions): Promi
           const reads = replica ?? readsOf(database);
           const done = await exportByHand(reads, place, { kind, day, format });
           if (options.json) printJsonLine({ day, ...done });
-          else console.log(`${done.file}: ${done.rows} rows, ${done.bytes} bytes`);
+          else
+            console.log(
+              `${done.file}: ${counted(done.rows, "row")}, ${counted(done.bytes, "byte")}`,
+            );
         }
       } finally {
         await replica?.close();

@@ -1,5 +1,6 @@
 /** `tollgate keys`: create, list, disable, enable, revoke, reveal, rotate. KEY rows; docs/cli.md. */
 import type { Command } from "commander";
+import { counted } from "../base/counted.ts";
 import { GatewayError } from "../base/errors.ts";
 import { graceSecondsMax } from "../base/management.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
@@ -139,7 +140,7 @@ function addCreate(create: Command): void {
 const oldValue = (graceSeconds: number): string =>
   graceSeconds === 0
     ? "the old value has stopped working"
-    : `the old value works for ${graceSeconds} seconds more`;
+    : `the old value works for ${counted(graceSeconds, "second")} more`;
 
 interface RotateOptions extends ApiOptions {
   readonly graceSeconds: string;

@@ -1,5 +1,6 @@
 /** `tollgate models`: what can be called, from whom, at which price. docs/models.md. */
 import type { Command } from "commander";
+import { counted } from "../base/counted.ts";
 import { isObject } from "../base/json.ts";
 import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
 import { defined } from "./fields.ts";
@@ -45,15 +46,15 @@ const models = (words: string | undefined, options: ModelOptions): Promise<void>
       const shown = all.filter(({ id }) => fits(id));
       if (options.json) return printJson(shown);
       if (shown.length === 0 && words !== undefined)
-        return console.log(`No id of the ${all.length} models has "${words}" in it.`);
+        return console.log(`No id of the ${counted(all.length, "model")} has "${words}" in it.`);
       printTable(
         ["model", "provider", "kind", "price", "context", "remarks"],
         shown.flatMap((model: Json) => offerRows(model)),
       );
       if (without.length > 0)
         console.log(
-          `${without.length} more models of these vendors have no price here and are not called: tollgate models --unpriced. ` +
-            "Price them in the configuration file (`prices`) to call them.",
+          `${counted(without.length, "more model of these vendors has", "more models of these vendors have")} no price here and cannot be called: tollgate models --unpriced. ` +
+            "A price in the configuration file (`prices`) makes a model callable.",
         );
     },
     { database: false, secrets: "if_known" },

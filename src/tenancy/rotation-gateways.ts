@@ -1,5 +1,6 @@
 /** The gateways that run while the master key is replaced: none may lack the new key, and each must seal with it. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { counted } from "../base/counted.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 
 /** The master key is not replaced, or not to its end; the message says why and what to do. */
@@ -33,7 +34,7 @@ export async function refuseLacking(database: Queryable, to: string): Promise<vo
   if (lacking.length === 0) return;
   const names = lacking.map(({ id, version }) => `${id} (version ${version})`).join(", ");
   throw new RotationRefusedError(
-    `${lacking.length} running gateways do not hold the new master key: ${names}. ` +
+    `${counted(lacking.length, "running gateway does", "running gateways do")} not hold the new master key: ${names}. ` +
       "Start each again with TOLLGATE_MASTER_KEY as the new key and TOLLGATE_MASTER_KEY_PREVIOUS as the old one; " +
       "a gateway that is gone is forgotten after 35 seconds.",
   );
@@ -56,7 +57,7 @@ export async function everyGatewaySeals(
     if (late.length === 0) return;
     if (performance.now() > deadlineMs)
       throw new RotationRefusedError(
-        `${late.length} running gateways do not seal under the new master key yet: ${late.map(({ id }) => id).join(", ")}. ` +
+        `${counted(late.length, "running gateway does", "running gateways do")} not seal under the new master key yet: ${late.map(({ id }) => id).join(", ")}. ` +
           "Look at their logs, then run this again.",
       );
     await sleep(lookEveryMs);

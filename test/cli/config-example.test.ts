@@ -26,7 +26,7 @@ it("is printed, and is right as it stands", async () => {
   expect(printed).toEqual({ code: 0, stdout: exampleConfig, stderr: "" });
   expect(await check(exampleConfig)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("1 providers, 1 models, no mistake") as string,
+    stdout: expect.stringContaining("1 provider, 1 model, no mistake") as string,
   });
 });
 

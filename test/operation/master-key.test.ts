@@ -87,7 +87,7 @@ describe("the master key of gateways on a server", () => {
       const said = await run(["rotate-master-key"], both);
       return said.code === 1 ? said : undefined;
     }, "a refusal");
-    expect(refused.stderr).toMatch(/1 running gateways do not hold the new master key: gw_/);
+    expect(refused.stderr).toMatch(/1 running gateway does not hold the new master key: gw_/);
     await stop(first);
     const third = await start(both);
     expect((await callOn(third, key)).status).toBe(200);

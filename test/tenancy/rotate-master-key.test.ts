@@ -233,12 +233,12 @@ describeDatabase("the replacement of the master key", (openDatabase) => {
     const { held } = (await open(database, both)).masterKeys();
     await report("gw_old", [held[1]!], held[1]!);
     await expect(rotateMasterKey({ ...both, database })).rejects.toThrow(
-      /1 running gateways do not hold the new master key: gw_old \(version 9\.9\.9\)/,
+      /1 running gateway does not hold the new master key: gw_old \(version 9\.9\.9\)/,
     );
     expect((await open(database, { masterKey: old })).masterKeys().held).toHaveLength(1);
     await report("gw_old", held, held[1]!);
     await expect(rotateMasterKey({ ...both, database, gatewaysMsMax: 0 })).rejects.toThrow(
-      /do not seal under the new master key yet: gw_old/,
+      /1 running gateway does not seal under the new master key yet: gw_old/,
     );
     const run = rotateMasterKey({ ...both, database });
     let ended = false;

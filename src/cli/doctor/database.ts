@@ -1,4 +1,5 @@
 /** Checks of the database: reached, of this version's schema, its clock, and whether the master key is its own. */
+import { counted } from "../../base/counted.ts";
 import { createLog } from "../../base/log.ts";
 import {
   compareReplica,
@@ -102,14 +103,15 @@ async function checkSchema(database: Database): Promise<Finding> {
     if (missing.length === 0 && newer.length > 0)
       return ok("schema", `of a newer version (${newer.at(-1)}), which this one runs with`);
     if (missing.length === 0) return ok("schema", `up to date (${last})`);
+    const areMissing = `${counted(missing.length, "migration is", "migrations are")} missing`;
     if (!(await mayMakeTables(database)))
       return failed(
         "schema",
-        `${missing.length} migrations are missing, and this user may make no tables`,
+        `${areMissing}, and this user may make no tables`,
         "make it the owner of the database: ALTER DATABASE ... OWNER TO ...",
       );
     const fix = "start the gateway, or run tollgate migrate";
-    return warning("schema", `${missing.length} migrations are missing`, fix);
+    return warning("schema", areMissing, fix);
   } catch (error) {
     if (error instanceof SchemaError) return failed("schema", error.problem, error.fix);
     return failed("schema", (error as Error).message, "check that this user may read the schema");
@@ -139,7 +141,9 @@ async function checkReplica(
         ),
       ];
     if (missing.length > 0)
-      return [warning(check, `it lacks ${missing.length} migrations`, "run tollgate migrate")];
+      return [
+        warning(check, `it lacks ${counted(missing.length, "migration")}`, "run tollgate migrate"),
+      ];
     return [ok(check, `follows the database, ${Math.round(lagMs)} ms behind at most`)];
   } catch (error) {
     const fix = "check DATABASE_READ_URL, and that the server lets this user in";

@@ -2,6 +2,7 @@
  * `tollgate doctor`: looks at everything a gateway needs, side by side, and says what to do about what fails. Each check is a
  * row of one table with a deadline. docs/operate.md "Doctor".
  */
+import { counted } from "../../base/counted.ts";
 import { inTime } from "../../base/in-time.ts";
 import { visibleLines } from "../../base/visible.ts";
 import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
@@ -83,7 +84,7 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
   const vendors = "the environment's vendors";
   const where = path === undefined ? vendors : `${path} and ${vendors}`;
   const simulated = hasSandbox ? ", and the sandbox's" : "";
-  const message = `${where}: ${providers.size} providers, ${models.size} models${simulated}`;
+  const message = `${where}: ${counted(providers.size, "provider")}, ${counted(models.size, "model")}${simulated}`;
   const isEmpty = providers.size === 0 && !hasSandbox && findings.length === 0;
   const found = isEmpty ? warning(check, message, nobodyFix) : ok(check, message);
   return { catalog, findings: [found, ...findings] };

@@ -1,4 +1,5 @@
 /** Checks of one provider: the way to it by name (DNS, TCP or proxy, TLS), its certificate, and its key. */
+import { counted } from "../../base/counted.ts";
 import { keyMistake, type Provider } from "../../catalog/index.ts";
 import {
   askModels,
@@ -39,7 +40,7 @@ function wayFinding(check: string, { proxy, certificate }: Inspected): Finding {
   const way = proxy === undefined ? "reached directly" : `reached through ${proxy}`;
   if (certificate === undefined) return ok(check, `${way}, without TLS`);
   const days = Math.floor((Date.parse(certificate.validTo) - Date.now()) / dayMs);
-  const message = `${way}; certificate of ${certificate.issuer}, good for ${days} more days`;
+  const message = `${way}; certificate of ${certificate.issuer}, good for ${counted(days, "more day")}`;
   const fix = "have the server's certificate renewed";
   return days < daysWarned ? warning(check, message, fix) : ok(check, message);
 }

@@ -1,4 +1,5 @@
 /** One entry of LiteLLM's `model_list`: where its calls go, at what price and weight, and what of it is not supported. */
+import { counted } from "../../base/counted.ts";
 import { providerFault } from "./check.ts";
 import { knownModel, listOf, listedPrice } from "./known.ts";
 import { offerPrice, ownPrice, saysTokens, type OwnPrice, type PriceRow } from "./prices.ts";
@@ -228,7 +229,7 @@ function wildcard(one: Entry, target: Target): Deployment[] {
   if (target.upstream !== "*" || target.hasList !== true || listOf(target.vendor).size === 0)
     return refuse(entry, "a wildcard here needs a list of models: name each model", report);
   const models = [...listOf(target.vendor)];
-  const note = `${models.length} models of the shipped list, with its prices; new ones by converting again`;
+  const note = `${counted(models.length, "model")} of the shipped list, with prices; new ones by converting again`;
   report.changed(entry.at("model_name"), note, "models[]");
   report.changed(params.at("model"), note, "models[]");
   return models.map(([name, known]) => ({

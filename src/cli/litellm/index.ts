@@ -3,6 +3,7 @@
  * docs/litellm.md.
  */
 import { readFile, writeFile } from "node:fs/promises";
+import { counted } from "../../base/counted.ts";
 import { fileText } from "../../base/text.ts";
 import { formatMistakes } from "../../catalog/index.ts";
 import { UsageError } from "../environment.ts";
@@ -35,16 +36,16 @@ export async function convert(file: string, options: ConvertOptions): Promise<vo
 
 function summary({ models, variables, report }: Converted, out: string | undefined): string[] {
   const written = out === undefined ? "" : ` Written to ${out}.`;
-  const counted =
+  const found =
     models === 0
       ? "No model could be converted; nothing is written."
-      : `${models} models.${written}`;
+      : `${counted(models, "model")}.${written}`;
   const needed = variables.map(
     ({ name, fields, literal }) =>
       `  ${name}${literal ? `: the value that stands at ${fields.join(", ")}; it was not copied` : ""}`,
   );
   return [
-    counted,
+    found,
     ...report.lines(),
     ...(needed.length === 0 ? [] : ["", "Set before the gateway starts:", ...needed]),
     ...(out === undefined ? [] : ["", `Then: tollgate config check --config ${out}`]),

@@ -3,6 +3,7 @@
  * player sends no headers. What has expired, and what was uploaded, is not there. Rows STORE-01, STORE-03; RFC 9110 section 14.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
+import { counted } from "../../base/counted.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import {
   createThumbnails,
@@ -60,7 +61,7 @@ async function sendFile(
   if (range === "unsatisfiable") {
     // On the response itself: of the reply's own headers an error keeps none.
     reply.raw.setHeader("content-range", `bytes */${row.bytes}`);
-    throw new GatewayError("range_not_satisfiable", `The file has ${row.bytes} bytes.`);
+    throw new GatewayError("range_not_satisfiable", `The file has ${counted(row.bytes, "byte")}.`);
   }
   if (range !== undefined) {
     reply.code(206);

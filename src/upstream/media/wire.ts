@@ -1,4 +1,5 @@
 /** What the media dialects share: headers, paths, and reading JSON that may be anything at all without ever throwing. */
+import { counted } from "../../base/counted.ts";
 import { isObject, parseJsonObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import { shortText, storableText } from "../../base/text.ts";
@@ -75,7 +76,7 @@ export function unreadable(status: number, body: Buffer): MediaRefusal {
     status,
     isJson
       ? "it is JSON without what was asked for"
-      : `it is ${body.length} bytes that are no JSON object`,
+      : `it is ${counted(body.length, "byte that is", "bytes that are")} no JSON object`,
   );
 }
 
