@@ -30,6 +30,18 @@ it.each([
 });
 
 it.each([
+  ["/keys", { workspace_id: "ws_none", name: "x" }, "workspace_id"],
+  ["/workspaces", { organization_id: "org_none", name: "x" }, "organization_id"],
+  ["/erasures", { end_user: "u", workspace_id: "ws_none", dry_run: true }, "workspace_id"],
+  ["/erasures", { person: "nobody@example.com", dry_run: true }, "person"],
+  ["/routing/preview", { workspace_id: "ws_none", model: "sandbox/chat" }, "workspace_id"],
+  ["/routing/preview", { key_id: "key_none", model: "sandbox/chat" }, "key_id"],
+])("POST %s with %j: 404 names the field whose id there is not", async (path, body, param) => {
+  const { status, json } = await gateway.admin("POST", path, body);
+  expect({ status, param: json.error.param }).toEqual({ status: 404, param });
+});
+
+it.each([
   "/organizations",
   "/workspaces",
   "/balances",

@@ -10,6 +10,7 @@ import {
   type ErasedPerson,
 } from "../../tenancy/index.ts";
 import type { AdminServices } from "../services.ts";
+import { namedBy } from "./named-by.ts";
 import { endMembership } from "./end-membership.ts";
 
 interface Erasing {
@@ -26,7 +27,7 @@ interface Request extends Asked {
 /** @throws GatewayError `not_found` */
 export async function erasePerson(request: Request, { named, token, dryRun }: Erasing) {
   const { services } = request;
-  const person = await findPerson(services, named);
+  const person = await namedBy("person", () => findPerson(services, named));
   const naming = { person, token, dryRun };
   // First of all: as long as the user has the name, a call that was broken off can be made again.
   const before = await eraseAuditNames(services.database, naming);

@@ -14,6 +14,7 @@ import {
 } from "../../retention/index.ts";
 import { getWorkspace } from "../../tenancy/index.ts";
 import { oneOf, orNull } from "../shapes/schema.ts";
+import { namedBy } from "./named-by.ts";
 import { erasePerson } from "./erase-person.ts";
 import { route, type AdminRequest } from "./route.ts";
 import { strict } from "./schemas.ts";
@@ -98,8 +99,9 @@ async function run(request: Request, endUser: string, { token, place }: Progress
 /** @throws GatewayError `not_found` for a workspace that is none */
 async function start(request: Request): Promise<ErasurePlace | undefined> {
   const { services, body } = request;
-  if (body.workspace_id !== undefined)
-    return firstPlace((await getWorkspace(services, body.workspace_id)).id);
+  const { workspace_id: id } = body;
+  if (id !== undefined)
+    return firstPlace((await namedBy("workspace_id", () => getWorkspace(services, id))).id);
   const first = await workspaceAfter(services.database, "");
   return first === undefined ? undefined : firstPlace(first);
 }

@@ -28,6 +28,7 @@ import {
   type KeySettings,
 } from "../../tenancy/index.ts";
 import { keyAnswer, keySchema, keyWithSecretSchema, renderKeys } from "./key-views.ts";
+import { namedBy } from "./named-by.ts";
 import { route } from "./route.ts";
 import { readRoute } from "./read-route.ts";
 import {
@@ -163,29 +164,31 @@ const create = route({
     const { services, actor, body } = request;
     const input = settingsOf(body);
     checkProviders(services.catalog(), input.routing);
-    const { record, key } = await createObject(services, keyKind, request, {
-      action: "key.create",
-      async place(context) {
-        const { id } = await getWorkspace(context, body.workspace_id);
-        return { place: { workspaceId: id }, what: "workspace" };
-      },
-      async create(context) {
-        const place = { workspaceId: body.workspace_id };
-        const made = await createKey(
-          { ...context, secrets: services.secrets },
-          {
-            ...input,
-            workspaceId: body.workspace_id,
-            name: body.name,
-            createdBy: await ownerOf(context, actor, body),
-            binding: allows(actor, "key.loosen_limits", place),
-          },
-        );
-        permitCache(actor, place, { before: null, after: made.record.responseCache });
-        return made;
-      },
-      row: (made) => made.record,
-    });
+    const { record, key } = await namedBy("workspace_id", () =>
+      createObject(services, keyKind, request, {
+        action: "key.create",
+        async place(context) {
+          const { id } = await getWorkspace(context, body.workspace_id);
+          return { place: { workspaceId: id }, what: "workspace" };
+        },
+        async create(context) {
+          const place = { workspaceId: body.workspace_id };
+          const made = await createKey(
+            { ...context, secrets: services.secrets },
+            {
+              ...input,
+              workspaceId: body.workspace_id,
+              name: body.name,
+              createdBy: await ownerOf(context, actor, body),
+              binding: allows(actor, "key.loosen_limits", place),
+            },
+          );
+          permitCache(actor, place, { before: null, after: made.record.responseCache });
+          return made;
+        },
+        row: (made) => made.record,
+      }),
+    );
     return keyAnswer(services, record, key);
   },
 });

@@ -14,6 +14,7 @@ import {
 } from "../../tenancy/index.ts";
 import { oneOf, orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
+import { namedBy } from "./named-by.ts";
 import { route } from "./route.ts";
 import { allowlistBody, routingBody, routingOf, strict } from "./schemas.ts";
 import { checkProviders, layersOfWorkspace } from "./scope.ts";
@@ -85,7 +86,9 @@ async function keyOf(
   { key_id: id, workspace_id: workspaceId }: Question,
 ): Promise<Pick<KeyRecord, "workspaceId" | "modelAllowlist" | "routing" | "allowRequestOverride">> {
   if (id !== undefined)
-    return readObject(keyKind, { actor }, "key.read", () => getKey(services, { id, workspaceId }));
+    return namedBy("key_id", () =>
+      readObject(keyKind, { actor }, "key.read", () => getKey(services, { id, workspaceId })),
+    );
   if (workspaceId === undefined) {
     throw new GatewayError(
       "missing_required_parameter",
@@ -93,8 +96,10 @@ async function keyOf(
       { param: "key_id" },
     );
   }
-  const workspace = await readObject(workspaceKind, { actor }, "workspace.read", () =>
-    getWorkspace(services, workspaceId),
+  const workspace = await namedBy("workspace_id", () =>
+    readObject(workspaceKind, { actor }, "workspace.read", () =>
+      getWorkspace(services, workspaceId),
+    ),
   );
   const none = { modelAllowlist: [], routing: followRouting, allowRequestOverride: false };
   return { ...none, workspaceId: workspace.id };

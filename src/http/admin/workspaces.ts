@@ -30,6 +30,7 @@ import {
 } from "../../tenancy/index.ts";
 import { orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
+import { namedBy } from "./named-by.ts";
 import { route, type AdminAnswer } from "./route.ts";
 import {
   allowlistBody,
@@ -185,20 +186,22 @@ const create = route({
     const { services, actor, body } = request;
     const input = settingsOf(body);
     checkProviders(services.catalog(), input.routing);
-    const record = await createObject(services, workspaceKind, request, {
-      action: "workspace.create",
-      place: () => Promise.resolve({ place: {}, what: "workspace" }),
-      async create(context) {
-        const made = await createWorkspace(context, {
-          ...input,
-          name: body.name,
-          organizationId: body.organization_id ?? null,
-        });
-        refusePersonalCaps(made);
-        return made;
-      },
-      row: (made) => made,
-    });
+    const record = await namedBy("organization_id", () =>
+      createObject(services, workspaceKind, request, {
+        action: "workspace.create",
+        place: () => Promise.resolve({ place: {}, what: "workspace" }),
+        async create(context) {
+          const made = await createWorkspace(context, {
+            ...input,
+            name: body.name,
+            organizationId: body.organization_id ?? null,
+          });
+          refusePersonalCaps(made);
+          return made;
+        },
+        row: (made) => made,
+      }),
+    );
     return answer(services, record, actor);
   },
 });

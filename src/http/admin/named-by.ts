@@ -1,0 +1,12 @@
+/** Objects that a body names by their ids. */
+import { GatewayError } from "../../base/errors.ts";
+
+/** What `work` gives. Where it finds no such object, the error says which field of the body named it. */
+export async function namedBy<T>(param: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== "not_found") throw error;
+    throw new GatewayError("not_found", error.message, { param, cause: error });
+  }
+}
