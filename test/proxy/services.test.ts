@@ -170,6 +170,20 @@ it("the list of models is fetched through the proxy, whose password is in no mes
   expect(refused.stderr).not.toContain("pass-word");
 });
 
+it("a list that cannot be fetched gives advice on the address or the proxy, and on no setting of a provider", async () => {
+  const failed = async (from: string, variables: Record<string, string> = {}) =>
+    (await tollgateHere(["catalog", "update", "--from", from], variables)).stderr;
+  const unknown = await failed("https://no-such-name.invalid/api.json");
+  expect(unknown).toMatch(/cannot be read: .*check the name in the address, .*--from/);
+  const plain = await failed(`https://${new URL(via.url).host}`);
+  expect(plain).toMatch(
+    /cannot be read: .*does not speak TLS.*check that the address and its port/,
+  );
+  const nowhere = await failed("https://list.corp.invalid", { HTTPS_PROXY: "http://127.0.0.1:9" });
+  expect(nowhere).toMatch(/cannot be read: .*check the proxy's address \(HTTPS_PROXY\), and NO/);
+  expect(unknown + plain + nowhere).not.toMatch(/base_url|provider/);
+});
+
 it("a gateway's identity provider and local servers are asked through the proxy, and its own clients are not", async () => {
   const client = { id: "tollgate", secret: "the client's secret" };
   const provider = await startIdentityProvider(client);

@@ -16,7 +16,11 @@ import { Ways, type Way, type WaysTo } from "./way.ts";
 /** How long the handshakes of proxy, TCP and TLS may take. */
 const connectMs = 10_000;
 
-const tunnelled = (way: Way): Way => (way.proxy ? { ...way, tunnels: true } : way);
+const toOthers = (way: Way): Way => ({
+  ...way,
+  isOther: true,
+  ...(way.proxy && { tunnels: true }),
+});
 
 /** Connects to whatever origin is asked for; each origin's way and TLS sessions are kept. */
 function connectorBy(ways: WaysTo): buildConnector.connector {
@@ -24,7 +28,7 @@ function connectorBy(ways: WaysTo): buildConnector.connector {
   return (options, callback) => {
     const origin = `${options.protocol}//${options.host ?? options.hostname}`;
     const connect = getOrMake(connectors, origin, () =>
-      connectorOf(origin, tunnelled(ways.way(origin)), connectMs),
+      connectorOf(origin, toOthers(ways.way(origin)), connectMs),
     );
     connect(options, callback);
   };

@@ -17,7 +17,7 @@ const highWaterMark = 64 * 1024;
  */
 export function connectorOf(
   origin: string,
-  { proxy, tls, guarded, tunnels = false }: Way,
+  { proxy, tls, guarded, tunnels = false, isOther }: Way,
   connectMs: number,
   addresses?: readonly ResolvedAddress[],
 ): buildConnector.connector {
@@ -35,7 +35,7 @@ export function connectorOf(
       socket.removeListener("error", failed).removeListener("close", closed);
       if (error === undefined) return callback(null, socket);
       socket.on("error", () => undefined).destroy();
-      callback(asFault(error, host), null);
+      callback(asFault(error, host, { isOther }), null);
     };
     const isForwarded = proxy !== undefined && !side && !addresses && !tunnels;
     const failed = (error: Error): void =>

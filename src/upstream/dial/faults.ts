@@ -2,6 +2,7 @@
  * Why a connection could not be made, by name: the one table of what DNS, TCP, TLS and proxies fail with, what it means and
  * what to do. The texts are for operators, in the log, the records of attempts and `tollgate doctor`; callers never read them.
  */
+import type { Way } from "./way.ts";
 
 /**
  * Where in the making of a connection it failed. `dns`: the name leads nowhere. `tls`: one side did not accept the other's
@@ -28,6 +29,20 @@ const authority =
 const clock = "check the machine's clock, and tell whoever runs the server";
 const client = "give the provider tls.cert and tls.key, and check that the server trusts them";
 const versions = "check that base_url and its port are those of an HTTPS server";
+
+const otherNames = "check the name in base_url, or set the provider's tls.server_name";
+const proxyAddress =
+  "check the proxy's address (HTTPS_PROXY, or the provider's proxy), and NO_PROXY";
+
+/** The hints that name settings of a provider, for servers that are none: buckets, collectors, the public list of models. */
+const hintsElsewhere: ReadonlyMap<string, string> = new Map([
+  [resolver, "check the name in the address, and the machine's resolver"],
+  [authority, "name the authority's certificate in NODE_EXTRA_CA_CERTS"],
+  [client, "check that the server takes clients without a certificate"],
+  [versions, "check that the address and its port are those of an HTTPS server"],
+  [otherNames, "check the name in the address"],
+  [proxyAddress, "check the proxy's address (HTTPS_PROXY), and NO_PROXY"],
+]);
 
 const rows: Readonly<Record<string, Row>> = {
   ENOTFOUND: ["dns", "the name does not exist", resolver],
@@ -68,11 +83,7 @@ const rows: Readonly<Record<string, Row>> = {
   INVALID_CA: ["tls", "what signed the certificate is no authority", authority],
   INVALID_PURPOSE: ["tls", "the certificate is not one of a server", authority],
   CERT_SIGNATURE_FAILURE: ["tls", "the certificate's signature is wrong", authority],
-  ERR_TLS_CERT_ALTNAME_INVALID: [
-    "tls",
-    "the certificate is for other names",
-    "check the name in base_url, or set the provider's tls.server_name",
-  ],
+  ERR_TLS_CERT_ALTNAME_INVALID: ["tls", "the certificate is for other names", otherNames],
   ERR_SSL_WRONG_VERSION_NUMBER: ["tls", "it does not speak TLS", versions],
   ERR_SSL_PACKET_LENGTH_TOO_LONG: ["tls", "it does not speak TLS", versions],
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: ["tls", "it wants a client certificate", client],
@@ -100,11 +111,7 @@ const rows: Readonly<Record<string, Row>> = {
     "check user and password in the proxy's address",
   ],
   PROXY_403: ["proxy", "the proxy does not allow it", "have the host allowed at the proxy"],
-  PROXY_UNREACHABLE: [
-    "proxy",
-    "the proxy cannot be reached",
-    "check the proxy's address (HTTPS_PROXY, or the provider's proxy), and NO_PROXY",
-  ],
+  PROXY_UNREACHABLE: ["proxy", "the proxy cannot be reached", proxyAddress],
   PROXY_MALFORMED: [
     "proxy",
     "what answers is no HTTP proxy",
@@ -205,10 +212,16 @@ export class FaultError extends Error {
   }
 }
 
-/** An error as a FaultError where the table has it; else as it is. */
-export function asFault(error: Error, host: string): Error {
+/** An error as a FaultError where the table has it; else as it is. `isOther`: the server is no provider's. */
+export function asFault(
+  error: Error,
+  host: string,
+  { isOther = false }: Pick<Way, "isOther"> = {},
+): Error {
   const fault = error instanceof FaultError ? undefined : faultOf(error);
-  return fault === undefined ? error : new FaultError(fault, error, host);
+  if (fault === undefined) return error;
+  const hint = (isOther && hintsElsewhere.get(fault.hint)) || fault.hint;
+  return new FaultError({ ...fault, hint }, error, host);
 }
 
 /** What a server says of our certificate: in TLS 1.3 after the handshake, and before it reads anything. */

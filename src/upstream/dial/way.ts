@@ -14,6 +14,8 @@ export interface Way {
   readonly tls?: ProviderTls | undefined;
   /** Plain HTTP goes through a tunnel of the proxy as well: whoever writes the requests knows of no proxy. */
   readonly tunnels?: boolean | undefined;
+  /** To a server that is no provider's, such as a bucket: no setting of a provider says how it is reached. */
+  readonly isOther?: boolean | undefined;
 }
 
 /** How an origin is reached: `Pools`. */
