@@ -97,6 +97,10 @@ export async function withApi(
 const readable = (api: Api): Api => ({
   csv: (call) => api.csv(call),
   call: async (call) => visibleValue(await api.call(call)),
+  async once(call) {
+    const { body, isReplay } = await api.once(call);
+    return { body: visibleValue(body), isReplay };
+  },
 });
 
 function named(url: string, token: string | undefined): Api {

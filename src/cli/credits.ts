@@ -1,6 +1,7 @@
 /** `tollgate credits`: add credit to a workspace, take it back, show its balance or all balances. docs/cli.md. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
+import { errorCatalogue } from "../base/errors.ts";
 import { parseUsd } from "../base/money.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
@@ -37,6 +38,8 @@ export function addCreditCommands(credits: Command): void {
   });
 }
 
+const reusedStatus = errorCatalogue.idempotency_key_reuse.status;
+
 const addChange = (command: Command, sign: "" | "-"): Command =>
   overApi(
     inWorkspace(command)
@@ -52,16 +55,26 @@ const addChange = (command: Command, sign: "" | "-"): Command =>
           const workspaceId = await workspaceOf(api, workspace);
           const path = `/workspaces/${workspaceId}/credits`;
           const body = defined({ amount: sign + usd, note });
-          await toldOnce(
-            api.call({ method: "POST", path, body, idempotencyKey: reference }),
+          const { body: entry, isReplay } = await toldOnce(
+            api.once({ method: "POST", path, body, idempotencyKey: reference }),
             reference,
           );
+          if (isReplay) console.error(`tollgate: ${countedBefore(entry, reference, note)}`);
           return toldOnce(balanceOf(api, workspaceId), reference);
         };
       },
       show: (balance) => printBalance(balance),
     },
   );
+
+/** A reference that counts once was sent again: what it stands for, and what of the words now is not kept. */
+function countedBefore(entry: Json, reference: string, note: string | undefined): string {
+  const noted = entry.note === null ? "without a note" : `with the note ${quoted(entry.note)}`;
+  const other = note === undefined || note === entry.note ? "" : `, ${noted}, which stays`;
+  return `the reference ${quoted(reference)} counted ${entry.amount} USD before, at ${entry.created_at}${other}; nothing was counted now`;
+}
+
+const quoted = (text: string): string => JSON.stringify(text);
 
 /**
  * What was asked about credit that may be counted already. @throws RefusedError which says how to ask again where the gateway, or the
@@ -72,6 +85,9 @@ async function toldOnce<T>(asked: Promise<T>, reference: string): Promise<T> {
     return await asked;
   } catch (error) {
     const { status = 0, message } = error as { readonly status?: number; readonly message: string };
+    // The amount differs. Nothing was changed, and a repetition is refused as well.
+    if (status === reusedStatus)
+      throw new RefusedError(status, `${message} The Idempotency-Key is your --reference.`);
     if (status >= 400 && status < 500) throw error;
     const again = `It may have been counted: repeat it with --reference ${reference}, and it counts once.`;
     throw new RefusedError(status, `${message} ${again}`);

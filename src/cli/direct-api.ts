@@ -15,7 +15,7 @@ import { configurationForCommands } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
 import { isUnused, withDatabase, type Opened } from "./open.ts";
 import { environmentProxies } from "./proxies.ts";
-import type { Api } from "./remote-api.ts";
+import { replayedHeader, type Api, type OnceAnswer } from "./remote-api.ts";
 
 export interface Needs {
   /**
@@ -107,9 +107,15 @@ async function directApi(
   const options = { routes: adminRoutes, services, log };
   return {
     call: async (call) => (await callDirectly(options, call)).body,
+    once: async (call) => onceOf(await callDirectly(options, call)),
     csv: (call) => csvDirectly(options, call),
   };
 }
+
+const onceOf = ({ body, headers }: Awaited<ReturnType<typeof callDirectly>>): OnceAnswer => ({
+  body,
+  isReplay: headers?.[replayedHeader] === "true",
+});
 
 /** Of commands that handle no keys: making a master key for them would be a surprise. */
 const noSecrets: Secrets = {

@@ -11,9 +11,20 @@ export type Json = any;
 export interface Api {
   /** @throws GatewayError or {@link RefusedError} with what the API answers */
   call(call: DirectCall): Promise<Json>;
+  /** The same for what an Idempotency-Key makes once. @throws as `call` */
+  once(call: DirectCall): Promise<OnceAnswer>;
   /** A list as CSV, piece by piece; with `from` and `to`. @throws as `call` */
   csv(call: DirectCall): Promise<AsyncIterable<string>>;
 }
+
+export interface OnceAnswer {
+  readonly body: Json;
+  /** The key was used before: the answer is of then, and nothing was done now. */
+  readonly isReplay: boolean;
+}
+
+/** The header of an answer that an Idempotency-Key gave before. */
+export const replayedHeader = "idempotent-replayed";
 
 /** A running gateway refused; its own words. */
 export class RefusedError extends Error {
@@ -52,6 +63,11 @@ export function remoteApi(url: string, token: string): Api {
   };
   return {
     call: async (call) => read(url, await ask(call, "application/json", answerMsMax)),
+    async once(call) {
+      const response = await ask(call, "application/json", answerMsMax);
+      const isReplay = response.headers.get(replayedHeader) === "true";
+      return { body: await read(url, response), isReplay };
+    },
     async csv(call) {
       const response = await ask(call, "text/csv", csvMsMax);
       // A refusal is JSON, and so is the answer of a release that knows no CSV here.

@@ -318,7 +318,9 @@ describe("changes", () => {
     const replay = answers.find(({ status }) => status === 200)!;
     expect(replay.headers.get("idempotent-replayed")).toBe("true");
     expect(replay.json).toMatchObject({ kind: "credit", amount: "25", balance_after: "25" });
-    expect((await credit("26", "one")).json.error.code).toBe("idempotency_key_reuse");
+    const other = (await credit("26", "one")).json.error;
+    expect(other.code).toBe("idempotency_key_reuse");
+    expect(other.message).toContain(`another amount before: 25, at ${replay.json.created_at}.`);
     const { json } = await world.gateway.admin("GET", `/workspaces/${world.away.id}/balance`);
     expect(json).toMatchObject({ credits: "25", charged: "0", held: "0", available: "25" });
     expect((await credit("0", "two")).json.error.code).toBe("invalid_value");

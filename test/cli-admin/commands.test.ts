@@ -24,9 +24,23 @@ async function morning(environment: Environment) {
   const made = await run("workspaces create --name night --json", environment);
   expect(made).toMatchObject({ name: "night", organization_id: null, status: "active" });
   await run(`credits add 2.50 --workspace night --reference r-1 --json`, environment);
-  expect(
-    await run(`credits add 2.50 --workspace night --reference r-1 --json`, environment),
-  ).toMatchObject({ credits: "2.5", available: "2.5" });
+  const again = "credits add 2.50 --workspace night --reference r-1 --json --note later".split(" ");
+  const repeated = await tollgateHere(again, environment);
+  expect(JSON.parse(repeated.stdout)).toMatchObject({ credits: "2.5", available: "2.5" });
+  expect(repeated).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /^tollgate: the reference "r-1" counted 2\.5 USD before, at \S+Z, without a note, which stays; nothing was counted now\n$/,
+    ) as string,
+  });
+  const other = "credits take 2.50 --workspace night --reference r-1".split(" ");
+  expect(await tollgateHere(other, environment)).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(
+      /counted another amount before: 2\.5, .* Nothing was counted now; .* --reference\.\n$/,
+    ) as string,
+  });
   expect(await run(`credits take 0.50 --workspace night --json`, environment)).toMatchObject({
     credits: "2",
     available: "2",

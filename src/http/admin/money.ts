@@ -128,6 +128,15 @@ async function standing(
   return renderEntry(entry);
 }
 
+function otherAmount({ amountNano, createdAt }: CreditResult): GatewayError {
+  const [amount, at] = [formatUsd(amountNano), createdAt.toISOString()];
+  return new GatewayError(
+    "idempotency_key_reuse",
+    `This Idempotency-Key counted another amount before: ${amount}, at ${at}. Nothing was counted now; another credit needs another key.`,
+    { param: "Idempotency-Key" },
+  );
+}
+
 const credits = route({
   method: "POST",
   path: "/workspaces/{id}/credits",
@@ -145,13 +154,7 @@ const credits = route({
   errors: ["not_found", "insufficient_permissions", "conflict", "idempotency_key_reuse"],
   async handle(request) {
     const result = await addCredit(request);
-    if (result.amountNano !== parseUsd(request.body.amount)) {
-      throw new GatewayError(
-        "idempotency_key_reuse",
-        "This Idempotency-Key added another amount before.",
-        { param: "Idempotency-Key" },
-      );
-    }
+    if (result.amountNano !== parseUsd(request.body.amount)) throw otherAmount(result);
     if (result.outcome === "already_credited") {
       const { services, params } = request;
       return { body: await standing(services, params["id"]!, result), status: 200, headers };
