@@ -138,7 +138,7 @@ it.skipIf(!isLong)(
     await page.goto("/providers");
     await page.getByRole("button", { name: "Add provider" }).click();
     await page.getByRole("tab", { name: "By hand" }).click();
-    const dialog = page.getByRole("dialog");
+    const dialog = page.getByRole("tabpanel");
     await dialog.getByLabel("Name", { exact: true }).fill("beta");
     await dialog.getByLabel("Address").fill(`${upstream.url}/v1`);
     await dialog.getByLabel("Key", { exact: true }).fill(secretKey);
@@ -186,7 +186,7 @@ it.skipIf(!isLong)(
   async () => {
     const { page, complaints, close } = await world.open("root");
     await page.goto("/providers?add=1");
-    const dialog = page.getByRole("dialog");
+    const dialog = page.getByRole("tabpanel");
     await dialog.getByRole("combobox", { name: "Vendor" }).click();
     await page.getByRole("option", { name: "Mistral" }).click();
     await dialog.getByLabel("Key", { exact: true }).fill("k");

@@ -125,10 +125,34 @@ it("a press beside the form of a new provider takes nothing that was typed", asy
   const { page, close } = await world.open("root");
   await page.goto("/providers?add=1");
   const dialog = page.getByRole("dialog", { name: "Add provider" });
-  const key = dialog.getByLabel("Key", { exact: true });
+  const key = page.getByRole("tabpanel").getByLabel("Key", { exact: true });
   await key.fill("sk-pasted");
   await page.mouse.click(5, 400);
   expect(await key.inputValue()).toBe("sk-pasted");
   expect(await dialog.count()).toBe(1);
+  await close();
+});
+
+it("what was typed for a new provider is there again after a look at another form of it", async () => {
+  const { page, close } = await world.open("root");
+  await page.goto("/providers?add=1");
+  const typed = async (tab: string, label: string, text?: string): Promise<string> => {
+    await page.getByRole("tab", { name: tab }).click();
+    const field = page.getByRole("tabpanel").getByLabel(label, { exact: true });
+    if (text !== undefined) await field.fill(text);
+    return field.inputValue();
+  };
+  await typed("A known vendor", "Key", "sk-pasted");
+  await typed("By hand", "Address", "https://api.example.com/v1");
+  await typed("By hand", "Context (tokens)", "1000");
+  await page.getByText("Models as JSON").click();
+  const models = page.getByRole("tabpanel").getByRole("textbox", { name: "Models" });
+  await models.fill("[]");
+  expect((await models.boundingBox())!.height).toBeGreaterThan(100);
+  expect(await typed("A known vendor", "Key")).toBe("sk-pasted");
+  expect(await typed("By hand", "Address")).toBe("https://api.example.com/v1");
+  expect(await models.inputValue()).toBe("[]");
+  await page.getByText("A text model").click();
+  expect(await typed("By hand", "Context (tokens)")).toBe("1000");
   await close();
 });

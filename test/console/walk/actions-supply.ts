@@ -27,8 +27,9 @@ const adding: readonly Action[] = [
       await page.goto("/providers");
       await button(page, "Add provider").click();
       await choose(page, "Vendor", "Mistral");
-      await dialog(page).getByLabel("Key", { exact: true }).fill("k");
-      await dialog(page).getByLabel("Name", { exact: true }).fill(name);
+      const form = page.getByRole("tabpanel");
+      await form.getByLabel("Key", { exact: true }).fill("k");
+      await form.getByLabel("Name", { exact: true }).fill(name);
       await press(page, "Add provider");
       await page.getByRole("heading", { name }).waitFor();
       await shows(walk, `/providers/${name}`, { id: name, source: "api" });
@@ -56,7 +57,7 @@ const adding: readonly Action[] = [
         ["USD per million tokens in", "0.5"],
         ["USD per million tokens out", "2"],
       ] as const)
-        await dialog(page).getByLabel(label, { exact: true }).fill(text);
+        await page.getByRole("tabpanel").getByLabel(label, { exact: true }).fill(text);
       await press(page, "Add provider");
       await page.getByRole("heading", { name }).waitFor();
       await shows(walk, `/providers/${name}`, { id: name, models: [`${name}/chat`] });

@@ -34,20 +34,29 @@ const dialects: Readonly<Record<Dialect, string>> = {
 };
 const dialectChoices = Object.entries(dialects).map(([value, label]) => ({ value, label }));
 
+/** Of both ways one is shown and sent. The other one keeps what was typed, and its required fields are not asked for. */
 function ModelsField({ asJson, mistake }: { asJson: boolean; mistake: string | undefined }) {
-  if (!asJson) return <TextModelForm />;
   return (
-    <Textarea
-      name="models"
-      label="Models"
-      description="A list as in the configuration file; the offers are of this provider."
-      autosize
-      minRows={6}
-      maxRows={16}
-      spellCheck={false}
-      error={mistake}
-      styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-    />
+    <>
+      <fieldset className="plain" hidden={asJson} disabled={asJson}>
+        <Stack gap="md">
+          <TextModelForm />
+        </Stack>
+      </fieldset>
+      <fieldset className="plain" hidden={!asJson} disabled={!asJson}>
+        <Textarea
+          name="models"
+          label="Models"
+          description="A list as in the configuration file; the offers are of this provider."
+          autosize
+          minRows={6}
+          maxRows={16}
+          spellCheck={false}
+          error={mistake}
+          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+        />
+      </fieldset>
+    </>
   );
 }
 

@@ -19,7 +19,8 @@ export function AddProvider({ opened, close }: AddProps) {
       closeOnClickOutside={false}
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      <Tabs defaultValue="vendor" keepMounted={false}>
+      {/* What was typed under one tab is there again after a look at the other. */}
+      <Tabs defaultValue="vendor" keepMounted>
         <Tabs.List mb="md">
           <Tabs.Tab value="vendor">A known vendor</Tabs.Tab>
           <Tabs.Tab value="hand">By hand</Tabs.Tab>
