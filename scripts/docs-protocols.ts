@@ -365,8 +365,13 @@ Arguments of a call that are no JSON object, such as a cut one, stand whole unde
 generateContent. In a stream of messages the members that were sent by then are null beside it: no tool runs with half of its input.
 
 Of a converted answer, text, refusals, reasoning, calls of tools and usage arrive, and pictures where the caller's protocol has
-a place for them: messages has none. Sound has a place in chat completions and generateContent. Pictures that a model drew while it thought are left out. Where an answer came from
-(citations, annotations) arrives on direct routes only.
+a place for them: messages has none. Sound has a place in chat completions and generateContent. Pictures that a model drew while it thought are left out.
+
+Pages that an answer relies on arrive in the caller's form: \`annotations\`, \`citations\` or \`groundingMetadata\`. Each has its address,
+its title and the words that it is for; messages has what the page says too. A citation of messages that another vendor gave has
+\`gw_unsigned\` for \`encrypted_index\`, and is left out where it comes back. Citations of files and of the caller's own documents,
+and the vendor's record of its search, arrive on direct routes only.
+
 Why a vendor stopped an answer, in its own words, arrives as a refusal, \`stop_details\` or \`finishMessage\`. An answer that
 ended in an error, such as Gemini's \`MALFORMED_FUNCTION_CALL\`, counts as failed in conversion. So does one of Gemini's that says
 nothing and ends in another word than \`STOP\`, such as \`OTHER\`. It costs nothing, and the next

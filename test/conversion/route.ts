@@ -1,12 +1,23 @@
 /** The route of one call between two protocols, without a gateway around it. */
-import { codecs, createRoute, type JsonObject, type Route } from "../../src/protocols/index.ts";
+import {
+  codecs,
+  createRoute,
+  upstreamCodecs,
+  type JsonObject,
+  type Route,
+} from "../../src/protocols/index.ts";
 import type { Body, Name } from "./world.ts";
 
 /** A whole call of `acme/x`, which its provider calls `upstreamModel`. */
-export const routeOf = (from: Name, to: Name, body: Body, upstreamModel = "x"): Route =>
+export const routeOf = (
+  from: Name,
+  to: Name | "converse",
+  body: Body,
+  upstreamModel = "x",
+): Route =>
   createRoute({
     caller: codecs[from],
-    upstream: codecs[to],
+    upstream: upstreamCodecs[to],
     body: body as JsonObject,
     stream: false,
     requestedModel: "acme/x",

@@ -5,7 +5,7 @@
 import { GatewayError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "./events.ts";
-import type { Part, Signature, UpstreamProtocol } from "./request.ts";
+import type { Citation, Part, Signature, UpstreamProtocol } from "./request.ts";
 import type { CanonicalResponse, Finish } from "./response.ts";
 
 /** A block being collected; pieces are joined once, at the end. */
@@ -15,6 +15,7 @@ interface OpenBlock {
     { type: "text_start" | "refusal_start" | "reasoning_start" | "tool_call_start" | "media" }
   >;
   readonly pieces: string[];
+  readonly citations: Citation[];
   signature: Signature | undefined;
 }
 
@@ -59,7 +60,12 @@ function take(collected: Collected, event: CanonicalEvent): void {
       return;
     case "media": {
       const { blocks } = collected;
-      blocks.set(`media ${blocks.size}`, { start: event, pieces: [], signature: undefined });
+      blocks.set(`media ${blocks.size}`, {
+        start: event,
+        pieces: [],
+        citations: [],
+        signature: undefined,
+      });
       return;
     }
     case "usage":
@@ -83,12 +89,15 @@ function takeBlockEvent(blocks: Map<BlockId, OpenBlock>, event: BlockEvent): voi
     case "refusal_start":
     case "reasoning_start":
     case "tool_call_start":
-      blocks.set(event.block, { start: event, pieces: [], signature: undefined });
+      blocks.set(event.block, { start: event, pieces: [], citations: [], signature: undefined });
       return;
     case "text_delta":
     case "refusal_delta":
     case "reasoning_delta":
       blocks.get(event.block)?.pieces.push(event.text);
+      return;
+    case "citation":
+      blocks.get(event.block)?.citations.push(event.citation);
       return;
     case "tool_call_delta":
       blocks.get(event.block)?.pieces.push(event.arguments);
@@ -103,14 +112,19 @@ function sign(block: OpenBlock | undefined, signature: Signature | undefined): v
   if (block) block.signature = signature;
 }
 
-function partOf({ start, pieces, signature }: OpenBlock): Part {
+function partOf({ start, pieces, citations, signature }: OpenBlock): Part {
   const text = pieces.join("");
   const signed = signature === undefined ? {} : { signature };
   switch (start.type) {
     case "media":
       return start.part;
     case "text_start":
-      return start.apart ? { type: "text", text, apart: true } : { type: "text", text };
+      return {
+        type: "text",
+        text,
+        ...(start.apart ? { apart: true } : {}),
+        ...(citations.length > 0 ? { citations } : {}),
+      };
     case "refusal_start":
       return { type: "refusal", text };
     case "reasoning_start":
@@ -134,6 +148,9 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
   return events;
 }
 
+const citationsOf = (part: Part): readonly Citation[] =>
+  part.type === "text" ? (part.citations ?? []) : [];
+
 function partEvents(part: Part, block: BlockId): CanonicalEvent[] {
   switch (part.type) {
     case "text":
@@ -145,6 +162,7 @@ function partEvents(part: Part, block: BlockId): CanonicalEvent[] {
         ...(part.text === ""
           ? []
           : [{ type: `${part.type}_delta`, block, text: part.text } as const]),
+        ...citationsOf(part).map((citation) => ({ type: "citation", block, citation }) as const),
         { type: `${part.type}_end`, block },
       ];
     case "reasoning":

@@ -2,7 +2,7 @@
  * The canonical stream: a union with explicit block starts and ends, so that block boundaries can always be completed.
  * Legal order (checked by grammar.ts): start, then blocks (may interleave by id), media and usage at any time, then one finish or error.
  */
-import type { MediaPart, Signature, UpstreamProtocol } from "./request.ts";
+import type { Citation, MediaPart, Signature, UpstreamProtocol } from "./request.ts";
 import type { Finish } from "./response.ts";
 import type { Usage } from "../../base/usage.ts";
 
@@ -23,6 +23,8 @@ export type CanonicalEvent =
       readonly apart?: true | undefined;
     }
   | { readonly type: "text_delta"; readonly block: BlockId; readonly text: string }
+  /** Of a text: behind the words that it is of, as a rule before the text's end. */
+  | { readonly type: "citation"; readonly block: BlockId; readonly citation: Citation }
   | { readonly type: "text_end"; readonly block: BlockId }
   | { readonly type: "refusal_start"; readonly block: BlockId }
   | { readonly type: "refusal_delta"; readonly block: BlockId; readonly text: string }

@@ -42,6 +42,19 @@ export interface TextPart {
   readonly cache?: CacheBreakpoint | undefined;
   /** Of an answer: it begins a message of its own after another. Other texts go on where the last one ended. */
   readonly apart?: true | undefined;
+  /** Of an answer: the pages that it relies on. */
+  readonly citations?: readonly Citation[] | undefined;
+}
+
+/** A page on the web that a text of an answer relies on. */
+export interface Citation {
+  readonly url: string;
+  readonly title?: string | undefined;
+  /** What the page says. */
+  readonly quote?: string | undefined;
+  /** Which characters (code points) of the text; absent: all of it. */
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
 }
 
 /** An image, audio, a video or a file. */

@@ -7,6 +7,8 @@ import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
+import type { Citation } from "../canonical/request.ts";
+import { characters, placeCitation } from "../citations.ts";
 import { nonEmpty } from "../read.ts";
 import { decodeFinish } from "./finish.ts";
 import type { Output } from "./output.ts";
@@ -24,6 +26,8 @@ interface StreamState {
   /** The one text, refusal or reasoning block that is open; tool calls may be open beside it. */
   block: { readonly kind: TextKind; readonly id: BlockId } | undefined;
   blocksBegun: number;
+  /** The texts so far, for what is cited of them. */
+  readonly texts: { readonly block: BlockId; readonly offset: number; length: number }[];
   /** `reasoning_details` of the open reasoning block. */
   details: WireObject[];
   readonly tools: ToolCalls;
@@ -42,6 +46,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     id: "",
     block: undefined,
     blocksBegun: 0,
+    texts: [],
     details: [],
     tools: noToolCalls(),
     finish: undefined,
@@ -96,7 +101,7 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
 }
 
 function takeOutput(state: StreamState, output: Output): CanonicalEvent[] {
-  const { texts, reasoning, details, refusal, images, calls } = output;
+  const { texts, reasoning, details, refusal, citations, images, calls } = output;
   const events: CanonicalEvent[] = [];
   if (reasoning !== "" || details.length > 0) {
     events.push(...openBlock(state, "reasoning"));
@@ -104,6 +109,7 @@ function takeOutput(state: StreamState, output: Output): CanonicalEvent[] {
     events.push(...textDelta(state, reasoning));
   }
   for (const text of texts) events.push(...openBlock(state, "text"), ...textDelta(state, text));
+  for (const citation of citations) events.push(...citationEvents(state, citation));
   if (refusal !== "") events.push(...openBlock(state, "refusal"), ...textDelta(state, refusal));
   for (const part of decodeContent(images, "images", [])) {
     if (part.type === "media") events.push(...closeBlock(state), { type: "media", part });
@@ -118,12 +124,24 @@ function openBlock(state: StreamState, kind: TextKind): CanonicalEvent[] {
   const closed = closeBlock(state);
   state.block = { kind, id: `${kind}_${state.blocksBegun}` };
   state.blocksBegun += 1;
+  const last = state.texts.at(-1);
+  const offset = last ? last.offset + last.length : 0;
+  if (kind === "text") state.texts.push({ block: state.block.id, offset, length: 0 });
   return [...closed, { type: `${kind}_start`, block: state.block.id }];
 }
 
 function textDelta(state: StreamState, text: string): CanonicalEvent[] {
   if (text === "" || !state.block) return [];
+  if (state.block.kind === "text") state.texts.at(-1)!.length += characters(text);
   return [{ type: `${state.block.kind}_delta`, block: state.block.id, text }];
+}
+
+/** Annotations are of the whole text, whatever came between its blocks. */
+function citationEvents({ texts }: StreamState, annotation: Citation): CanonicalEvent[] {
+  const placed = placeCitation(annotation, texts);
+  return placed
+    ? [{ type: "citation", block: texts[placed.index]!.block, citation: placed.citation }]
+    : [];
 }
 
 function closeBlock(state: StreamState): CanonicalEvent[] {

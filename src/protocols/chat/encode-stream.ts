@@ -5,7 +5,7 @@
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { Json, JsonObject } from "../canonical/request.ts";
+import type { Citation, Json, JsonObject } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
 import {
   transducer,
@@ -15,6 +15,7 @@ import {
   type WireError,
 } from "../codec.ts";
 import { streamError } from "../error-object.ts";
+import { characters } from "../citations.ts";
 import { explanationEvents } from "../explained.ts";
 import { errorChunk } from "./errors.ts";
 import { encodeFinish } from "./finish.ts";
@@ -22,7 +23,7 @@ import { Paragraphs } from "../paragraphs.ts";
 import { member } from "../read.ts";
 import { encodeMedia } from "./parts.ts";
 import { detailsOf } from "./reasoning.ts";
-import { usesFunctions } from "./response.ts";
+import { encodeAnnotation, usesFunctions } from "./response.ts";
 import { writeUsage } from "./usage.ts";
 
 interface StreamState {
@@ -44,6 +45,9 @@ interface StreamState {
   /** Position of each call in the answer, and whether it got arguments. */
   readonly calls: Map<BlockId, { readonly index: number; hasArguments: boolean }>;
   readonly paragraphs: Paragraphs;
+  /** How many characters were sent, and where each text begins among them. */
+  length: number;
+  readonly offsets: Map<BlockId, number>;
   /** Whether reasoning was sent, and whether the block that is open sent some. */
   hasReasoning: boolean;
   isReasoning: boolean;
@@ -69,6 +73,8 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     usage: undefined,
     calls: new Map(),
     paragraphs: new Paragraphs(),
+    length: 0,
+    offsets: new Map(),
     hasReasoning: false,
     isReasoning: false,
     ended: false,
@@ -82,8 +88,6 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
     case "start":
       state.isOwn = event.protocol === "chat";
       return [delta(state, { role: "assistant", content: "", refusal: null })];
-    case "text_delta":
-      return takeText(state, event.text);
     case "refusal_delta":
       return [delta(state, { refusal: event.text })];
     case "media":
@@ -107,15 +111,35 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
     case "tool_call_end":
       return takeCall(state, event);
     default:
-      // Starts and ends of texts have no frame here.
-      state.paragraphs.begin("apart" in event);
-      return [];
+      return takeText(state, event);
   }
 }
 
+type TextEvent = Extract<
+  CanonicalEvent,
+  { type: `text_${string}` | "citation" | `refusal_${string}` }
+>;
+
+/** Starts and ends have no frame here. */
+function takeText(state: StreamState, event: TextEvent): SseEvent[] {
+  if (event.type === "text_delta") return addText(state, event.block, event.text);
+  if (event.type === "citation") return [cite(state, event.block, event.citation)];
+  state.paragraphs.begin("apart" in event);
+  return [];
+}
+
+/** An annotation counts the characters of the whole answer. */
+function cite(state: StreamState, block: BlockId, citation: Citation): SseEvent {
+  const offset = state.offsets.get(block) ?? state.length;
+  const annotation = encodeAnnotation(citation, offset, () => state.length - offset);
+  return delta(state, { annotations: [annotation] });
+}
+
 /** A message of its own is a paragraph of its own, as in a whole answer. */
-function takeText(state: StreamState, text: string): SseEvent[] {
+function addText(state: StreamState, block: BlockId, text: string): SseEvent[] {
   const between = state.paragraphs.between(text);
+  if (!state.offsets.has(block)) state.offsets.set(block, state.length + between.length);
+  state.length += between.length + characters(text);
   const said = delta(state, { content: text });
   return between === "" ? [said] : [delta(state, { content: between }), said];
 }

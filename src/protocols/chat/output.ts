@@ -4,6 +4,8 @@
  */
 import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
+import type { Citation } from "../canonical/request.ts";
+import { decodeAnnotations } from "../citations.ts";
 import { list, nonEmpty, objectOf, objects } from "../read.ts";
 import { reasoningText } from "./reasoning.ts";
 import { thinkingParts } from "./response.ts";
@@ -14,6 +16,8 @@ export interface Output {
   /** `reasoning_details`, as they came. */
   readonly details: readonly WireObject[];
   readonly refusal: string;
+  /** Where the text came from. */
+  readonly citations: readonly Citation[];
   /** Pictures, beside the text as OpenRouter has them, or among its parts. */
   readonly images: readonly unknown[];
   readonly calls: readonly CallPiece[];
@@ -42,6 +46,7 @@ export function readOutput(wire: WireObject): Output {
     reasoning: parts.length > 0 ? reasoning + thinkingText(parts) : reasoning,
     details: details === undefined ? none : objects(details),
     refusal: (nonEmpty(wire["refusal"]) ?? "") + (parts.length > 0 ? refusalIn(parts) : ""),
+    citations: wire["annotations"] === undefined ? none : decodeAnnotations(wire["annotations"]),
     images:
       wire["images"] === undefined && parts.length === 0
         ? none

@@ -3,10 +3,11 @@ import { exactText } from "../../base/exact-numbers.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
-import type { JsonObject, Part, TextPart, ToolCallPart } from "../canonical/request.ts";
+import type { Citation, JsonObject, Part, TextPart, ToolCallPart } from "../canonical/request.ts";
 import type { CanonicalResponse } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext, AnsweredRequest } from "../codec.ts";
+import { characters, decodeAnnotations, encodeUrlCitation, withCitations } from "../citations.ts";
 import { explained } from "../explained.ts";
 import { inParagraph, Paragraphs } from "../paragraphs.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
@@ -47,7 +48,9 @@ function decodeMessage(message: WireObject, answerId: string): Part[] {
   const parts: Part[] = [];
   const reasoning = decodeReasoning(message);
   if (reasoning) parts.push(reasoning);
-  parts.push(...contentParts(message["content"]));
+  parts.push(
+    ...withCitations(contentParts(message["content"]), decodeAnnotations(message["annotations"])),
+  );
   const refusal = nonEmpty(message["refusal"]);
   if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
   // OpenRouter puts generated pictures beside the text.
@@ -133,22 +136,39 @@ export function encodeChoice(response: CanonicalResponse, index: number, asFunct
 }
 
 /** Texts go on where the last one ended; a message of its own is a paragraph of its own. */
-function joined(texts: readonly TextPart[]): string {
+function joined(texts: readonly TextPart[]): { content: string; annotations: JsonObject[] } {
   const paragraphs = new Paragraphs();
-  return texts.map((text) => inParagraph(paragraphs, text)).join("");
+  const annotations: JsonObject[] = [];
+  let content = "";
+  for (const part of texts) {
+    content += inParagraph(paragraphs, part);
+    if (part.citations === undefined) continue;
+    const length = characters(part.text);
+    const offset = characters(content) - length;
+    for (const citation of part.citations)
+      annotations.push(encodeAnnotation(citation, offset, () => length));
+  }
+  return { content, annotations };
 }
+
+/** An annotation of a text that begins at `offset`. */
+export const encodeAnnotation = (citation: Citation, offset: number, length: () => number) => ({
+  type: "url_citation",
+  url_citation: encodeUrlCitation(citation, offset, length),
+});
 
 function encodeMessage(parts: readonly Part[], asFunction: boolean): JsonObject {
   const texts = parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [part] : []));
   const refusals = parts.flatMap((part) => (part.type === "refusal" ? [part.text] : []));
   const images = parts.flatMap((part) => (part.type === "media" ? encodeMedia(part) : []));
   const calls = parts.filter((part) => part.type === "tool_call");
+  const { content, annotations } = joined(texts);
   const isOnlyText = calls.length === 0 && refusals.length === 0;
   const message: JsonObject = {
     role: "assistant",
-    content: texts.length > 0 || isOnlyText ? joined(texts) : null,
+    content: texts.length > 0 || isOnlyText ? content : null,
     refusal: refusals.length > 0 ? refusals.join("") : null,
-    annotations: [],
+    annotations,
     ...encodeReasoning(parts.filter((part) => part.type === "reasoning")),
   };
   if (images.length > 0) message["images"] = images;

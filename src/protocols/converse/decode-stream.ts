@@ -5,9 +5,10 @@
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
+import type { Citation } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer } from "../codec.ts";
 import { nonEmpty, objectOf, parseObject } from "../read.ts";
-import { decodeFinish, nameOfCall } from "./response.ts";
+import { decodeCitation, decodeFinish, nameOfCall } from "./response.ts";
 import { decodeUsage } from "./usage.ts";
 
 type Kind = "text" | "reasoning" | "tool_call";
@@ -15,6 +16,8 @@ type Kind = "text" | "reasoning" | "tool_call";
 interface Block {
   readonly id: string;
   readonly kind: Kind;
+  /** Of a text: told at its end, because they are of all of it. */
+  readonly citations: Citation[];
 }
 
 interface State {
@@ -90,7 +93,7 @@ function blockStart(state: State, wire: WireObject): CanonicalEvent[] {
 }
 
 function openBlock(state: State, index: unknown, kind: Kind): Block {
-  const block: Block = { id: String(state.begun), kind };
+  const block: Block = { id: String(state.begun), kind, citations: [] };
   state.begun += 1;
   state.open.set(index, block);
   return block;
@@ -98,12 +101,17 @@ function openBlock(state: State, index: unknown, kind: Kind): Block {
 
 function blockDelta(state: State, wire: WireObject): CanonicalEvent[] {
   const { contentBlockIndex: index } = wire;
-  const { text, toolUse, reasoningContent } = objectOf(wire["delta"]);
+  const { text, toolUse, reasoningContent, citation } = objectOf(wire["delta"]);
   if (toolUse !== undefined) {
     const { input } = objectOf(toolUse);
     const block = state.open.get(index);
     if (block?.kind !== "tool_call" || typeof input !== "string" || input === "") return [];
     return [{ type: "tool_call_delta", block: block.id, arguments: input }];
+  }
+  if (citation !== undefined) {
+    const block = state.open.get(index);
+    if (block?.kind === "text") block.citations.push(...decodeCitation(objectOf(citation)));
+    return [];
   }
   // Signatures and redacted reasoning are left out, as of a whole answer.
   return typeof text === "string"
@@ -133,14 +141,19 @@ function textDelta(
 function blockStop(state: State, index: unknown): CanonicalEvent[] {
   const block = state.open.get(index);
   state.open.delete(index);
-  return block ? [{ type: `${block.kind}_end`, block: block.id }] : [];
+  return block ? endEvents(block) : [];
 }
+
+const endEvents = ({ id, kind, citations }: Block): CanonicalEvent[] => [
+  ...citations.map((citation) => ({ type: "citation", block: id, citation }) as const),
+  { type: `${kind}_end`, block: id },
+];
 
 /** Closes what is open, but for blocks of a kind. */
 function closeAll(state: State, except?: Kind): CanonicalEvent[] {
   const blocks = [...state.open.values()].filter(({ kind }) => kind !== except);
   state.open.clear();
-  return blocks.map(({ id, kind }) => ({ type: `${kind}_end`, block: id }));
+  return blocks.flatMap(endEvents);
 }
 
 /** The last frame, with the usage. */

@@ -1,9 +1,10 @@
 /** The whole answer of Converse, read and written; it has no id, no time and no model. */
 import { exactText } from "../../base/exact-numbers.ts";
-import type { JsonObject, Part } from "../canonical/request.ts";
+import type { Citation, JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { WireError } from "../codec.ts";
 import { callId } from "../call-id.ts";
+import { citationOf } from "../citations.ts";
 import { nonEmpty, objectOf, objects, rowOf } from "../read.ts";
 import type { WireObject } from "../../base/json.ts";
 import { argumentsObject } from "../tool-arguments.ts";
@@ -48,9 +49,29 @@ function decodeBlock(block: WireObject, index: number): Part[] {
     const json = exactText(call["input"] ?? {});
     return [{ type: "tool_call", ...nameOfCall(call, index), arguments: json }];
   }
+  if ("citationsContent" in block) return decodeCited(objectOf(block["citationsContent"]));
   if (!("reasoningContent" in block)) return [];
   const { text } = objectOf(objectOf(block["reasoningContent"])["reasoningText"]);
   return typeof text === "string" ? [{ type: "reasoning", text }] : [];
+}
+
+/** A text with the pages that it relies on, as Amazon's own search tells them. */
+function decodeCited({ content, citations }: WireObject): Part[] {
+  const text = objects(content)
+    .map((piece) => nonEmpty(piece["text"]) ?? "")
+    .join("");
+  const cited = objects(citations).flatMap(decodeCitation);
+  if (text === "") return [];
+  return [{ type: "text", text, ...(cited.length > 0 ? { citations: cited } : {}) }];
+}
+
+/** A citation of a page; of the caller's own documents there is no address. */
+export function decodeCitation({ title, source, sourceContent, location }: WireObject): Citation[] {
+  const { url } = objectOf(objectOf(location)["web"]);
+  const quote = objects(sourceContent)
+    .map((piece) => nonEmpty(piece["text"]) ?? "")
+    .join("");
+  return citationOf(url ?? source, { title, quote });
 }
 
 const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {

@@ -3,9 +3,11 @@ import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
-import type { MediaPart, Signature } from "../canonical/request.ts";
+import type { MediaPart, Part, Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
-import { nonEmpty, objectOf, objects } from "../read.ts";
+import { withCitations } from "../citations.ts";
+import { list, nonEmpty, objectOf, objects } from "../read.ts";
+import { decodeGrounding } from "./grounding.ts";
 import { joinPartials } from "./partial-arguments.ts";
 import { decodeMedia, isDraft, madeUpPrefix, signatureOf } from "./parts.ts";
 import { GenerateReader, type GenerateChunk } from "./read-stream.ts";
@@ -36,6 +38,10 @@ interface State {
   call: OpenCall | undefined;
   begun: number;
   said: Said;
+  /** The texts so far, for what is cited of them. */
+  readonly texts: { readonly block: string; readonly pieces: string[] }[];
+  /** Where the answer came from, as it was told last. */
+  grounding: WireObject;
   /** What was said last of the answer's end. */
   stop: WireStop;
 }
@@ -50,6 +56,8 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     call: undefined,
     begun: 0,
     said: { calls: false, anything: false },
+    texts: [],
+    grounding: {},
     stop: { reason: undefined },
   };
   return transducer(
@@ -73,6 +81,7 @@ function takeChunk(state: State, { data, candidates, tellsUsage, ...block }: Gen
   // Of several candidates the first counts; conversion never asks for more.
   const candidate = candidates.find(({ index }) => index === 0);
   for (const part of candidate?.parts ?? []) events.push(...takePart(state, part));
+  if (candidate) takeGrounding(state, candidate.wire);
   if (candidate?.reason !== undefined)
     state.stop = { ...state.stop, reason: candidate.reason, message: candidate.message };
   if (block.blocked !== undefined)
@@ -80,6 +89,30 @@ function takeChunk(state: State, { data, candidates, tellsUsage, ...block }: Gen
   const { usage, isSoFar } = state.reader;
   if (tellsUsage && usage) events.push({ type: "usage", usage, ...(isSoFar ? { isSoFar } : {}) });
   return events;
+}
+
+/** Later frames tell it of all that was said by then. Reduced to what is read, so that the frame is let go. */
+function takeGrounding(state: State, { groundingMetadata, citationMetadata }: WireObject): void {
+  const told = { ...state.grounding };
+  const { groundingChunks, groundingSupports } = objectOf(groundingMetadata);
+  if (list(groundingChunks).length > 0)
+    told["groundingMetadata"] = { groundingChunks, groundingSupports };
+  if (isObject(citationMetadata)) told["citationMetadata"] = citationMetadata;
+  state.grounding = told;
+}
+
+/** What is cited of the texts, whatever came between them. */
+function citationEvents({ texts, grounding }: State): CanonicalEvent[] {
+  if (Object.keys(grounding).length === 0) return [];
+  const said = texts.map(({ pieces }, part) => ({ part, text: pieces.join("") }));
+  const parts: Part[] = said.map(({ text }) => ({ type: "text", text }));
+  return withCitations(parts, decodeGrounding(grounding, said)).flatMap((part, index) =>
+    part.type === "text"
+      ? (part.citations ?? []).map(
+          (citation) => ({ type: "citation", block: texts[index]!.block, citation }) as const,
+        )
+      : [],
+  );
 }
 
 function start(state: State, data: WireObject): CanonicalEvent[] {
@@ -121,6 +154,7 @@ function takeText(state: State, part: WireObject): CanonicalEvent[] {
   const events = openText(state, kind);
   if (kind === "text" && !state.said.anything) state.said = { ...state.said, anything: true };
   if (text !== undefined) events.push({ type: `${kind}_delta`, block: state.text!.block, text });
+  if (text !== undefined && kind === "text") state.texts.at(-1)!.pieces.push(text);
   if (!signature) return events;
   // A signature on the answer's own text: it follows in a block without text.
   if (kind === "text") events.push(...openText(state, "reasoning"));
@@ -133,6 +167,7 @@ function openText(state: State, kind: OpenText["kind"]): CanonicalEvent[] {
   const events = [...closeCall(state), ...closeText(state)];
   const block = nextBlock(state);
   state.text = { block, kind };
+  if (kind === "text") state.texts.push({ block, pieces: [] });
   return [...events, { type: `${kind}_start`, block }];
 }
 
@@ -196,5 +231,6 @@ function end(state: State, why: EndReason): CanonicalEvent[] {
     return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
   }
   const finish = decodeFinish(state.stop, state.said);
-  return [...closeCall(state), ...closeText(state), { type: "finish", finish }];
+  const cited = citationEvents(state);
+  return [...closeCall(state), ...cited, ...closeText(state), { type: "finish", finish }];
 }

@@ -5,12 +5,13 @@
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { JsonObject, Part, Signature } from "../canonical/request.ts";
+import type { Citation, JsonObject, Part, Signature } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import { streamError } from "../error-object.ts";
 import { Paragraphs } from "../paragraphs.ts";
 import { signFirstCall } from "./encode-parts.ts";
+import { encodeGrounding } from "./grounding.ts";
 import { errorFrame } from "./errors.ts";
 import { answerId, encodeAnswerPart, encodeFinish } from "./response.ts";
 import { encodeUsage } from "./usage.ts";
@@ -33,6 +34,12 @@ interface State {
   isOver: boolean;
   readonly calls: Map<BlockId, OpenCall>;
   readonly paragraphs: Paragraphs;
+  /** How many bytes of text were sent, and the texts that they are of, for what is cited of them. */
+  length: number;
+  readonly texts: Map<
+    BlockId,
+    { readonly offset: number; readonly pieces: string[]; readonly citations: Citation[] }
+  >;
   /** Whether the next call is the first of an answer that another vendor gave. */
   awaitsFirstCall: boolean;
   usage: Usage | undefined;
@@ -46,6 +53,8 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     isOver: false,
     calls: new Map(),
     paragraphs: new Paragraphs(),
+    length: 0,
+    texts: new Map(),
     awaitsFirstCall: false,
     usage: undefined,
   };
@@ -82,10 +91,11 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
     case "text_start":
       state.paragraphs.begin(event.apart === true);
       return [];
-    case "text_delta": {
-      const text = state.paragraphs.between(event.text) + event.text;
-      return partFrames(state, { type: "text", text });
-    }
+    case "text_delta":
+      return takeText(state, event.block, event.text);
+    case "citation":
+      state.texts.get(event.block)?.citations.push(event.citation);
+      return [];
     case "refusal_delta":
       return partFrames(state, { type: "text", text: event.text });
     case "reasoning_delta":
@@ -106,6 +116,16 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
     default:
       return [];
   }
+}
+
+function takeText(state: State, block: BlockId, piece: string): SseEvent[] {
+  const between = state.paragraphs.between(piece);
+  const offset = state.length + between.length;
+  const text = state.texts.get(block) ?? { offset, pieces: [], citations: [] };
+  text.pieces.push(piece);
+  state.texts.set(block, text);
+  state.length = offset + Buffer.byteLength(piece);
+  return partFrames(state, { type: "text", text: between + piece });
 }
 
 function endCall(state: State, ended: OpenCall, signature: Signature | undefined): SseEvent[] {
@@ -148,6 +168,9 @@ function finish(state: State, finished: Finish): SseEvent[] {
   const candidate: JsonObject = {
     content: { role: "model", parts: [{ text: "" }] },
     ...encodeFinish(finished),
+    ...encodeGrounding(
+      [...state.texts.values()].map((text) => ({ ...text, text: text.pieces.join("") })),
+    ),
     index: 0,
   };
   const usage: JsonObject = state.usage ? { usageMetadata: encodeUsage(state.usage) } : {};

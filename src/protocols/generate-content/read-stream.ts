@@ -30,6 +30,8 @@ interface Candidate {
   readonly reason: string | undefined;
   /** The vendor's words beside the reason. */
   readonly message: string | undefined;
+  /** Where it came from, as its metadata tells. */
+  readonly wire: WireObject;
 }
 
 /** The reader of one stream. The protocol has no end marker: the stream just closes. */
@@ -88,6 +90,7 @@ const readCandidate = (wire: WireObject): Candidate => ({
   parts: objects(objectOf(wire["content"])["parts"]),
   reason: nonEmpty(wire["finishReason"]),
   message: nonEmpty(wire["finishMessage"]),
+  wire,
 });
 
 const says = (part: WireObject): boolean => partText(part) !== "";

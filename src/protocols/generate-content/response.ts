@@ -3,12 +3,19 @@
  * CONV-708, CONV-712, CONV-716, CONV-717, CONV-819.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import type { JsonObject, Part } from "../canonical/request.ts";
+import type { JsonObject, Part, TextPart } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
+import { withCitations } from "../citations.ts";
 import { inParagraph, Paragraphs } from "../paragraphs.ts";
 import { list, member, nonEmpty, objectOf, rowOf } from "../read.ts";
 import { encodeCall, encodeSource, ownValue, signFirstCall } from "./encode-parts.ts";
+import {
+  decodeGrounding,
+  encodeGrounding,
+  type CitedText,
+  type NumberedText,
+} from "./grounding.ts";
 import { decodeParts, isDraft, noCalls } from "./parts.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
@@ -19,8 +26,9 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   const all = isObject(candidate["content"]) ? candidate["content"]["parts"] : undefined;
   const parts = list(all).filter((part) => !isDraft(part));
   // Results of the vendor's own tools (code execution) have no canonical form and are left out.
-  const content = decodeParts(parts, "", { native: [], calls: noCalls(), place: placeOf(id) });
-  const said: Said = { calls: content.some(isCall), anything: content.some(isSaid) };
+  const said = decodeParts(parts, "", { native: [], calls: noCalls(), place: placeOf(id) });
+  const content = withCitations(said, decodeGrounding(candidate, textsOf(list(all))));
+  const holds: Said = { calls: content.some(isCall), anything: content.some(isSaid) };
   const usage = decodeUsage(body["usageMetadata"]);
   return {
     protocol: "generate_content",
@@ -33,11 +41,18 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
         message: candidate["finishMessage"],
         ...blockOf(body),
       },
-      said,
+      holds,
     ),
     ...(usage ? { usage } : {}),
   };
 }
+
+/** The texts of the answer itself. */
+const textsOf = (parts: readonly unknown[]): NumberedText[] =>
+  parts.flatMap((wire, part) => {
+    const { text, thought } = objectOf(wire);
+    return typeof text === "string" && thought !== true ? [{ part, text }] : [];
+  });
 
 const isCall = ({ type }: Part): boolean => type === "tool_call";
 
@@ -147,17 +162,22 @@ export function encodeFinish({ reason, raw, explanation }: Finish): JsonObject {
 
 export function encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject {
   const parts: JsonObject[] = [];
+  const cited: CitedText[] = [];
   // Clients join the texts of an answer.
   const paragraphs = new Paragraphs();
   for (const part of response.content) {
     const said = part.type === "text" ? { ...part, text: inParagraph(paragraphs, part) } : part;
     const wire = encodeAnswerPart(said);
-    if (wire) parts.push(wire);
+    if (!wire) continue;
+    if (part.type === "text" && said.type === "text" && part.citations)
+      cited.push({ ...citedIn(part, said), part: parts.length });
+    parts.push(wire);
   }
   if (response.protocol !== "generate_content") signFirstCall(parts);
   const candidate: JsonObject = {
     content: { role: "model", parts },
     ...encodeFinish(response.finish),
+    ...encodeGrounding(cited),
     index: 0,
   };
   return {
@@ -167,6 +187,13 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
     responseId: answerId(response.protocol === "generate_content" ? response.id : "", context),
   };
 }
+
+/** A text with its citations, in a part that may begin with a break. */
+const citedIn = ({ text, citations = [] }: TextPart, said: TextPart): CitedText => ({
+  text,
+  citations,
+  offset: Buffer.byteLength(said.text) - Buffer.byteLength(text),
+});
 
 /** The upstream's own id where it spoke this protocol, else ours. */
 export const answerId = (upstreamId: string, context: AnswerContext): string =>

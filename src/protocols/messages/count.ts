@@ -6,7 +6,7 @@ import { removeFilteredFields } from "../filter.ts";
 import { compileCheck } from "../wire-check.ts";
 import { fitCallIds } from "./call-ids.ts";
 import { decodeRequest } from "./request.ts";
-import { removeUnsignedThinking } from "./unsigned.ts";
+import { removeUnsigned } from "./unsigned.ts";
 import { countTokensRequest } from "./wire.ts";
 
 const validate = compileCheck(countTokensRequest);
@@ -26,7 +26,7 @@ function inputOf(body: JsonObject): JsonObject {
   const input = { ...body };
   for (const name of answerFields) delete input[name];
   removeFilteredFields(input);
-  removeUnsignedThinking(input);
+  removeUnsigned(input);
   return input;
 }
 

@@ -2,11 +2,12 @@
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
-import type { Signature } from "../canonical/request.ts";
+import type { Citation, Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
 import { nonEmpty } from "../read.ts";
 import { decodeThinking } from "./blocks.ts";
 import { MessagesReader, wholeInput, type MessagesDelta } from "./read-stream.ts";
+import { decodeCitations } from "./citations.ts";
 import { decodeFinish, nameOfCall } from "./response.ts";
 import { unsignedMark } from "./unsigned.ts";
 
@@ -16,6 +17,8 @@ interface Block {
   signature?: Signature | undefined;
   /** The whole input, from the block's start (T2); sent on only if no delta follows. */
   input?: string | undefined;
+  /** Of a text: told at its end, because they are of all of it. */
+  readonly citations: Citation[];
 }
 
 interface State {
@@ -55,6 +58,7 @@ function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
     case "content_block_start":
       return [...begin(state), ...blockStart(state, read.index, read.block)];
     case "content_block_delta":
+      if (read.kind === "citation") takeCitation(state, read);
       return [...begin(state), ...blockDelta(state, read)];
     case "content_block_stop":
       return blockStop(state, read.index);
@@ -95,7 +99,9 @@ function blockStart(state: State, index: unknown, wire: WireObject): CanonicalEv
   const events = blockStop(state, index);
   switch (wire["type"]) {
     case "text":
-      return [...events, ...openBlock(state, index, "text"), ...delta(state, index, wire["text"])];
+      events.push(...openBlock(state, index, "text"), ...delta(state, index, wire["text"]));
+      state.open.get(index)?.citations.push(...decodeCitations(wire["citations"]));
+      return events;
     case "thinking":
     case "redacted_thinking": {
       const { text, signature } = decodeThinking(wire);
@@ -122,7 +128,7 @@ function openBlock(
 ): CanonicalEvent[] {
   const id = String(state.begun);
   state.begun += 1;
-  state.open.set(index, { id, kind, ...start });
+  state.open.set(index, { id, kind, citations: [], ...start });
   return kind === "text" || kind === "reasoning" ? [{ type: `${kind}_start`, block: id }] : [];
 }
 
@@ -132,6 +138,10 @@ function delta(state: State, index: unknown, text: unknown): CanonicalEvent[] {
   if (typeof text !== "string" || text === "") return [];
   if (block?.kind !== "text" && block?.kind !== "reasoning") return [];
   return [{ type: `${block.kind}_delta`, block: block.id, text }];
+}
+
+function takeCitation(state: State, { index, citation }: MessagesDelta): void {
+  state.open.get(index)?.citations.push(...decodeCitations([citation]));
 }
 
 function blockDelta(state: State, { index, kind, text }: MessagesDelta): CanonicalEvent[] {
@@ -158,12 +168,15 @@ function blockStop(state: State, index: unknown): CanonicalEvent[] {
   return block ? endEvents(block) : [];
 }
 
-function endEvents({ id, kind, signature, input }: Block): CanonicalEvent[] {
+function endEvents({ id, kind, signature, input, citations }: Block): CanonicalEvent[] {
   switch (kind) {
     case "ignored":
       return [];
     case "text":
-      return [{ type: "text_end", block: id }];
+      return [
+        ...citations.map((citation) => ({ type: "citation", block: id, citation }) as const),
+        { type: "text_end", block: id },
+      ];
     case "reasoning":
       return [{ type: "reasoning_end", block: id, ...(signature ? { signature } : {}) }];
     case "tool_call": {

@@ -19,7 +19,7 @@ import { decodeError } from "./errors.ts";
 import { framesOf, wholeOf } from "./other-form.ts";
 import { validate } from "./request.ts";
 import { MessagesTap } from "./tap.ts";
-import { removeUnsignedThinking } from "./unsigned.ts";
+import { removeUnsigned } from "./unsigned.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
 function facts(body: JsonObject): CallFacts {
@@ -78,7 +78,7 @@ function request(
   const notes = [
     ...removeFilteredFields(copy),
     ...removeBillingLine(copy, upstream.model),
-    ...removeUnsignedThinking(copy),
+    ...removeUnsigned(copy),
     ...fitCallIds(copy, upstream.model),
     ...limitCacheMarkers(copy),
   ];

@@ -16,6 +16,7 @@ import {
   type WireError,
 } from "../codec.ts";
 import { streamError } from "../error-object.ts";
+import { encodeCitation } from "./citations.ts";
 import { encodeError } from "./errors.ts";
 import { frame } from "./frame.ts";
 import { InputPieces } from "./input-pieces.ts";
@@ -174,6 +175,10 @@ function send(state: State, event: BlockEvent): SseEvent[] {
       frames.push(delta(state, { type: "thinking_delta", thinking: event.text }));
       return frames;
     }
+    case "citation":
+      // Of a text that says nothing there is no block.
+      if (first(state)?.isOpen !== true) return [];
+      return [delta(state, { type: "citations_delta", citation: encodeCitation(event.citation) })];
     case "tool_call_delta":
       return sendArguments(state, event.arguments);
     default:

@@ -15,7 +15,7 @@ import { decodeUsage, mergeUsage, namesInput, tellsInput } from "./usage.ts";
 import { varying } from "./varying.ts";
 
 /** Which text a delta carries. */
-type DeltaKind = "text" | "reasoning" | "tool_call" | "signature" | "other";
+type DeltaKind = "text" | "reasoning" | "tool_call" | "signature" | "citation" | "other";
 
 /** `type` is the event's name, where it is one that we know. */
 export type MessagesEvent =
@@ -40,6 +40,8 @@ export interface MessagesDelta {
   readonly index: unknown;
   readonly kind: DeltaKind;
   readonly text: string;
+  /** Of a citation. */
+  readonly citation?: unknown;
 }
 
 /** The reader of one stream. After its last event and after an error there is nothing. */
@@ -187,6 +189,10 @@ const deltas = new Map<unknown, readonly [DeltaKind, member: string]>([
 const otherDelta = ["other", "content"] as const;
 
 function readDelta(index: unknown, wire: WireObject): MessagesDelta {
+  if (wire["type"] === "citations_delta") {
+    const { citation } = wire;
+    return { type: "content_block_delta", index, kind: "citation", text: "", citation };
+  }
   const [kind, member] = deltas.get(wire["type"]) ?? otherDelta;
   const text = nonEmpty(wire[member]) ?? "";
   return { type: "content_block_delta", index, kind, text };

@@ -4,13 +4,14 @@
  */
 import { exactText } from "../../base/exact-numbers.ts";
 import type { WireObject } from "../../base/json.ts";
-import type { JsonObject, Part, ReasoningPart } from "../canonical/request.ts";
+import type { Citation, JsonObject, Part, ReasoningPart } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
-import { nonEmpty, objectOf, objects, rowOf } from "../read.ts";
+import { member, nonEmpty, objectOf, objects, rowOf } from "../read.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { decodeThinking } from "./blocks.ts";
+import { decodeCitations, encodeCitation } from "./citations.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
@@ -46,7 +47,7 @@ function decodeBlock(block: WireObject, answerId: string, index: number): Part |
   const { type, text, input } = block;
   switch (type) {
     case "text":
-      return { type: "text", text: typeof text === "string" ? text : "" };
+      return citedText(text, decodeCitations(block["citations"]));
     case "tool_use": {
       const json = exactText(input ?? {});
       return { type: "tool_call", ...nameOfCall(block, answerId, index), arguments: json };
@@ -58,6 +59,12 @@ function decodeBlock(block: WireObject, answerId: string, index: number): Part |
       return undefined;
   }
 }
+
+const citedText = (text: unknown, citations: readonly Citation[]): Part => ({
+  type: "text",
+  text: typeof text === "string" ? text : "",
+  ...(citations.length > 0 ? { citations } : {}),
+});
 
 /** A tool call's id and name, whatever its vendor leaves out of it. */
 export const nameOfCall = ({ id, name }: WireObject, answerId: string, index: number) => ({
@@ -149,8 +156,11 @@ export function answerId(upstreamId: string, context: AnswerContext): string {
 function encodeBlock(part: Part): JsonObject | undefined {
   switch (part.type) {
     case "text":
-    case "refusal":
-      return part.text === "" ? undefined : { type: "text", text: part.text };
+    case "refusal": {
+      if (part.text === "") return undefined;
+      const citations = part.type === "text" ? part.citations?.map(encodeCitation) : undefined;
+      return { type: "text", text: part.text, ...member("citations", citations) };
+    }
     case "tool_call": {
       const input = argumentsObject(part.arguments);
       return { type: "tool_use", id: part.id, name: part.name, input };

@@ -1,6 +1,6 @@
 /**
- * Thinking that no vendor of this protocol signed: shown to callers under a mark of ours, known again by it when they
- * send it back, and kept from upstreams that ask for a signature. CONV-219.
+ * Thinking and citations that no vendor of this protocol signed: shown to callers under a mark of ours, known again by it when
+ * they send it back, and kept from upstreams that ask for a signature. CONV-219.
  */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
@@ -18,15 +18,25 @@ export const ownSignature = (signature: Signature | undefined): Signature | unde
 const placeholder = { type: "text", text: "(no content)" };
 
 /**
- * Takes marked thinking out of `body`, a copy of the caller's; the messages it stood in are copied too, and the rest
+ * Takes what is marked out of `body`, a copy of the caller's; the messages it stood in are copied too, and the rest
  * shared. Any other signature stays, an empty one too: vendors that speak this protocol give and take it.
  */
-export function removeUnsignedThinking(body: JsonObject): Note[] {
+export function removeUnsigned(body: JsonObject): Note[] {
   const messages = exactly(body["messages"]);
-  if (!Array.isArray(messages) || !messages.some(holdsMarked)) return [];
+  if (!Array.isArray(messages)) return [];
+  const holders = messages.filter(holdsMarked);
+  if (holders.length === 0) return [];
   body["messages"] = messages.map((message) => (holdsMarked(message) ? without(message) : message));
-  const detail = "the upstream takes earlier reasoning with its own signature only, dropped";
-  return [{ param: "messages.content.thinking", kind: "dropped", detail }];
+  const all = holders.flatMap(({ content }) => content);
+  return [
+    ...noteOf(all.some(isMarked), "messages.content.thinking", "earlier reasoning"),
+    ...noteOf(all.some(citesMarked), "messages.content.citations", "citations"),
+  ];
+}
+
+function noteOf(isSo: boolean, param: string, what: string): Note[] {
+  const detail = `the upstream takes ${what} with its own signature only, dropped`;
+  return isSo ? [{ param, kind: "dropped", detail }] : [];
 }
 
 type Holder = JsonObject & { content: Json[] };
@@ -35,12 +45,27 @@ const holdsMarked = (message: Json): message is Holder =>
   isObject(message) &&
   message["role"] === "assistant" &&
   Array.isArray(message["content"]) &&
-  message["content"].some(isMarked);
+  message["content"].some((block) => isMarked(block) || citesMarked(block));
 
 const isMarked = (block: Json): boolean =>
   isObject(block) && block["type"] === "thinking" && block["signature"] === unsignedMark;
 
+type Citing = JsonObject & { citations: Json[] };
+
+const citesMarked = (block: Json): block is Citing =>
+  isObject(block) && Array.isArray(block["citations"]) && block["citations"].some(isMarkedCitation);
+
+const isMarkedCitation = (citation: Json): boolean =>
+  isObject(citation) && citation["encrypted_index"] === unsignedMark;
+
 function without(message: Holder): JsonObject {
-  const content = message.content.filter((block) => !isMarked(block));
+  const content = message.content.filter((block) => !isMarked(block)).map(withoutCitations);
   return { ...message, content: content.length > 0 ? content : [{ ...placeholder }] };
+}
+
+function withoutCitations(block: Json): Json {
+  if (!citesMarked(block)) return block;
+  const { citations, ...rest } = block;
+  const own = citations.filter((citation) => !isMarkedCitation(citation));
+  return own.length > 0 ? { ...rest, citations: own } : rest;
 }

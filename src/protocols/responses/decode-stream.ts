@@ -15,6 +15,7 @@ import { decodeFinish, decodeItem, idOfCall } from "./response.ts";
 import { Places } from "./stream-places.ts";
 import {
   addContent,
+  citationEvents,
   closeAll,
   closeBlock,
   closeTexts,
@@ -68,6 +69,10 @@ function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEven
   const index = state.places.of(name, frame);
   if (name === "response.output_item.added") return itemBegun(state, index, frame["item"]);
   if (name === "response.output_item.done") return itemEnded(state, index, frame["item"]);
+  if (name === "response.output_text.annotation.added") {
+    const part = blockId(index, frame["content_index"]);
+    return citationEvents(state, state.resumed.get(part) ?? part, [frame["annotation"]]);
+  }
   const at = name.lastIndexOf(".");
   const [stem, step] = [name.slice(0, at), name.slice(at + 1)];
   const block = `tool_${index}`;
@@ -164,7 +169,7 @@ function itemEnded(state: StreamState, index: string, item: unknown): CanonicalE
   if (item["type"] === "message") {
     for (const [at, part] of objects(item["content"]).entries()) {
       const kind = part["type"] === "refusal" ? "refusal" : "text";
-      events.push(...wholeBlock(state, blockId(index, at), kind, part["text"] ?? part["refusal"]));
+      events.push(...wholeBlock(state, blockId(index, at), kind, part));
     }
     return events;
   }
@@ -204,13 +209,15 @@ function wholeBlock(
   state: StreamState,
   id: BlockId,
   kind: "text" | "refusal",
-  text: unknown,
+  part: WireObject,
 ): CanonicalEvent[] {
+  const text = part["text"] ?? part["refusal"];
   if (state.blocks.has(id) || nonEmpty(text) === undefined)
     return closeBlock(state, state.resumed.get(id) ?? id);
   return [
     ...openPart(state, { id, part: id, kind }, "item"),
     ...addContent(state, id, text),
+    ...citationEvents(state, id, part["annotations"]),
     ...closeBlock(state, id),
   ];
 }

@@ -1,9 +1,17 @@
 /** Whole responses answers, and the items and objects that streams are made of, written from the canonical form. */
 import { isObject } from "../../base/json.ts";
 import type { Usage } from "../../base/usage.ts";
-import type { Json, JsonObject, MediaSource, Part } from "../canonical/request.ts";
+import type {
+  Citation,
+  Json,
+  JsonObject,
+  MediaSource,
+  Part,
+  TextPart,
+} from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext, AnsweredRequest } from "../codec.ts";
+import { characters, encodeUrlCitation } from "../citations.ts";
 import { streamError } from "../error-object.ts";
 import { explained } from "../explained.ts";
 import { formatMediaUrl } from "../media-url.ts";
@@ -128,18 +136,27 @@ function encodeOutput(parts: readonly Part[], id: string, status: string): JsonO
 }
 
 function spokenPart(part: Part): JsonObject | undefined {
-  if (part.type === "text") return textPart(part.text);
+  if (part.type === "text") return textPart(part.text, annotationsOf(part));
   if (part.type === "refusal") return { type: "refusal", refusal: part.text };
   if (part.type !== "media" || part.source.kind === "base64") return undefined;
   return textPart(linkText(part.source));
 }
 
 /** An `output_text` part with the members every reader expects. */
-export const textPart = (text: string): JsonObject => ({
+export const textPart = (text: string, annotations: Json[] = []): JsonObject => ({
   type: "output_text",
   text,
-  annotations: [],
+  annotations,
   logprobs: [],
+});
+
+const annotationsOf = ({ text, citations = [] }: TextPart): Json[] =>
+  citations.map((citation) => encodeAnnotation(citation, text));
+
+/** An annotation of a text. */
+export const encodeAnnotation = (citation: Citation, text: string): JsonObject => ({
+  type: "url_citation",
+  ...encodeUrlCitation(citation, 0, () => characters(text)),
 });
 
 /** A message item of the assistant. */

@@ -14,24 +14,26 @@ import {
   endingOf,
   failedEnding,
   linkText,
-  messageItem,
   pictureItem,
   reasoningItem,
-  textPart,
   type Ending,
 } from "./encode-response.ts";
 import {
+  annotationFrame,
+  beginPart,
   deltaFrame,
   frame,
   inProgress,
   itemAdded,
   itemDone,
   newItem,
+  noneSaid,
   place,
   settle,
   settleCall,
   settleMessages,
   snapshot,
+  spoken,
   summaryPlace,
   type Block,
   type StreamState,
@@ -72,11 +74,20 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
       ];
     case "error":
       return finish(state, failedEnding(event.message, event.code));
+    default:
+      return takeBlock(state, event);
+  }
+}
+
+function takeBlock(state: StreamState, event: BlockEvent): SseEvent[] {
+  switch (event.type) {
     case "reasoning_start":
     case "refusal_start":
     case "text_start":
     case "tool_call_start":
       return begin(state, event);
+    case "citation":
+      return annotationFrame(state, state.blocks.get(event.block), event.citation);
     case "tool_call_delta":
       return addArguments(state, event.block, event.arguments);
     case "text_delta":
@@ -88,6 +99,7 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
   }
 }
 
+type BlockEvent = Extract<CanonicalEvent, { block: BlockId }>;
 type StartEvent = Extract<CanonicalEvent, { type: `${string}_start` }>;
 
 /**
@@ -100,7 +112,7 @@ function begin(state: StreamState, event: StartEvent): SseEvent[] {
   const frames = settle(state);
   const item = newItem(state, "call");
   const call = { id, name };
-  state.blocks.set(block, { kind: "call", item, part: 0, call, text: "" });
+  state.blocks.set(block, { kind: "call", item, part: 0, call, text: "", annotations: [] });
   const wire = callItem(item.id, { ...call, arguments: "" }, "in_progress");
   return [...frames, itemAdded(state, item, wire)];
 }
@@ -109,34 +121,8 @@ function beginReasoning(state: StreamState, block: BlockId): SseEvent[] {
   if (state.blocks.has(block)) return [];
   const frames = settle(state);
   const item = newItem(state, "reasoning");
-  state.blocks.set(block, { kind: "reasoning", item, part: 0, call: noCall, text: "" });
+  state.blocks.set(block, { ...noneSaid(), kind: "reasoning", item, part: 0 });
   return [...frames, itemAdded(state, item, reasoningItem(item.id, ""))];
-}
-
-const noCall = { id: "", name: "" };
-/** A part of a message, by its kind. */
-const spoken = (kind: "output_text" | "refusal", text: string): JsonObject =>
-  kind === "output_text" ? textPart(text) : { type: "refusal", refusal: text };
-
-function beginPart(
-  state: StreamState,
-  block: BlockId,
-  kind: "output_text" | "refusal",
-): SseEvent[] {
-  const frames = settleCall(state, "completed");
-  let item = state.items.at(-1);
-  if (item?.kind !== "message" || item.done) {
-    item = newItem(state, "message");
-    frames.push(itemAdded(state, item, messageItem(item.id, "in_progress", [])));
-  }
-  const begun: Block = { kind, item, part: item.partsBegun, call: noCall, text: "" };
-  item.partsBegun += 1;
-  item.openParts += 1;
-  state.idle.delete(item);
-  state.blocks.set(block, begun);
-  const members = { ...place(begun), part: spoken(kind, "") };
-  frames.push(frame(state, "response.content_part.added", members));
-  return frames;
 }
 
 /** A picture is an item of its own, a link to one a message. Sound and video have no place. */
@@ -221,7 +207,7 @@ function endBlock(state: StreamState, event: EndEvent): SseEvent[] {
 function endPart(state: StreamState, block: Block): SseEvent[] {
   const { item, kind, text } = block;
   if (kind !== "output_text" && kind !== "refusal") return [];
-  const part = spoken(kind, text);
+  const part = spoken(kind, block);
   item.content[block.part] = part;
   item.openParts -= 1;
   if (item.openParts === 0) state.idle.add(item);

@@ -5,6 +5,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
+import { decodeAnnotations } from "../citations.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { decodePicture, decodeReasoning } from "./items.ts";
@@ -63,7 +64,7 @@ export const idOfCall = ({ call_id: own, id }: WireObject, fallback: string): st
 export function decodeItem(item: WireObject, fallbackId: string): Part[] {
   switch (item["type"]) {
     case "message":
-      return decodeContent(item["content"], "output", []);
+      return objects(item["content"]).flatMap(decodeSpoken);
     case "reasoning": {
       const part = decodeReasoning(item);
       // An item that shows nothing and proves nothing.
@@ -86,6 +87,13 @@ export function decodeItem(item: WireObject, fallbackId: string): Part[] {
       return [];
   }
 }
+
+/** A part of a message, with the pages that it cites. */
+const decodeSpoken = (wire: WireObject): Part[] =>
+  decodeContent([wire], "output", []).map((part) => {
+    const citations = decodeAnnotations(wire["annotations"]);
+    return part.type === "text" && citations.length > 0 ? { ...part, citations } : part;
+  });
 
 /** `status` with `incomplete_details`; the protocol has no word for tool calls (CONV-717). */
 export function decodeFinish(response: WireObject, hasCalls: boolean): Finish {

@@ -1,6 +1,7 @@
 /** The blocks of a responses stream that is read: begun, filled and ended. */
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Signature } from "../canonical/request.ts";
+import { decodeAnnotations } from "../citations.ts";
 import { nonEmpty } from "../read.ts";
 import type { ResponsesReader } from "./read-stream.ts";
 import type { Places } from "./stream-places.ts";
@@ -78,6 +79,16 @@ export function addContent(state: StreamState, id: BlockId, piece: unknown): Can
   if (block.kind === "tool_call") return [{ type: "tool_call_delta", block: id, arguments: text }];
   return [{ type: `${block.kind}_delta`, block: id, text }];
 }
+
+/** What is cited of a text that has begun. */
+export const citationEvents = (
+  state: StreamState,
+  block: BlockId,
+  annotations: unknown,
+): CanonicalEvent[] =>
+  state.blocks.get(block)?.kind === "text"
+    ? decodeAnnotations(annotations).map((citation) => ({ type: "citation", block, citation }))
+    : [];
 
 /** Ends a block that is open. */
 export function closeBlock(

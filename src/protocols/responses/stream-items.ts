@@ -5,9 +5,15 @@
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId } from "../canonical/events.ts";
-import type { Json, JsonObject } from "../canonical/request.ts";
+import type { Citation, Json, JsonObject } from "../canonical/request.ts";
 import type { AnswerContext } from "../codec.ts";
-import { messageItem, responseObject, type Ending } from "./encode-response.ts";
+import {
+  encodeAnnotation,
+  messageItem,
+  responseObject,
+  textPart,
+  type Ending,
+} from "./encode-response.ts";
 
 /** An item of the answer. A message stays open for the next text until another item begins. */
 interface Item {
@@ -28,6 +34,8 @@ export interface Block {
   readonly part: number;
   readonly call: { readonly id: string; readonly name: string };
   text: string;
+  /** Of a text. */
+  readonly annotations: Json[];
 }
 
 export interface StreamState {
@@ -127,4 +135,53 @@ export function settleMessages(state: StreamState, status: string): SseEvent[] {
   const idle = [...state.idle].sort((one, other) => one.index - other.index);
   state.idle.clear();
   return idle.map((item) => itemDone(state, item, messageItem(item.id, status, item.content)));
+}
+
+/** What a block has before anything came for it. */
+export const noneSaid = (): Pick<Block, "call" | "text" | "annotations"> => ({
+  call: { id: "", name: "" },
+  text: "",
+  annotations: [],
+});
+
+/** A part of a message, by its kind. */
+export const spoken = (
+  kind: "output_text" | "refusal",
+  { text, annotations }: Pick<Block, "text" | "annotations">,
+): JsonObject =>
+  kind === "output_text" ? textPart(text, annotations) : { type: "refusal", refusal: text };
+
+/** Begins a part of a message, in the last item where that is a message that is not done. */
+export function beginPart(
+  state: StreamState,
+  block: BlockId,
+  kind: "output_text" | "refusal",
+): SseEvent[] {
+  const frames = settleCall(state, "completed");
+  let item = state.items.at(-1);
+  if (item?.kind !== "message" || item.done) {
+    item = newItem(state, "message");
+    frames.push(itemAdded(state, item, messageItem(item.id, "in_progress", [])));
+  }
+  const begun: Block = { ...noneSaid(), kind, item, part: item.partsBegun };
+  item.partsBegun += 1;
+  item.openParts += 1;
+  state.idle.delete(item);
+  state.blocks.set(block, begun);
+  const members = { ...place(begun), part: spoken(kind, noneSaid()) };
+  frames.push(frame(state, "response.content_part.added", members));
+  return frames;
+}
+
+/** What is cited of a text that is open. */
+export function annotationFrame(
+  state: StreamState,
+  block: Block | undefined,
+  citation: Citation,
+): SseEvent[] {
+  if (block?.kind !== "output_text") return [];
+  const annotation = encodeAnnotation(citation, block.text);
+  const members = { ...place(block), annotation_index: block.annotations.length, annotation };
+  block.annotations.push(annotation);
+  return [frame(state, "response.output_text.annotation.added", members)];
 }

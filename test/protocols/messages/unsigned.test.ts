@@ -52,4 +52,25 @@ describe("CONV-219: thinking that the gateway showed without a signature", () =>
     expect(sent["messages"]).toBe(body["messages"]);
     expect(notes).toEqual([]);
   });
+
+  it("citations that the gateway gave are taken out too; the vendor's own stay", () => {
+    const cites = (proof: string): JsonObject => ({
+      type: "web_search_result_location",
+      url: "https://example.org/a",
+      title: null,
+      cited_text: "",
+      encrypted_index: proof,
+    });
+    const text = { type: "text", text: "So." };
+    const body = history(
+      [{ ...text, citations: [cites("gw_unsigned")] }],
+      [{ ...text, citations: [cites("Eo8B"), cites("gw_unsigned")] }],
+    );
+    const { body: sent, notes } = direct.request(body, upstream);
+    const kept = history([text], [{ ...text, citations: [cites("Eo8B")] }]);
+    expect(sent).toEqual({ ...kept, model: "vendor-model" });
+    expect(notes.map(({ param, kind }) => `${kind} ${param}`)).toEqual([
+      "dropped messages.content.citations",
+    ]);
+  });
 });

@@ -1,0 +1,109 @@
+/**
+ * Pages that a text of an answer relies on, as chat and responses tell them, and what all protocols share. chat and responses count
+ * characters, generateContent counts bytes of UTF-8, and in messages a citation is of the whole text that it stands on.
+ * CONV-701 to CONV-704.
+ */
+import { isObject, type WireObject } from "../base/json.ts";
+import { reportedCount } from "../base/usage.ts";
+import type { Citation, JsonObject, Part } from "./canonical/request.ts";
+import { member, nonEmpty, objects } from "./read.ts";
+
+/** How many characters a text has. The halves of one beyond U+FFFF may come in two pieces: the second counts none. */
+export function characters(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit >= 0xdc00 && unit <= 0xdfff) count -= 1;
+  }
+  return count;
+}
+
+/** What a page is called, and what it says. */
+interface Page {
+  readonly title: unknown;
+  readonly quote?: unknown;
+}
+
+/** A citation of a whole text; none where there is no address to go to. */
+export const citationOf = (url: unknown, { title, quote }: Page): Citation[] =>
+  typeof url === "string" && /^https?:\/\//i.test(url)
+    ? [{ url, ...member("title", nonEmpty(title)), ...member("quote", nonEmpty(quote)) }]
+    : [];
+
+/** The `url_citation` annotations of chat and responses; others are of files that are kept at the vendor. */
+export function decodeAnnotations(annotations: unknown): Citation[] {
+  return objects(annotations).flatMap((wire) => {
+    if (wire["type"] !== "url_citation") return [];
+    const { url_citation: inner } = wire;
+    // chat has the members within; some of its vendors do not.
+    const { url, title, content, start_index, end_index }: WireObject = isObject(inner)
+      ? inner
+      : wire;
+    const start = reportedCount(start_index);
+    const end = reportedCount(end_index);
+    const span =
+      start !== undefined && end !== undefined && start < end ? { start, end } : undefined;
+    return citationOf(url, { title, quote: content }).map((page) => ({ ...page, ...span }));
+  });
+}
+
+/** The members of a `url_citation`. Its text begins at `offset`; `length` is asked where the citation is of all of it. */
+export function encodeUrlCitation(
+  { url, title = url, start = 0, end }: Citation,
+  offset: number,
+  length: () => number,
+): JsonObject {
+  return {
+    url,
+    title,
+    start_index: offset + start,
+    end_index: offset + (end ?? length()),
+  };
+}
+
+/** A text of an answer: where its characters begin among those of all its texts, and how many it has. */
+export interface Placed {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Which of several texts a citation of all of them is of, and the citation within it: the last text that begins before it. */
+export function placeCitation(
+  citation: Citation,
+  texts: readonly Placed[],
+): { readonly index: number; readonly citation: Citation } | undefined {
+  const { start, end, ...page } = citation;
+  if (start === undefined || end === undefined)
+    return texts.length === 0 ? undefined : { index: texts.length - 1, citation };
+  const index = texts.findLastIndex(({ offset }) => offset <= start);
+  const text = texts[index];
+  if (!text) return undefined;
+  const from = start - text.offset;
+  const to = Math.min(end - text.offset, text.length);
+  return { index, citation: from < to ? { ...page, start: from, end: to } : page };
+}
+
+/** The parts of an answer with what is cited of all its texts as one. */
+export function withCitations(parts: readonly Part[], citations: readonly Citation[]): Part[] {
+  if (citations.length === 0) return [...parts];
+  const texts = parts.filter((part) => part.type === "text");
+  let length = 0;
+  const placed = texts.map(({ text }) => {
+    const offset = length;
+    length += characters(text);
+    return { offset, length: length - offset };
+  });
+  const cited = new Map<Part, Citation[]>();
+  for (const one of citations) {
+    const { index = -1, citation = one } = placeCitation(one, placed) ?? {};
+    const text = texts[index];
+    if (!text) continue;
+    const known = cited.get(text);
+    if (known) known.push(citation);
+    else cited.set(text, [citation]);
+  }
+  return parts.map((part) => {
+    const own = cited.get(part);
+    return own && part.type === "text" ? { ...part, citations: own } : part;
+  });
+}

@@ -1,0 +1,335 @@
+/** Pages that an answer relies on, in every caller's form. CONV-701 to CONV-704; trap T25. */
+import { describe, expect, it } from "vitest";
+import { formatSse, type SseEvent } from "../../src/base/sse.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import { upstreamCodecs, type JsonObject } from "../../src/protocols/index.ts";
+import { json, sse } from "../support/recorder.ts";
+import { routeOf } from "./route.ts";
+import { byName, conversions, convertedPairs, names, type Body, type Name } from "./world.ts";
+
+const world = conversions();
+
+/** The second sentence is cited. Its offsets in bytes, in characters and in halves of characters are all different. */
+const before = "Größe 😀. ";
+const cited = "Köln has it 😀.";
+const page = { url: "https://example.org/a", title: "A page" };
+const characters = Array.from(before).length;
+const bytes = Buffer.byteLength(before);
+
+const urlCitation = {
+  ...page,
+  start_index: characters,
+  end_index: characters + Array.from(cited).length,
+};
+const annotation = { type: "url_citation", ...urlCitation };
+const location = {
+  type: "web_search_result_location",
+  ...page,
+  cited_text: "It says so.",
+  encrypted_index: "Eo8B",
+};
+const grounding = {
+  webSearchQueries: ["size"],
+  groundingChunks: [{ web: { uri: page.url, title: page.title } }],
+  groundingSupports: [
+    {
+      segment: { startIndex: bytes, endIndex: bytes + Buffer.byteLength(cited), text: cited },
+      groundingChunkIndices: [0],
+    },
+  ],
+};
+
+const usage = { input_tokens: 1, output_tokens: 2 };
+/** Whole answers that say the same. */
+const answers: Readonly<Record<Name, Body>> = {
+  chat: {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [
+      {
+        index: 0,
+        finish_reason: "stop",
+        message: {
+          role: "assistant",
+          content: before + cited,
+          annotations: [{ type: "url_citation", url_citation: urlCitation }],
+        },
+      },
+    ],
+    usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+  },
+  responses: {
+    id: "resp_1",
+    object: "response",
+    created_at: 1,
+    status: "completed",
+    model: "m",
+    output: [
+      { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search" } },
+      {
+        type: "message",
+        id: "msg_1",
+        role: "assistant",
+        status: "completed",
+        content: [
+          {
+            type: "output_text",
+            text: before + cited,
+            annotations: [annotation, { type: "file_citation", file_id: "file_1", index: 3 }],
+          },
+        ],
+      },
+    ],
+    usage: { ...usage, total_tokens: 3 },
+  },
+  messages: {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [
+      { type: "text", text: before },
+      { type: "text", text: cited, citations: [location] },
+    ],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+    usage,
+  },
+  generate_content: {
+    candidates: [
+      {
+        content: {
+          role: "model",
+          parts: [{ text: "Hm. 😀", thought: true }, { text: before + cited }],
+        },
+        finishReason: "STOP",
+        groundingMetadata: grounding,
+      },
+    ],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2 },
+    responseId: "r1",
+  },
+};
+
+const event = (data: Body): string =>
+  formatSse({ event: data["type"] as string, data: JSON.stringify(data) });
+const delta = (piece: Body): Body => ({
+  id: "chatcmpl-1",
+  created: 1,
+  choices: [{ index: 0, delta: piece, finish_reason: null }],
+});
+const part = { item_id: "msg_1", output_index: 0, content_index: 0 };
+/** The same as streams, their texts in pieces. */
+const streams: Readonly<Record<Name, readonly Body[]>> = {
+  chat: [
+    delta({ role: "assistant", content: before }),
+    delta({ content: cited }),
+    delta({ annotations: [{ type: "url_citation", url_citation: urlCitation }] }),
+    { ...delta({}), choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+    { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
+  ],
+  responses: [
+    { type: "response.created", response: { id: "resp_1", created_at: 1, output: [] } },
+    { type: "response.output_text.delta", ...part, delta: before },
+    { type: "response.output_text.delta", ...part, delta: cited },
+    { type: "response.output_text.annotation.added", ...part, annotation_index: 0, annotation },
+    { type: "response.output_text.done", ...part, text: before + cited },
+    { type: "response.completed", response: answers.responses },
+  ],
+  messages: [
+    { type: "message_start", message: { id: "msg_1", content: [], usage } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: before } },
+    { type: "content_block_stop", index: 0 },
+    { type: "content_block_start", index: 1, content_block: { type: "text", text: "" } },
+    {
+      type: "content_block_delta",
+      index: 1,
+      delta: { type: "citations_delta", citation: location },
+    },
+    { type: "content_block_delta", index: 1, delta: { type: "text_delta", text: cited } },
+    { type: "content_block_stop", index: 1 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } },
+    { type: "message_stop" },
+  ],
+  generate_content: [
+    { candidates: [{ content: { parts: [{ text: before }] } }], responseId: "r1" },
+    { candidates: [{ content: { parts: [{ text: cited }] } }] },
+    {
+      ...answers.generate_content,
+      candidates: [
+        { content: { parts: [{ text: "" }] }, finishReason: "STOP", groundingMetadata: grounding },
+      ],
+    },
+  ],
+};
+
+/** All objects in a body that tell where an answer came from. */
+function told(value: unknown): Body[] {
+  if (typeof value !== "object" || value === null) return [];
+  const body = value as Body;
+  const own = ["url_citation", "web_search_result_location"].includes(body["type"] as string);
+  const isSupport = "groundingChunkIndices" in body;
+  return own || isSupport ? [body] : Object.values(body).flatMap(told);
+}
+
+/** The words that each citation in a caller's answer is for, by the caller's own count. */
+const wordsOf: Readonly<Record<Name, (body: Body, texts: readonly string[]) => string[]>> = {
+  chat: (body, texts) =>
+    told(body).map((one) => sliced(one["url_citation"] as Body, texts.join(""))),
+  // Each text counts for itself.
+  responses: (body, texts) => told(body).map((one) => sliced(one, texts.at(-1)!)),
+  messages: (_body, texts) => [texts.at(-1)!],
+  generate_content: (body, texts) =>
+    told(body).map(({ segment }) => {
+      const { partIndex, startIndex, endIndex } = segment as Record<string, number>;
+      const text = partIndex === undefined ? texts.join("") : texts[partIndex]!;
+      return Buffer.from(text).subarray(startIndex, endIndex).toString();
+    }),
+};
+const sliced = (one: Body, text: string): string =>
+  Array.from(text)
+    .slice(one["start_index"] as number, one["end_index"] as number)
+    .join("");
+
+/** A messages upstream cites a text of its own, others words of one text: a caller of messages has a citation for the whole of it. */
+const expected = (from: Name, to: Name): string =>
+  from === "messages" && to !== "messages" ? before + cited : cited;
+
+/** Every page named: its address and title, as the caller's protocol has them. */
+function pagesOf(value: unknown): Body[] {
+  if (typeof value !== "object" || value === null) return [];
+  const { url, uri, title, ...rest } = value as Body;
+  const address = url ?? uri;
+  const own = typeof address === "string" ? [{ url: address, title }] : [];
+  return [...own, ...Object.values(rest).flatMap(pagesOf)];
+}
+
+/** The texts of an answer, without thoughts; joined where they are one block. */
+function textsIn(from: Name, body: Body): string[] {
+  const codec = upstreamCodecs[from];
+  return codec
+    .decodeResponse(body as JsonObject)
+    .content.flatMap((one) => (one.type === "text" ? [one.text] : []));
+}
+
+describe("what a converted answer relies on", () => {
+  it.each(convertedPairs)(
+    "CONV-701 CONV-702 CONV-703 CONV-704: reaches a %s caller from %s, with the words it is for",
+    async (from, to) => {
+      const { answer } = await world.send(from, to, {}, json(answers[to]));
+      expect(pagesOf(answer)).toEqual([page]);
+      const texts = from === "generate_content" ? partsOf(answer) : textsIn(from, answer);
+      expect(wordsOf[from](answer, texts)).toEqual([expected(from, to)]);
+    },
+  );
+
+  it.each(convertedPairs)("STREAM-03: the same of a stream (%s from %s)", async (from, to) => {
+    const frames = streams[to].map(event).join("") + (to === "chat" ? "data: [DONE]\n\n" : "");
+    const { events } = await world.stream(from, to, {}, sse(frames));
+    const { read, citations } = readBy(from, events);
+    expect(citations.map(({ citation: { url, title } }) => ({ url, title }))).toEqual([page]);
+    const { block, citation } = citations[0]!;
+    const text = read
+      .flatMap((one) => (one.type === "text_delta" && one.block === block ? [one.text] : []))
+      .join("");
+    expect(Array.from(text).slice(citation.start, citation.end).join("")).toBe(expected(from, to));
+  });
+});
+
+/** A stream as its caller's own codec reads it. */
+function readBy(caller: Name, events: readonly SseEvent[]) {
+  const decoder = upstreamCodecs[caller].decodeStream();
+  const read = [
+    ...events.flatMap((one) => decoder.push(one)),
+    ...decoder.end({ kind: "complete" }),
+  ];
+  return { read, citations: read.flatMap((one) => (one.type === "citation" ? [one] : [])) };
+}
+
+const partsOf = (body: Body): string[] => {
+  const [candidate] = body["candidates"] as [{ content: { parts: { text: string }[] } }];
+  return candidate.content.parts.map(({ text }) => text);
+};
+
+describe("details of citations", () => {
+  it("what a page says goes from messages to messages callers of other vendors, and no proof is made up", () => {
+    const route = routeOf("messages", "chat", byName.messages.body("acme/x", false));
+    const snippet = { ...urlCitation, content: "It says so." };
+    const answer = structuredClone(answers.chat) as {
+      choices: [{ message: { annotations: Body[] } }];
+    };
+    answer.choices[0].message.annotations = [{ type: "url_citation", url_citation: snippet }];
+    const told = route.answer(answer as unknown as JsonObject, [], noUsage);
+    expect(told["content"]).toMatchObject([
+      { citations: [{ ...location, encrypted_index: "gw_unsigned" }] },
+    ]);
+  });
+
+  it("offsets of Gemini that lead elsewhere are put right by the words they come with", () => {
+    const route = routeOf("chat", "generate_content", byName.chat.body("acme/x", false));
+    const answer = structuredClone(answers.generate_content) as {
+      candidates: [{ groundingMetadata: { groundingSupports: [{ segment: Body }] } }];
+    };
+    const [support] = answer.candidates[0].groundingMetadata.groundingSupports;
+    support.segment = { startIndex: 2, endIndex: 9, text: cited };
+    const told = route.answer(answer as unknown as JsonObject, [], noUsage);
+    expect(told["choices"]).toMatchObject([
+      { message: { annotations: [{ url_citation: urlCitation }] } },
+    ]);
+  });
+
+  it("pages that no words are told of are of the whole answer; what is no address is none", () => {
+    const route = routeOf("responses", "generate_content", byName.responses.body("acme/x", false));
+    const answer = structuredClone(answers.generate_content) as {
+      candidates: [{ groundingMetadata: Body }];
+    };
+    const chunks = [...grounding.groundingChunks, { web: { uri: "corpora/1", title: "Ours" } }];
+    answer.candidates[0].groundingMetadata = { groundingChunks: chunks };
+    const told = route.answer(answer as unknown as JsonObject, [], noUsage);
+    const text = before + cited;
+    const annotations = [{ ...annotation, start_index: 0, end_index: Array.from(text).length }];
+    expect(told["output"]).toMatchObject([{ type: "reasoning" }, { content: [{ annotations }] }]);
+  });
+
+  it("a page that is cited twice is one chunk for callers of generateContent", () => {
+    const route = routeOf("generate_content", "messages", byName.generate_content.body("x", false));
+    const twice = { ...answers.messages, content: [citing("A."), citing("B.")] };
+    const told = route.answer(twice as JsonObject, [], noUsage);
+    expect(told["candidates"]).toMatchObject([
+      {
+        groundingMetadata: {
+          groundingChunks: grounding.groundingChunks,
+          groundingSupports: [
+            { segment: { startIndex: 0, endIndex: 2 }, groundingChunkIndices: [0] },
+            { segment: { partIndex: 1, startIndex: 0, endIndex: 2 }, groundingChunkIndices: [0] },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it.each(names)("the text of Amazon's own search is not lost with its citations (%s)", (from) => {
+    const content: JsonObject[] = [
+      { text: before },
+      {
+        citationsContent: {
+          content: [{ text: cited }],
+          citations: [{ title: page.title, location: { web: { url: page.url } } }],
+        },
+      },
+    ];
+    const answer = { output: { message: { content } }, stopReason: "end_turn" };
+    const told = routeOf(from, "converse", byName[from].body("acme/x", false)).answer(
+      answer,
+      [],
+      noUsage,
+    );
+    expect(textsIn(from, told as Body).join("")).toBe(before + cited);
+    expect(pagesOf(told)).toEqual([page]);
+  });
+});
+
+const citing = (text: string): Body => ({ type: "text", text, citations: [location] });
