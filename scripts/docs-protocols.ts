@@ -352,7 +352,7 @@ ${content()}
 Results of tools follow their calls directly, in the order of the calls; calls without a result, and results without
 a call, are removed and reported. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.
 At Mistral's models ids of calls have nine characters, and a short answer stands between results and the user's next words. That one is reported.
-Towards messages a schema for the answer goes on where the model's record has \`structured_outputs: true\`, as Claude has since 4.5. Bounds that the vendor
+Towards messages and Converse a schema for the answer goes on where the model's record has \`structured_outputs: true\`, as Claude has since 4.5. Bounds that the vendor
 refuses stand in descriptions then, and are reported. Other JSON output is lost there ([models](models.md)). Tools lose \`strict\` there where their schema has such bounds, and beyond 20 tools, 24 optional members or 16 choices in one request. Towards chat completions and responses a
 schema that is no object, such as a list, goes within one. The answer is taken out, streamed in one piece, and that is reported.
 A tool's schema goes as one object: \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Others are 400 \`unsupported_parameter\`.

@@ -5,12 +5,8 @@ import { asList, asNumber, asObject, asText } from "../json.ts";
 import type { Failure } from "../refusal.ts";
 import { Refusal } from "../refusal.ts";
 import type { Check } from "../vendor.ts";
-
-const says = (message: string): Failure => ({ message, type: "ValidationException" });
-const breach = (place: string, rule: string): Failure =>
-  says(
-    `1 validation error detected: Value at '${place}' failed to satisfy constraint: Member must ${rule}`,
-  );
+import { wrongOutput } from "./output-schema.ts";
+import { breach, says } from "./refusals.ts";
 
 const fields = new Set([
   "messages",
@@ -267,8 +263,14 @@ function checkModel({ model, body }: Parameters<Check>[0]): void {
 }
 
 export const converseStrict: readonly Check[] = [
-  ...[unknownTopLevel, wrongTurns, sameNames, unpairedTools, wrongTools, wrongInference].map(
-    refuseWhen,
-  ),
+  ...[
+    unknownTopLevel,
+    wrongTurns,
+    sameNames,
+    unpairedTools,
+    wrongTools,
+    wrongInference,
+    wrongOutput,
+  ].map(refuseWhen),
   checkModel,
 ];

@@ -45,6 +45,14 @@ function reasons(fields: Json): boolean {
   return isOn || fields["reasoning_effort"] !== undefined;
 }
 
+/** A schema comes as JSON text. */
+function wishedSchema(body: Json): Question["json"] {
+  const { textFormat } = asObject(body["outputConfig"]);
+  const { jsonSchema } = asObject(asObject(textFormat)["structure"]);
+  const { schema } = asObject(jsonSchema);
+  return schema === undefined ? undefined : { schema: asObject(JSON.parse(asText(schema))) };
+}
+
 function question({ body }: Call): Question {
   const turns = blocksOf(body["messages"]).map(readTurn);
   const system = textOf(blocksOf(body["system"]));
@@ -66,7 +74,7 @@ function question({ body }: Call): Question {
     stop: asList(inference["stopSequences"]).map(asText),
     maxTokens: asNumber(inference["maxTokens"]),
     reasoning: reasons(asObject(body["additionalModelRequestFields"])),
-    json: undefined,
+    json: wishedSchema(body),
   };
 }
 

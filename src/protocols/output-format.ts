@@ -37,7 +37,7 @@ export function formatWith(
   return { type: "json_schema", ...place({ name, schema, ...optional }) };
 }
 
-type SchemaFormat = Extract<OutputFormat, { type: "json_schema" }>;
+export type SchemaFormat = Extract<OutputFormat, { type: "json_schema" }>;
 
 /** The schema of a format. What the answer is for stands within it, where a protocol has no other place. */
 export function describedSchema({ schema, description }: SchemaFormat): JsonObject {

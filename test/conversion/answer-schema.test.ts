@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type ProtocolName,
 } from "../../src/protocols/index.ts";
-import { toAnswerSchema } from "../../src/protocols/messages/answer-schema.ts";
+import { toAnswerSchema } from "../../src/protocols/answer-schema.ts";
 
 const user = { role: "user", content: "Hi" };
 const bodyWith: Record<Exclude<ProtocolName, "messages">, (schema: JsonObject) => JsonObject> = {

@@ -2,6 +2,7 @@
  * The Converse request, written from the canonical form; the model stands in the path. Total: `fit` has already removed what
  * the protocol cannot carry. docs/bedrock.md.
  */
+import { exactText } from "../../base/exact-numbers.ts";
 import type {
   CanonicalRequest,
   JsonObject,
@@ -10,6 +11,8 @@ import type {
   Tool,
   ToolChoice,
 } from "../canonical/request.ts";
+import type { SchemaFormat } from "../output-format.ts";
+import { member } from "../read.ts";
 import { encodeContent, type Numbering } from "./blocks.ts";
 import { cachePoint } from "./cache-point.ts";
 
@@ -27,6 +30,8 @@ export function encodeRequest(request: CanonicalRequest): JsonObject {
   if (Object.keys(inference).length > 0) body["inferenceConfig"] = inference;
   const tools = encodeTools(request);
   if (tools) body["toolConfig"] = tools;
+  if (request.outputFormat?.type === "json_schema")
+    body["outputConfig"] = { textFormat: encodeFormat(request.outputFormat) };
   const fields = encodeReasoning(request.reasoning);
   if (fields) body["additionalModelRequestFields"] = fields;
   return body;
@@ -103,6 +108,12 @@ function encodeToolChoice(choice: ToolChoice | undefined): JsonObject | undefine
     default:
       return undefined;
   }
+}
+
+/** A schema goes as JSON text. */
+function encodeFormat({ name, schema }: SchemaFormat): JsonObject {
+  const jsonSchema = { ...member("name", name), schema: exactText(schema) };
+  return { type: "json_schema", structure: { jsonSchema } };
 }
 
 /** The wish for reasoning as its model's vendor wants it: the record names the field. */

@@ -1,4 +1,5 @@
 /** What Converse can carry as the target of a conversion, as data. docs/bedrock.md. */
+import { toAnswerSchema } from "../answer-schema.ts";
 import { budgetByEffort } from "../efforts.ts";
 import { claudeArgumentName, type Limits } from "../limits.ts";
 import { formatOf } from "./media.ts";
@@ -53,6 +54,7 @@ export const conversionLimits: Limits = {
   },
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   toolNameMax: 64,
+  answerSchema: toAnswerSchema,
 };
 
 /** Of the models that take cache points. */

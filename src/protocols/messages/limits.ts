@@ -1,6 +1,6 @@
 /** What the messages protocol can carry, as data. Requirements: CONV, LIM, CONV-403 to CONV-426, CONV-605. */
 import { budgetByEffort } from "../efforts.ts";
-import { toAnswerSchema } from "./answer-schema.ts";
+import { toAnswerSchema } from "../answer-schema.ts";
 import { claudeArgumentName, webPictures, type Limits } from "../limits.ts";
 
 export const limits = {

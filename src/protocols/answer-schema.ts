@@ -1,11 +1,11 @@
 /**
- * A schema for the answer as Claude takes it in `output_config.format`: objects have all their names, values their type, references no
+ * A schema for the answer as Claude takes it in `output_config.format`, and Amazon in `outputConfig`: objects have all their names, values their type, references no
  * circle. Bounds it does not know go into descriptions, as its vendor's SDKs put them there. CONV-412.
  */
-import { isObject } from "../../base/json.ts";
-import type { Json, JsonObject } from "../canonical/request.ts";
-import type { AnswerSchema } from "../limits.ts";
-import { localTarget, schemasIn } from "../schema-walk.ts";
+import { isObject } from "../base/json.ts";
+import type { Json, JsonObject } from "./canonical/request.ts";
+import type { AnswerSchema } from "./limits.ts";
+import { localTarget, schemasIn } from "./schema-walk.ts";
 
 /** What is found out on the way. */
 interface Cleaning {
