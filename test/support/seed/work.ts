@@ -42,7 +42,7 @@ async function writeAudit(database: Database, size: WorkSize): Promise<void> {
   await database.query(
     `insert into audit_entries (workspace_id, id, created_at, organization_id, actor_kind, actor_id, actor_name, action, object_type,
        object_id, before, after)
-     select 'ws_seed_' || 1 + n % 4, ${id("aud")}, timestamptz 'epoch' + ms * interval '1 ms', $2, 'session', 'user_seed_' || 1 + n % 60,
+     select 'ws_seed_' || 1 + n % 4, ${id("audit")}, timestamptz 'epoch' + ms * interval '1 ms', $2, 'session', 'user_seed_' || 1 + n % 60,
        'user' || 1 + n % 60 || '@seed.example', 'key.change', 'key', 'key_seed_' || 1 + n % 300, '{"name":"a"}', '{"name":"b"}'
      from (select n, ${msOf(size, size.audit)} as ms from generate_series(1, $1::integer) n) p`,
     [size.audit, seedId.organization],
