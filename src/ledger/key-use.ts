@@ -4,7 +4,7 @@
  * `inUse + pending`. docs/ledger.md.
  */
 import { larger, smaller } from "../base/money.ts";
-import { trustMs } from "../storage/index.ts";
+import { reserveRetryMs, settleRetryMs, trustMs } from "../storage/index.ts";
 import type { KeyName } from "./types.ts";
 
 /** A call that waits for a batch. */
@@ -34,6 +34,10 @@ export const drawOf = ({ charge, bound }: Ended): bigint => smaller(charge ?? 0n
 
 /** The call cost more than was set aside for it. */
 export const isOverrun = ({ charge, bound }: Ended): boolean => charge !== null && charge > bound;
+
+/** It has waited for the database as long as a call does. */
+export const isLate = (call: Waiting | Ended, nowMs: number): boolean =>
+  nowMs - call.since > ("id" in call ? settleRetryMs : reserveRetryMs);
 
 export class KeyUse {
   readonly name: KeyName;

@@ -3,17 +3,11 @@
  * a time. Every sending has a new number, so that one which arrives late does nothing. docs/ledger.md "Batches".
  */
 import { retryPauseMs } from "../base/retry.ts";
-import {
-  isLockTimeout,
-  isTransient,
-  reserveRetryMs,
-  settleRetryMs,
-  unavailable,
-} from "../storage/index.ts";
+import { isLockTimeout, isTransient, unavailable } from "../storage/index.ts";
 import { Backlog } from "./backlog.ts";
 import type { Batch, BatchRow, Send, Target } from "./batch.ts";
 import { decide } from "./decide.ts";
-import { isOverrun, lingerMs, type KeyUse } from "./key-use.ts";
+import { isLate, isOverrun, lingerMs, type KeyUse } from "./key-use.ts";
 import { idleRetryMs } from "./refusal.ts";
 import type { ReserveInput } from "./types.ts";
 
@@ -180,11 +174,9 @@ export class Lane {
     const isLocked = isLockTimeout(error);
     if (isLocked && onBusy !== undefined) this.skipLocked = true;
     const [nowMs, refusal] = [clock.now(), unavailable(error)];
-    const sinceMin = (call: object): number =>
-      nowMs - ("id" in call ? settleRetryMs : reserveRetryMs);
     for (const key of this.backlog.keys.values()) {
       key.changedAt = nowMs;
-      key.giveUp((call) => call.since < sinceMin(call), refusal);
+      key.giveUp((call) => isLate(call, nowMs), refusal);
     }
     const pauseMs = isLocked ? 1 : retryPauseMs(this.failures);
     await new Promise<void>((resume) => clock.later(resume, pauseMs));
