@@ -20,7 +20,6 @@ export class Backlog {
   /** Those that have something to send, or were sent and not answered. Who was served goes behind those who were not. */
   private readonly dirty = new Set<KeyUse>();
 
-  /** `sharesCore`: gateway and database never work at the same time. */
   constructor(sharesCore = false) {
     this.sharesCore = sharesCore;
   }

@@ -59,11 +59,9 @@ export async function reserveIn(
     ],
     { name: "ledger_hold" },
   );
-  const refused = new Map(rows.map((row) => [row.place, row]));
-  return inputs.map(({ amountNano }, index) => {
-    const row = refused.get(index + 1);
-    if (row === undefined) return undefined;
-    return { error: refusalOf(row, amountNano)!, mayFitSoon: fitsButForIdle(row, amountNano) };
+  return inputs.map(({ amountNano: bound }, index) => {
+    const row = rows.find(({ place }) => place === index + 1);
+    return row && { error: refusalOf(row, bound)!, mayFitSoon: fitsButForIdle(row, bound) };
   });
 }
 

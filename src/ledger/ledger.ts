@@ -65,7 +65,6 @@ async function expireGateways(database: Database): Promise<number> {
   const lapsed = await database.query<{ gateway: string }>(
     `select gateway from ledger_lanes
      group by gateway having not bool_and(lapsed) and bool_and(lease_until < ledger_now())`,
-    [],
   );
   let expired = 0;
   for (const { gateway } of lapsed) {
@@ -78,7 +77,6 @@ async function expireGateways(database: Database): Promise<number> {
   await database.query(
     `delete from ledger_lanes l where l.lease_until < ledger_now() - interval '1 day'
        and not exists (select from ledger_allowances a where a.gateway = l.gateway)`,
-    [],
   );
   return expired;
 }

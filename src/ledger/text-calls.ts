@@ -74,7 +74,6 @@ export class TextCalls {
     return this.apart.get(workspaceId) ?? this.main;
   }
 
-  /** The account is locked elsewhere: its workspace goes on in a lane of its own, and comes back when it has come through. */
   private setApart(workspaceId: string): void {
     const lane = this.openLane({
       onRest: () => {
