@@ -40,6 +40,23 @@ it("what a migration contracts after is there, and is before it", () => {
   }
 });
 
+it("a function of the baseline that a migration replaces names the migration that makes what is in force", () => {
+  const inForce = new Map(
+    migrations.flatMap(({ name, sql }) =>
+      Array.from(sql.matchAll(/^create or replace function (\w+)/gm), ([, made]) => [made!, name]),
+    ),
+  );
+  const stale = [...inForce].filter(([made, name]) =>
+    baseline.some(
+      ({ sql }) =>
+        sql.includes(`create function ${made}(`) &&
+        !sql.includes(`-- In force as ${name} makes it.\ncreate function ${made}(`),
+    ),
+  );
+  expect(inForce.get("ledger_admit")).toBe("0052_ledger_charges_max.sql");
+  expect(stale).toEqual([]);
+});
+
 const earlier = [
   {
     name: "0001_a.sql",

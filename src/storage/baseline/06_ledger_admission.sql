@@ -13,6 +13,7 @@ $$;
 --   left_soft  what soft caps leave to be spent: they let calls in that they do not hold for, so that headroom is given only while
 --              it is far off
 --   rooms      the same for each cap, with its amount in `caps`: layer (workspace, member, key) by window (total, month, week, day)
+-- In force as 0052_ledger_charges_max.sql makes it.
 create function ledger_admit(p_workspace text, p_key text, p_rotation integer, p_now timestamptz)
 returns table (member_id text, refusal text, available bigint, w_room bigint, m_room bigint, k_room bigint, left_soft bigint,
   rooms bigint[], caps bigint[])

@@ -136,6 +136,7 @@ end $$;
 
 -- Adds credit, or (below zero) takes it back, once per reference. Answers with the entry and whether this call wrote it; with nothing
 -- where there is no such workspace, or more than all credits would be taken back.
+-- In force as 0050_ledger_bounds.sql makes it.
 create function ledger_credit(p_workspace text, p_amount bigint, p_reference text, p_note text)
 returns table (is_new boolean, entry bigint, kind text, amount_nano bigint, balance_after_nano bigint, created_at timestamptz)
 language plpgsql

@@ -92,6 +92,7 @@ create table usage_days (
 -- A histogram of one time, as a number: 64 counters of 12 decimal digits each. Sums and differences of histograms are those of the
 -- numbers, exactly, and one call takes two digits of room. Counter n counts what took from 1.25^n ms up to 1.25^(n + 1) ms; the
 -- first also what took less, the last also what took longer (21 minutes). 0 without a time.
+-- In force as 0049_usage_histogram_list.sql makes it.
 create function usage_histogram(p_ms integer) returns numeric language sql immutable parallel safe as $$
   select case when p_ms is null then 0::numeric
     else ('1e' || 12 * width_bucket(p_ms::float8, array[
