@@ -1,4 +1,5 @@
 /** How attempts at providers ended: counts that a process keeps until it adds them to those of all gateways. Bounded. */
+import { getOrMake } from "../base/made-once.ts";
 
 /** Attempts and failures, the most frequent failure first. JSON as it is. */
 export interface LastHour {
@@ -55,9 +56,7 @@ export class Unsaid {
   }
 
   #count(one: CountedOutcome, isEarlier = false): void {
-    let outcomes = this.#byProvider.get(one.provider);
-    if (outcomes === undefined)
-      this.#byProvider.set(one.provider, (outcomes = new Map<string, CountedOutcome>()));
+    const outcomes = getOrMake(this.#byProvider, one.provider, () => new Map());
     const isKnown = one.outcome === "" || outcomes.has(one.outcome) || outcomes.size < outcomesMax;
     const outcome = isKnown ? one.outcome : "other";
     const known = outcomes.get(outcome);

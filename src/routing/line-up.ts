@@ -4,11 +4,7 @@
  */
 import type { Provider } from "../catalog/index.ts";
 import type { Health, ServedModel } from "./health.ts";
-
-interface Ordered<Kind> {
-  readonly offers: readonly Kind[];
-  readonly affinityProvider?: string | undefined;
-}
+import type { Ordered } from "./order.ts";
 
 export interface LineUp<Kind> extends Ordered<Kind> {
   /** Those that are left out, and why. Absent: none. */

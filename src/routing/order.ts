@@ -26,7 +26,7 @@ export interface OrderInput<Kind extends Offer = Offer> {
   readonly stream?: boolean | undefined;
 }
 
-export interface Ordered<Kind extends Offer = Offer> {
+export interface Ordered<Kind> {
   readonly offers: readonly Kind[];
   /** The provider the session is held to, where an affinity value was given. */
   readonly affinityProvider?: string | undefined;
@@ -79,16 +79,23 @@ function weighted<Kind extends Offer>({ offers, random, health }: OrderInput<Kin
     .map(({ offer }) => offer);
 }
 
-/** Those that need no conversion, then the others; each part in the order it had. */
-function directFirst<Kind extends Offer>(
+/** Those that the test holds for, then the others; each part in the order it had. */
+const first = <Kind>(offers: readonly Kind[], test: (offer: Kind) => boolean): Kind[] => [
+  ...offers.filter(test),
+  ...offers.filter((offer) => !test(offer)),
+];
+
+/** Those that need no conversion go first. */
+const directFirst = <Kind extends Offer>(
   offers: readonly Kind[],
-  protocol: Offer["protocol"],
-): Kind[] {
-  return [
-    ...offers.filter((offer) => offer.protocol === protocol),
-    ...offers.filter((offer) => offer.protocol !== protocol),
-  ];
-}
+  direct: Offer["protocol"],
+): Kind[] => first(offers, ({ protocol }) => protocol === direct);
+
+/** Those of preferred providers go first. */
+export const preferredFirst = <Kind extends { readonly provider: string }>(
+  offers: readonly Kind[],
+  preferred: readonly string[],
+): Kind[] => first(offers, ({ provider }) => preferred.includes(provider));
 
 /** So often one that was not measured lately is tried first, where others were. */
 const exploredShare = 0.1;
@@ -179,29 +186,12 @@ function sessionProvider(affinity: string, input: OrderInput): string | undefine
   return held?.provider;
 }
 
-const first = <Kind extends { readonly provider: string }>(
-  offers: readonly Kind[],
-  wanted: (provider: string) => boolean,
-): Kind[] => [
-  ...offers.filter((offer) => wanted(offer.provider)),
-  ...offers.filter((offer) => !wanted(offer.provider)),
-];
-
-/** Those of preferred providers go first; among them, and among the others, the order stays. */
-export const preferredFirst = <Kind extends { readonly provider: string }>(
-  offers: readonly Kind[],
-  preferred: readonly string[],
-): Kind[] => first(offers, (provider) => preferred.includes(provider));
-
 /** Puts candidates into the order they are tried in. Nothing is added and nothing left out. */
 export function orderOffers<Kind extends Offer>(input: OrderInput<Kind>): Ordered<Kind> {
   const sorted = preferredFirst(byStrategy(input), input.preferredProviders);
   if (input.affinity === undefined || input.affinity === "") return { offers: sorted };
   const held = sessionProvider(input.affinity, input);
-  const top = first(sorted, (provider) => provider === held);
-  const ofHeld = top.filter((offer) => offer.provider === held);
-  return {
-    offers: [...directFirst(ofHeld, input.protocol), ...top.slice(ofHeld.length)],
-    affinityProvider: held,
-  };
+  const isHeld = ({ provider }: Offer): boolean => provider === held;
+  const direct = first(sorted, (offer) => isHeld(offer) && offer.protocol === input.protocol);
+  return { offers: first(direct, isHeld), affinityProvider: held };
 }
