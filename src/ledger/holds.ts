@@ -22,7 +22,6 @@ export interface QueueLimits {
 }
 
 export interface HoldRefusal {
-  /** What the caller gets. */
   readonly error: GatewayError;
   /** It would fit, if others returned what they have set aside and do not use, which takes them a moment at most. */
   readonly mayFitSoon: boolean;

@@ -105,10 +105,9 @@ export class Lane {
     this.schedule();
   }
 
-  /** Resolves when nothing waits or is under way; nothing may be asked after it. The last batch ends the lease. */
+  /** Resolves when nothing waits or is under way; nothing may be asked after it. What still ends is sent, and takes no lease. */
   async close(): Promise<void> {
     this.closing = true;
-    this.heartbeat();
     await this.flight;
   }
 

@@ -27,6 +27,7 @@ export interface LedgerOptions extends Partial<Pick<LaneOptions, "leaseMs" | "sh
 }
 
 const expireMax = 500;
+const endLeasesSql = "update ledger_lanes set lease_until = ledger_now() where gateway = $1";
 
 /** A ledger over `database`, whose clock is the ledger's. It hears of changes by the database's signals. */
 export function createLedger(database: Database, options: LedgerOptions = {}): Ledger {
@@ -47,8 +48,9 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
       clearInterval(beat);
       for (const end of endings) end();
       await calls.close();
-      // What is left of its headroom goes back at once: its last batch ended its lease.
-      await expireGateway(database, calls.gateway).catch(() => undefined);
+      // What is left of its headroom goes back at once. Lanes of workspaces that came back have a lease of their own.
+      const ended = database.query(endLeasesSql, [calls.gateway]);
+      await ended.then(() => expireGateway(database, calls.gateway)).catch(() => undefined);
     },
   };
 }
