@@ -35,13 +35,14 @@ export function requestLines(record: Json): string[] {
     ...named("tags", tagsText(record.tags)),
     ...named("took", record.duration_ms === null ? null : `${record.duration_ms} ms`),
     ...named("reserved", record.reserved === null ? null : `$${record.reserved}`),
+    ...named("used", usageText(record.usage, record.usage_source)),
     ...named("cost", `$${record.cost}`),
     ...under("Error", error === null ? [] : errorLines(error)),
     ...under("Providers, in their order", planLines(explanation?.plan)),
     ...under("Attempts", (record.attempts as Json[]).map(attemptLine)),
     ...under("Hooks", ((explanation?.hooks ?? []) as Json[]).map(hookLine)),
     ...under("Changed", (record.changes as Json[]).map(changeLine)),
-    ...under("Price", ((record.price_lines ?? []) as Json[]).map(priceLine)),
+    ...under("Price", priceLinesOf(record.price_lines)),
   ];
 }
 
@@ -87,6 +88,20 @@ const hookLine = ({ hook, outcome, code }: Json): string => words(hook, outcome,
 
 const changeLine = ({ param, action, note }: Json): string =>
   words(param, action) + (note === null ? "" : `: ${note}`);
+
+/** What the call was billed by, without what there was none of; null without any. */
+function usageText(usage: Json, source: Json): string | null {
+  const counts = Object.entries((usage ?? {}) as object).filter(([, count]) => count !== 0);
+  if (counts.length === 0) return null;
+  const text = counts.map(([name, count]) => `${name} ${String(count)}`).join(", ");
+  return source === "estimated" ? `${text} (estimated: the provider did not tell)` : text;
+}
+
+/** `lines` null: the price has changed since, or is gone. */
+const priceLinesOf = (lines: Json[] | null): string[] =>
+  lines === null
+    ? ["The price has changed since, or is gone, so the lines of then are not known any more."]
+    : lines.map(priceLine);
 
 const priceLine = ({ name, quantity, unit_price: price, per, amount }: Json): string =>
   `${name}: ${quantity} at $${price} per ${String(per).replaceAll("_", " ")} = $${amount}`;

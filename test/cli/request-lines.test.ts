@@ -1,0 +1,52 @@
+/** One call as lines for people. docs/cli.md. */
+import { expect, it } from "vitest";
+import { requestLines } from "../../src/cli/request-lines.ts";
+
+const record = {
+  id: "req_1",
+  status: "succeeded",
+  http_status: 200,
+  created_at: "2026-11-23T10:00:00.000Z",
+  workspace_id: "ws_1",
+  key_id: "key_1",
+  model: "acme/talk",
+  provider: "acme",
+  protocol: "chat",
+  end_user: null,
+  tags: null,
+  duration_ms: 8,
+  reserved: "0.01",
+  cost: "0.00105",
+  error: null,
+  explanation: null,
+  attempts: [],
+  changes: [],
+  usage: { input_tokens: 100, cache_read_tokens: 0, output_tokens: 50 },
+  usage_source: "upstream",
+  price_lines: [
+    {
+      name: "input_tokens",
+      quantity: "100",
+      unit_price: "3",
+      per: "million_tokens",
+      amount: "0.0003",
+    },
+  ],
+};
+const textOf = (more: object) => requestLines({ ...record, ...more }).join("\n");
+
+it("tells what a call was billed by, and whether that is an estimate", () => {
+  expect(textOf({})).toMatch(/\nused +input_tokens 100, output_tokens 50\n/);
+  expect(textOf({ usage_source: "estimated" })).toMatch(
+    /\nused +input_tokens 100, output_tokens 50 \(estimated: the provider did not tell\)\n/,
+  );
+  for (const usage of [null, { input_tokens: 0 }]) expect(textOf({ usage })).not.toContain("used");
+});
+
+it("says why a call that was charged has no lines: its price is another one now", () => {
+  expect(textOf({})).toContain("input_tokens: 100 at $3 per million tokens = $0.0003");
+  expect(textOf({ price_lines: null })).toMatch(
+    /\nPrice\n +The price has changed since, or is gone/,
+  );
+  expect(textOf({ price_lines: [] })).not.toContain("Price");
+});
