@@ -1,6 +1,7 @@
 /** The objects of the management API as the guard, the entity tags and the audit log see them. */
 import {
   renderCreditLine,
+  renderLowBalance,
   renderKeySettings,
   renderRateLimits,
   renderRouting,
@@ -42,6 +43,7 @@ export const workspaceKind: Kind<Workspace> = {
     rate_limits: renderRateLimits(workspace.rateLimits),
     alert_webhook_url: workspace.alertWebhookUrl,
     alert_thresholds: workspace.alertThresholds,
+    low_balance_alert: renderLowBalance(workspace.lowBalanceNano),
     keep_bodies: workspace.keepBodies,
     body_retention_days: workspace.bodyRetentionDays,
   }),

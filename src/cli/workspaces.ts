@@ -22,6 +22,7 @@ interface SettingOptions extends ApiOptions, CapOptions {
   readonly status?: string;
   readonly models?: string;
   readonly creditLine?: string;
+  readonly lowBalanceAlert?: string;
 }
 
 /** Adds the sub-commands to `workspaces`. */
@@ -58,6 +59,13 @@ const creditLineHelp =
 const creditLineOf = (text: string | undefined): string | undefined =>
   text === undefined || text === "unlimited" ? text : amountOf(text, "--credit-line");
 
+const lowBalanceHelp =
+  "warn when no more than this is left of credits and credit line, such as 20.00, or none";
+
+/** null: no warning. */
+const lowBalanceOf = (text: string | undefined): string | null | undefined =>
+  text === "none" ? null : text && amountOf(text, "--low-balance-alert");
+
 const statuses = ["active", "disabled"] as const;
 
 const settingsOf = (options: SettingOptions): object =>
@@ -67,6 +75,7 @@ const settingsOf = (options: SettingOptions): object =>
     status: options.status === undefined ? undefined : wordOf(options.status, "--status", statuses),
     spend_caps: capsOf(options),
     credit_line: creditLineOf(options.creditLine),
+    low_balance_alert: lowBalanceOf(options.lowBalanceAlert),
     model_allowlist: listOf(options.models, "--models"),
   });
 
@@ -80,6 +89,7 @@ function addCreate(create: Command): void {
     );
   addCapOptions(create, "create")
     .option("--credit-line <usd>", creditLineHelp)
+    .option("--low-balance-alert <usd>", lowBalanceHelp)
     .option("--models <ids>", "the models its keys may call, separated by commas (all)");
   overApi(create, {
     ask(options: SettingOptions) {
@@ -97,6 +107,7 @@ function addSet(set: Command): void {
     .option("--status <status>", "active, or disabled: every call of its keys fails");
   addCapOptions(set, "change")
     .option("--credit-line <usd>", creditLineHelp)
+    .option("--low-balance-alert <usd>", lowBalanceHelp)
     .option("--models <ids>", "the models its keys may call, separated by commas, or all");
   overApi(set, {
     ask(named: string, options: SettingOptions) {

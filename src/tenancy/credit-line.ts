@@ -1,6 +1,7 @@
 /** How far a workspace may spend beyond its credits, for those that are not prepaid. docs/ledger.md. */
 import { invalidValue } from "../base/errors.ts";
 import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
+import type { Queryable } from "../storage/index.ts";
 
 /** An amount from 0 up; null: without limit, only caps stop its calls. */
 export type CreditLine = NanoUsd | null;
@@ -21,3 +22,28 @@ export function parseCreditLine(text: string): CreditLine {
 
 export const renderCreditLine = (line: CreditLine): string =>
   line === null ? unlimited : formatUsd(line);
+
+/**
+ * Of a text whose form was checked: at which balance a workspace is warned; null: never. @throws GatewayError `invalid_value`, naming
+ * `low_balance_alert`
+ */
+export function parseLowBalance(text: string | null): NanoUsd | null {
+  const amount = text === null ? null : parseUsd(text);
+  if (amount === null || amount <= lineMax) return amount;
+  throw invalidValue("low_balance_alert", `must be from 0 to ${formatUsd(lineMax)}, or null`);
+}
+
+export const renderLowBalance = (amount: NanoUsd | null): string | null =>
+  amount === null ? null : formatUsd(amount);
+
+/**
+ * After a credit, in its transaction: a workspace whose balance is above its amount again is warned anew, however soon it is below it.
+ * Looks alone would miss what comes and goes between two of them.
+ */
+export const forgetLowBalance = async (tx: Queryable, workspaceId: string): Promise<void> =>
+  void (await tx.query(
+    `delete from low_balances t using workspaces w, ledger_accounts a
+     where t.workspace_id = $1 and w.id = t.workspace_id and a.workspace_id = t.workspace_id
+       and a.credits_nano + w.credit_line_nano - a.charged_nano > t.amount_nano`,
+    [workspaceId],
+  ));

@@ -127,7 +127,14 @@ export {
   signingOverlapMs,
   type SigningSecret,
 } from "./signing-secret.ts";
-export { parseCreditLine, renderCreditLine, unlimited } from "./credit-line.ts";
+export {
+  forgetLowBalance,
+  parseCreditLine,
+  parseLowBalance,
+  renderCreditLine,
+  renderLowBalance,
+  unlimited,
+} from "./credit-line.ts";
 export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
 export { addressText, changeUser, createUser, emailsOf, getUser } from "./users.ts";
 export {

@@ -2,6 +2,7 @@
 import { invalidValue } from "../base/errors.ts";
 import type { SnakeCased } from "../base/casing.ts";
 import { newId } from "../base/ids.ts";
+import type { NanoUsd } from "../base/money.ts";
 import { mergeThresholds, usualThresholds } from "./alert-thresholds.ts";
 import { changeRow } from "./changes.ts";
 import { checkName, mergeAllowlist } from "./checks.ts";
@@ -44,6 +45,8 @@ export interface Workspace {
   readonly alertWebhookUrl: string | null;
   /** Percentages of a spend cap, ascending. */
   readonly alertThresholds: readonly number[];
+  /** It is warned when its balance is at or below this; null: never. */
+  readonly lowBalanceNano: NanoUsd | null;
   readonly keepBodies: KeepBodies;
   /** How long they are kept, 1 to 90. */
   readonly bodyRetentionDays: number;
@@ -71,6 +74,8 @@ export interface WorkspacePatch {
   readonly alertWebhookUrl?: string | null | undefined;
   /** null: the usual ones. */
   readonly alertThresholds?: readonly number[] | null | undefined;
+  /** From 0 up, and no more than a credit line may be. */
+  readonly lowBalanceNano?: NanoUsd | null | undefined;
   readonly keepBodies?: KeepBodies | undefined;
   readonly bodyRetentionDays?: number | undefined;
 }
@@ -82,7 +87,7 @@ export interface WorkspaceInput extends Omit<WorkspacePatch, "status"> {
 
 const bodyDaysDefault = 7;
 
-const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, rate_limits, alert_webhook_url, alert_thresholds, credit_line_nano, keep_bodies, body_retention_days, created_at, updated_at`;
+const columns = `id, organization_id, name, status, ${spendCapColumns}, model_allowlist, routing, rate_limits, alert_webhook_url, alert_thresholds, low_balance_nano, credit_line_nano, keep_bodies, body_retention_days, created_at, updated_at`;
 
 function ofRow(row: WorkspaceRow): Workspace {
   return {
@@ -97,6 +102,7 @@ function ofRow(row: WorkspaceRow): Workspace {
     rateLimits: rateLimitsOfRow(row.rate_limits),
     alertWebhookUrl: row.alert_webhook_url,
     alertThresholds: row.alert_thresholds,
+    lowBalanceNano: row.low_balance_nano,
     keepBodies: row.keep_bodies,
     bodyRetentionDays: row.body_retention_days,
     createdAt: row.created_at,
@@ -120,8 +126,8 @@ export async function createWorkspace(
   const name = checkName(input.name);
   const rows = await context.database.query<WorkspaceRow>(
     `insert into workspaces (id, organization_id, name, status, created_at, updated_at, ${spendCapColumns},
-       model_allowlist, routing, rate_limits, alert_webhook_url, credit_line_nano, alert_thresholds, keep_bodies, body_retention_days)
-     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12::jsonb, $13, $14::bigint, $15::integer[], $16, $17::integer
+       model_allowlist, routing, rate_limits, alert_webhook_url, credit_line_nano, alert_thresholds, keep_bodies, body_retention_days, low_balance_nano)
+     select $1, $2, $3, 'active', $4, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::boolean, $10::jsonb, $11::jsonb, $12::jsonb, $13, $14::bigint, $15::integer[], $16, $17::integer, $18::bigint
      where $2::text is null or exists (select 1 from organizations where id = $2)
      returning ${columns}`,
     [
@@ -138,6 +144,7 @@ export async function createWorkspace(
       mergeThresholds(usualThresholds, input.alertThresholds),
       input.keepBodies ?? "off",
       input.bodyRetentionDays ?? bodyDaysDefault,
+      input.lowBalanceNano ?? null,
     ],
   );
   return ofRow(onlyRow(rows, "organization"));
@@ -188,7 +195,7 @@ export function changeWorkspace(
       `update workspaces set name = $2, status = $3, updated_at = $4, cap_total_nano = $5, cap_monthly_nano = $6,
          cap_weekly_nano = $7, cap_daily_nano = $8, cap_hard = $9, model_allowlist = $10::jsonb, routing = $11::jsonb,
          rate_limits = $12::jsonb, alert_webhook_url = $13, credit_line_nano = $14, alert_thresholds = $15::integer[],
-         keep_bodies = $16, body_retention_days = $17::integer
+         keep_bodies = $16, body_retention_days = $17::integer, low_balance_nano = $18::bigint
        where id = $1 returning ${columns}`,
       [id, ...changedParams(current, patch, new Date(context.clock.now()))],
     );
@@ -215,5 +222,6 @@ function changedParams(current: Workspace, patch: WorkspacePatch, now: Date): un
     mergeThresholds(current.alertThresholds, patch.alertThresholds),
     patch.keepBodies ?? current.keepBodies,
     patch.bodyRetentionDays ?? current.bodyRetentionDays,
+    patch.lowBalanceNano === undefined ? current.lowBalanceNano : patch.lowBalanceNano,
   ];
 }

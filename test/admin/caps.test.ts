@@ -136,6 +136,37 @@ describe("spend caps", () => {
     expect(data[0]).toMatchObject({ action: "workspace.change", before: { alert_thresholds: [] } });
   });
 
+  it("low_balance_alert of a workspace is its admin's: an amount from 0 up, or null; credit above it begins anew", async () => {
+    const path = `/workspaces/${world.home.id}`;
+    const { database } = world.gateway;
+    const set = (low_balance_alert: unknown, by = world.ann) =>
+      by.call("PATCH", path, { low_balance_alert });
+    expect(world.must(await world.ann.call("GET", path)).low_balance_alert).toBeNull();
+    for (const [amount, kept] of [
+      ["20.50", "20.5"],
+      ["0", "0"],
+    ])
+      expect(world.must(await set(amount)).low_balance_alert).toBe(kept);
+    for (const wrong of ["-1", "x", "1e3", "", 5, "9999999999", "0.0000000001"]) {
+      const { status, json } = await set(wrong);
+      expect([wrong, status, json.error.param]).toEqual([wrong, 400, "low_balance_alert"]);
+    }
+    expect(codeOf(await set("5", world.mem))).toEqual(refused);
+    world.must(await set("1000"));
+    await database.query("insert into low_balances values ($1, 1000000000000, 0, now())", [
+      world.home.id,
+    ]);
+    const told = async () => (await database.query("select 1 from low_balances")).length;
+    const credit = async (amount: string) =>
+      world.must(await world.root.call("POST", `${path}/credits`, { amount }));
+    await credit("1");
+    expect(await told()).toBe(1);
+    await credit("2000");
+    expect(await told()).toBe(0);
+    await credit("-2001");
+    expect(world.must(await set(null)).low_balance_alert).toBeNull();
+  });
+
   it("T70: caps set over the management API hold in every layer, for the next call", async () => {
     const { id, key } = await newKey(world.mel, { total: "0" });
     const member = `/workspaces/${world.home.id}/members/${world.mel.userId}`;

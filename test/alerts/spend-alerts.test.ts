@@ -4,7 +4,8 @@ import { Webhook } from "standardwebhooks";
 import { silentLog } from "../../src/base/log.ts";
 import { listAlerts } from "../../src/admin/index.ts";
 import { startSpendAlerts } from "../../src/tasks/index.ts";
-import { readSigningSecret, seesEverything } from "../../src/tenancy/index.ts";
+import { formatUsd, parseUsd } from "../../src/base/money.ts";
+import { changeWorkspace, readSigningSecret, seesEverything } from "../../src/tenancy/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
 import { answering, benchOf, chatConfig, talk, usageOf, type Bench } from "../money/support.ts";
 import { startTestGateway } from "../support/gateway.ts";
@@ -236,6 +237,37 @@ describe("alerts of spend caps", () => {
       ...Array.from({ length: 3 }, () => "member daily"),
       ...Array.from({ length: 3 }, () => "workspace total"),
     ]);
+  });
+
+  it("a low balance goes to the same address, once for both nodes, and again after credit", async () => {
+    const low = async (usd: string | null) =>
+      changeWorkspace({ database: node().database, clock }, node().workspaceId, {
+        lowBalanceNano: usd === null ? null : parseUsd(usd),
+      });
+    const lows = () => events().filter(({ type }) => type === "balance.low");
+    const left = await node().availableNano();
+    await low(formatUsd(left - 2n * cent));
+    await spend(1);
+    await aMoment();
+    expect(lows()).toEqual([]);
+    await spend(4);
+    await until(() => lows().length === 1);
+    await aMoment();
+    expect(lows()).toMatchObject([
+      {
+        data: {
+          workspace_id: node().workspaceId,
+          workspace_name: "Default",
+          low_balance_alert: formatUsd(left - 2n * cent),
+        },
+      },
+    ]);
+    await node().credit("0.05");
+    await spend(1);
+    await aMoment();
+    await spend(4);
+    await until(() => lows().length === 2);
+    await low(null);
   });
 
   it("without an address they are log events only", async () => {

@@ -56,6 +56,13 @@ async function morning(environment: Environment) {
     spend_caps: { daily: null, hard: true },
     model_allowlist: ["sandbox/chat"],
   });
+  for (const [amount, kept] of [
+    ["7.50", "7.5"],
+    ["none", null],
+  ])
+    expect(
+      await run(`workspaces set ${first.id} --low-balance-alert ${amount} --json`, environment),
+    ).toMatchObject({ low_balance_alert: kept });
   const joined = await run(
     `members add ada@example.com --workspace ${first.id} --role admin --json`,
     environment,

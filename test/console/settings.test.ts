@@ -99,12 +99,14 @@ it.skipIf(!isLong)(
     await button(page, "Save").click();
     await page.getByText(/alert_thresholds/).waitFor();
     await page.getByLabel("Alerts at (% of a cap)").fill("90, 25 %");
+    await page.getByLabel("Alert when no more is left than (USD)").fill("7.50");
     await button(page, "Save").click();
     await toast(page, "Saved.").waitFor();
     expect(await read()).toMatchObject({
       spend_caps: { monthly: "100" },
       rate_limits: { requests_per_minute: null, tokens_per_minute: 90_000, concurrency: null },
       alert_thresholds: [25, 90],
+      low_balance_alert: "7.5",
     });
     const marks = page.locator("[data-threshold]");
     await expect

@@ -14,7 +14,13 @@ import { newId } from "../../base/ids.ts";
 import { amountNanoMax, formatUsd, parseUsd } from "../../base/money.ts";
 import { creditIn, type CreditResult } from "../../ledger/index.ts";
 import type { Queryable } from "../../storage/index.ts";
-import { changeRow, changeTogether, getWorkspace, pageLimit } from "../../tenancy/index.ts";
+import {
+  changeRow,
+  changeTogether,
+  forgetLowBalance,
+  getWorkspace,
+  pageLimit,
+} from "../../tenancy/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminRequest } from "./route.ts";
@@ -90,7 +96,11 @@ function addCredit(request: CreditRequest): Promise<CreditResult & { reference: 
     permit(actor, "workspace.add_credits", place, workspaceKind.what);
     const input = { workspaceId: workspace.id, amountNano, reference };
     const note = body.note ?? undefined;
-    const credit = (tx: Queryable) => creditIn(tx, { ...input, note });
+    const credit = async (tx: Queryable) => {
+      const result = await creditIn(tx, { ...input, note });
+      await forgetLowBalance(tx, workspace.id);
+      return result;
+    };
     // Credit that is taken back may have been set aside for calls to come: announced as a change of the workspace.
     const { result } =
       amountNano > 0n

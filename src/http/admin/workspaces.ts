@@ -23,6 +23,7 @@ import {
   getWorkspace,
   listWorkspaces,
   parseCreditLine,
+  parseLowBalance,
   renderSpend,
   sameRateLimits,
   thresholdsMax,
@@ -59,6 +60,15 @@ const thresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
   examples: [[50, 80, 100]],
 });
 
+const lowBalance = nullable(
+  Type.String({
+    pattern: String.raw`^\d{1,10}(\.\d{1,9})?$`,
+    description:
+      "USD: a warning is sent when no more than this is left of credits and credit line. null: none.",
+    examples: ["20"],
+  }),
+);
+
 const workspace = Type.Object({
   id: Type.String(),
   object: Type.Literal("workspace"),
@@ -71,10 +81,11 @@ const workspace = Type.Object({
   alert_webhook_url: orNull(
     Type.String({
       description:
-        "Where alerts about its spend caps are posted; null: nowhere. Members see no more than its host: `https://hooks.example.com/****`.",
+        "Where alerts about its spend caps and its balance are posted; null: nowhere. Members see no more than its host: `https://hooks.example.com/****`.",
     }),
   ),
   alert_thresholds: thresholds,
+  low_balance_alert: lowBalance,
   keep_bodies: words("off", "errors", "all"),
   body_retention_days: Type.Integer(),
   ...stamps,
@@ -89,6 +100,7 @@ const settings = {
   rate_limits: Type.Optional(rateLimitsBody),
   alert_webhook_url: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
   alert_thresholds: Type.Optional(nullable(thresholds)),
+  low_balance_alert: Type.Optional(lowBalance),
   keep_bodies: Type.Optional(
     Type.Union([Type.Literal("off"), Type.Literal("errors"), Type.Literal("all")], {
       description:
@@ -112,6 +124,8 @@ const settingsOf = (body: Static<typeof patch>) => ({
   rateLimits: rateLimitsOf(body.rate_limits),
   creditLineNano: body.credit_line === undefined ? undefined : parseCreditLine(body.credit_line),
   alertWebhookUrl: alertUrlOf(body.alert_webhook_url),
+  lowBalanceNano:
+    body.low_balance_alert === undefined ? undefined : parseLowBalance(body.low_balance_alert),
 });
 
 /** Must be HTTPS; where it leads is checked at every try. */

@@ -49,3 +49,32 @@ export async function enqueueCallback(tx: Queryable, callback: Callback): Promis
     ],
   );
 }
+
+/** Something to tell a workspace that is no task's. */
+export interface WorkspaceEvent {
+  readonly workspaceId: string;
+  readonly data: object;
+}
+
+/** Puts events into the outbox for the workspaces that have an address for alerts; returns how many. */
+export async function postEvents(
+  tx: Queryable,
+  { type, nowMs }: { readonly type: string; readonly nowMs: number },
+  events: readonly WorkspaceEvent[],
+): Promise<number> {
+  if (events.length === 0) return 0;
+  const ids = events.map(() => newId("evt", nowMs));
+  const createdAt = new Date(nowMs);
+  const texts = events.map(({ data }, index) =>
+    eventText({ id: ids[index]!, type, createdAt }, data),
+  );
+  const rows = await tx.query(
+    `insert into webhook_deliveries (workspace_id, id, type, url, body, due_at, created_at, updated_at)
+     select w.id, a.id, $4, w.alert_webhook_url, a.body, $5, $5, $5
+     from unnest($1::text[], $2::text[], $3::text[]) as a (workspace_id, id, body)
+     join workspaces w on w.id = a.workspace_id
+     where w.alert_webhook_url is not null returning id`,
+    [events.map(({ workspaceId }) => workspaceId), ids, texts, type, createdAt],
+  );
+  return rows.length;
+}

@@ -3,23 +3,16 @@
  * Off the path of calls: who was charged is noted in memory, and looked at a moment later. Whatever happens, one alert goes
  * out for a cap, period and threshold: the process that adds its row tells of it. docs/callbacks.md "Spend caps".
  */
-import type { Clock } from "../../base/clock.ts";
-import { newId } from "../../base/ids.ts";
-import type { Log } from "../../base/log.ts";
 import { formatUsd } from "../../base/money.ts";
 import { layers, resetsAt, windows, type Layer, type Window } from "../../base/cap-windows.ts";
 import type { Database, Queryable } from "../../storage/index.ts";
-import { eventText } from "./events.ts";
+import { postEvents } from "./events.ts";
+import { warnOfLowBalances, type AlertOptions } from "./low-balance.ts";
 
 /** What an alert's event is called. */
 const alertType = "spend_cap.alert";
 
-export interface SpendAlertsOptions {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Something was put into the outbox. */
-  readonly callbackDue: () => void;
+export interface SpendAlertsOptions extends AlertOptions {
   /** Whether this process is the one of its gateway that looks at all caps unasked; yes where absent. */
   readonly sweeps?: (() => boolean) | undefined;
   /** How often what was charged is looked at; 2 s where absent. */
@@ -90,10 +83,14 @@ export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
     try {
       if (all) await alertOn(options, null);
       await alertEach(options, { keys: [...taken], refusals: [...refusals.values()] });
+      await warnOfLowBalances(options, all ? null : [...new Set(taken.values())]);
     } catch (error) {
       for (const [keyId, workspaceId] of taken) charged.set(keyId, workspaceId);
       for (const [name, refusal] of refusals) refused.set(name, refusal);
-      log.warn({ err: error }, "spend caps could not be looked at; they are looked at again");
+      log.warn(
+        { err: error },
+        "spend caps and balances could not be looked at; they are looked at again",
+      );
     }
   }
   /** One look at a time; those without anything to see do not ask the database. */
@@ -150,7 +147,11 @@ async function alertOnSome(
     const [row] = await tx.query<{ at: Date }>("select ledger_now() as at", []);
     const atMs = row!.at.getTime();
     const added = await addReached(tx, seen, atMs);
-    const sent = added.length === 0 ? 0 : await post(tx, added, { atMs, nowMs: clock.now() });
+    const events = added.map((alert) => ({
+      workspaceId: alert.workspace_id,
+      data: dataOf(alert, atMs),
+    }));
+    const sent = await postEvents(tx, { type: alertType, nowMs: clock.now() }, events);
     return { reached: added, posted: sent, nowMs: atMs };
   });
   for (const alert of reached) log.warn(dataOf(alert, nowMs), "a spend cap is reached or near");
@@ -229,28 +230,6 @@ function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Re
     ],
     { name: seen === null ? "spend_alerts_add_all" : "spend_alerts_add" },
   );
-}
-
-/** Puts the alerts of workspaces with an address into the outbox; returns how many. */
-async function post(
-  tx: Queryable,
-  reached: readonly Reached[],
-  { atMs, nowMs }: { readonly atMs: number; readonly nowMs: number },
-): Promise<number> {
-  const ids = reached.map(() => newId("evt", nowMs));
-  const createdAt = new Date(nowMs);
-  const texts = reached.map((alert, index) =>
-    eventText({ id: ids[index]!, type: alertType, createdAt }, dataOf(alert, atMs)),
-  );
-  const rows = await tx.query(
-    `insert into webhook_deliveries (workspace_id, id, type, url, body, due_at, created_at, updated_at)
-     select w.id, a.id, $4, w.alert_webhook_url, a.body, $5, $5, $5
-     from unnest($1::text[], $2::text[], $3::text[]) as a (workspace_id, id, body)
-     join workspaces w on w.id = a.workspace_id
-     where w.alert_webhook_url is not null returning id`,
-    [reached.map((alert) => alert.workspace_id), ids, texts, alertType, createdAt],
-  );
-  return rows.length;
 }
 
 /** A hard cap has refused a call, though less than the threshold was spent. */

@@ -22,6 +22,7 @@ const fieldsOf = (workspace: Workspace) => ({
   credit_line: workspace.credit_line,
   alerts: workspace.alert_webhook_url ?? "",
   thresholds: workspace.alert_thresholds.join(", "),
+  low_balance: workspace.low_balance_alert ?? "",
   keep_bodies: workspace.keep_bodies,
   body_retention_days: String(workspace.body_retention_days),
 });
@@ -36,7 +37,7 @@ const numbersOf = (text: string): number[] =>
 
 function patchOf(changed: Partial<Fields>): Patch {
   const { caps, limits, routing, alerts, thresholds, model_allowlist, ...rest } = changed;
-  const { body_retention_days: days, ...others } = rest;
+  const { body_retention_days: days, low_balance: low, ...others } = rest;
   return {
     ...others,
     ...(days !== undefined && { body_retention_days: Number(days) }),
@@ -45,6 +46,7 @@ function patchOf(changed: Partial<Fields>): Patch {
     ...(caps !== undefined && { spend_caps: capsOf(caps) }),
     ...(limits !== undefined && { rate_limits: limitsOf(limits) }),
     ...(alerts !== undefined && { alert_webhook_url: alerts.trim() === "" ? null : alerts.trim() }),
+    ...(low !== undefined && { low_balance_alert: low.trim() === "" ? null : low.trim() }),
     ...(thresholds !== undefined && { alert_thresholds: numbersOf(thresholds) }),
   };
 }

@@ -25,6 +25,7 @@ const shownFields = [
   "credit_line",
   "alert_webhook_url",
   "alert_thresholds",
+  "low_balance_alert",
   "keep_bodies",
   "body_retention_days",
 ];
@@ -110,6 +111,14 @@ function Form({ workspace, may }: FormProps) {
           value={fields.thresholds}
           error={at("alert_thresholds")}
           onChange={({ currentTarget }) => set({ thresholds: currentTarget.value })}
+        />
+        <TextInput
+          label="Alert when no more is left than (USD)"
+          description="Of credits and credit line. Empty: no alert of the balance."
+          placeholder="none"
+          value={fields.low_balance}
+          error={at("low_balance_alert")}
+          onChange={({ currentTarget }) => set({ low_balance: currentTarget.value })}
         />
         <BodyFields kept={fields.keep_bodies} days={fields.body_retention_days} set={set} at={at} />
         <SaveBar

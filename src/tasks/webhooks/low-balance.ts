@@ -1,0 +1,91 @@
+/**
+ * Warnings that the balance of a workspace is at or below the amount that it has chosen: a log event, and a signed callback where it has
+ * an address for them. Told once, until the balance was above it again. docs/callbacks.md "Low balance".
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { formatUsd } from "../../base/money.ts";
+import type { Database, Queryable } from "../../storage/index.ts";
+import { postEvents } from "./events.ts";
+
+export interface AlertOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Something was put into the outbox. */
+  readonly callbackDue: () => void;
+}
+
+/** What its event is called. */
+const lowType = "balance.low";
+
+interface Low {
+  readonly workspace_id: string;
+  readonly workspace_name: string;
+  readonly amount_nano: bigint;
+  readonly left_nano: bigint;
+}
+
+/**
+ * Workspaces `w`, what is left of each and what was told of it. What calls under way have set aside counts as left: it comes and goes,
+ * and so would the warning. Without limit there is no balance to be low.
+ */
+const looked = `workspaces w
+  join ledger_accounts a on a.workspace_id = w.id
+  left join low_balances t on t.workspace_id = w.id
+  cross join lateral (select a.credits_nano + w.credit_line_nano - a.charged_nano as nano) l
+  cross join lateral (select coalesce(l.nano <= w.low_balance_nano, false) as low,
+    coalesce(t.amount_nano = w.low_balance_nano, false) as told) s
+  where ($1::text[] is null or w.id = any($1)) and (w.low_balance_nano is not null or t.workspace_id is not null)`;
+
+/** Any number. Of two looks at once, the one that saw the balance before a credit would tell of what is mended. */
+const lockId = 540_001;
+
+/** Whether there is anything to tell or to forget: most looks end here. */
+async function isDue(database: Queryable, ids: readonly string[] | null): Promise<boolean> {
+  const rows = await database.query(
+    `select 1 from ${looked} and (s.low <> s.told or t.workspace_id is not null and not s.told) limit 1`,
+    [ids],
+    { name: "low_balances_due" },
+  );
+  return rows.length > 0;
+}
+
+/** Warns of these workspaces, or of all. */
+export async function warnOfLowBalances(
+  { database, clock, log, callbackDue }: AlertOptions,
+  ids: readonly string[] | null,
+): Promise<void> {
+  if (!(await isDue(database, ids))) return;
+  const { low, posted } = await database.transaction(async (tx) => {
+    await tx.query("select pg_advisory_xact_lock($1)", [lockId]);
+    await tx.query(
+      `delete from low_balances where workspace_id in (
+         select t.workspace_id from ${looked} and t.workspace_id is not null and not (s.low and s.told))`,
+      [ids],
+    );
+    const found = await tx.query<Low>(
+      `with added as (
+         insert into low_balances (workspace_id, amount_nano, left_nano, created_at)
+         select w.id, w.low_balance_nano, l.nano, ledger_now() from ${looked} and s.low and not s.told
+         on conflict do nothing returning workspace_id, amount_nano, left_nano)
+       select added.*, w.name as workspace_name from added join workspaces w on w.id = added.workspace_id order by 1`,
+      [ids],
+    );
+    const events = found.map((one) => ({ workspaceId: one.workspace_id, data: dataOf(one) }));
+    return {
+      low: found,
+      posted: await postEvents(tx, { type: lowType, nowMs: clock.now() }, events),
+    };
+  });
+  for (const one of low) log.warn(dataOf(one), "the balance of a workspace is low");
+  if (posted > 0) callbackDue();
+}
+
+/** The event's data; amounts in USD. */
+const dataOf = (one: Low) => ({
+  workspace_id: one.workspace_id,
+  workspace_name: one.workspace_name,
+  low_balance_alert: formatUsd(one.amount_nano),
+  left: formatUsd(one.left_nano),
+});

@@ -1,0 +1,130 @@
+/** Warnings of a low balance: once, whoever looks, until there was more again. docs/callbacks.md "Low balance". */
+import { beforeAll, beforeEach, expect, it } from "vitest";
+import type { Database } from "../../src/storage/index.ts";
+import { startSpendAlerts } from "../../src/tasks/index.ts";
+import { describeDatabase, silentLog } from "../support/postgres.ts";
+
+interface Told {
+  readonly workspace_id: string;
+  readonly workspace_name: string;
+  readonly low_balance_alert: string;
+  readonly left: string;
+}
+
+describeDatabase("a low balance", (open) => {
+  let database: Database;
+  let told: Told[] = [];
+  const log = {
+    ...silentLog,
+    warn(fields: object) {
+      if ("left" in fields) told.push(fields as Told);
+    },
+  };
+  beforeAll(async () => {
+    database = await open();
+    await database.query(
+      "insert into workspaces (id, name) values ('w', 'Search'), ('x', 'Other')",
+    );
+    await database.query(
+      "insert into ledger_accounts (workspace_id) values ('w'), ('x') on conflict do nothing",
+    );
+  });
+  beforeEach(async () => {
+    await database.query("delete from low_balances");
+    await set({ credits: 10, charged: 0, line: 0, low: 5 });
+    told = [];
+  });
+
+  /** In dollars; null: without limit, without a warning. */
+  async function set(
+    now: Partial<Record<"credits" | "charged", number> & Record<"line" | "low", number | null>>,
+  ): Promise<void> {
+    const nano = (usd: number | null) => (usd === null ? null : BigInt(usd * 1e9));
+    const columns = {
+      credits: ["ledger_accounts", "credits_nano", "workspace_id"],
+      charged: ["ledger_accounts", "charged_nano", "workspace_id"],
+      line: ["workspaces", "credit_line_nano", "id"],
+      low: ["workspaces", "low_balance_nano", "id"],
+    } as const;
+    for (const [name, usd] of Object.entries(now)) {
+      const [table, column, id] = columns[name as keyof typeof columns];
+      await database.query(`update ${table} set ${column} = $1::bigint where ${id} = 'w'`, [
+        nano(usd),
+      ]);
+    }
+  }
+  const looking = (options: { sweeps?: boolean } = {}) =>
+    startSpendAlerts({
+      database,
+      clock: { now: () => Date.now() },
+      log,
+      callbackDue() {},
+      sweeps: () => options.sweeps === true,
+      everyMs: 3_600_000,
+    });
+  /** A look of so many gateways, each of which charged the workspace. */
+  async function look(gateways = 1): Promise<string[]> {
+    const all = Array.from({ length: gateways }, () => looking());
+    for (const one of all) one.charged("w", "k");
+    await Promise.all(all.map((one) => one.close()));
+    const lefts = told.map(({ left }) => left);
+    told = [];
+    return lefts;
+  }
+
+  it("is told by one of many that look at once, and by none after it", async () => {
+    await set({ charged: 4.999999999 });
+    expect(await look(4)).toEqual([]);
+    await set({ charged: 5 });
+    const alerts = Array.from({ length: 4 }, () => looking());
+    for (const one of alerts) one.charged("w", "k");
+    await Promise.all(alerts.map((one) => one.close()));
+    expect(told).toEqual([
+      { workspace_id: "w", workspace_name: "Search", low_balance_alert: "5", left: "5" },
+    ]);
+    told = [];
+    await set({ charged: 9 });
+    expect(await look(4)).toEqual([]);
+  });
+
+  it("begins anew with credit that brings it above the amount, and not with less", async () => {
+    await set({ charged: 9 });
+    expect(await look()).toEqual(["1"]);
+    await set({ credits: 12 });
+    expect(await look()).toEqual([]);
+    await set({ credits: 20 });
+    expect(await look()).toEqual([]);
+    await set({ charged: 18 });
+    expect(await look()).toEqual(["2"]);
+  });
+
+  it("another amount is another warning; without one there is none", async () => {
+    await set({ charged: 9 });
+    expect(await look()).toEqual(["1"]);
+    await set({ low: 3 });
+    expect(await look()).toEqual(["1"]);
+    await set({ low: null });
+    expect(await look()).toEqual([]);
+    await set({ low: 3 });
+    expect(await look()).toEqual(["1"]);
+    await set({ low: 0 });
+    expect(await look()).toEqual([]);
+    await set({ charged: 11 });
+    expect(await look()).toEqual(["-1"]);
+  });
+
+  it("a credit line is a part of what is left; without limit nothing is low", async () => {
+    await set({ charged: 9, line: 100 });
+    expect(await look()).toEqual([]);
+    await set({ charged: 106 });
+    expect(await look()).toEqual(["4"]);
+    await set({ line: null });
+    expect(await look()).toEqual([]);
+  });
+
+  it("the sweep sees what nobody charged: an amount that was raised, credit that was taken back", async () => {
+    await set({ credits: 3 });
+    await looking({ sweeps: true }).close();
+    expect(told.map(({ left }) => left)).toEqual(["3"]);
+  });
+});
