@@ -51,12 +51,18 @@ export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayErro
   const cap = rooms.findIndex(isOver);
   if (cap >= 0) return capError(answer, cap, { bound, left: rooms[cap]! + free });
   if (!isOver(available)) return undefined;
-  return new GatewayError(
-    "insufficient_balance",
-    `This call may cost up to $${formatUsd(bound)}, and the workspace has $${formatUsd(leftFor(answer, bound, free))} available. ` +
-      "Add credit, or ask for less.",
-    { shouldRetry: false },
-  );
+  return balanceError(bound, leftFor(answer, bound, free));
+}
+
+/** Where nothing is left, less is no way out. */
+function balanceError(bound: bigint, left: bigint): GatewayError {
+  const cost = `This call may cost up to $${formatUsd(bound)}`;
+  const owed = left < 0n ? `: it owes $${formatUsd(-left)}` : "";
+  const message =
+    left > 0n
+      ? `${cost}, and the workspace has $${formatUsd(left)} available. Add credit, or ask for less.`
+      : `${cost}, and the workspace has no credit left${owed}. Add credit.`;
+  return new GatewayError("insufficient_balance", message, { shouldRetry: false });
 }
 
 /**

@@ -65,6 +65,15 @@ it("BILL-23: what is available is told as the balance says it, with what is set 
   expect(told({ available: 1_000_000_000n, idle: 300_000_000n }, 200_000_000n)).toBe("1.2");
 });
 
+it("BILL-23: where nothing is left, only credit helps, and a debt is no negative amount of dollars", () => {
+  expect(refusedBy({ available: 0n }).message).toBe(
+    "This call may cost up to $1.5, and the workspace has no credit left. Add credit.",
+  );
+  expect(refusedBy({ available: -250_000_000n }).message).toBe(
+    "This call may cost up to $1.5, and the workspace has no credit left: it owes $0.25. Add credit.",
+  );
+});
+
 it("only a full queue is worth another try, and says when", () => {
   expect(refusedBy({ refusal: "queue_full" }).retryAfterSeconds).toBe(10);
   expect(refusedBy({ available: 0n })).toMatchObject({ shouldRetry: false });
