@@ -113,9 +113,11 @@ export async function reserveOne(
   const [refusal] = await reserveIn(tx, [input], queue);
   if (refusal === undefined) return "reserved";
   const { code, message } = refusal.error;
-  const cap = /^(.+) cap of \$([\d.]+) reached; (?:resets (.{16}).*|it does not reset)\.$/.exec(
-    message,
-  );
+  // A hard cap also says what it has left, as in "reached: this call may cost up to $2, and $1 of it is ...".
+  const cap =
+    /^(.+) cap of \$([\d.]+) reached(?:: [^;]+)?; (?:resets (.{16}).*|it does not reset)\.$/.exec(
+      message,
+    );
   if (cap === null) return refusalIn(refusal.error) ?? code;
   const [, , limit, resets] = cap;
   const [layer, window] = code.split("_");
