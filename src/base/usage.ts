@@ -18,8 +18,6 @@ export interface Usage {
   /** Of the input and of the output: what is sound or pictures, where the vendor tells it apart. */
   readonly audioInputTokens?: number;
   readonly imageInputTokens?: number;
-  /** Of the sound in the input: read from a prompt cache, where the vendor tells that apart. */
-  readonly audioCacheReadTokens?: number;
   readonly audioOutputTokens?: number;
   readonly imageOutputTokens?: number;
   /** Web searches that ran at the vendor; absent where there were none, or none are told. */
@@ -64,13 +62,6 @@ const mediaCounts = [
   "imageOutputTokens",
 ] as const;
 type MediaCounts = Pick<Usage, (typeof mediaCounts)[number]>;
-
-/** A usage with so much of its sound read from a cache, a reported count; no more than there is of both. */
-export function withCachedAudio(usage: Usage, told: unknown): Usage {
-  const most = Math.min(usage.audioInputTokens ?? 0, usage.cacheReadTokens);
-  const count = Math.min(tokenCount(told), most);
-  return count === 0 ? usage : { ...usage, audioCacheReadTokens: count };
-}
 
 /** A usage with those of these reported counts that are above 0, none above its side. */
 export function withMediaCounts(

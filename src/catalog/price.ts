@@ -91,10 +91,8 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
   const cacheWrite = Math.min(usage.cacheWriteTokens, usage.inputTokens - cacheRead);
   const hourWrite = Math.min(usage.cacheWrite1hTokens, cacheWrite);
   const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens);
-  // What of the sound came from a cache is among the cache reads.
-  const audioInput = (usage.audioInputTokens ?? 0) - (usage.audioCacheReadTokens ?? 0);
   const input = apart(usage.inputTokens - cacheRead - cacheWrite, [
-    ["audio_input_tokens", audioInput, rates.audioInput],
+    ["audio_input_tokens", usage.audioInputTokens, rates.audioInput],
   ]);
   const output = apart(usage.outputTokens - reasoning, [
     ["audio_output_tokens", usage.audioOutputTokens, rates.audioOutput],

@@ -171,7 +171,6 @@ const otherCounts = [
   "image_tool_text_tokens",
   "image_tool_image_tokens",
   "image_tool_output_tokens",
-  "audio_cache_read_tokens",
 ] as const;
 
 const list = route({

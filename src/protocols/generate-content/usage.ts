@@ -3,13 +3,7 @@
  * CONV-804, CONV-808, CONV-812, CONV-816, CONV-819.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import {
-  reportedCount,
-  tokenCount,
-  withCachedAudio,
-  withMediaCounts,
-  type Usage,
-} from "../../base/usage.ts";
+import { reportedCount, tokenCount, withMediaCounts, type Usage } from "../../base/usage.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { objects } from "../read.ts";
 
@@ -22,11 +16,7 @@ const countFields = [
   "totalTokenCount",
 ] as const;
 
-const detailFields = [
-  "promptTokensDetails",
-  "candidatesTokensDetails",
-  "cacheTokensDetails",
-] as const;
+const detailFields = ["promptTokensDetails", "candidatesTokensDetails"] as const;
 
 /** The counts reported so far; they are cumulative, so of each the last value reported wins (T46, T49). */
 export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
@@ -59,13 +49,12 @@ export function decodeUsage(wire: unknown): Usage | undefined {
     outputTokens: tokenCount(wire["candidatesTokenCount"], rest) + reasoningTokens,
     reasoningTokens,
   };
-  const detailed = withMediaCounts(usage, {
+  return withMediaCounts(usage, {
     audioInputTokens: ofModality(wire["promptTokensDetails"], "AUDIO"),
     imageInputTokens: ofModality(wire["promptTokensDetails"], "IMAGE"),
     audioOutputTokens: ofModality(wire["candidatesTokensDetails"], "AUDIO"),
     imageOutputTokens: ofModality(wire["candidatesTokensDetails"], "IMAGE"),
   });
-  return withCachedAudio(detailed, ofModality(wire["cacheTokensDetails"], "AUDIO"));
 }
 
 const ofModality = (wire: unknown, modality: string): unknown =>
@@ -99,9 +88,7 @@ export function encodeUsage(usage: Usage): JsonObject {
     AUDIO: usage.audioOutputTokens,
     IMAGE: usage.imageOutputTokens,
   });
-  const cached = detailsOf(cacheReadTokens, { AUDIO: usage.audioCacheReadTokens });
   if (input.length > 0) wire["promptTokensDetails"] = input;
-  if (cached.length > 0) wire["cacheTokensDetails"] = cached;
   if (output.length > 0) wire["candidatesTokensDetails"] = output;
   return wire;
 }
