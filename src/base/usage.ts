@@ -17,6 +17,8 @@ export interface Usage {
   readonly reasoningTokens: number;
   /** Of the input and of the output: what is sound or pictures, where the vendor tells it apart. */
   readonly audioInputTokens?: number;
+  /** Of the sound in the input: read from a prompt cache. Counted in `cacheReadTokens` too. */
+  readonly audioCacheReadTokens?: number;
   readonly imageInputTokens?: number;
   readonly audioOutputTokens?: number;
   readonly imageOutputTokens?: number;
@@ -57,11 +59,17 @@ export const tokenCount = (value: unknown, fallback = 0): number =>
 
 const mediaCounts = [
   "audioInputTokens",
+  "audioCacheReadTokens",
   "imageInputTokens",
   "audioOutputTokens",
   "imageOutputTokens",
 ] as const;
 type MediaCounts = Pick<Usage, (typeof mediaCounts)[number]>;
+
+function wholeOf(name: keyof MediaCounts, usage: Usage): number {
+  if (name === "audioCacheReadTokens") return usage.cacheReadTokens;
+  return name.endsWith("InputTokens") ? usage.inputTokens : usage.outputTokens;
+}
 
 /** A usage with those of these reported counts that are above 0, none above its side. */
 export function withMediaCounts(
@@ -71,7 +79,7 @@ export function withMediaCounts(
   // Nearly no call has any.
   if (!mediaCounts.some((name) => told[name])) return usage;
   const counts = mediaCounts.flatMap((name) => {
-    const whole = name.endsWith("InputTokens") ? usage.inputTokens : usage.outputTokens;
+    const whole = wholeOf(name, usage);
     const count = Math.min(tokenCount(told[name]), whole);
     return count > 0 ? [[name, count] as const] : [];
   });

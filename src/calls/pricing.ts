@@ -2,6 +2,7 @@
 import { formatUsd, type NanoUsd } from "../base/money.ts";
 import type { PriceUnit } from "../base/price-parts.ts";
 import {
+  audioCacheReadRate,
   hasHourWrites,
   hourWriteRate,
   type FixedPrice,
@@ -50,6 +51,7 @@ export function textPricing(price: FixedPrice, protocol: OfferProtocol): Pricing
       : [perMillion("reasoning_tokens", rates.reasoning, when)]),
     ...tokenRows(when, {
       audio_input_tokens: rates.audioInput,
+      audio_cache_read_tokens: audioCacheReadRate(rates),
       audio_output_tokens: rates.audioOutput,
       image_output_tokens: rates.imageOutput,
     }),

@@ -21,7 +21,13 @@ export { keyMistake, keyMistakes } from "./key-form.ts";
 export { layeredCatalog } from "./layers.ts";
 export { catalogAt, pricesInForce } from "./in-force.ts";
 export { isPattern, modelNames, type ModelNames } from "./names.ts";
-export { hasHourWrites, hourWriteRate, priceUsage, usageParts } from "./price.ts";
+export {
+  audioCacheReadRate,
+  hasHourWrites,
+  hourWriteRate,
+  priceUsage,
+  usageParts,
+} from "./price.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
 export {
   checkParameters,

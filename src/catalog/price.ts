@@ -25,6 +25,19 @@ export function hourWriteRate(rates: TextRates): NanoUsd {
 export const hasHourWrites = ({ cacheWrite1h }: TextRates, protocol: OfferProtocol): boolean =>
   protocol === "messages" || protocol === "converse" || cacheWrite1h !== undefined;
 
+/**
+ * The rate of sound that is read from a cache: as much below that of sound as cached text is below text, as Google bills it.
+ * Undefined where sound has no rate of its own.
+ */
+export function audioCacheReadRate({
+  input,
+  cacheRead = input,
+  audioInput,
+}: TextRates): NanoUsd | undefined {
+  if (audioInput === undefined || cacheRead >= input) return audioInput;
+  return (audioInput * cacheRead + input - 1n) / input;
+}
+
 /** The rates that hold for a call of so many input tokens: the last tier passed, for the whole call (T64). */
 function ratesFor(price: FixedPrice, inputTokens: number): TextRates {
   return price.above?.findLast((tier) => inputTokens > tier.inputTokens)?.rates ?? price;
@@ -91,8 +104,13 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
   const cacheWrite = Math.min(usage.cacheWriteTokens, usage.inputTokens - cacheRead);
   const hourWrite = Math.min(usage.cacheWrite1hTokens, cacheWrite);
   const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens);
+  const audioCacheRead = Math.min(usage.audioCacheReadTokens ?? 0, cacheRead);
+  const audioInput = Math.max(0, (usage.audioInputTokens ?? 0) - audioCacheRead);
   const input = apart(usage.inputTokens - cacheRead - cacheWrite, [
-    ["audio_input_tokens", usage.audioInputTokens, rates.audioInput],
+    ["audio_input_tokens", audioInput, rates.audioInput],
+  ]);
+  const cached = apart(cacheRead, [
+    ["audio_cache_read_tokens", audioCacheRead, audioCacheReadRate(rates)],
   ]);
   const output = apart(usage.outputTokens - reasoning, [
     ["audio_output_tokens", usage.audioOutputTokens, rates.audioOutput],
@@ -104,8 +122,9 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
     ...input.parts,
     ...output.parts,
   ];
-  if (cacheRead > 0)
-    parts.push(tokensPart("cache_read_tokens", cacheRead, rates.cacheRead ?? rates.input));
+  if (cached.rest > 0)
+    parts.push(tokensPart("cache_read_tokens", cached.rest, rates.cacheRead ?? rates.input));
+  parts.push(...cached.parts);
   if (cacheWrite > hourWrite) {
     const rate = rates.cacheWrite ?? rates.input;
     parts.push(tokensPart("cache_write_tokens", cacheWrite - hourWrite, rate));

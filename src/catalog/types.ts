@@ -89,7 +89,7 @@ export interface TextRates {
   readonly output: NanoUsd;
   /** Absent: as `output`. */
   readonly reasoning?: NanoUsd | undefined;
-  /** Of the input that is no cache's: sound. Of the output: sound, and pictures. Each absent: as its side. */
+  /** Of the input: sound, and with it sound read from a cache. Of the output: sound, and pictures. Each absent: as its side. */
   readonly audioInput?: NanoUsd | undefined;
   readonly audioOutput?: NanoUsd | undefined;
   readonly imageOutput?: NanoUsd | undefined;

@@ -1,5 +1,9 @@
 /** Sound and pictures of a text model at rates of their own: charged, shown by the pricing of the model, and set aside. docs/models.md "Prices". */
 import { expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
+import { noUsage, type Usage } from "../../src/base/usage.ts";
+import { priceUsage } from "../../src/catalog/index.ts";
+import { decodeUsage, encodeUsage } from "../../src/protocols/generate-content/usage.ts";
 import {
   answering,
   chatConfig,
@@ -45,6 +49,7 @@ describeGateways("sound and pictures", { config }, (bench) => {
     expect(rows).toEqual(
       expect.arrayContaining([
         ["audio_input_tokens", "40"],
+        ["audio_cache_read_tokens", "40"],
         ["audio_output_tokens", "80"],
         ["image_output_tokens", "30"],
       ]),
@@ -68,4 +73,38 @@ describeGateways("sound and pictures", { config }, (bench) => {
     expect(text).toBeGreaterThan(128 * 32_000 * 80e-6);
     expect(spoken - text).toBeGreaterThan(2_000 * 40e-6 - 0.01);
   });
+});
+
+/** As Google tells and bills it: 200 of text, 300 of sound, and from the cache 200 of text and 300 of sound. */
+const cached: Usage = {
+  ...noUsage,
+  inputTokens: 1_000,
+  cacheReadTokens: 500,
+  audioInputTokens: 600,
+  audioCacheReadTokens: 300,
+};
+const rates = (cacheRead: string, audioInput?: string) => ({
+  input: parseUsd("0.3"),
+  output: parseUsd("2.5"),
+  cacheRead: parseUsd(cacheRead),
+  audioInput: audioInput === undefined ? undefined : parseUsd(audioInput),
+});
+
+it.each([
+  ["as much below sound as cached text is below text", rates("0.03", "1"), 396_000n],
+  ["what sound costs, where cached text is no cheaper than text", rates("0.3", "1"), 720_000n],
+  ["what the cache costs, where sound has no rate", rates("0.03"), 165_000n],
+])("BILL-01 T53: sound from a cache costs %s", (_what, price, costNano) => {
+  expect(priceUsage(price, cached)).toBe(costNano);
+});
+
+it("cached sound is told in the usage of generateContent, and read from it", () => {
+  const wire = encodeUsage(cached);
+  expect(wire).toMatchObject({
+    cacheTokensDetails: [
+      { modality: "TEXT", tokenCount: 200 },
+      { modality: "AUDIO", tokenCount: 300 },
+    ],
+  });
+  expect(decodeUsage(wire)).toEqual(cached);
 });

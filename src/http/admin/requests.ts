@@ -164,6 +164,7 @@ const otherCounts = [
   "resolution",
   "tokens",
   "audio_input_tokens",
+  "audio_cache_read_tokens",
   "image_input_tokens",
   "audio_output_tokens",
   "image_output_tokens",

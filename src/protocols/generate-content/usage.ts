@@ -16,7 +16,11 @@ const countFields = [
   "totalTokenCount",
 ] as const;
 
-const detailFields = ["promptTokensDetails", "candidatesTokensDetails"] as const;
+const detailFields = [
+  "promptTokensDetails",
+  "cacheTokensDetails",
+  "candidatesTokensDetails",
+] as const;
 
 /** The counts reported so far; they are cumulative, so of each the last value reported wins (T46, T49). */
 export function mergeUsage(earlier: WireObject, later: unknown): WireObject {
@@ -51,6 +55,7 @@ export function decodeUsage(wire: unknown): Usage | undefined {
   };
   return withMediaCounts(usage, {
     audioInputTokens: ofModality(wire["promptTokensDetails"], "AUDIO"),
+    audioCacheReadTokens: ofModality(wire["cacheTokensDetails"], "AUDIO"),
     imageInputTokens: ofModality(wire["promptTokensDetails"], "IMAGE"),
     audioOutputTokens: ofModality(wire["candidatesTokensDetails"], "AUDIO"),
     imageOutputTokens: ofModality(wire["candidatesTokensDetails"], "IMAGE"),
@@ -84,11 +89,13 @@ export function encodeUsage(usage: Usage): JsonObject {
     AUDIO: usage.audioInputTokens,
     IMAGE: usage.imageInputTokens,
   });
+  const cached = detailsOf(cacheReadTokens, { AUDIO: usage.audioCacheReadTokens });
   const output = detailsOf(outputTokens - reasoningTokens, {
     AUDIO: usage.audioOutputTokens,
     IMAGE: usage.imageOutputTokens,
   });
   if (input.length > 0) wire["promptTokensDetails"] = input;
+  if (cached.length > 0) wire["cacheTokensDetails"] = cached;
   if (output.length > 0) wire["candidatesTokensDetails"] = output;
   return wire;
 }

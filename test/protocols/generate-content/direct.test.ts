@@ -308,6 +308,20 @@ describe("answer", () => {
       { inputTokens: 100, cacheReadTokens: 90, outputTokens: 70, reasoningTokens: 20 },
     ],
     [
+      "BILL-01: cached sound is told apart from cached text, and is no more than what is cached",
+      {
+        promptTokenCount: 100,
+        cachedContentTokenCount: 40,
+        candidatesTokenCount: 1,
+        promptTokensDetails: [{ modality: "AUDIO", tokenCount: 60 }],
+        cacheTokensDetails: [
+          { modality: "TEXT", tokenCount: 10 },
+          { modality: "AUDIO", tokenCount: 50 },
+        ],
+      },
+      { cacheReadTokens: 40, audioInputTokens: 60, audioCacheReadTokens: 40 },
+    ],
+    [
       "tokens of the vendor's own tools are input",
       { promptTokenCount: 10, toolUsePromptTokenCount: 5, candidatesTokenCount: 1 },
       { inputTokens: 15, outputTokens: 1 },
