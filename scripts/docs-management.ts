@@ -66,6 +66,9 @@ npx tollgate requests show req_...                               # why it failed
 The commands ask the gateway that runs on the data directory, or at \`--url\` with \`TOLLGATE_ADMIN_TOKEN\`. Where none
 runs they work on its database. \`--json\` prints what the API answers.
 
+A second \`credits add\` or \`credits take\` with the same \`--reference\` changes nothing. With the same amount it says what was counted
+then and exits with 0. With another amount it is refused, names the amount of then, and exits with 1.
+
 - Ten wrong passwords in five minutes close an account for the rest of them, on all gateways: at sign-in, when the
   password is changed, and when an invitation is accepted. However the address is typed, it is one account.
 - A process looks at two passwords at a time, and 30 wait; more sign-ins are 503 \`overloaded\`. So strangers who guess leave
