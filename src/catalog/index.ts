@@ -39,7 +39,7 @@ export {
 export type { MediaDialectName } from "./media-dialects.ts";
 export { sandboxCatalog } from "./sandbox.ts";
 export { environmentCatalog, environmentSource } from "./environment-catalog.ts";
-export { withOwnPrices } from "./own-prices.ts";
+export { withOwnPrices, type OwnPriceFindings } from "./own-prices.ts";
 export { hasVendors, leftToEnvironment, presetMistakes } from "./presets.ts";
 export { refusedMembers } from "./refused-members.ts";
 export { decimalOf } from "./list/decimal.ts";

@@ -83,12 +83,29 @@ const losesTiers = (listed: Model | undefined, own: Model): boolean =>
   listed.offers.some(({ price }) => price.above !== undefined) &&
   own.offers.every(({ price }) => price.above === undefined);
 
-interface OwnPriced {
-  readonly catalog: Catalog;
+/** Whether the list charges cached tokens less than input, and the price in its place or a tier of it does not say what they cost. */
+const losesCacheReads = (listed: Model | undefined, own: Model): boolean =>
+  listed?.kind === "text" &&
+  own.kind === "text" &&
+  listed.offers.some(({ price: { input, cacheRead = input } }) => cacheRead < input) &&
+  own.offers.some(({ price }) =>
+    [price, ...(price.above ?? []).map(({ rates }) => rates)].some(
+      ({ cacheRead }) => cacheRead === undefined,
+    ),
+  );
+
+/** What is to be said of prices of one's own: ids of models. */
+export interface OwnPriceFindings {
   /** Prices that fit no model of the catalogue. */
   readonly unused: readonly string[];
+  /** Models whose list price has a lower rate for cached tokens, and whose price now has none. */
+  readonly uncached: readonly string[];
   /** Models whose list price has tiers for long calls, and whose price now has none. */
   readonly flat: readonly string[];
+}
+
+interface OwnPriced extends OwnPriceFindings {
+  readonly catalog: Catalog;
 }
 
 /** A catalogue with prices of one's own. Each replaces the whole price of the list, tiers and later prices too. */
@@ -97,6 +114,7 @@ export function withOwnPrices(catalog: Catalog, prices: OwnPrices): OwnPriced {
   const unpriced = new Map(catalog.unpriced);
   const unused: string[] = [];
   const flat: string[] = [];
+  const uncached: string[] = [];
   for (const [id, price] of Object.entries(prices)) {
     const known = models.get(id);
     const model = known ? withPrice(known, price) : unpriced.get(id)?.priced(price);
@@ -105,8 +123,9 @@ export function withOwnPrices(catalog: Catalog, prices: OwnPrices): OwnPriced {
       continue;
     }
     if (losesTiers(known, model)) flat.push(id);
+    if (losesCacheReads(known, model)) uncached.push(id);
     models.set(id, model);
     unpriced.delete(id);
   }
-  return { catalog: { ...catalog, models, unpriced }, unused, flat };
+  return { catalog: { ...catalog, models, unpriced }, unused, flat, uncached };
 }

@@ -27,6 +27,7 @@ import { openAddedProviders, type Added } from "./added-providers.ts";
 import { configFile } from "./config-file.ts";
 import { UsageError, type Environment } from "./environment.ts";
 import { checkVendorVariables, namesVendors, openVendorModels } from "./vendor-models.ts";
+import { priceRemarks } from "./price-remarks.ts";
 
 /** The catalogue in force, and the settings of the start: those take effect at the next one. */
 export interface OpenCatalog {
@@ -92,9 +93,8 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
       ? leftToEnvironment(vendors, variables, config.variables)
       : vendors;
     if (config?.prices === undefined) return left;
-    const { catalog, unused, flat } = withOwnPrices(left, config.prices);
-    if (unused.length > 0) log.warn({ models: unused }, pricesUnused);
-    if (flat.length > 0) log.warn({ models: flat }, tiersLost);
+    const { catalog, ...findings } = withOwnPrices(left, config.prices);
+    for (const { models, message } of priceRemarks(findings)) log.warn({ models }, message);
     return catalog;
   };
   const parts = (): Parts => ({
@@ -129,13 +129,6 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
     },
   };
 }
-
-const pricesUnused =
-  "prices of the configuration file fit no model of a vendor whose variable is set; `tollgate models` lists those";
-
-const tiersLost =
-  "prices of the configuration file replace list prices that are higher for long calls, and have no tier: their vendors charge more; " +
-  "add price_above to each";
 
 const nothing: Catalog = { providers: new Map(), models: new Map() };
 /** Where a catalogue comes from, each the same object until it changes. */

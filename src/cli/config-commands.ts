@@ -21,6 +21,7 @@ import { knownBesides, mistakesText, nowhere, sandboxWanted } from "./catalog.ts
 import { configFile, unreadFiles } from "./config-file.ts";
 import { exampleConfig } from "./config-example.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
+import { priceRemarksOf } from "./price-remarks.ts";
 import { printJson } from "./print.ts";
 import { environmentProviders } from "./vendor-models.ts";
 
@@ -86,11 +87,13 @@ export async function check(options: FileOption): Promise<void> {
     else console.error(mistakesText(result.mistakes));
     return;
   }
-  if (options.json) printJson({ mistakes: [] });
-  else
-    console.log(
-      `${path ?? "no configuration file: the environment's vendors"}: ${summary(result.config)}, no mistake`,
-    );
+  const warnings = priceRemarksOf(result.config);
+  if (options.json) return printJson({ mistakes: [], warnings });
+  for (const { message, models } of warnings)
+    console.error(`tollgate: warning: ${message}: ${models.join(", ")}`);
+  console.log(
+    `${path ?? "no configuration file: the environment's vendors"}: ${summary(result.config)}, no mistake`,
+  );
 }
 
 const summary = ({ catalog }: Config): string =>

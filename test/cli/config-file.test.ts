@@ -73,6 +73,37 @@ it("a file in UTF-16, as Windows PowerShell redirects what a command prints, is 
   }
 });
 
+it("check and doctor warn of prices that fit no model, or leave out what the list has", async () => {
+  const path = join(directory, "prices.yaml");
+  writeFileSync(
+    path,
+    'prices: { openai/gpt-4o: { input: "2", output: "9" }, openai/gpt-4: { input: "2" } }\n',
+  );
+  const keys = { ...empty, OPENAI_API_KEY: "k" };
+  const checked = await tollgateHere(["config", "check", path], keys);
+  expect(checked).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("no mistake") as string,
+  });
+  expect(checked.stderr.split("\n")).toEqual([
+    expect.stringMatching(/^tollgate: warning: prices .* fit no model .*: openai\/gpt-4$/),
+    expect.stringMatching(/^tollgate: warning: prices .* no cache_read: .*: openai\/gpt-4o$/),
+    "",
+  ]);
+  const { stdout } = await tollgateHere(["config", "check", path, "--json"], keys);
+  const json: unknown = JSON.parse(stdout);
+  expect(json).toMatchObject({
+    mistakes: [],
+    warnings: [{ models: ["openai/gpt-4"] }, { models: ["openai/gpt-4o"] }],
+  });
+  const told = await tollgateHere(["doctor", "--config", path], {
+    ...keys,
+    OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
+    TOLLGATE_DATA_DIR: join(directory, "data"),
+  });
+  expect(told.stdout).toMatch(/^warning +prices: openai\/gpt-4o: .*no cache_read/m);
+});
+
 it("a tollgate.yml beside the gateway is told by check, doctor and the start's log", async () => {
   const beside = join(directory, "beside");
   mkdirSync(beside);

@@ -63,6 +63,10 @@ describe("a gateway with prices of its own", () => {
     expect(warned).toContainEqual({ models: ["openai/gpt-5.4"] });
   });
 
+  it("the log says which prices leave cached tokens at the rate of input", () => {
+    expect(warned).toContainEqual({ models: ["openai/gpt-4o-mini", "openai/gpt-5.4"] });
+  });
+
   it("a model without a price is known and not called, and the answer names the setting", async () => {
     const task = { model: "alibaba/wan2.7-t2v", prompt: "A lighthouse" };
     const response = await gateway.post("/v1/tasks", task);
@@ -191,6 +195,15 @@ describe("long calls", () => {
     expect(costOf(own, 272_000)).toBe(272_000n * 2_000n);
     expect(costOf(own, 272_001)).toBe(272_001n * 4_000n);
     expect(withOwnPrices(listed, { [id]: own }).flat).toEqual([]);
+  });
+
+  it("a rate for cached tokens is missed in each tier, and one that is as high as input is not", () => {
+    const tier = { input_tokens: 272_000, price: { input: "4", output: "18" } };
+    const uncached = (own: object) => withOwnPrices(listed, { [id]: { ...own } }).uncached;
+    const cached = { ...rates, cache_read: "2" };
+    expect(uncached({ ...cached, price_above: tier })).toEqual([id]);
+    const whole = { ...tier, price: { ...tier.price, cache_read: "0.4" } };
+    expect(uncached({ ...cached, price_above: whole })).toEqual([]);
   });
 });
 

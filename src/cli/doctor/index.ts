@@ -13,6 +13,7 @@ import { readEnvironment, UsageError, type Environment } from "../environment.ts
 import { misspeltVariables } from "../misspelt-variables.ts";
 import { printJson } from "../print.ts";
 import { environmentProxies } from "../proxies.ts";
+import { priceRemarksOf } from "../price-remarks.ts";
 import { checkDatabase } from "./database.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
 import { checkAddresses, checkDirectory } from "./machine.ts";
@@ -87,7 +88,16 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
   const message = `${where}: ${counted(providers.size, "provider")}, ${counted(models.size, "model")}${simulated}`;
   const isEmpty = providers.size === 0 && !hasSandbox && findings.length === 0;
   const found = isEmpty ? warning(check, message, nobodyFix) : ok(check, message);
-  return { catalog, findings: [found, ...findings] };
+  // An address that is wrong is said already, and without it nobody knows the list's models.
+  const remarks = findings.length === 0 ? priceRemarksOf(result.config) : [];
+  const prices = remarks.map(({ message, models }) =>
+    warning(
+      "prices",
+      `${models.join(", ")}: ${message}`,
+      'see "Prices of one\'s own" in docs/models.md',
+    ),
+  );
+  return { catalog, findings: [found, ...prices, ...findings] };
 }
 
 const nobodyFix =

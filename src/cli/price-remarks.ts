@@ -1,0 +1,40 @@
+/** What is said of `prices` of the configuration file: in the log of a start, by `config check` and by `doctor`. docs/models.md. */
+import {
+  leftToEnvironment,
+  withOwnPrices,
+  type Config,
+  type OwnPriceFindings,
+} from "../catalog/index.ts";
+import { readEnvironment } from "./environment.ts";
+import { environmentProviders } from "./vendor-models.ts";
+
+interface PriceRemark {
+  readonly message: string;
+  readonly models: readonly string[];
+}
+
+const messages: Readonly<Record<keyof OwnPriceFindings, string>> = {
+  unused:
+    "prices of the configuration file fit no model of a vendor whose variable is set; `tollgate models` lists those",
+  flat:
+    "prices of the configuration file replace list prices that are higher for long calls, and have no tier: their vendors charge more; " +
+    "add price_above to each",
+  uncached:
+    "prices of the configuration file replace list prices that are lower for cached tokens, and have no cache_read: " +
+    "callers pay for these as for input; add cache_read to each, the one of input where that is meant",
+};
+
+/** The remarks there is a model for. */
+export const priceRemarks = (findings: OwnPriceFindings): PriceRemark[] =>
+  (["unused", "flat", "uncached"] as const).flatMap((kind) =>
+    findings[kind].length === 0 ? [] : [{ message: messages[kind], models: findings[kind] }],
+  );
+
+/** The remarks of a file beside the vendors of this environment. @throws UsageError for an address of the environment that is none */
+export function priceRemarksOf({ prices, variables: used }: Config): PriceRemark[] {
+  if (prices === undefined) return [];
+  const { variables } = readEnvironment(process.env);
+  const brought = environmentProviders(variables);
+  const left = used ? leftToEnvironment(brought, variables, used) : brought;
+  return priceRemarks(withOwnPrices(left, prices));
+}
