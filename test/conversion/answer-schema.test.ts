@@ -37,8 +37,8 @@ const formatName = {
   generate_content: ["generationConfig.responseJsonSchema", "generationConfig.responseMimeType"],
 } as const;
 
-const routeOf = (caller: ProtocolName, body: JsonObject, structuredOutputs?: boolean) =>
-  createRoute({
+const callOf = (caller: ProtocolName, body: JsonObject, structuredOutputs?: boolean) =>
+  ({
     caller: codecs[caller],
     upstream: codecs.messages,
     body,
@@ -51,7 +51,8 @@ const routeOf = (caller: ProtocolName, body: JsonObject, structuredOutputs?: boo
     inputEstimate: 1,
     id: "01abc",
     createdAt: 1,
-  });
+  }) as const;
+const routeOf = (...call: Parameters<typeof callOf>) => createRoute(callOf(...call));
 
 const given: JsonObject = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -227,3 +228,22 @@ describe("CONV-412: a schema that would take long to clean", () => {
     expect(toAnswerSchema({ $ref: "#/$defs/a0", $defs })).toBeUndefined();
   });
 });
+
+it.each([
+  ["messages", "claude-sonnet-5-5"],
+  ["generate_content", "gemini-3-pro"],
+] as const)(
+  "the label and the strictness of a schema have no place in %s, and are no loss to report",
+  (upstream, upstreamModel) => {
+    const declaration = { name: "n", strict: true, schema: clean };
+    const format = { type: "json_schema", json_schema: declaration };
+    const { body, notes } = createRoute({
+      ...callOf("chat", { ...bodyWith.chat(clean), response_format: format }, true),
+      upstream: codecs[upstream],
+      upstreamModel,
+    });
+    expect(notes).toEqual([]);
+    expect(JSON.stringify(body)).not.toMatch(/"n"|strict/);
+    expect(JSON.stringify(body)).toContain('"required":["age","name"]');
+  },
+);
