@@ -1,5 +1,6 @@
-/** The most that one call may be expected to cost. docs/ledger.md. */
+/** The most that one call may be expected to cost, and be charged. docs/ledger.md. */
 import { invalidValue } from "./errors.ts";
+import type { Log } from "./log.ts";
 import { amountNanoMax, formatUsd, type NanoUsd } from "./money.ts";
 
 /** A field that makes a call dear, and what the call could cost with the least of it. */
@@ -21,4 +22,18 @@ export function checkBound(boundNano: NanoUsd, fields: () => readonly CostField[
     field,
     `makes a call that may cost up to $${formatUsd(boundNano)}; one call may cost $${formatUsd(amountNanoMax)} at most`,
   );
+}
+
+/**
+ * What a call is charged for what it cost: all of it, up to the most that one call may cost. Only usage that a vendor tells wrongly, or a
+ * price with a slip, comes to more: that is said in the log, with both amounts, and its caller keeps the answer.
+ */
+export function chargeFor(costNano: NanoUsd, { log, id }: { log: Log; id: string }): NanoUsd {
+  if (costNano <= amountNanoMax) return costNano;
+  const [cost_usd, charged_usd] = [formatUsd(costNano), formatUsd(amountNanoMax)];
+  log.error(
+    { id, cost_usd, charged_usd },
+    "a call came to more than one call may cost, and was charged the most: check its usage and its price",
+  );
+  return amountNanoMax;
 }

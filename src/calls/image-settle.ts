@@ -4,6 +4,7 @@
  */
 import type { MediaCandidate } from "../attempts/index.ts";
 import { toGatewayError } from "../base/errors.ts";
+import { chargeFor } from "../base/cost-bound.ts";
 import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
 import { FileDrafts } from "../files/index.ts";
@@ -58,7 +59,7 @@ export async function settle<Rendering extends Answer>(
       quality: made.rendered.quality,
     },
   });
-  const costNano = priceMedia(made.candidate.offer.price, usage);
+  const costNano = chargeOf(context, made.candidate, usage);
   const owner = { workspaceId: call.caller.workspaceId, waitMs: unclaimedMs };
   const kept = new FileDrafts(services, owner);
   try {
@@ -138,6 +139,12 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
   return { gw, task };
 }
 
+const chargeOf = (
+  { services: { log }, hold: { id } }: ImageContext,
+  { offer }: MediaCandidate,
+  usage: MediaUsage,
+): bigint => chargeFor(priceMedia(offer.price, usage), { log, id });
+
 /**
  * Charges what had arrived of a stream that its client left: the input and the previews, of those no more than were asked for
  * (docs/decisions.md "Client disconnect").
@@ -145,13 +152,13 @@ async function finish(context: ImageContext, made: Made, { usage, costNano, kept
  */
 export async function settlePartial(
   context: ImageContext,
-  { offer }: MediaCandidate,
+  candidate: MediaCandidate,
   previews: number,
 ): Promise<void> {
   const { services, request, record, hold } = context;
   const partialImages = Math.min(previews, request.partialImages ?? 0);
   const { usage } = mediaUsage({ ...request, partialImages }, {}, { count: 0 });
-  const costNano = priceMedia(offer.price, usage);
+  const costNano = chargeOf(context, candidate, usage);
   record.costNano = await services.spend.post(hold, costNano, (tx) =>
     bindKey(context, tx, noAnswer),
   );

@@ -2,6 +2,7 @@
  * Reading one upstream answer: whole or streamed, and both when the upstream answers in the other form than it was asked for
  * (T14, T15). Each reader says what the answer costs, and keeps its end back until that is charged.
  */
+import { chargeFor } from "../base/cost-bound.ts";
 import { counted } from "../base/counted.ts";
 import { answerBounds } from "../base/answer-json.ts";
 import { GatewayError } from "../base/errors.ts";
@@ -168,13 +169,14 @@ function eventsIn(bytes: Buffer): SseEvent[] {
 
 /** The answer at the price of the offer that gave it. */
 function answeredFor(
-  { record }: CallContext,
+  { record, services }: CallContext,
   { offer }: Candidate,
   metered: Metered,
   end: () => void,
 ): Answered {
   record.metered = metered;
-  return { amountNano: priceUsage(offer.price, metered.usage), end };
+  const costNano = priceUsage(offer.price, metered.usage);
+  return { amountNano: chargeFor(costNano, { log: services.log, id: record.id }), end };
 }
 
 /** Not every vendor labels its streams: where one was asked for, what is not labelled as JSON is read as one. */

@@ -2,6 +2,7 @@
  * The last step of a task that succeeded at its vendor: what it made is streamed into our own storage, then the task ends.
  * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
  */
+import { chargeFor } from "../base/cost-bound.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readMadePicture } from "../base/image-header.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
@@ -81,7 +82,10 @@ export async function collect(
     count: artifacts.length,
     as: madeAs(job, answer),
   });
-  const costNano = priceMedia(target.offer.price, usage);
+  const costNano = chargeFor(priceMedia(target.offer.price, usage), {
+    log: services.log,
+    id: taskId,
+  });
   const hasEnded = await endTask(services, job, {
     status: "succeeded",
     usage,

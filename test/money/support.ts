@@ -16,6 +16,7 @@ import {
   type SpendCapsPatch,
 } from "../../src/tenancy/index.ts";
 import { systemClock } from "../../src/base/clock.ts";
+import type { Log } from "../../src/base/log.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import { foldUsage } from "../../src/usage/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
@@ -77,6 +78,7 @@ export interface BenchOptions {
   /** Credit to begin with, in dollars; "100" if absent. */
   readonly credit?: string;
   readonly clock?: Clock;
+  readonly log?: Log;
 }
 
 export { eventually };
@@ -218,6 +220,7 @@ export function describeGateways(
         dataDir,
         config: options.config(up.url),
         ...(options.clock === undefined ? {} : { clock: options.clock }),
+        ...(options.log === undefined ? {} : { log: options.log }),
       });
       if (options.clock) await setLedgerClock(gateway.database, isoOf(options.clock.now()));
       await gateway.credit(options.credit ?? "100");

@@ -1,6 +1,8 @@
 /** A call that may cost more than any call may is the caller's mistake: it is told which field makes it dear, and costs nothing. */
 import { expect, it } from "vitest";
-import { answering, describeGateways, talk, usageOf } from "./support.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { amountNanoMax } from "../../src/base/money.ts";
+import { answering, describeGateways, idOf, talk, usageOf } from "./support.ts";
 
 const offer = (protocol: string, price: string) =>
   `offers: [{ provider: up, protocol: ${protocol}, upstream_model: m, price: ${price} }]`;
@@ -85,4 +87,33 @@ describeGateways("a bound above what a call may cost", { config }, (bench) => {
     expect(await response.json()).toMatchObject({ error: { code: "insufficient_balance" } });
     expect(response.status).toBe(402);
   });
+});
+
+const credit = "10000000";
+const faults: object[] = [];
+const log = { ...silentLog, error: (fields: object) => void faults.push(fields) };
+
+describeGateways("a call that came to more than one call may cost", { config, log }, (bench) => {
+  it.each([false, true])(
+    "BILL-01: its caller keeps the answer, it is charged the most, and the log has both amounts (stream: %s)",
+    async (stream) => {
+      // 18,000,000 dollars, of a vendor that tells more output than it was asked for.
+      bench().up.answer(answering(usageOf(1, 20_000)));
+      await bench().credit(credit);
+      const response = await bench().post(
+        "/v1/chat/completions",
+        talk({ model: "acme/dear", max_tokens: 1, stream }),
+      );
+      const text = await response.text();
+      expect({ status: response.status, text }).toMatchObject({ status: 200 });
+      const id = idOf(response);
+      expect(await bench().entry(id)).toMatchObject({
+        kind: "charge",
+        amount_nano: amountNanoMax,
+      });
+      expect(await bench().logRow(id)).toMatchObject({ cost_nano: amountNanoMax });
+      expect(faults).toContainEqual({ id, cost_usd: "18000000.000001", charged_usd: credit });
+      await bench().expectClean();
+    },
+  );
 });
