@@ -15,16 +15,10 @@ import {
   type ProtocolName,
   type UpstreamProtocol,
 } from "../src/protocols/index.ts";
-import type { Extra, Limits, MediaKind } from "../src/protocols/limits.ts";
+import type { Limits } from "../src/protocols/limits.ts";
 import { lossesOf } from "../src/protocols/losses.ts";
-
-const titles: Record<UpstreamProtocol, string> = {
-  chat: "chat completions",
-  responses: "responses",
-  messages: "messages",
-  generate_content: "generateContent",
-  converse: "Converse",
-};
+import { content } from "./docs-protocols-content.ts";
+import { heads, perProtocol, table, titles } from "./docs-protocols-table.ts";
 
 /** A row for each field, with a value that shows where it goes. Every field must have one: the type says so. */
 const samples: Record<CanonicalFieldName, { concept: string; value: Partial<CanonicalRequest> }> = {
@@ -128,19 +122,6 @@ const fieldRow = (field: CanonicalFieldName): string[] => [
   ...upstreamProtocols.map((target) => fate(target, field)),
 ];
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
-}
-
-const heads = upstreamProtocols.map((name) => titles[name]);
-
-const perProtocol = (what: string, cell: (limits: Limits) => string): string[] => [
-  what,
-  ...upstreamProtocols.map((name) => cell(upstreamCodecs[name].limits)),
-];
-
 const count = (value: number): string => (value === Infinity ? "no bound" : String(value));
 
 function numbers(): string {
@@ -223,42 +204,6 @@ function effortsOf({ reasoning }: Limits): string {
   return becomes.length === 0 ? "passed on" : becomes.join(", ");
 }
 
-const mediaKinds: readonly MediaKind[] = ["image", "audio", "video", "file"];
-const addresses = ["https://example.com/picture.png", "gs://bucket/picture.png"];
-
-function content(): string {
-  const mediaRow = (kind: MediaKind) =>
-    perProtocol(
-      kind === "file" ? "Documents (PDF)" : kind[0]!.toUpperCase() + kind.slice(1),
-      (one) => {
-        const rule = one.media[kind];
-        if (rule === "refused") return refusedContent;
-        if (rule === "dropped") return "lost";
-        const [web, stored] = addresses.map((url) => one.takesUrl(url, kind));
-        return [
-          "carried as base64",
-          ...(web ? ["web address"] : []),
-          ...(!web && stored ? ["file-store URI"] : []),
-        ].join(" or ");
-      },
-    );
-  const extraRow = ([extra, concept]: [string, string]) =>
-    perProtocol(concept, (one) => {
-      if (one.carries.includes(extra as Extra)) return "carried";
-      return extra === "assistantMedia" ? refusedContent : "lost";
-    });
-  const otherFiles = perProtocol("Other files", () => refusedContent);
-  const elsewhere = perProtocol("Media at a web address that the vendor does not read", (one) =>
-    one.webMedia === "dropped" ? "lost" : refusedContent,
-  );
-  return table(
-    ["content", ...heads],
-    [...mediaKinds.map(mediaRow), otherFiles, elsewhere, ...Object.entries(extras).map(extraRow)],
-  );
-}
-
-const refusedContent = "the request fails, 400 `unsupported_content`";
-
 /** The fields of one protocol with their class, places of one reason together. */
 function onlyOwn(name: ProtocolName): string {
   const groups = Map.groupBy(lossesOf(name), ([, loss]) => loss);
@@ -270,15 +215,6 @@ function onlyOwn(name: ProtocolName): string {
   const refusedFirst = rows.sort(([one], [other]) => one!.localeCompare(other!));
   return `### Callers of ${titles[name]}\n\n${table(["class", "what", "places"], refusedFirst)}`;
 }
-
-const extras: Record<Extra, string> = {
-  name: "Who of several users speaks",
-  developer: "The role developer (elsewhere a system turn)",
-  detail: "Image detail",
-  strict: "Tools held to their schema (`strict`)",
-  isError: "That a tool's result is an error",
-  assistantMedia: "Pictures that a model made",
-};
 
 function errors(): string {
   const error = new GatewayError("invalid_value", "temperature must be at most 2.", {
@@ -348,6 +284,10 @@ ${numbers()}
 ## Content
 
 ${content()}
+
+A document of text, or of parts, goes on as text between \`<document>\` and \`</document>\`, and a result of a search between
+\`<search_result>\` and \`</search_result>\`. That is reported. To models of Converse that read documents a file goes as it is. Towards messages any file
+makes the request fail.
 
 Results of tools follow their calls directly, in the order of the calls; calls without a result, and results without
 a call, are removed and reported. Neighbouring turns of one role are merged, and what would be empty gets a placeholder.

@@ -61,7 +61,10 @@ const responses: InnerNames = {
 };
 
 const messages: InnerNames = {
-  media: ({ media }) => `messages.content.${media === "file" ? "document" : media}`,
+  media: ({ media, address }) => {
+    if (address !== undefined) return "messages.content.search_result";
+    return `messages.content.${media === "file" ? "document" : media}`;
+  },
   detail: "messages.content.image",
   reasoning: "messages.content.thinking",
   signature: "messages.content.signature",

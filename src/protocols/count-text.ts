@@ -40,8 +40,11 @@ const textTypes =
 /** Bytes of data in base64: a model reads a file of text as it reads a prompt. 0 for what is no text, such as a picture. */
 export function textInData(mediaType: unknown, base64: unknown): number {
   if (typeof mediaType !== "string" || typeof base64 !== "string") return 0;
-  return textTypes.test(bareType(mediaType)) ? Math.ceil((base64.length * 3) / 4) : 0;
+  return isTextType(mediaType) ? Math.ceil((base64.length * 3) / 4) : 0;
 }
+
+/** Whether a file of this type is text. */
+export const isTextType = (mediaType: string): boolean => textTypes.test(bareType(mediaType));
 
 const headMax = 200;
 

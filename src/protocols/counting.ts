@@ -41,6 +41,7 @@ export function promptOf(request: CanonicalRequest): PromptSize {
         part.content.forEach(addPart);
         return;
       case "media": {
+        if (part.source.kind === "parts") return part.source.parts.forEach(addPart);
         const text = documentText(part);
         if (text === undefined) media += 1;
         else texts.push(text);

@@ -10,6 +10,7 @@ import type { CanonicalRequest, MediaPart, Part, ToolChoice } from "./canonical/
 import { valueOf, without, type Fitting } from "./fit-fields.ts";
 import type { Limits } from "./limits.ts";
 import { describedSchema } from "./output-format.ts";
+import { documentParts } from "./text-documents.ts";
 import { containerOf } from "./tidy.ts";
 
 const modeOf = (choice: ToolChoice): ToolChoiceMode => {
@@ -46,7 +47,7 @@ export function refusePrefill({ messages, protocol }: CanonicalRequest, can: Abi
   throw new GatewayError("unsupported_content", message, { param });
 }
 
-const modalityOf: Readonly<Record<MediaPart["media"], Modality>> = {
+export const modalityOf: Readonly<Record<MediaPart["media"], Modality>> = {
   image: "image",
   audio: "audio",
   video: "video",
@@ -65,8 +66,11 @@ export function refuseMedia(
   if (!inputModalities) return;
   const look = (part: Part): void => {
     if (part.type === "tool_result") part.content.forEach(look);
+    if (part.type === "media" && part.source.kind === "parts")
+      return part.source.parts.forEach(look);
     if (part.type !== "media" || inputModalities.includes(modalityOf[part.media])) return;
     if (limits?.media[part.media] === "dropped") return;
+    if (limits && limits.media.file !== "refused" && documentParts(part)) return;
     const param = innerNames[protocol].media(part);
     const message = `${param}: this model reads no ${part.media} content. Leave it out, or choose another model.`;
     throw new GatewayError("unsupported_content", message, { param });

@@ -1,41 +1,20 @@
 /**
  * Messages and tools brought within what their target can carry: media, signatures, cache markers and the small members
  * only some protocols have. Each loss is noted once, under the caller's own name. CONV-217 to
- * CONV-219, CONV-424 to CONV-426, CONV-517, CONV-518, CONV-605, CONV-606; traps T24, T36.
+ * CONV-219, CONV-605; traps T24, T36.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Note } from "../base/notes.ts";
-import type {
-  CanonicalRequest,
-  JsonObject,
-  MediaPart,
-  MediaSource,
-  Message,
-  Part,
-  Tool,
-} from "./canonical/request.ts";
+import type { CanonicalRequest, JsonObject, Message, Part, Tool } from "./canonical/request.ts";
 import { billingDetail, withoutBillingLine } from "./billing-line.ts";
 import { innerNames } from "./caller-names.ts";
-import type { FitTarget, Fitting } from "./fit-fields.ts";
-import type { Extra } from "./limits.ts";
+import { lacks, type Context } from "./fit-context.ts";
+import type { Fitting } from "./fit-fields.ts";
+import { fitMedia } from "./fit-media.ts";
 import { mergingBounds, objectRoot } from "./object-root.ts";
-import type { SchemaBudget } from "./schema-budget.ts";
-import { refusalOf, type Loss } from "./losses.ts";
+import { refusalOf } from "./losses.ts";
 
 type SignedPart = Extract<Part, { type: "reasoning" | "tool_call" }>;
-
-/** What the rules of one request share. */
-interface Context {
-  readonly request: CanonicalRequest;
-  readonly target: FitTarget;
-  readonly names: (typeof innerNames)["chat"];
-  note(param: string, kind: Note["kind"], detail: string): void;
-  /** Whether the next cache marker stays; asked once for each, in the order of the prompt. */
-  keepsMarker(): boolean;
-  readonly bounds: ReturnType<typeof mergingBounds>;
-  /** How much may be held to schemas still. */
-  readonly budget: SchemaBudget | undefined;
-}
 
 /** Fits the messages and the tools. @throws GatewayError `unsupported_content` */
 export function fitContent(fitting: Fitting, notes: Note[]): void {
@@ -59,9 +38,6 @@ export function fitContent(fitting: Fitting, notes: Note[]): void {
   const messages = request.messages.map((message) => fitMessage(message, context));
   fitting.request = { ...request, messages, ...(tools ? { tools } : {}) };
 }
-
-const lacks = ({ target }: Context, extra: Extra): boolean =>
-  !target.limits.carries.includes(extra);
 
 function fitTool(tool: Tool, context: Context): Tool {
   const fitted = fitMarker(tool, "tools.cache_control", context);
@@ -156,76 +132,6 @@ function fitPart(part: Part, message: Message, context: Context): Part[] {
     default:
       return [part];
   }
-}
-
-function fitMedia(part: MediaPart, { role }: Message, context: Context): Part[] {
-  const rule = mediaRule(part, role, context);
-  if (rule === "carried") return [fitDetail(part, context)];
-  const { names } = context;
-  const param = (role === "assistant" ? names.made : undefined) ?? names.media(part);
-  if (rule.class === "refused") throw refusalOf(context.request.protocol, param, rule);
-  context.note(param, "dropped", `${rule.what}, dropped`);
-  return [];
-}
-
-/** Whether media goes on, and why it does not. */
-function mediaRule(
-  { media, source }: MediaPart,
-  role: Message["role"],
-  context: Context,
-): "carried" | Loss {
-  const { limits } = context.target;
-  const rule = limits.media[media];
-  if (rule === "refused" || (rule === "dropped" && !mayBePdf(source)))
-    return { class: "refused", what: `${media} content` };
-  if (rule === "dropped")
-    return { class: "dropped", what: `${media} content cannot be converted for this upstream` };
-  if (role === "system") return { class: "refused", what: `${media} content of a system turn` };
-  if (role === "assistant" && lacks(context, "assistantMedia"))
-    return { class: "refused", what: `${media} content that a model made` };
-  return sourceRule(source, media, limits);
-}
-
-function sourceRule(
-  source: MediaSource,
-  media: MediaPart["media"],
-  limits: FitTarget["limits"],
-): "carried" | Loss {
-  if (source.kind === "base64")
-    return limits.takesType?.(source.mediaType, media) === false
-      ? { class: "refused", what: `${media} content of the type ${source.mediaType}` }
-      : "carried";
-  if (source.kind === "url" && limits.takesUrl(source.url, media)) return "carried";
-  const isWeb = source.kind === "url" && /^https?:/i.test(source.url);
-  if (isWeb && limits.webMedia === "dropped") {
-    const what = `the upstream cannot read ${media} content by this address; send it as base64`;
-    return { class: "dropped", what };
-  }
-  return { class: "refused", what: `${media} content at this address (send it as base64)` };
-}
-
-/** Of PDF the rows say what becomes; a document of unknown kind is taken for one (CONV-606). */
-const mayBePdf = (source: MediaSource): boolean =>
-  source.kind === "file_id" ||
-  source.mediaType === undefined ||
-  ["application/pdf", "application/octet-stream"].includes(source.mediaType);
-
-/** `auto` is what every vendor does unasked. */
-function fitDetail(part: MediaPart, context: Context): MediaPart {
-  const { detail } = part;
-  if (detail === undefined) return part;
-  if (!lacks(context, "detail")) {
-    const { detailBecomes } = context.target.limits;
-    const nearest = Object.hasOwn(detailBecomes, detail) ? detailBecomes[detail] : undefined;
-    if (nearest === undefined) return part;
-    const why = `"${nearest}" is the most the upstream knows`;
-    context.note(context.names.detail, "rewritten", why);
-    return { ...part, detail: nearest };
-  }
-  if (detail !== "auto") {
-    context.note(context.names.detail, "dropped", "the upstream knows no image detail, dropped");
-  }
-  return { ...part, detail: undefined };
 }
 
 /** Reasoning keeps a signature of the target's own kind only; without one it goes only where none is asked for (CONV-219). */

@@ -136,10 +136,12 @@ const responses: Readonly<Record<string, Loss>> = {
 const messages: Readonly<Record<string, Loss>> = {
   "system[]": content,
   "messages[].content[]": content,
-  "messages[].content[]:document": refused("a document of parts; send their text as text"),
   "messages[].content[]:fallback": record,
   "messages[].content[]:mcp_tool_listing": record,
   "messages[].content[].content[]": content,
+  "messages[].content[].source.content[]": content,
+  "messages[].content[].content[].content[]": content,
+  "messages[].content[].content[].source.content[]": content,
   "messages[].content[].content[]:tool_reference": dropped("all tools are loaded from the start"),
   "tools[]": vendorTool,
   "tools[]:bash": vendorTool,

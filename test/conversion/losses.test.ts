@@ -230,13 +230,13 @@ describe("a refused field in a call", () => {
     expect(JSON.stringify(answer)).toContain("store: false");
   });
 
-  it("a picture in a system turn, and a file that is no PDF, are refused as well", async () => {
+  it("a picture in a system turn, and a file that is neither PDF nor text, are refused as well", async () => {
     const url = "data:image/png;base64,iVBORw0KGgo=";
     const system = { role: "system", content: [{ type: "input_image", image_url: url }] };
-    const csv = { type: "file", file: { file_data: "data:text/csv;base64,YTti" } };
+    const zip = { type: "file", file: { file_data: "data:application/zip;base64,UEsF" } };
     for (const [from, extra] of [
       ["responses", { input: [system, { role: "user", content: "Hi" }] }],
-      ["chat", { messages: [{ role: "user", content: [csv] }] }],
+      ["chat", { messages: [{ role: "user", content: [zip] }] }],
     ] as const)
       for (const to of names.filter((name) => name !== from)) {
         const { status, up, answer } = await world.send(from, to, extra);

@@ -39,12 +39,24 @@ function valueAt(place: string): unknown {
   const [path, kind] = place.split(":") as [string, string | undefined];
   if (kind === "code_interpreter with files")
     return { type: "code_interpreter", container: { type: "auto", file_ids: ["file_1"] } };
-  if (kind === "document")
-    return { type: "document", source: { type: "content", content: "By parts." } };
   if (path === "tool_choice") return { type: "custom", custom: { name: "patch" } };
   if (path.endsWith("]")) return { type: kind ?? "something_new", name: "x" };
   return values[path] ?? { some: "thing" };
 }
+
+const documentOf = (value: unknown): Body => ({
+  type: "document",
+  source: { type: "content", content: [value] },
+});
+
+/** A tool's result in the messages protocol. */
+const resultWith = (value: unknown): Body => ({
+  messages: [
+    userTurn,
+    { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "look", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: [value] }] },
+  ],
+});
 
 /** The rows of a container: everything before the last step of a place. */
 const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => Body>>>> = {
@@ -85,16 +97,13 @@ const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => 
   messages: {
     "system[]": (value) => ({ system: [value] }),
     "messages[].content[]": (value) => ({ messages: [{ role: "user", content: [value] }] }),
-    "messages[].content[].content[]": (value) => ({
-      messages: [
-        userTurn,
-        { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "look", input: {} }] },
-        {
-          role: "user",
-          content: [{ type: "tool_result", tool_use_id: "c1", content: [value] }],
-        },
-      ],
+    "messages[].content[].content[]": (value) => resultWith(value),
+    "messages[].content[].source.content[]": (value) => ({
+      messages: [{ role: "user", content: [documentOf(value)] }],
     }),
+    "messages[].content[].content[].content[]": (value) =>
+      resultWith({ type: "search_result", source: "x", title: "x", content: [value] }),
+    "messages[].content[].content[].source.content[]": (value) => resultWith(documentOf(value)),
     "tools[]": (value) => ({ tools: [value] }),
     tool_choice: () => ({
       tools: [

@@ -96,8 +96,10 @@ export function conversationFacts({ messages, protocol }: CanonicalRequest): Fac
   ]);
 }
 
-const addressOf = (source: { url: string } | { fileId: string }): string =>
-  "url" in source ? source.url : source.fileId;
+function addressOf(source: Exclude<MediaPart["source"], { kind: "base64" }>): string {
+  if (source.kind === "parts") return JSON.stringify(source.parts);
+  return "url" in source ? source.url : source.fileId;
+}
 
 /** The facts of the tools on offer. */
 export function toolFacts({ tools = [], names, protocol }: CanonicalRequest): Fact[] {

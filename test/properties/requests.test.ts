@@ -60,6 +60,7 @@ function isRefusedMedia(
   const { limits } = codecs[upstream];
   const rule = limits.media[media];
   if (rule === "refused") return true;
+  if (source.kind === "parts") return false;
   if (rule === "dropped") {
     const type = source.kind === "file_id" ? undefined : source.mediaType;
     return type !== undefined && !["application/pdf", "application/octet-stream"].includes(type);

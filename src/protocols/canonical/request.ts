@@ -20,7 +20,9 @@ export type JsonObject = { [key: string]: Json };
 export type MediaSource =
   | { readonly kind: "base64"; readonly mediaType: string; readonly data: string }
   | { readonly kind: "url"; readonly url: string; readonly mediaType?: string | undefined }
-  | { readonly kind: "file_id"; readonly fileId: string };
+  | { readonly kind: "file_id"; readonly fileId: string }
+  /** A document of texts and pictures (messages). */
+  | { readonly kind: "parts"; readonly parts: readonly (TextPart | MediaPart)[] };
 
 /** A messages-style prompt-cache marker on the part it follows. */
 export interface CacheBreakpoint {
@@ -65,6 +67,10 @@ export interface MediaPart {
   /** Image detail: `low`, `high`, `auto`, `original`. */
   readonly detail?: string | undefined;
   readonly filename?: string | undefined;
+  /** Of a document: what the model is told about it (messages, Converse). */
+  readonly context?: string | undefined;
+  /** Of a search's result, which is a document of parts: where it was found. */
+  readonly address?: string | undefined;
   readonly cache?: CacheBreakpoint | undefined;
   /** Of a picture that is an item of its own (responses). */
   readonly id?: string | undefined;

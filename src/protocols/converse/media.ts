@@ -1,5 +1,6 @@
 /** Media in Converse: bytes under a format's short name, in a block of their kind. */
 import { bareType } from "../../base/media-types.ts";
+import { member } from "../read.ts";
 import type { JsonObject, MediaPart } from "../canonical/request.ts";
 
 type Kind = MediaPart["media"];
@@ -57,7 +58,7 @@ export function formatOf(mediaType: string, kind: Kind): string | undefined {
 
 /** The block of media; `number` tells one document of a request from the next. `fit` has kept what is no base64 from here. */
 export function encodeMedia(
-  { media, source, filename }: MediaPart,
+  { media, source, filename, context }: MediaPart,
   number: () => number,
 ): JsonObject | undefined {
   if (source.kind !== "base64") return undefined;
@@ -65,7 +66,8 @@ export function encodeMedia(
   if (format === undefined) return undefined;
   const block: JsonObject = { format, source: { bytes: source.data } };
   if (media !== "file") return { [media]: block };
-  return { document: { ...block, name: documentName(filename, number()) } };
+  const named = { ...block, name: documentName(filename, number()) };
+  return { document: { ...named, ...member("context", context) } };
 }
 
 const nameMax = 180;

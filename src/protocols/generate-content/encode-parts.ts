@@ -165,7 +165,8 @@ export function encodeSource(source: MediaSource, takesAnyUri: boolean): JsonObj
         ? { fileData: { fileUri: source.url } }
         : { fileData: { mimeType: source.mediaType, fileUri: source.url } };
     case "file_id":
-      // Another vendor's file store.
+    case "parts":
+      // Another vendor's file store, and a document that has become its parts.
       return undefined;
   }
 }

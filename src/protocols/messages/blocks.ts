@@ -12,19 +12,20 @@ import type {
   MediaSource,
   NativeField,
   Part,
-  ReasoningPart,
   ToolResultPart,
 } from "../canonical/request.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
+import { objectOf } from "../read.ts";
 import { argumentsObject } from "../tool-arguments.ts";
-import { unsignedMark } from "./unsigned.ts";
+import { decodeThinking, encodeThinking } from "./thinking.ts";
 
 type MediaPart = Extract<Part, { type: "media" }>;
 
 const knownFields: Readonly<Record<string, ReadonlySet<string>>> = {
   text: new Set(["type", "text", "cache_control"]),
   image: new Set(["type", "source", "cache_control"]),
-  document: new Set(["type", "source", "title", "cache_control"]),
+  document: new Set(["type", "source", "title", "context", "cache_control"]),
+  search_result: new Set(["type", "source", "title", "content", "cache_control"]),
   tool_use: new Set(["type", "id", "name", "input", "cache_control"]),
   tool_result: new Set(["type", "tool_use_id", "content", "is_error", "cache_control"]),
   thinking: new Set(["type", "thinking", "signature"]),
@@ -57,7 +58,7 @@ export function decodeContent(
   return parts;
 }
 
-const innerKinds = new Set(["text", "image", "document"]);
+const innerKinds = new Set(["text", "image", "document", "search_result"]);
 
 /** The same of a tool's result and of the system prompt, where no other kind has a meaning. */
 export const decodeInner = (content: unknown, param: string, native: NativeField[]): Part[] =>
@@ -69,6 +70,7 @@ const sourceFields: Readonly<Record<string, ReadonlySet<string>>> = {
   text: new Set(["type", "media_type", "data"]),
   url: new Set(["type", "url"]),
   file: new Set(["type", "file_id"]),
+  content: new Set(["type", "content"]),
 };
 
 /** Notes what of a block that was read no other protocol could understand. */
@@ -90,7 +92,12 @@ function decodeBlock(block: WireObject, param: string, native: NativeField[]): P
       return { type: "text", text: text(block["text"]), ...cached };
     case "image":
     case "document":
-      return decodeMedia(block, cached);
+      return decodeMedia(block, cached, { param, native });
+    case "search_result": {
+      const source = decodePieces(block["content"], `${param}.content`, native);
+      const named = { address: text(block["source"]), filename: text(block["title"]) };
+      return source && { type: "media", media: "file", source, ...named, ...cached };
+    }
     case "tool_use":
       return {
         type: "tool_call",
@@ -117,36 +124,45 @@ function decodeBlock(block: WireObject, param: string, native: NativeField[]): P
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A thinking or redacted_thinking block. An empty signature is none, and so is our mark. */
-export function decodeThinking(block: WireObject): ReasoningPart {
-  if (block["type"] === "redacted_thinking") {
-    const value = text(block["data"]);
-    return {
-      type: "reasoning",
-      text: "",
-      signature: { protocol: "messages", value, redacted: true },
-    };
-  }
-  const thought = text(block["thinking"]);
-  const value = text(block["signature"]);
-  return value === "" || value === unsignedMark
-    ? { type: "reasoning", text: thought }
-    : { type: "reasoning", text: thought, signature: { protocol: "messages", value } };
+/** The texts and pictures of a document; undefined where it has no list of them. */
+function decodePieces(
+  content: unknown,
+  param: string,
+  native: NativeField[],
+): MediaSource | undefined {
+  if (typeof content !== "string" && !Array.isArray(content)) return undefined;
+  const all = decodeContent(content, param, native, pieceKinds);
+  const parts = all.filter((part) => part.type === "text" || part.type === "media");
+  return { kind: "parts", parts };
+}
+
+const pieceKinds = new Set(["text", "image"]);
+
+/** Where a block stands, and where what of it is not read is noted. */
+interface Place {
+  readonly param: string;
+  readonly native: NativeField[];
 }
 
 function decodeMedia(
   block: WireObject,
   cached: { cache?: CacheBreakpoint },
+  { param, native }: Place,
 ): MediaPart | undefined {
   const isImage = block["type"] === "image";
-  const source = decodeSource(block["source"], isImage);
+  const { type, content } = objectOf(block["source"]);
+  const source =
+    type === "content" && !isImage
+      ? decodePieces(content, `${param}.source.content`, native)
+      : decodeSource(block["source"], isImage);
   if (!source) return undefined;
-  const title = block["title"];
+  const { title, context } = block;
   return {
     type: "media",
     media: isImage ? "image" : "file",
     source,
     ...(typeof title === "string" ? { filename: title } : {}),
+    ...(typeof context === "string" ? { context } : {}),
     ...cached,
   };
 }
@@ -222,24 +238,23 @@ function encodeToolResult(part: ToolResultPart): JsonObject {
   return block;
 }
 
-/** Reasoning goes back only with this protocol's own signature: the vendor refuses it without. */
-function encodeThinking({ text: thought, signature }: ReasoningPart): JsonObject | undefined {
-  if (signature?.protocol !== "messages") return undefined;
-  return signature.redacted === true
-    ? { type: "redacted_thinking", data: signature.value }
-    : { type: "thinking", thinking: thought, signature: signature.value };
-}
-
 export function encodeCache({ ttl }: CacheBreakpoint): JsonObject {
   return ttl === undefined ? { type: "ephemeral" } : { type: "ephemeral", ttl };
 }
 
 function encodeMedia(part: MediaPart): JsonObject | undefined {
+  if (part.address !== undefined) return encodeResult(part, part.address);
   if (part.media !== "image" && part.media !== "file") return undefined;
   const type = part.media === "image" ? "image" : "document";
   const block: JsonObject = { type, source: encodeSource(part.source, part.media === "file") };
   if (type === "document" && part.filename !== undefined) block["title"] = part.filename;
+  if (type === "document" && part.context !== undefined) block["context"] = part.context;
   return block;
+}
+
+function encodeResult({ source, filename = "" }: MediaPart, address: string): JsonObject {
+  const content = source.kind === "parts" ? encodeContent(source.parts) : [];
+  return { type: "search_result", source: address, title: filename, content };
 }
 
 function encodeSource(source: MediaSource, isFile: boolean): JsonObject {
@@ -256,5 +271,7 @@ function encodeSource(source: MediaSource, isFile: boolean): JsonObject {
       return { type: "url", url: source.url };
     case "file_id":
       return { type: "file", file_id: source.fileId };
+    case "parts":
+      return { type: "content", content: encodeContent(source.parts) };
   }
 }

@@ -5,9 +5,9 @@ import type { CanonicalEvent } from "../canonical/events.ts";
 import type { Citation, Signature } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
 import { nonEmpty } from "../read.ts";
-import { decodeThinking } from "./blocks.ts";
 import { MessagesReader, wholeInput, type MessagesDelta } from "./read-stream.ts";
 import { decodeCitations } from "./citations.ts";
+import { decodeThinking } from "./thinking.ts";
 import { decodeFinish, nameOfCall } from "./response.ts";
 import { unsignedMark } from "./unsigned.ts";
 

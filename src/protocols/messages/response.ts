@@ -10,8 +10,8 @@ import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objectOf, objects, rowOf } from "../read.ts";
 import { argumentsObject } from "../tool-arguments.ts";
-import { decodeThinking } from "./blocks.ts";
 import { decodeCitations, encodeCitation } from "./citations.ts";
+import { decodeThinking } from "./thinking.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 

@@ -1,0 +1,34 @@
+/** Thinking of the messages protocol, read into canonical reasoning and written from it. CONV-219. */
+import type { WireObject } from "../../base/json.ts";
+import type { JsonObject, ReasoningPart } from "../canonical/request.ts";
+import { unsignedMark } from "./unsigned.ts";
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** A thinking or redacted_thinking block. An empty signature is none, and so is our mark. */
+export function decodeThinking(block: WireObject): ReasoningPart {
+  if (block["type"] === "redacted_thinking") {
+    const value = text(block["data"]);
+    return {
+      type: "reasoning",
+      text: "",
+      signature: { protocol: "messages", value, redacted: true },
+    };
+  }
+  const thought = text(block["thinking"]);
+  const value = text(block["signature"]);
+  return value === "" || value === unsignedMark
+    ? { type: "reasoning", text: thought }
+    : { type: "reasoning", text: thought, signature: { protocol: "messages", value } };
+}
+
+/** Reasoning goes back only with this protocol's own signature: the vendor refuses it without. */
+export function encodeThinking({
+  text: thought,
+  signature,
+}: ReasoningPart): JsonObject | undefined {
+  if (signature?.protocol !== "messages") return undefined;
+  return signature.redacted === true
+    ? { type: "redacted_thinking", data: signature.value }
+    : { type: "thinking", thinking: thought, signature: signature.value };
+}

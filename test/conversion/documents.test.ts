@@ -1,0 +1,232 @@
+/**
+ * Documents of text and results of searches: text for upstreams that have no other place for them. Of PDF, and of any file towards
+ * messages, the rows say what becomes. CONV-426, CONV-606; trap T27.
+ */
+import { describe, expect, it } from "vitest";
+import { codecs, createRoute, upstreamCodecs, type JsonObject } from "../../src/protocols/index.ts";
+import { routeOf } from "./route.ts";
+import { pictureData, user, type Body, type Name } from "./world.ts";
+
+const note = "Größe: „9“\n";
+const data = Buffer.from(note).toString("base64");
+const dataUrl = (type: string, base64 = data): string => `data:${type};base64,${base64}`;
+const question = { type: "text", text: "What does it say?" };
+
+const ask = (...blocks: Body[]): Body => ({
+  model: "acme/x",
+  max_tokens: 100,
+  ...user([...blocks, question]),
+});
+
+/** The same document, as each protocol's callers send it. */
+const asked: Readonly<Record<Name, Body>> = {
+  messages: ask({
+    type: "document",
+    source: { type: "text", media_type: "text/plain", data: note },
+    title: 'a "b".txt',
+    context: "From the archive.",
+  }),
+  chat: ask({
+    type: "file",
+    file: { filename: 'a "b".txt', file_data: dataUrl("text/markdown; charset=utf-8") },
+  }),
+  responses: {
+    model: "acme/x",
+    input: [
+      {
+        role: "user",
+        content: [
+          { type: "input_file", filename: 'a "b".txt', file_data: dataUrl("application/json") },
+          { type: "input_text", text: question.text },
+        ],
+      },
+    ],
+  },
+  generate_content: {
+    contents: [
+      {
+        role: "user",
+        parts: [{ inlineData: { mimeType: "text/csv", data } }, { text: question.text }],
+      },
+    ],
+  },
+};
+const param: Readonly<Record<Name, string>> = {
+  messages: "messages.content.document",
+  chat: "messages.content.file",
+  responses: "input.content.input_file",
+  generate_content: "contents.parts.inlineData",
+};
+const attributes: Readonly<Record<Name, string>> = {
+  messages: ' title="a &quot;b&quot;.txt" context="From the archive."',
+  chat: ' title="a &quot;b&quot;.txt"',
+  responses: ' title="a &quot;b&quot;.txt"',
+  generate_content: "",
+};
+
+/** The texts of the user's first turn, as an upstream of this protocol reads them. */
+function textsAt(to: Name | "converse", body: JsonObject): string[] {
+  const turns = (body["messages"] ?? body["input"] ?? body["contents"]) as Body[];
+  const [{ content, parts } = {}] = turns;
+  if (typeof content === "string") return [content];
+  return ((to === "generate_content" ? parts : content) as Body[]).flatMap(({ text }) =>
+    typeof text === "string" ? [text] : [],
+  );
+}
+
+const ways = (Object.keys(asked) as Name[]).flatMap((from) =>
+  (["chat", "responses", "generate_content"] as const)
+    .filter((to) => to !== from)
+    .map((to) => [from, to] as const),
+);
+
+describe("a document of text", () => {
+  it.each(ways)("from %s to %s: goes on as text with its name, and that is told", (from, to) => {
+    const { body, notes } = routeOf(from, to, asked[from]);
+    expect(textsAt(to, body)).toEqual([
+      `<document${attributes[from]}>\n${note}\n</document>`,
+      question.text,
+    ]);
+    const detail = "a document of text goes on as text";
+    expect(notes).toEqual([{ param: param[from], kind: "rewritten", detail }]);
+  });
+
+  it.each(["chat", "responses", "generate_content"] as const)(
+    "CONV-426: from %s to messages it makes the request fail, as any file",
+    (from) => {
+      expect(() => routeOf(from, "messages", asked[from])).toThrow(/file content cannot be/);
+    },
+  );
+
+  it.each([
+    ["of no text", dataUrl("application/zip")],
+    ["of text with commands", dataUrl("text/rtf")],
+    ["in another encoding than UTF-8", dataUrl("text/plain", "/9j/4A==")],
+  ])("%s is refused still", (_what, fileData) => {
+    const body = ask({ type: "file", file: { filename: "a", file_data: fileData } });
+    expect(() => routeOf("chat", "generate_content", body)).toThrow(/file content cannot be/);
+  });
+
+  it("T27: in the result of a tool it stands in the result", () => {
+    const [, document] = [question, (asked.messages["messages"] as Body[])[0]!["content"]];
+    const result = { type: "tool_result", tool_use_id: "t1", content: document };
+    const call = { type: "tool_use", id: "t1", name: "read", input: {} };
+    const body = {
+      ...asked.messages,
+      messages: [
+        { role: "user", content: "Read it." },
+        { role: "assistant", content: [call] },
+        { role: "user", content: [result] },
+      ],
+    };
+    const { body: sent } = routeOf("messages", "responses", body);
+    expect(JSON.stringify((sent["input"] as Body[]).at(-1))).toContain("Größe: „9“");
+  });
+
+  it("a model of Converse that reads no documents gets it as text; another as a document", () => {
+    const to = (modalities: readonly ("text" | "pdf")[]) =>
+      createRoute({
+        caller: codecs.messages,
+        upstream: upstreamCodecs.converse,
+        body: asked.messages as JsonObject,
+        stream: false,
+        requestedModel: "acme/x",
+        model: "acme/x",
+        upstreamModel: "us.meta.llama4-scout-17b-instruct-v1:0",
+        maxOutputTokens: 1000,
+        abilities: { inputModalities: modalities },
+        inputEstimate: 1,
+        id: "req_1",
+        createdAt: 1,
+      });
+    expect(textsAt("converse", to(["text"]).body)[0]).toContain(note);
+    const whole = JSON.stringify(to(["text", "pdf"]).body);
+    expect(whole).toContain('"context":"From the archive."');
+    expect(whole).toContain(`"bytes":"${data}"`);
+  });
+});
+
+const picture = {
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data: pictureData },
+};
+const pieces = [
+  { type: "text", text: "One." },
+  { type: "text", text: "Two." },
+];
+const found = {
+  type: "search_result",
+  source: "https://example.org/a",
+  title: "A page",
+  content: pieces,
+};
+const ofParts = (content: unknown): Body => ({
+  type: "document",
+  source: { type: "content", content },
+  title: "A",
+});
+
+describe("a document of parts", () => {
+  it.each([
+    [ofParts(pieces), ['<document title="A">\nOne.\nTwo.\n</document>']],
+    [ofParts("One."), ['<document title="A">\nOne.\n</document>']],
+    [ofParts([...pieces, picture]), ['<document title="A">', "One.", "Two.", "</document>"]],
+    [
+      found,
+      [
+        '<search_result source="https://example.org/a" title="A page">\nOne.\nTwo.\n</search_result>',
+      ],
+    ],
+  ] as [Body, string[]][])("%j goes on in its parts", (block, texts) => {
+    for (const to of ["chat", "responses", "generate_content", "converse"] as const) {
+      const { body, notes } = routeOf("messages", to, ask(block));
+      expect(textsAt(to, body)).toEqual([...texts, question.text]);
+      expect(JSON.stringify(body).includes(pictureData)).toBe(
+        JSON.stringify(block).includes(pictureData),
+      );
+      const name = `messages.content.${block["type"] as string}`;
+      expect(notes).toMatchObject([{ param: name, kind: "rewritten" }]);
+    }
+  });
+
+  it("T27: results of a search stand in the result of the tool that searched", () => {
+    const body = {
+      ...ask(),
+      messages: [
+        { role: "user", content: "Search." },
+        { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "search", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: [found] }] },
+      ],
+    };
+    const { body: sent } = routeOf("messages", "chat", body);
+    expect((sent["messages"] as Body[]).at(-1)).toMatchObject({
+      role: "tool",
+      content: expect.stringContaining("One.\nTwo.") as string,
+    });
+  });
+
+  it("what of it no other protocol knows is refused, or told", () => {
+    const unknown = ofParts([...pieces, { type: "riddle", text: "?" }]);
+    expect(() => routeOf("messages", "chat", ask(unknown))).toThrow(
+      /^messages\[0\]\.content\[0\]\.source\.content\[2\]: content that other protocols/,
+    );
+    expect(() => routeOf("messages", "chat", ask(ofParts(undefined)))).toThrow(/cannot be/);
+    const cited = { ...found, citations: { enabled: true } };
+    const { notes } = routeOf("messages", "chat", ask(cited));
+    expect(notes.map(({ param: name }) => name)).toEqual([
+      "messages[0].content[0].citations",
+      "messages.content.search_result",
+    ]);
+  });
+
+  it("through the canonical form it comes back as it was", () => {
+    const body = ask(
+      found,
+      ofParts([...pieces, picture]),
+      (asked.messages["messages"] as [{ content: Body[] }])[0].content[0]!,
+    );
+    const codec = codecs.messages;
+    const request = codec.decodeRequest(body as JsonObject, { model: "acme/x", stream: false });
+    expect(codec.encodeRequest(request, "acme/x")["messages"]).toEqual(body["messages"]);
+  });
+});
