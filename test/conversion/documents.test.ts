@@ -146,6 +146,21 @@ describe("a document of text", () => {
   });
 });
 
+it.each([
+  "https://www.youtube.com/watch?v=x",
+  "https://youtu.be/x",
+  "https://m.youtube.com/shorts/x",
+])(
+  "CONV-425: %s is a video without a type: it is refused, and not left out as a document",
+  (fileUri) => {
+    const parts = [{ fileData: { fileUri } }, { text: "What happens?" }];
+    for (const to of ["chat", "responses", "messages"] as const)
+      expect(() =>
+        routeOf("generate_content", to, { contents: [{ role: "user", parts }] }),
+      ).toThrow(/^contents\.parts\.fileData: video content cannot be/);
+  },
+);
+
 const picture = {
   type: "image",
   source: { type: "base64", media_type: "image/png", data: pictureData },

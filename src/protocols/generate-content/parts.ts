@@ -270,10 +270,16 @@ export function decodeMedia(part: WireObject): { data: string; part: MediaPart }
   if (!isObject(file)) return undefined;
   const url = text(read(file, "fileUri"));
   const given = read(file, "mimeType");
-  if (typeof given !== "string") return { data: "fileData", part: media("", { kind: "url", url }) };
+  if (typeof given !== "string") {
+    const kind = youtube.test(url) ? "video/*" : "";
+    return { data: "fileData", part: media(kind, { kind: "url", url }) };
+  }
   const mediaType = registeredType(given);
   return { data: "fileData", part: media(mediaType, { kind: "url", url, mediaType }) };
 }
+
+/** The one address that the vendor takes without a type: it is a video, and no document. */
+const youtube = /^https?:\/\/(?:(?:www|m)\.)?(?:youtube\.com|youtu\.be)\//i;
 
 function media(mediaType: string, source: MediaSource): MediaPart {
   const kind = mediaType.slice(0, mediaType.indexOf("/"));
