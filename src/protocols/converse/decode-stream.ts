@@ -8,16 +8,19 @@ import type { CanonicalEvent } from "../canonical/events.ts";
 import type { Citation } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer } from "../codec.ts";
 import { nonEmpty, objectOf, parseObject } from "../read.ts";
-import { decodeCitation, decodeFinish, nameOfCall } from "./response.ts";
+import { decodeCitation, decodeFinish, isServers, nameOfCall, pictureOf } from "./response.ts";
 import { decodeUsage } from "./usage.ts";
 
-type Kind = "text" | "reasoning" | "tool_call";
+type Kind = "text" | "reasoning" | "tool_call" | "picture";
 
 interface Block {
   readonly id: string;
   readonly kind: Kind;
   /** Of a text: told at its end, because they are of all of it. */
   readonly citations: Citation[];
+  /** Of a picture, which goes on whole. */
+  readonly format: unknown;
+  readonly pieces: Buffer[];
 }
 
 interface State {
@@ -83,8 +86,13 @@ function begin(state: State): CanonicalEvent[] {
 
 function blockStart(state: State, wire: WireObject): CanonicalEvent[] {
   const { contentBlockIndex: index, start } = wire;
-  const { toolUse } = objectOf(start);
-  if (toolUse === undefined) return [];
+  const { toolUse, image } = objectOf(start);
+  if (image !== undefined) {
+    const ended = blockStop(state, index);
+    openBlock(state, index, "picture", objectOf(image)["format"]);
+    return ended;
+  }
+  if (toolUse === undefined || isServers(objectOf(toolUse))) return [];
   const events = blockStop(state, index);
   const named = nameOfCall(objectOf(toolUse), state.begun);
   const { id: block } = openBlock(state, index, "tool_call");
@@ -92,8 +100,8 @@ function blockStart(state: State, wire: WireObject): CanonicalEvent[] {
   return [...events, { type: "tool_call_start", block, ...named }];
 }
 
-function openBlock(state: State, index: unknown, kind: Kind): Block {
-  const block: Block = { id: String(state.begun), kind, citations: [] };
+function openBlock(state: State, index: unknown, kind: Kind, format?: unknown): Block {
+  const block: Block = { id: String(state.begun), kind, citations: [], format, pieces: [] };
   state.begun += 1;
   state.open.set(index, block);
   return block;
@@ -101,7 +109,7 @@ function openBlock(state: State, index: unknown, kind: Kind): Block {
 
 function blockDelta(state: State, wire: WireObject): CanonicalEvent[] {
   const { contentBlockIndex: index } = wire;
-  const { text, toolUse, reasoningContent, citation } = objectOf(wire["delta"]);
+  const { text, toolUse, reasoningContent, citation, image } = objectOf(wire["delta"]);
   if (toolUse !== undefined) {
     const { input } = objectOf(toolUse);
     const block = state.open.get(index);
@@ -113,10 +121,22 @@ function blockDelta(state: State, wire: WireObject): CanonicalEvent[] {
     if (block?.kind === "text") block.citations.push(...decodeCitation(objectOf(citation)));
     return [];
   }
+  if (image !== undefined) {
+    addPicture(state, index, objectOf(image));
+    return [];
+  }
   // Signatures and redacted reasoning are left out, as of a whole answer.
   return typeof text === "string"
     ? textDelta(state, index, "text", text)
     : textDelta(state, index, "reasoning", objectOf(reasoningContent)["text"]);
+}
+
+/** Pieces are base64 for themselves. */
+function addPicture(state: State, index: unknown, { source }: WireObject): void {
+  const known = state.open.get(index);
+  const block = known?.kind === "picture" ? known : openBlock(state, index, "picture");
+  const data = nonEmpty(objectOf(source)["bytes"]);
+  if (data !== undefined) block.pieces.push(Buffer.from(data, "base64"));
 }
 
 /** A block of text begins with its first piece. */
@@ -144,10 +164,16 @@ function blockStop(state: State, index: unknown): CanonicalEvent[] {
   return block ? endEvents(block) : [];
 }
 
-const endEvents = ({ id, kind, citations }: Block): CanonicalEvent[] => [
-  ...citations.map((citation) => ({ type: "citation", block: id, citation }) as const),
-  { type: `${kind}_end`, block: id },
-];
+function endEvents({ id, kind, citations, format, pieces }: Block): CanonicalEvent[] {
+  if (kind === "picture") {
+    const data = Buffer.concat(pieces).toString("base64");
+    return data === "" ? [] : [{ type: "media", part: pictureOf(format, data) }];
+  }
+  return [
+    ...citations.map((citation) => ({ type: "citation", block: id, citation }) as const),
+    { type: `${kind}_end`, block: id },
+  ];
+}
 
 /** Closes what is open, but for blocks of a kind. */
 function closeAll(state: State, except?: Kind): CanonicalEvent[] {

@@ -1,11 +1,11 @@
 /** The whole answer of Converse, read and written; it has no id, no time and no model. */
 import { exactText } from "../../base/exact-numbers.ts";
-import type { Citation, JsonObject, Part } from "../canonical/request.ts";
+import type { Citation, JsonObject, MediaPart, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { WireError } from "../codec.ts";
 import { callId } from "../call-id.ts";
 import { citationOf } from "../citations.ts";
-import { nonEmpty, objectOf, objects, rowOf } from "../read.ts";
+import { member, nonEmpty, objectOf, objects, rowOf } from "../read.ts";
 import type { WireObject } from "../../base/json.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { decodeError } from "./errors.ts";
@@ -46,14 +46,31 @@ function decodeBlock(block: WireObject, index: number): Part[] {
   if (typeof block["text"] === "string") return [{ type: "text", text: block["text"] }];
   if ("toolUse" in block) {
     const call = objectOf(block["toolUse"]);
+    if (isServers(call)) return [];
     const json = exactText(call["input"] ?? {});
     return [{ type: "tool_call", ...nameOfCall(call, index), arguments: json }];
   }
   if ("citationsContent" in block) return decodeCited(objectOf(block["citationsContent"]));
+  if ("image" in block) return decodePicture(objectOf(block["image"]));
   if (!("reasoningContent" in block)) return [];
   const { text } = objectOf(objectOf(block["reasoningContent"])["reasoningText"]);
   return typeof text === "string" ? [{ type: "reasoning", text }] : [];
 }
+
+/** Whether a call is of a tool that the vendor runs itself: nobody else has it. */
+export const isServers = ({ type }: WireObject): boolean => type === "server_tool_use";
+
+/** A picture that the model made. */
+function decodePicture({ format, source }: WireObject): Part[] {
+  const data = nonEmpty(objectOf(source)["bytes"]);
+  return data === undefined ? [] : [pictureOf(format, data)];
+}
+
+export const pictureOf = (format: unknown, data: string): MediaPart => ({
+  type: "media",
+  media: "image",
+  source: { kind: "base64", mediaType: `image/${nonEmpty(format) ?? "png"}`, data },
+});
 
 /** A text with the pages that it relies on, as Amazon's own search tells them. */
 function decodeCited({ content, citations }: WireObject): Part[] {
@@ -116,7 +133,12 @@ function encodeBlock(part: Part): JsonObject[] {
   switch (part.type) {
     case "text":
     case "refusal":
-      return part.text === "" ? [] : [{ text: part.text }];
+      if (part.text === "") return [];
+      return part.type === "text" && part.citations
+        ? [encodeCited(part.text, part.citations)]
+        : [{ text: part.text }];
+    case "media":
+      return encodePicture(part);
     case "reasoning":
       return part.text === "" ? [] : [{ reasoningContent: { reasoningText: { text: part.text } } }];
     case "tool_call": {
@@ -126,6 +148,23 @@ function encodeBlock(part: Part): JsonObject[] {
     default:
       return [];
   }
+}
+
+const encodeCited = (text: string, citations: readonly Citation[]): JsonObject => ({
+  citationsContent: {
+    content: [{ text }],
+    citations: citations.map(({ url, title, quote }) => ({
+      ...member("title", title),
+      ...(quote === undefined ? {} : { sourceContent: [{ text: quote }] }),
+      location: { web: { url } },
+    })),
+  },
+});
+
+function encodePicture({ source }: MediaPart): JsonObject[] {
+  if (source.kind !== "base64") return [];
+  const format = source.mediaType.replace(/^image\//, "");
+  return [{ image: { format, source: { bytes: source.data } } }];
 }
 
 /** The text a whole answer holds, for an estimate where usage is missing. */
