@@ -6,7 +6,7 @@
 import { isObject, type WireObject } from "../base/json.ts";
 import { reportedCount } from "../base/usage.ts";
 import type { Citation, JsonObject, Part } from "./canonical/request.ts";
-import { member, nonEmpty, objects } from "./read.ts";
+import { list, member, nonEmpty, objects } from "./read.ts";
 
 /** How many characters a text has. The halves of one beyond U+FFFF may come in two pieces: the second counts none. */
 export function characters(text: string): number {
@@ -45,6 +45,16 @@ export function decodeAnnotations(annotations: unknown): Citation[] {
       start !== undefined && end !== undefined && start < end ? { start, end } : undefined;
     return citationOf(url, { title, quote: content }).map((page) => ({ ...page, ...span }));
   });
+}
+
+/** The pages that some vendors of chat name beside an answer, of all of it: Perplexity with their titles, xAI by their addresses. */
+export function decodePages({ search_results: results, citations }: WireObject): Citation[] {
+  const pages = objects(results).flatMap(({ url, title, snippet }) =>
+    citationOf(url, { title, quote: snippet }),
+  );
+  return pages.length > 0
+    ? pages
+    : list(citations).flatMap((url) => citationOf(url, { title: undefined }));
 }
 
 /** The members of a `url_citation`. Its text begins at `offset`; `length` is asked where the citation is of all of it. */

@@ -332,4 +332,48 @@ describe("details of citations", () => {
   });
 });
 
+describe("pages that vendors of chat name beside the answer", () => {
+  const bare = (): Body => {
+    const answer = structuredClone(answers.chat) as { choices: [{ message: Body }] };
+    delete answer.choices[0].message["annotations"];
+    return answer as unknown as Body;
+  };
+  const all = Array.from(before + cited).length;
+  const other = "https://example.org/b";
+
+  it.each([
+    ["by their addresses", { citations: [page.url, other, "no address"] }, [page.url, other]],
+    [
+      "with their titles",
+      { citations: [other], search_results: [{ ...page, date: "2026-11-01" }] },
+      [page.title],
+    ],
+  ] as [string, Body, string[]][])(
+    "CONV-702: %s, they are of all of it; whole and streamed",
+    async (_how, beside, titles) => {
+      const { answer } = await world.send("responses", "chat", {}, json({ ...bare(), ...beside }));
+      const found = told(answer);
+      expect(found.map(({ title }) => title)).toEqual(titles);
+      expect(found).toMatchObject(titles.map(() => ({ start_index: 0, end_index: all })));
+      const frames = streams.chat
+        .filter((chunk) => !JSON.stringify(chunk).includes("annotations"))
+        .map((chunk) => event({ ...chunk, ...beside }));
+      const { events } = await world.stream(
+        "responses",
+        "chat",
+        {},
+        sse(`${frames.join("")}data: [DONE]\n\n`),
+      );
+      const { citations } = readBy("responses", events);
+      expect(citations.map(({ citation }) => citation.title)).toEqual(titles);
+    },
+  );
+
+  it("beside annotations they say nothing more", () => {
+    const route = routeOf("responses", "chat", byName.responses.body("acme/x", false));
+    const answer = { ...answers.chat, citations: [page.url, other] } as JsonObject;
+    expect(told(route.answer(answer, [], noUsage))).toEqual([annotation]);
+  });
+});
+
 const citing = (text: string): Body => ({ type: "text", text, citations: [location] });

@@ -8,7 +8,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
 import type { Citation } from "../canonical/request.ts";
-import { characters, placeCitation } from "../citations.ts";
+import { characters, decodePages, placeCitation } from "../citations.ts";
 import { nonEmpty } from "../read.ts";
 import { decodeFinish } from "./finish.ts";
 import type { Output } from "./output.ts";
@@ -26,6 +26,9 @@ interface StreamState {
   /** The one text, refusal or reasoning block that is open; tool calls may be open beside it. */
   block: { readonly kind: TextKind; readonly id: BlockId } | undefined;
   blocksBegun: number;
+  /** The pages that are named beside the answer; none where it has annotations. */
+  pages: readonly Citation[];
+  hasAnnotations: boolean;
   /** The texts so far, for what is cited of them. */
   readonly texts: { readonly block: BlockId; readonly offset: number; length: number }[];
   /** `reasoning_details` of the open reasoning block. */
@@ -46,6 +49,8 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     id: "",
     block: undefined,
     blocksBegun: 0,
+    pages: [],
+    hasAnnotations: false,
     texts: [],
     details: [],
     tools: noToolCalls(),
@@ -83,6 +88,8 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
     const createdAt = tokenCount(chunk["created"]);
     events.push({ type: "start", protocol: "chat", id: state.id, createdAt });
   }
+  const pages = decodePages(chunk);
+  if (pages.length > 0) state.pages = pages;
   const choice = choices.find(({ index }) => index === 0);
   const said = choice ? takeOutput(state, choice.output) : [];
   events.push(...said);
@@ -109,6 +116,7 @@ function takeOutput(state: StreamState, output: Output): CanonicalEvent[] {
     events.push(...textDelta(state, reasoning));
   }
   for (const text of texts) events.push(...openBlock(state, "text"), ...textDelta(state, text));
+  if (citations.length > 0) state.hasAnnotations = true;
   for (const citation of citations) events.push(...citationEvents(state, citation));
   if (refusal !== "") events.push(...openBlock(state, "refusal"), ...textDelta(state, refusal));
   for (const part of decodeContent(images, "images", [])) {
@@ -169,7 +177,9 @@ function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
     const broken = "The upstream's stream ended without a finish reason.";
     return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
   }
-  const events = [...closeBlock(state), ...endCalls(state.tools, state.id)];
+  const pages = state.hasAnnotations ? [] : state.pages;
+  const cited = pages.flatMap((page) => citationEvents(state, page));
+  const events = [...cited, ...closeBlock(state), ...endCalls(state.tools, state.id)];
   state.phase = "ended";
   const hasCalls = state.tools.calls.length > 0;
   const finish = decodeFinish(state.finish?.reason, hasCalls, state.finish?.stopReason);

@@ -7,7 +7,13 @@ import type { Citation, JsonObject, Part, TextPart, ToolCallPart } from "../cano
 import type { CanonicalResponse } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext, AnsweredRequest } from "../codec.ts";
-import { characters, decodeAnnotations, encodeUrlCitation, withCitations } from "../citations.ts";
+import {
+  characters,
+  decodeAnnotations,
+  decodePages,
+  encodeUrlCitation,
+  withCitations,
+} from "../citations.ts";
 import { explained } from "../explained.ts";
 import { inParagraph, Paragraphs } from "../paragraphs.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
@@ -30,7 +36,10 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   const choice = choices.find(({ index }) => index === 0) ?? choices[0];
   if (!choice) throw new GatewayError("upstream_error", "The upstream's answer holds no choice.");
   const id = nonEmpty(body["id"]) ?? "";
-  const content = decodeMessage(objectOf(choice["message"]), id);
+  const message = objectOf(choice["message"]);
+  const annotations = decodeAnnotations(message["annotations"]);
+  const cited = annotations.length > 0 ? annotations : decodePages(body);
+  const content = withCitations(decodeMessage(message, id), cited);
   const hasCalls = content.some((part) => part.type === "tool_call");
   const usage = readUsage(body["usage"]);
   return {
@@ -48,9 +57,7 @@ function decodeMessage(message: WireObject, answerId: string): Part[] {
   const parts: Part[] = [];
   const reasoning = decodeReasoning(message);
   if (reasoning) parts.push(reasoning);
-  parts.push(
-    ...withCitations(contentParts(message["content"]), decodeAnnotations(message["annotations"])),
-  );
+  parts.push(...contentParts(message["content"]));
   const refusal = nonEmpty(message["refusal"]);
   if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
   // OpenRouter puts generated pictures beside the text.
