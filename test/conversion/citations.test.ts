@@ -336,7 +336,7 @@ describe("pages that vendors of chat name beside the answer", () => {
   const bare = (): Body => {
     const answer = structuredClone(answers.chat) as { choices: [{ message: Body }] };
     delete answer.choices[0].message["annotations"];
-    return answer as unknown as Body;
+    return answer;
   };
   const all = Array.from(before + cited).length;
   const other = "https://example.org/b";
