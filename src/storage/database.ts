@@ -4,6 +4,7 @@
 import type pg from "pg";
 import type { Queryable } from "./queryable.ts";
 import type { Signals } from "./signals.ts";
+import { isReadOnly } from "./transient.ts";
 
 /** How a transaction runs where the default (read committed, read and write) is not wanted. */
 export interface TransactionOptions {
@@ -87,6 +88,8 @@ export function createDatabase(parts: DatabaseParts): Database {
       return value;
     } catch (error) {
       await client.query("rollback").catch(() => (broken = true));
+      // Kept, it would lead to the old server for ever after a failover by name.
+      broken ||= isReadOnly(error);
       throw error;
     } finally {
       clearTimeout(watch);

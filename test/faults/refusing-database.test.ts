@@ -1,0 +1,118 @@
+/**
+ * A server that answers and refuses: read-only (a standby under the primary's name, a provider that saves a full disk), a role that
+ * may not come in any more. Calls are told `database_unavailable`, and what a provider has answered is charged when it is over.
+ */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { isTransient, openDatabase, type Database } from "../../src/storage/index.ts";
+import {
+  answering,
+  benchOf,
+  chatConfig,
+  errorOf,
+  eventually,
+  idOf,
+  talk,
+  usageOf,
+  type Bench,
+} from "../money/support.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { sharedPostgres, silentLog } from "../support/postgres.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+
+const usage = usageOf(100, 40);
+const costNano = 100n * 3_000n + 40n * 15_000n;
+const role = "refused_now_and_then";
+
+let operator: Database;
+let url: string;
+let up: Recorder;
+let bench: Bench;
+
+beforeAll(async () => {
+  const postgres = await sharedPostgres();
+  operator = await openDatabase({ url: postgres.url, log: silentLog });
+  await operator.query(`drop role if exists ${role}`);
+  await operator.query(`create role ${role} login superuser`);
+  url = (await postgres.createDatabase()).replace("postgres@", `${role}@`);
+  up = await startRecorder(() => undefined);
+  const gateway = await startTestGateway({
+    databaseUrl: url,
+    config: chatConfig(up.url, 'price: { input: "3", output: "15" }'),
+  });
+  await gateway.credit("100");
+  bench = await benchOf(gateway, up, { dataDir: gateway.directory });
+});
+afterAll(async () => {
+  await bench.close();
+  await up.close();
+  await operator.close();
+});
+
+/** Those that are open go, as in a failover. */
+async function alter(how: string): Promise<void> {
+  await operator.query(`alter role ${role} ${how}`);
+  await operator.query(
+    "select pg_terminate_backend(pid, 1000) from pg_stat_activity where usename = $1",
+    [role],
+  );
+}
+
+it.each([
+  ["read-only", "set default_transaction_read_only = on", "reset default_transaction_read_only"],
+  ["closed to the role", "nologin", "login"],
+])(
+  "T67 T68: while the server is %s calls are told 503, and one that was answered is charged when it is over",
+  async (_what, refuse, letIn) => {
+    const before = (await bench.charges()).length;
+    let release: () => void = () => undefined;
+    up.answer(async (request, response) => {
+      await new Promise<void>((resume) => (release = resume));
+      await answering(usage)(request, response);
+    });
+    const heard = up.requests.length;
+    const underWay = bench.post("/v1/chat/completions", talk());
+    await eventually(() => up.requests.length > heard || undefined, "the call at its provider");
+    await alter(refuse);
+    release();
+    const refused = await bench.post("/v1/chat/completions", talk());
+    expect([refused.status, (await errorOf(refused)).code]).toEqual([503, "database_unavailable"]);
+    expect((await bench.get("/readyz")).status).toBe(503);
+    await alter(letIn);
+    const answered = await underWay;
+    expect(answered.status).toBe(200);
+    expect(await bench.entry(idOf(answered))).toMatchObject({ amount_nano: costNano });
+    expect(await bench.charges()).toHaveLength(before + 1);
+    expect(up.requests).toHaveLength(heard + 1);
+    await eventually(
+      async () => ((await bench.get("/readyz")).status === 200 ? true : undefined),
+      "the server again",
+    );
+    await bench.expectClean();
+  },
+);
+
+it("T67: a transaction that met a read-only server leaves its connection, for the name may lead to another one", async () => {
+  const database = await openDatabase({ url, log: silentLog, connectionsMax: 1 });
+  const pidOf = async (): Promise<unknown> =>
+    (await database.query("select pg_backend_pid() as pid"))[0];
+  const before = await pidOf();
+  await database.query("set default_transaction_read_only = on");
+  const failure = await database
+    .transaction((tx) => tx.query("create table anything ()"))
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: "25006" });
+  expect(isTransient(failure)).toBe(true);
+  expect(await pidOf()).not.toEqual(before);
+  await database.close();
+});
+
+it.each([
+  "28P01",
+  "3D000",
+  "58030",
+  "ENETUNREACH",
+  "CERT_HAS_EXPIRED",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+])("T67: %s may pass: what it met is tried again", (code) => {
+  expect(isTransient(Object.assign(new Error("refused"), { code }))).toBe(true);
+});
