@@ -2,14 +2,11 @@
 import type { ClientConfig } from "pg";
 import type { Log } from "../base/log.ts";
 import { createDatabase, type Database } from "./database.ts";
+import { setLimits } from "./limits.ts";
 import { createListener } from "./listener.ts";
 import { createPool } from "./pool.ts";
 import { createSignals } from "./signals.ts";
 import { watchSilence } from "./silent-connections.ts";
-
-const statementMsMax = 30_000;
-/** A process that is stopped within a transaction keeps nobody waiting for longer. */
-const idleMsMax = 3_000;
 
 /** Connects lazily: the first statement opens the first connection. */
 export function connect(options: {
@@ -22,8 +19,7 @@ export function connect(options: {
   const pool = createPool(
     {
       ...server,
-      statement_timeout: statementMsMax,
-      idle_in_transaction_session_timeout: idleMsMax,
+      onConnect: setLimits,
       ...(connectionsMax === undefined ? {} : { max: connectionsMax }),
     },
     log,

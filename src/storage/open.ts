@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import { openEmbedded, type Address } from "../embedded/index.ts";
 import { connect } from "./connect.ts";
 import type { Database } from "./database.ts";
+import { sharesSession } from "./pooler.ts";
 
 /** Carries everything from one database into an empty one; throws where anything is not right. */
 type CarryOver = (from: Database, to: Database) => Promise<void>;
@@ -34,7 +35,7 @@ class DatabaseUnreachableError extends Error {
     const place = URL.canParse(url) ? new URL(url) : undefined;
     const name = place === undefined ? "" : ` ${place.host}${place.pathname}`;
     const first = firstOf(cause);
-    const problem = `the database${name} of DATABASE_URL cannot be used: ${reason(first)}`;
+    const problem = `the database${name} of DATABASE_URL cannot be used: ${reasonOf(first)}`;
     const fix = fixOf(first);
     super(`${problem}; ${fix}`, { cause });
     this.problem = problem;
@@ -47,7 +48,8 @@ class DatabaseUnreachableError extends Error {
 const firstOf = (error: unknown): unknown =>
   error instanceof AggregateError && error.errors.length > 0 ? firstOf(error.errors[0]) : error;
 
-const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 const authority =
   "name the file of its authority in DATABASE_URL, as ?sslmode=verify-full&sslrootcert=/path/to/ca.pem";
@@ -70,11 +72,16 @@ const fixes: Readonly<Record<string, string>> = {
   "53300": "raise the server's max_connections",
 };
 
-/** Errors of the driver that have no code. */
+const inTransactionMode = "a pooler in transaction mode is between";
+/** Errors that have no code: the driver's, and our own. */
 const said: readonly (readonly [words: string, fix: string])[] = [
   [
     "client password must be a string",
     "give the password in DATABASE_URL, as postgres://user:password@host/database",
+  ],
+  [
+    inTransactionMode,
+    "name the server itself, or a pooler in session mode: prepared statements, LISTEN and locks need a session of their own",
   ],
   ["does not support SSL", "leave sslmode out of DATABASE_URL, or switch ssl on at the server"],
 ];
@@ -82,16 +89,26 @@ const said: readonly (readonly [words: string, fix: string])[] = [
 function fixOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return (
-    said.find(([words]) => reason(error).includes(words))?.[1] ??
+    said.find(([words]) => reasonOf(error).includes(words))?.[1] ??
     fixes[code] ??
     "check DATABASE_URL, and that the server lets this user in"
   );
 }
 
+/** The first statement of all. @throws where the server cannot be reached, or sessions are shared */
+async function needOwnSessions({ pool }: Database, url: string): Promise<void> {
+  const client = await pool.connect();
+  try {
+    if (await sharesSession(client, url)) throw new Error(inTransactionMode);
+  } finally {
+    client.release();
+  }
+}
+
 async function openServer(url: string, options: OpenOptions): Promise<Database> {
   const database = connect({ ...options, server: { connectionString: url } });
   try {
-    await database.query("select 1");
+    await needOwnSessions(database, url);
     return database;
   } catch (error) {
     await database.close();

@@ -1,5 +1,11 @@
 /** The driver's connection pool with our limits and our types. docs/architecture.md. */
-import { Pool, types as driverTypes, type CustomTypesConfig, type PoolConfig } from "pg";
+import {
+  Pool,
+  types as driverTypes,
+  type ClientBase,
+  type CustomTypesConfig,
+  type PoolConfig,
+} from "pg";
 import type { Log } from "../base/log.ts";
 
 /** Connections of one process at most, where nothing else is said. */
@@ -35,11 +41,16 @@ const types: CustomTypesConfig = {
     parsers.get(oid) ?? parserOf(oid, format)) as CustomTypesConfig["getTypeParser"],
 };
 
+/** The driver waits for `onConnect` before it gives the connection away; its declaration does not say so. */
+type PoolOptions = Omit<PoolConfig, "onConnect"> & {
+  readonly onConnect?: (client: ClientBase) => Promise<void>;
+};
+
 /**
  * A bounded pool that connects again by itself. Errors of connections between queries are logged here;
  * without a listener they would end the process.
  */
-export function createPool(config: PoolConfig, log: Pick<Log, "warn">): Pool {
+export function createPool(config: PoolOptions, log: Pick<Log, "warn">): Pool {
   const pool = new Pool({
     max: connectionsMax,
     // Prepared statements live as long as their connection.
