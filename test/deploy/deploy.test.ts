@@ -57,6 +57,15 @@ describe("what the files name", () => {
     expect(source).toContain(`"${metric}"`);
   });
 
+  it("a gateway whose database is not there yet is started again until it is", () => {
+    const [unit, service] = read("systemd/tollgate.service").split(/^\[Service\]$/m);
+    // In its own section: systemd ignores it in the other one.
+    expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
+    expect(service).toMatch(/^Restart=on-failure$/m);
+    for (const path of ["compose/embedded.yaml", "compose/postgres.yaml"])
+      expect(read(path)).toMatch(/^ +restart: unless-stopped$/m);
+  });
+
   it("the port is one everywhere, and what is started is what the package holds", () => {
     const dist = "/opt/tollgate/node_modules/tollgate/dist";
     expect(existsSync(join(root, "src/cli/main.ts"))).toBe(true);
