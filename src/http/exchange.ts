@@ -46,6 +46,8 @@ export interface RequestHead {
   /** Path and query, as sent. */
   readonly url?: string | undefined;
   readonly headers: Readonly<ReadHeaders>;
+  /** The lines of each header, where one may have several. The fast path takes no request with two of a name that is read. */
+  readonly headersDistinct?: Readonly<Partial<Record<string, readonly string[]>>> | undefined;
 }
 
 /** A body that is on its way. */

@@ -31,11 +31,23 @@ export function parseQuery(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query));
 }
 
-/** The parameters of the request's query. */
-export function queryOf({ raw }: Asking): Record<string, string> {
+/** The request's query, without its question mark; undefined where it has none. */
+function queryIn({ raw }: Asking): string | undefined {
   const url = raw.url ?? "/";
   const start = url.indexOf("?");
-  return start === -1 ? {} : parseQuery(url.slice(start + 1));
+  return start === -1 ? undefined : url.slice(start + 1);
+}
+
+/** The parameters of the request's query. */
+export function queryOf(asking: Asking): Record<string, string> {
+  const query = queryIn(asking);
+  return query === undefined ? {} : parseQuery(query);
+}
+
+/** Every value of one name in the request's query, in their order. */
+export function queryValuesOf(asking: Asking, name: string): readonly string[] {
+  const query = queryIn(asking);
+  return query === undefined ? [] : new URLSearchParams(query).getAll(name);
 }
 
 /** Whether a path is one of a route's: `:name` stands for one step of it, a `*` at its end for all that begin so. */

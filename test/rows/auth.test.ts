@@ -1,4 +1,6 @@
 /** Who may call: every endpoint, with and without a key. AUTH rows, KEY-01, VER-01. */
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import {
@@ -7,7 +9,15 @@ import {
   readSigningSecret,
   revokeKey,
 } from "../../src/tenancy/index.ts";
-import { bearer, eachEndpoint, endpoints, errorCode, knock, open } from "./endpoints.ts";
+import {
+  bearer,
+  eachEndpoint,
+  endpoints,
+  errorCode,
+  knock,
+  open,
+  type Endpoint,
+} from "./endpoints.ts";
 import { chat, eachProtocol, generateContent, messages } from "./protocols.ts";
 import { answering, costAtFirstNano, startWorld, type World } from "./world.ts";
 
@@ -132,6 +142,52 @@ describe("what vendor SDKs send", () => {
     const all = [...world.first.requests, ...world.second.requests];
     expect(all).toHaveLength(4);
     expect(JSON.stringify(all)).not.toContain(key);
+  });
+});
+
+/** The status of a call whose headers may each have several lines; `fetch` would join them. */
+async function inLines(endpoint: Endpoint, headers: Record<string, string[]>): Promise<number> {
+  const call = request(world.gateway.url + endpoint.path, {
+    method: endpoint.method,
+    headers: { "content-type": "application/json", ...headers },
+  });
+  call.end(endpoint.body && JSON.stringify(endpoint.body));
+  const [answer] = (await once(call, "response")) as [IncomingMessage];
+  await once(answer.resume(), "end");
+  return answer.statusCode!;
+}
+
+describe("several keys in one place", () => {
+  const kinds: [name: string, lines: (keys: string[]) => Record<string, string[]>][] = [
+    ["authorization", (keys) => ({ authorization: keys.map((key) => `Bearer ${key}`) })],
+    ["x-api-key", (keys) => ({ "x-api-key": keys })],
+    ["x-goog-api-key", (keys) => ({ "x-goog-api-key": keys })],
+    ["api-key", (keys) => ({ "api-key": keys })],
+  ];
+
+  it.each(kinds)("AUTH-03: two lines of %s with different keys are 401", async (_name, lines) => {
+    const { key: other } = await world.makeKey();
+    for (const endpoint of [endpoints[0]!, endpoints.find(open)!]) {
+      for (const keys of [
+        [world.gateway.key, other],
+        [world.gateway.key, "n0nsense"],
+      ]) {
+        expect(await inLines(endpoint, lines(keys))).toBe(401);
+      }
+      expect(await inLines(endpoint, lines([world.gateway.key, world.gateway.key]))).toBe(200);
+    }
+    expect(reached()).toBe(1);
+  });
+
+  it("AUTH-03: ?key= twice with different keys is 401", async () => {
+    const { key } = world.gateway;
+    const { key: other } = await world.makeKey();
+    const asked = (query: string) =>
+      inLines({ ...endpoints[3]!, path: `${endpoints[3]!.path}?${query}` }, {});
+    expect(await asked(`key=${key}&key=${other}`)).toBe(401);
+    expect(await asked(`key=n0nsense&key=${key}`)).toBe(401);
+    expect(reached()).toBe(0);
+    expect(await asked(`key=${key}&key=${key}`)).toBe(200);
   });
 });
 

@@ -1,19 +1,26 @@
 /** The calling key of an HTTP request, from wherever the caller's SDK put it. AUTH rows; docs/decisions.md "Key carriers". */
 import { readCredential, type CredentialCarriers } from "../../tenancy/index.ts";
-import type { Routed } from "../exchange.ts";
-import { queryOf } from "../path.ts";
+import type { RequestHead, Routed } from "../exchange.ts";
+import { queryValuesOf } from "../path.ts";
+
+type CarrierHeader = "authorization" | "api-key" | "x-api-key" | "x-goog-api-key";
+
+/** A header's values, each line of it by itself: Node keeps only the first Authorization, and joins lines of the others. */
+function sent({ headers, headersDistinct }: RequestHead, name: CarrierHeader) {
+  const lines = headersDistinct?.[name];
+  return lines === undefined || lines.length < 2 ? headers[name] : lines;
+}
 
 function carriers(request: Routed): CredentialCarriers {
-  const { headers } = request.raw;
   const carried: CredentialCarriers = {
-    authorization: headers.authorization,
-    xApiKey: headers["x-api-key"],
-    xGoogApiKey: headers["x-goog-api-key"],
-    apiKey: headers["api-key"],
+    authorization: sent(request.raw, "authorization"),
+    xApiKey: sent(request.raw, "x-api-key"),
+    xGoogApiKey: sent(request.raw, "x-goog-api-key"),
+    apiKey: sent(request.raw, "api-key"),
   };
   // The query is never logged.
   if (request.match.route.keyInQuery !== true) return carried;
-  return { ...carried, queryKey: queryOf(request)["key"] };
+  return { ...carried, queryKey: queryValuesOf(request, "key") };
 }
 
 /** The key a request carries. @throws GatewayError `missing_api_key`, `invalid_api_key`. */
@@ -23,5 +30,6 @@ export function credentialOf(request: Routed): string {
 
 /** Whether a request carries any credential, for the one endpoint that also answers without (AUTH-06). */
 export function hasCredential(request: Routed): boolean {
-  return Object.values(carriers(request)).some((value) => value !== undefined && value !== "");
+  const values: unknown[] = Object.values(carriers(request)).flat();
+  return values.some((value) => value !== undefined && value !== "");
 }
