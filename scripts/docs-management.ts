@@ -97,14 +97,17 @@ curl -sS http://127.0.0.1:8080/auth/invitations/accept -H "Content-Type: applica
 curl -sS http://127.0.0.1:8080/admin/v1/me -b cookies
 \`\`\`
 
-There are four ways to accept:
+There are five ways to accept:
 
 - **Open the link in a browser.** It shows a form; opening it changes nothing.
 - **Choose a password**, as above. The password of an account with the same address joins with that account.
 - **Join as who you are**: the same call with a session's cookie and without \`password\`. Your own address does not matter.
-- **Sign in with the one-time password** (or the \`password\` that the admin chose), and change it. It opens one session,
+- **Sign in with the one-time password** (or the \`password\` that an admin chose), and change it. It opens one session,
   and every call with that session is 403 \`password_change_required\` except \`POST /auth/change-password\` and
   \`POST /auth/sign-out\`. Changing the password accepts the invitation.
+- **Sign in with a \`password\` that was set with the admin token**, within the seven days. It is the member's own: signing in
+  accepts, and nothing need be changed. So a script can add members that work at once. Whoever has the admin token may do
+  all that members may, so it tells them nothing new.
 
 What holds:
 

@@ -12,15 +12,18 @@ import {
   useOneTimePassword,
   verifyPassword,
   type ChangeContext,
+  type Member,
 } from "../tenancy/index.ts";
 import { writeAudit } from "./audit.ts";
 import { noteAccepted, type ThrottledContext } from "./joining.ts";
+import type { WithinChange } from "./objects.ts";
 
 interface SignIn {
   readonly email: string;
   readonly password: string;
   /** Where the request came from; undefined where that is not limited. */
   readonly address: string | undefined;
+  readonly requestId: string;
 }
 
 /** Whose session to open, or whose is open. */
@@ -32,17 +35,28 @@ export interface SignedIn {
   readonly passwordChangeRequired: boolean;
 }
 
-/** @throws GatewayError 401 `invalid_credential`, in the same words and time for an unknown address; 429 `too_many_attempts` */
+/**
+ * With a password that is theirs, somebody who is still invited accepts: whoever was given it is here.
+ * @throws GatewayError 401 `invalid_credential`, in the same words and time for an unknown address; 429 `too_many_attempts`
+ */
 export async function signIn(
   context: ThrottledContext,
-  { email, password, address }: SignIn,
+  { email, password, address, requestId }: SignIn,
 ): Promise<SignedIn> {
   const attempt = { address, email };
   await context.throttle.begin(attempt);
   for (const login of await findLogins(context, { email, password })) {
     if (login.oneTime && !(await useOneTimePassword(context, login))) continue;
     await context.throttle.succeeded(attempt);
-    return { userId: login.userId, passwordChangeRequired: login.oneTime };
+    const { userId, oneTime, invited } = login;
+    if (invited && !oneTime) {
+      await changeTogether(context.database, async (database) => {
+        const within = { ...context, database };
+        const open = await openInvitationsOf(within, { userId });
+        await acceptAll(within, { open, email, requestId });
+      });
+    }
+    return { userId, passwordChangeRequired: oneTime };
   }
   throw new GatewayError(
     "invalid_credential",
@@ -107,11 +121,22 @@ export async function changePassword(
       after: { revoked_tokens: revoked },
       requestId,
     });
-    for (const invited of open) {
-      const member = await useInvitation(within, invited);
-      await noteAccepted(within, { invited, member, email, requestId });
-    }
+    await acceptAll(within, { open, email, requestId });
   });
+}
+
+interface Accepting {
+  readonly open: readonly Member[];
+  readonly email: string;
+  readonly requestId: string;
+}
+
+/** Uses open invitations up for the users they are for. */
+async function acceptAll(context: WithinChange, { open, ...by }: Accepting): Promise<void> {
+  for (const invited of open) {
+    const member = await useInvitation(context, invited);
+    await noteAccepted(context, { invited, member, ...by });
+  }
 }
 
 /** Ends the personal tokens of a user. Returns their ids. */

@@ -27,7 +27,6 @@ export interface InvitationInput {
   readonly email: string;
   readonly name: string | undefined;
   readonly role: MemberRole;
-  /** What opens the one session in which they choose their own. */
   readonly password: FirstPassword;
   readonly spendCaps: SpendCapsPatch | null | undefined;
 }
@@ -35,8 +34,17 @@ export interface InvitationInput {
 /** A password that somebody else sets, hashed. */
 export interface FirstPassword {
   readonly hash: string;
+  /** It opens one session, in which they choose their own. */
+  readonly oneTime: boolean;
   /** Where it was made, because none was chosen: to be shown once. */
   readonly made: string | undefined;
+}
+
+interface ChosenPassword {
+  readonly email: string;
+  readonly password: string | undefined;
+  /** Whoever operates the gateway chose it: it is the member's own from the start, as the operator could be anybody anyway. */
+  readonly byOperator: boolean;
 }
 
 /**
@@ -45,10 +53,11 @@ export interface FirstPassword {
  */
 export async function firstPassword(
   context: RowContext,
-  { email, password }: { readonly email: string; readonly password: string | undefined },
+  { email, password, byOperator }: ChosenPassword,
 ): Promise<FirstPassword> {
   const made = password === undefined ? oneTimePassword() : undefined;
-  return { hash: await hashFor(context, checkEmail(email), password ?? made!), made };
+  const hash = await hashFor(context, checkEmail(email), password ?? made!);
+  return { hash, made, oneTime: made !== undefined || !byOperator };
 }
 
 export interface Invited {
@@ -68,8 +77,8 @@ export interface Invited {
 export async function invite(context: RowContext, input: InvitationInput): Promise<Invited> {
   const email = checkEmail(input.email);
   const replaced = await lockMember(context, input.workspaceId, email);
-  const { hash, made } = input.password;
-  const userId = await userOf(context, { email, name: input.name, hash }, replaced?.userId);
+  const { name, password } = input;
+  const userId = await userOf(context, { email, name, password }, replaced?.userId);
   const { token, hash: tokenHash } = makeLinkToken(scheme);
   const nowMs = context.clock.now();
   const rows = await context.database.query<MemberRow>(
@@ -93,7 +102,7 @@ export async function invite(context: RowContext, input: InvitationInput): Promi
     ],
   );
   const member = memberOfRow(onlyRow(rows, "member"));
-  return { member, replaced, token, oneTimePassword: made };
+  return { member, replaced, token, oneTimePassword: password.made };
 }
 
 /** Whoever has this address in the workspace and is invited; one who is active is a conflict. Two at once wait here. */
@@ -121,22 +130,17 @@ async function lockMember(
 /** A user for this invitation alone, or the one of the invitation it replaces. */
 async function userOf(
   context: RowContext,
-  person: { readonly email: string; readonly name: string | undefined; readonly hash: string },
+  person: Pick<InvitationInput, "email" | "name" | "password">,
   known: string | undefined,
 ): Promise<string> {
-  const { email, name = email, hash } = person;
+  const { email, name = email } = person;
+  const { hash, oneTime } = person.password;
   if (known === undefined) {
-    const { id } = await createUser(context, {
-      email,
-      name,
-      role: "user",
-      hash,
-      oneTime: true,
-    });
+    const { id } = await createUser(context, { email, name, role: "user", hash, oneTime });
     return id;
   }
   await changeUser(context, known, { name: person.name });
-  await setPassword(context, known, { hash, oneTime: true });
+  await setPassword(context, known, { hash, oneTime });
   return known;
 }
 

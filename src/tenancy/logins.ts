@@ -15,6 +15,8 @@ export interface Login {
   readonly accountId: string;
   /** Somebody else set the password; it opens one session, which may only change it. */
   readonly oneTime: boolean;
+  /** An open invitation is for this user. */
+  readonly invited: boolean;
 }
 
 /**
@@ -39,7 +41,7 @@ interface LoginRow {
   readonly account_id: string;
   readonly password: string;
   readonly one_time: "unused" | "used" | null;
-  readonly open: boolean;
+  readonly invited: boolean;
 }
 
 /**
@@ -51,9 +53,8 @@ export async function findLogins(
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<Login[]> {
   const rows = await database.query<LoginRow>(
-    `select u.id as user_id, a.id as account_id, a.password, a.one_time,
-       a.one_time is null or (a.one_time = 'unused' and exists (
-         select 1 from members m where m.user_id = u.id and m.status = 'invited' and m.invitation_expires_at > $2)) as open
+    `select u.id as user_id, a.id as account_id, a.password, a.one_time, exists (
+         select 1 from members m where m.user_id = u.id and m.status = 'invited' and m.invitation_expires_at > $2) as invited
      from users u join auth_accounts a on a.user_id = u.id
      where u.email = $1 and a.provider_id = 'credential' and a.password is not null order by u.id desc`,
     [addressText(email), new Date(clock.now())],
@@ -63,13 +64,17 @@ export async function findLogins(
     rows.map((row) => row.password),
   );
   return rows
-    .filter((row, at) => matches[at] === true && row.open)
+    .filter((row, at) => matches[at] === true && isOpen(row))
     .map((row) => ({
       userId: row.user_id,
       accountId: row.account_id,
       oneTime: row.one_time !== null,
+      invited: row.invited,
     }));
 }
+
+const isOpen = ({ one_time, invited }: LoginRow): boolean =>
+  one_time === null || (one_time === "unused" && invited);
 
 /** Uses up a one-time password. False where another sign-in was faster. */
 export async function useOneTimePassword(

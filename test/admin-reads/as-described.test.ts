@@ -103,7 +103,7 @@ describe("what is read, as described", () => {
     expect(answers.flatMap((one) => wrong(byId("addCredits"), one))).toEqual([]);
 
     const invited = { email: "new@example.com", role: "member", password: "chosen by the admin" };
-    world.must(await gateway.admin("POST", `/workspaces/${home.id}/members`, invited));
+    world.must(await world.ann.call("POST", `/workspaces/${home.id}/members`, invited));
     const signedIn = await signIn(gateway, invited.email, invited.password);
     const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
     const refused = await call(gateway.url, "GET", "/keys", { headers: { cookie } });

@@ -4,7 +4,7 @@ import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { inviting } from "./inviting.ts";
 import { cookieOf, newMember, password, signIn, startWorld, type World } from "./people.ts";
-import type { Answer } from "./support.ts";
+import { call, type Answer } from "./support.ts";
 
 rememberDerivations();
 
@@ -101,6 +101,65 @@ describe("passwords and invitations", () => {
     expect((await auditOf(invitation.id))[0]).toEqual(["invitation.accept", email]);
     const [entry] = (await world.gateway.admin("GET", `/audit?subject_id=${userId}`)).json.data;
     expect(entry).toMatchObject({ action: "password.change", actor: { name: email } });
+  });
+
+  it("a password that the admin token set is the member's own: signing in accepts, and makes a token", async () => {
+    const members = `/workspaces/${world.home.id}/members`;
+    const add = (email: string, more: object) =>
+      world.gateway.admin("POST", members, { email, role: "member", ...more });
+    const email = freshEmail();
+    const added = await add(email, { password });
+    expect(added.json).toMatchObject({ status: "invited" });
+    expect(added.json).not.toHaveProperty("one_time_password");
+    const { user_id: userId, invitation } = added.json;
+    clock.advance(1);
+    const both = await Promise.all([1, 2].map(() => signIn(world.gateway, email, password)));
+    for (const { status, json } of both)
+      expect([status, json]).toMatchObject([
+        200,
+        { password_change_required: false, user: { id: userId } },
+      ]);
+    const cookie = cookieOf(both[0]!);
+    expect(await workspacesOf(cookie)).toEqual([world.home.id]);
+    expect(await auditOf(invitation.id)).toEqual([
+      ["invitation.accept", email],
+      ["invitation.create", "admin token"],
+    ]);
+    const made = await post("/tokens", { name: "t" }, cookie);
+    expect(made).toMatchObject({ status: 201, json: { token: expect.any(String) } });
+    const { token } = made.json;
+    const own = await call(world.gateway.url, "POST", "/keys", {
+      token,
+      body: { workspace_id: world.home.id, name: "own" },
+    });
+    expect(own).toMatchObject({ status: 201, json: { created_by: userId } });
+    expect((await signIn(world.gateway, email, password)).status).toBe(200);
+    // Without a password the admin token is told a one-time one, as everybody is, and an admin of a workspace chooses none for others.
+    const other = freshEmail();
+    const { one_time_password: oneTime } = (await add(other, {})).json;
+    expect((await signIn(world.gateway, other, oneTime)).json).toMatchObject({
+      password_change_required: true,
+    });
+    const theirs = freshEmail();
+    await invited(theirs, { password });
+    expect((await signIn(world.gateway, theirs, password)).json).toMatchObject({
+      password_change_required: true,
+    });
+  });
+
+  it("a password that the admin token set gives nothing once its invitation is over or taken back", async () => {
+    const members = `/workspaces/${world.home.id}/members`;
+    const email = freshEmail();
+    const { invitation } = (
+      await world.gateway.admin("POST", members, { email, role: "admin", password })
+    ).json;
+    clock.advance(7 * 24 * 60 * 60_000 + 1);
+    expect(await workspacesOf(cookieOf(await signIn(world.gateway, email, password)))).toEqual([]);
+    const again = await world.gateway.admin("POST", members, { email, role: "member", password });
+    expect(again.json.invitation.id).not.toBe(invitation.id);
+    const back = `/workspaces/${world.home.id}/invitations/${again.json.invitation.id}`;
+    expect((await world.gateway.admin("DELETE", back)).status).toBeLessThan(300);
+    expect((await signIn(world.gateway, email, password)).status).toBe(401);
   });
 
   it("a session opened with the one-time password stays shut when the invitation is accepted by its link", async () => {

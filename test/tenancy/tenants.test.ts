@@ -193,7 +193,11 @@ describeDatabase("tenants", (open) => {
     const email = "in-time@example.com";
     const asked = { workspaceId, email, name: undefined, role: "member", spendCaps: null } as const;
     const invited = async () => {
-      const password = await firstPassword(tenant, { email, password: undefined });
+      const password = await firstPassword(tenant, {
+        email,
+        password: undefined,
+        byOperator: false,
+      });
       return (await invite(tenant, { ...asked, password })).member;
     };
     const first = await invited();

@@ -14,12 +14,15 @@ export function registerPasswords(app: FastifyInstance, services: HttpServices):
   app.post("/auth/sign-in/email", async (request, reply) => {
     const { email, password, rememberMe } = await readAuthBody("SignInRequest", request);
     const address = attemptAddress(services, request);
-    const signedIn = await signIn(admin, { email, password, address }).catch((error: unknown) => {
-      const from = addressOf(request.raw, services.trustedProxies);
-      if (error instanceof GatewayError && error.status === 401)
-        services.log.warn({ request: request.id, address: from }, "a sign-in failed");
-      throw error;
-    });
+    const requestId = request.id;
+    const signedIn = await signIn(admin, { email, password, address, requestId }).catch(
+      (error: unknown) => {
+        const from = addressOf(request.raw, services.trustedProxies);
+        if (error instanceof GatewayError && error.status === 401)
+          services.log.warn({ request: requestId, address: from }, "a sign-in failed");
+        throw error;
+      },
+    );
     return passAnswer(
       reply,
       await openSession(services, request, { ...signedIn, remember: rememberMe }),

@@ -63,7 +63,8 @@ const create = route({
       Type.String({
         minLength: 8,
         maxLength: 128,
-        description: "Opens one session, which may only change it.",
+        description:
+          "Opens one session, which may only change it. Set with the admin token, it is the member's own, and signing in accepts.",
       }),
     ),
     spend_caps: Type.Optional(spendCapsBody),
@@ -93,7 +94,8 @@ const create = route({
       getWorkspace(services, workspaceId),
     );
     const { email, password } = body;
-    const hashed = await firstPassword(services, { email, password });
+    const byOperator = request.actor.kind === "admin_token";
+    const hashed = await firstPassword(services, { email, password, byOperator });
     const made = await createObject(services, memberKind, request, {
       action: "member.create",
       place: async (context) => ({
