@@ -194,6 +194,13 @@ describe("what the vendor is asked", () => {
     expect(await sent({ ...boat, audio: false })).toMatchObject({ generate_audio: false });
   });
 
+  it("VID-18 NVID-19: what is asked of moderation goes upstream, and nothing is noted", async () => {
+    for (const moderation of ["low", "auto", "high"]) {
+      expect(await sent({ ...boat, moderation })).toMatchObject({ moderation });
+    }
+    expect(await created({ ...boat, moderation: "low" })).not.toHaveProperty("notes");
+  });
+
   it("VID-19: of moderation nothing is sent where nothing was said", async () => {
     expect(await sent(boat)).not.toHaveProperty("moderation");
   });

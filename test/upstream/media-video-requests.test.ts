@@ -348,7 +348,7 @@ describe("a field that a vendor's model has no word for", () => {
   });
 
   it("is not named where it asks for nothing in particular, or for what is so anyway", () => {
-    expect(lostFields("xai", video({ moderation: "auto" }), "grok-imagine-video")).toEqual([]);
+    expect(lostFields("ark", video({ moderation: "auto" }), "doubao-seedance-2-0")).toEqual([]);
     expect(lostFields("dashscope", video({ audio: true }), "wan2.7-t2v")).toEqual([]);
   });
 

@@ -27,6 +27,7 @@ function bodyParts(request: VideoRequest, model: string) {
       last_frame: place(request.lastFrame),
       reference_images: request.references.length > 0 ? request.references.map(place) : undefined,
       generate_audio: request.audio,
+      moderation: request.moderation,
       user: request.user,
     }),
   );
@@ -66,12 +67,8 @@ export const xaiVideo: MediaDialect = {
       body: streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     }),
   readSubmit: (status, body) => readAccepted(status, body, "request_id"),
-  // `moderation` is in no published list of xAI's parameters; `auto` is what it does anyway.
   lost: (request) =>
-    droppedFields(request, [
-      ...(["moderation", "negativePrompt", "promptExtend"] as const),
-      ...(["seed", "watermark", "cameraFixed"] as const),
-    ]),
+    droppedFields(request, ["negativePrompt", "promptExtend", "seed", "watermark", "cameraFixed"]),
   poll: (provider, apiKey, id) =>
     bearerAsk(provider, apiKey, { method: "GET", path: `/videos/${encodeURIComponent(id)}` }),
   readPoll: (status, body) =>
