@@ -3,7 +3,14 @@ export type * from "./types.ts";
 export { isImageField } from "./files.ts";
 export { fieldsOf, readMedia } from "./read.ts";
 export type { MadeAs } from "./image-tokens.ts";
-export { imageTokenTotals, mediaBound, mediaUsage, nothingUsed, wantedOf } from "./usage.ts";
+export {
+  imageTokenTotals,
+  mediaBound,
+  mediaUsage,
+  nothingUsed,
+  toldSeconds,
+  wantedOf,
+} from "./usage.ts";
 export { mediaParts, priceMedia } from "./price.ts";
 export { expirySeconds, mediaAddresses } from "./addresses.ts";
 export { mediaParameters, pricedParameters } from "./parameters.ts";

@@ -88,6 +88,12 @@ function toldOf(reported: number | undefined, most: number): number | undefined 
 /** Vendors report fractions of a second. They count to the microsecond, here alone: what is shown of a call is what it is charged by. */
 const toMicrosecond = (seconds: number): number => Math.round(seconds * 1_000_000) / 1_000_000;
 
+/** How long a video is, where its vendor told; that holds for families that are billed by tokens, too (NVID-31). */
+export function toldSeconds(request: MediaRequest, { seconds }: ReportedUsage): number | undefined {
+  const told = request.kind === "video" ? toldOf(seconds, request.durationSeconds) : undefined;
+  return told === undefined ? undefined : toMicrosecond(told);
+}
+
 const framesPerSecond = 24;
 const pixelsPerToken = 1024;
 
@@ -127,10 +133,10 @@ function videoUsage(request: VideoRequest, reported: ReportedUsage): CountedMedi
     return { usage, isTold: told !== undefined };
   }
   const frames = [request.firstFrame, request.lastFrame].filter((frame) => frame !== undefined);
-  const told = toldOf(reported.seconds, request.durationSeconds);
+  const told = toldSeconds(request, reported);
   const usage = {
     unit: "video_seconds",
-    seconds: toMicrosecond(told ?? request.durationSeconds),
+    seconds: told ?? request.durationSeconds,
     resolution: request.resolution,
     inputImages: frames.length + request.references.length,
   } as const;

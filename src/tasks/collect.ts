@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readMadePicture } from "../base/image-header.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { FileDrafts, recordFile } from "../files/index.ts";
-import { mediaUsage, priceMedia, wantedOf, type MadeAs } from "../media/index.ts";
+import { mediaUsage, priceMedia, toldSeconds, wantedOf, type MadeAs } from "../media/index.ts";
 import { persist } from "../storage/index.ts";
 import {
   download,
@@ -69,8 +69,12 @@ export async function collect(
   const artifacts: Artifact[] = [];
   try {
     const bytesMax = bytesMaxOf(services, job);
+    const seconds = toldSeconds(job.request, answer.reported);
     for (const result of wantedOf(job.request, answer.results))
-      artifacts.push(await keep(services, job, { target, result, drafts, bytesMax }));
+      artifacts.push({
+        ...(await keep(services, job, { target, result, drafts, bytesMax })),
+        seconds,
+      });
   } catch (error) {
     // What is here of it would stay for a day, with each further try.
     await drafts.discard();

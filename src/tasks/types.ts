@@ -12,6 +12,8 @@ export interface Artifact {
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
+  /** How long a video is, where its vendor told. */
+  readonly seconds?: number | undefined;
 }
 
 /** Why a task did not succeed; fit for the caller. */

@@ -92,10 +92,12 @@ const families: Family[] = [
   byTokens("image-b"),
 ];
 
+const clipFile = { name: "a.mp4", mediaType: "video/mp4", bytes: 10 };
+
 function taskOf(family: Family, status: TaskStatus, changes: Partial<Task> = {}): Task {
   const { kind } = family.request;
   const done = status === "succeeded";
-  const file = (name: string) => ({ name, mediaType: "video/mp4", bytes: 10 });
+  const file = (name: string) => ({ ...clipFile, name });
   return {
     workspaceId: "ws_1",
     id: "task_01kacw5v2pf6q8p5b0d6m1x7yt",
@@ -202,8 +204,14 @@ describe("native", () => {
       url: fileUrl("a.mp4"),
       duration: 6,
     });
-    const tokenBilled = renderNative(taskOf(families[3]!, "succeeded"), fileUrl);
-    expect(tokenBilled.video!.duration).toBe(8);
+    const byTokensOf = (seconds?: number) =>
+      renderNative(
+        taskOf(families[3]!, "succeeded", { artifacts: [{ ...clipFile, seconds }] }),
+        fileUrl,
+      );
+    expect(byTokensOf(5.04).video!.duration).toBe(5.04);
+    // Where the vendor did not tell, it is what was asked for.
+    expect(byTokensOf().video!.duration).toBe(8);
   });
 });
 

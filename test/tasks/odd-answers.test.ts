@@ -119,3 +119,21 @@ describe("usage no job can have", () => {
     expect(await books.logRow(id)).toMatchObject({ usage_source: "upstream" });
   });
 });
+
+it.each([
+  ["1.5", 1.5],
+  ["1e30", 2],
+  ["-1", 2],
+])(
+  "NVID-31: %s seconds told of a video that tokens bill are shown where they can be",
+  async (told, shown) => {
+    const video = `"content":{"video_url":"${vendor.url}/made.mp4"},"usage":{"completion_tokens":1000}`;
+    vendor.plan("GET", json(`{"status":"succeeded","duration":${told},${video}}`));
+    const { id } = await bench.create(clip);
+    const task = await bench.until(id, "succeeded", "failed");
+    const native = await bench.send("GET", `/v1/videos/${id}`);
+    expect(await native.json()).toMatchObject({ status: "done", video: { duration: shown } });
+    // Never beside the tokens (TASK-31).
+    expect(task.usage).not.toHaveProperty("output_video_seconds");
+  },
+);

@@ -19,8 +19,8 @@ export function renderNative(task: Task, fileUrl: FileUrl): NativeVideo {
   return { status: "done", model: task.model, video: { url, duration: producedSeconds(task) } };
 }
 
-/** Families that are billed by tokens produce what was asked for. */
-function producedSeconds({ usage, request }: Task): number {
+/** As it is billed, else as its vendor told; where neither is known, what was asked for. */
+function producedSeconds({ usage, artifacts, request }: Task): number {
   if (usage?.unit === "video_seconds") return usage.seconds;
-  return request.kind === "video" ? request.durationSeconds : 0;
+  return artifacts[0]?.seconds ?? (request.kind === "video" ? request.durationSeconds : 0);
 }
