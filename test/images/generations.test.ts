@@ -174,6 +174,8 @@ describe("the other fields", () => {
     expect(await refused({ output_compression: 101 })).toBe(
       "integer_above_max_value output_compression",
     );
+    for (const output_compression of ["50", 1.5, true])
+      expect(await refused({ output_compression })).toBe("invalid_type output_compression");
   });
 
   it("IMG-17: moderation is low or auto", async () => {

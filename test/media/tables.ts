@@ -162,6 +162,18 @@ const compression: Row = {
   default: 100,
   beside: { output_format: "jpeg" },
 };
+/** A number alone (IMG-15). */
+const compressionNumber: Row = {
+  ...compression,
+  valid: [0, 80, 100],
+  sent: undefined,
+  bad: [
+    [-1, "integer_below_min_value"],
+    [101, "integer_above_max_value"],
+    ["80", "invalid_type"],
+    [1.5, "invalid_type"],
+  ],
+};
 const requiredPrompt: Row = {
   key: "prompt",
   valid: ["some text"],
@@ -196,7 +208,7 @@ const imageA: Table = {
   quality: choice("quality", qualities, "auto"),
   background: choice("background", ["opaque", "auto"], "auto"),
   output_format: choice("outputFormat", ["png", "jpeg"], "png"),
-  output_compression: compression,
+  output_compression: compressionNumber,
   moderation: choice("moderation", ["low", "auto"], "auto"),
   user: anyText("user"),
 };

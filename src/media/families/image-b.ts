@@ -61,7 +61,7 @@ export const imageB: MediaFamily = {
     quality,
     background: background(["transparent", "opaque", "auto"]),
     outputFormat: outputFormat(["png", "jpeg", "webp"]),
-    outputCompression: outputCompression("jpeg and webp"),
+    outputCompression: outputCompression("jpeg and webp", { textToo: true }),
     user,
     ...streaming,
   },

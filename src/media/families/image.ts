@@ -50,10 +50,10 @@ export const outputFormat = (values: readonly string[]): Field => ({
   default: "png",
 });
 
-/** Text on form 2 and its sibling, a number elsewhere: the same value (TIMG2-24). */
-export const outputCompression = (formats: string): Field => ({
+/** `textToo` on form 2 and its sibling, which have it as text (TIMG2-24); a number elsewhere (IMG-15). */
+export const outputCompression = (formats: string, { textToo = false } = {}): Field => ({
   name: "output_compression",
-  domain: { type: "integer", min: 0, max: 100, textToo: true },
+  domain: { type: "integer", min: 0, max: 100, textToo },
   default: 100,
   meaning: `of ${formats} only`,
 });

@@ -55,7 +55,7 @@ export const taskImage2: MediaFamily = {
     quality,
     background: background(["transparent", "opaque", "auto"]),
     outputFormat: outputFormat(["png", "jpeg", "webp"]),
-    outputCompression: outputCompression("jpeg and webp"),
+    outputCompression: outputCompression("jpeg and webp", { textToo: true }),
     inputFidelity: {
       name: "input_fidelity",
       domain: { type: "enum", values: ["high", "low"] },
