@@ -71,7 +71,9 @@ function ofTypo({ method, path }: Asked, methods: Methods): string | undefined {
       )
       .map((url) => url[at]!);
     const near = nearest(segment, words);
-    if (near !== undefined) return `Did you mean ${segments.with(at, near).join("/")}? See /docs.`;
+    // The same word means another segment is wrong, or missing.
+    if (near !== undefined && near !== segment)
+      return `Did you mean ${segments.with(at, near).join("/")}? See /docs.`;
   }
   return undefined;
 }

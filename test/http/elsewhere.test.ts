@@ -48,6 +48,7 @@ describe("a path where nothing is", () => {
     ["GET", "/v1/model", "Did you mean /v1/models? See /docs."],
     ["GET", "/v1/message", "/v1/message. See /docs."],
     ["GET", "/v1/nothing", "/v1/nothing. See /docs."],
+    ["GET", "/v1/videos/", "/v1/videos/. See /docs."],
     ["GET", "/foo", "See /docs."],
     ["GET", "/foo/", "See /docs."],
   ])("%s %s", async (method, path, said) => {

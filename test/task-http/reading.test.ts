@@ -35,6 +35,22 @@ describe("reading", () => {
     expect(cancel.status).toBe(404);
   });
 
+  it("TASK-42 NVID-35 ARK-11 ALIAS-10: an id of thousands of characters is no task either", async () => {
+    const long = "x".repeat(4000);
+    const paths = [
+      "/v1/tasks",
+      "/v1/videos",
+      "/api/v1/tasks",
+      "/api/v3/contents/generations/tasks",
+    ];
+    const answers = await Promise.all(paths.map((path) => bench.get(`${path}/${long}`)));
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    const [unified, , alias, ark] = await Promise.all(answers.map((answer) => answer.json()));
+    expect(unified).toMatchObject({ error: { code: "not_found", type: "not_found_error" } });
+    expect(alias).toMatchObject({ message: expect.any(String) as string });
+    expect(ark).toMatchObject({ error: { code: "ResourceNotFound", type: "NotFound" } });
+  });
+
   it("MODELS-01: in Google's list a model of videos has no method that generates text", async () => {
     const methods = async (model: string) => {
       const answer = await bench.get(`/v1beta/models/${model}`);
