@@ -1,172 +1,36 @@
 /** Workspaces over the management API. Requirements: CAP-10, CAP-11, ALLOW, ROUTE. */
-import { camelCased } from "../../base/casing.ts";
-import { Type, type Static } from "../../base/json-schema.ts";
+import { Type } from "../../base/json-schema.ts";
 import {
-  allows,
   changeObject,
   createObject,
-  etagOf,
   permit,
   readObject,
   sameCaps,
   visibilityOf,
   workspaceKind,
-  readSpend,
-  type Actor,
 } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
-import { parseSafeUrl } from "../../base/safe-url.ts";
 import {
   changeWorkspace,
   createWorkspace,
-  getOrganization,
   getWorkspace,
   listWorkspaces,
-  parseCreditLine,
-  parseLowBalance,
-  renderSpend,
   sameRateLimits,
-  thresholdsMax,
   type Workspace,
 } from "../../tenancy/index.ts";
-import { orNull } from "../shapes/schema.ts";
-import type { AdminServices } from "../services.ts";
 import { namedBy } from "./named-by.ts";
-import { route, type AdminAnswer } from "./route.ts";
+import { route } from "./route.ts";
+import { nullable, pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
+import { checkProviders } from "./scope.ts";
 import {
-  allowlistBody,
-  creditLine,
-  nullable,
-  pageOfQuery,
-  pageQuery,
-  pageSchema,
-  rateLimitsBody,
-  rateLimitsOf,
-  renderPage,
-  routingBody,
-  routingOf,
-  spendCapsBody,
-  spendCapsOf,
-  strict,
-  words,
-} from "./schemas.ts";
-import { checkProviders, scopeOfLayer } from "./scope.ts";
-import { layerFields, spendFields, stamps } from "./shapes.ts";
-
-const thresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
-  maxItems: thresholdsMax,
-  description:
-    "At which percentages of a spend cap of the workspace, its members and its keys there is an alert. null in a change: 50, 80 and 100; empty: none.",
-  examples: [[50, 80, 100]],
-});
-
-const lowBalance = nullable(
-  Type.String({
-    pattern: String.raw`^\d{1,10}(\.\d{1,9})?$`,
-    description:
-      "USD: a warning is sent when no more than this is left of credits and credit line. null: none.",
-    examples: ["20"],
-  }),
-);
-
-const workspace = Type.Object({
-  id: Type.String(),
-  object: Type.Literal("workspace"),
-  organization_id: orNull(Type.String({ description: "null: a personal workspace." })),
-  name: Type.String(),
-  status: words("active", "disabled"),
-  ...spendFields,
-  credit_line: creditLine,
-  ...layerFields,
-  alert_webhook_url: orNull(
-    Type.String({
-      description:
-        "Where alerts about its spend caps and its balance are posted; null: nowhere. Members see no more than its host: `https://hooks.example.com/****`.",
-    }),
-  ),
-  alert_thresholds: thresholds,
-  low_balance_alert: lowBalance,
-  keep_bodies: words("off", "errors", "all"),
-  body_retention_days: Type.Integer(),
-  ...stamps,
-});
-const workspaceSchema = { name: "Workspace", schema: workspace };
-
-const settings = {
-  spend_caps: Type.Optional(spendCapsBody),
-  credit_line: Type.Optional(creditLine),
-  model_allowlist: Type.Optional(allowlistBody),
-  routing: Type.Optional(routingBody),
-  rate_limits: Type.Optional(rateLimitsBody),
-  alert_webhook_url: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
-  alert_thresholds: Type.Optional(nullable(thresholds)),
-  low_balance_alert: Type.Optional(lowBalance),
-  keep_bodies: Type.Optional(
-    Type.Union([Type.Literal("off"), Type.Literal("errors"), Type.Literal("all")], {
-      description:
-        "Whether calls are kept word for word: none, those that failed, or all. Read by who may read the request.",
-    }),
-  ),
-  body_retention_days: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 90, description: "7 if never set." }),
-  ),
-};
-const patch = strict({
-  name: Type.Optional(Type.String()),
-  status: Type.Optional(words("active", "disabled")),
-  ...settings,
-});
-
-const settingsOf = (body: Static<typeof patch>) => ({
-  ...camelCased(body),
-  spendCaps: spendCapsOf(body.spend_caps),
-  routing: routingOf(body.routing),
-  rateLimits: rateLimitsOf(body.rate_limits),
-  creditLineNano: body.credit_line === undefined ? undefined : parseCreditLine(body.credit_line),
-  alertWebhookUrl: alertUrlOf(body.alert_webhook_url),
-  lowBalanceNano:
-    body.low_balance_alert === undefined ? undefined : parseLowBalance(body.low_balance_alert),
-});
-
-/** Must be HTTPS; where it leads is checked at every try. */
-function alertUrlOf(url: string | null | undefined): string | null | undefined {
-  if (url === undefined || url === null) return url;
-  return parseSafeUrl(url, { https: true, allowPrivate: true, param: "alert_webhook_url" }).href;
-}
-
-/** Such addresses often hold a secret: for who may not change it, of its path and query only that there is one. */
-function alertUrlFor(actor: Actor, record: Workspace): string | null {
-  const url = record.alertWebhookUrl;
-  if (url === null || allows(actor, "workspace.change", workspaceKind.place(record))) return url;
-  return `${new URL(url).origin}/****`;
-}
-
-async function render(services: AdminServices, record: Workspace, actor: Actor): Promise<object> {
-  const above =
-    record.organizationId === null ? [] : [await getOrganization(services, record.organizationId)];
-  return {
-    id: record.id,
-    object: "workspace",
-    ...workspaceKind.view(record),
-    alert_webhook_url: alertUrlFor(actor, record),
-    ...renderSpend(
-      record.spendCaps,
-      await readSpend(services.database, record.id, { layer: "workspace", id: record.id }),
-    ),
-    ...scopeOfLayer(services.catalog(), record.modelAllowlist, above),
-    created_at: record.createdAt.toISOString(),
-    updated_at: record.updatedAt.toISOString(),
-  };
-}
-
-const answer = async (
-  services: AdminServices,
-  record: Workspace,
-  actor: Actor,
-): Promise<AdminAnswer> => ({
-  body: await render(services, record, actor),
-  etag: etagOf(workspaceKind.view(record)),
-});
+  answer,
+  patch,
+  render,
+  settings,
+  settingsOf,
+  workspace,
+  workspaceSchema,
+} from "./workspace-views.ts";
 
 /** CAP-11: the caps of a workspace are an organization's means; a personal workspace has none. */
 function refusePersonalCaps({ organizationId, spendCaps }: Workspace): void {
