@@ -1,18 +1,8 @@
-/** Days of the calendar in texts, and time zones. JavaScript's dates take 30 February for 2 March. */
+/** Days of the calendar in texts: JavaScript's dates take 30 February for 2 March. */
 
 /** Whether a text begins with a day that there is, `2027-01-31`; what follows it is not looked at. */
 export function hasDay(text: string): boolean {
   const day = text.slice(0, 10);
   const ms = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
-}
-
-/** Whether it is the name of a time zone, such as `Europe/Berlin`. */
-export function isTimeZone(name: string): boolean {
-  try {
-    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
-    return true;
-  } catch {
-    return false;
-  }
 }

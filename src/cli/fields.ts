@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { hasDay } from "../base/days.ts";
 import { formatUsd, parseUsd } from "../base/money.ts";
+import { clockOf } from "../base/time-zones.ts";
 import { listAll } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import type { Api } from "./remote-api.ts";
@@ -67,23 +68,14 @@ export function timeOf(
 ): string | undefined {
   if (text === undefined) return undefined;
   const [, day = "", time = "00:00", zone] = timeShape.exec(text.trim()) ?? [];
-  const isLocal = zone === undefined && place !== undefined;
-  const date = isLocal
-    ? localTime(`${day}T${time}`, place)
-    : new Date(`${day}T${time}${zone ?? "Z"}`);
-  if (hasDay(day) && !Number.isNaN(date.getTime())) return date.toISOString();
-  throw new UsageError(
-    `${option} is "${text}"; it takes a time such as 2027-01-31T00:00:00Z, or a day in UTC`,
-  );
-}
-
-/** The moment at which the clocks of a place show a time; an invalid date where it is none. */
-function localTime(text: string, place: string): Date {
-  try {
-    return new Date(Temporal.PlainDateTime.from(text).toZonedDateTime(place).epochMilliseconds);
-  } catch {
-    return new Date(Number.NaN);
+  const shown = new Date(`${day}T${time}${zone ?? "Z"}`);
+  if (!hasDay(day) || Number.isNaN(shown.getTime())) {
+    throw new UsageError(
+      `${option} is "${text}"; it takes a time such as 2027-01-31T00:00:00Z, or a day in UTC`,
+    );
   }
+  const isLocal = zone === undefined && place !== undefined;
+  return (isLocal ? new Date(clockOf(place).momentOf(shown.getTime())) : shown).toISOString();
 }
 
 /** Names separated by commas; `all`: no restriction; undefined where the option is absent. @throws UsageError for no name */

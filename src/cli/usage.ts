@@ -1,7 +1,7 @@
 /** `tollgate usage`: requests, tokens and cost, by period and by what used them. docs/cli.md. */
 import type { Command } from "commander";
 import { granularities, usageGroups } from "../base/management.ts";
-import { isTimeZone } from "../base/days.ts";
+import { isTimeZone } from "../base/time-zones.ts";
 import { UsageError } from "./environment.ts";
 import { defined, timeOf, wordOf, workspaceOf } from "./fields.ts";
 import { overList, type ListOptions } from "./over-list.ts";

@@ -1,6 +1,7 @@
 /** Where the days and months of a place begin, whose clocks may change within a period. docs/management.md. */
 import { GatewayError } from "../base/errors.ts";
 import type { Granularity } from "../base/management.ts";
+import { clockOf } from "../base/time-zones.ts";
 import type { Span } from "./segments.ts";
 
 const hourMs = 3_600_000;
@@ -15,12 +16,17 @@ export function startsOf(
   timeZone: string,
 ): readonly Date[] | undefined {
   if (granularity !== "day" && granularity !== "month") return undefined;
-  const first = Temporal.Instant.fromEpochMilliseconds(from.getTime()).toZonedDateTimeISO(timeZone);
-  const step = granularity === "day" ? { days: 1 } : { months: 1 };
+  const clock = clockOf(timeZone);
+  const shown = new Date(clock.shownAt(from.getTime()));
+  const [year, month, day] = [shown.getUTCFullYear(), shown.getUTCMonth(), shown.getUTCDate()];
   const starts: Date[] = [];
-  let next = (granularity === "day" ? first : first.with({ day: 1 })).startOfDay();
-  for (; next.epochMilliseconds < to.getTime(); next = next.add(step).startOfDay())
-    starts.push(new Date(next.epochMilliseconds));
+  for (let step = 0; ; step += 1) {
+    const begin =
+      granularity === "day" ? Date.UTC(year, month, day + step) : Date.UTC(year, month + step, 1);
+    const start = clock.momentOf(begin);
+    if (start >= to.getTime()) break;
+    starts.push(new Date(start));
+  }
   if (starts.every((start) => start.getTime() % hourMs === 0)) return starts;
   throw new GatewayError(
     "invalid_value",

@@ -1,7 +1,7 @@
 /** Where the days of a question about usage begin: `tz_offset`, or `time_zone` whose clocks may change. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { invalidValue } from "../../base/errors.ts";
-import { isTimeZone } from "../../base/days.ts";
+import { isTimeZone } from "../../base/time-zones.ts";
 
 /** Days of one question: they are read hour by hour. */
 export const zoneDaysMax = 31;
