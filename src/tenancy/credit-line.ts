@@ -7,7 +7,7 @@ import type { Queryable } from "../storage/index.ts";
 export type CreditLine = NanoUsd | null;
 
 /** Far above any bill, and far below what the ledger's numbers can hold beside it. */
-const lineMax = 1_000_000_000n * 1_000_000_000n;
+export const lineNanoMax = 1_000_000_000n * 1_000_000_000n;
 
 /** On the wire, in the command line and in exports: a decimal string, or this. */
 export const unlimited = "unlimited";
@@ -16,8 +16,8 @@ export const unlimited = "unlimited";
 export function parseCreditLine(text: string): CreditLine {
   if (text === unlimited) return null;
   const amount = parseUsd(text);
-  if (amount <= lineMax) return amount;
-  throw invalidValue("credit_line", `must be from 0 to ${formatUsd(lineMax)}, or "unlimited"`);
+  if (amount <= lineNanoMax) return amount;
+  throw invalidValue("credit_line", `must be from 0 to ${formatUsd(lineNanoMax)}, or "unlimited"`);
 }
 
 export const renderCreditLine = (line: CreditLine): string =>

@@ -129,13 +129,14 @@ export {
 } from "./signing-secret.ts";
 export {
   forgetLowBalance,
+  lineNanoMax,
   parseCreditLine,
   parseLowBalance,
   renderCreditLine,
   renderLowBalance,
   unlimited,
 } from "./credit-line.ts";
-export { renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
+export { capNanoMax, renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
 export { addressText, changeUser, createUser, emailsOf, getUser } from "./users.ts";
 export {
   seesEverything,

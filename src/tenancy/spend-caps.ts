@@ -37,11 +37,12 @@ export const spendCapColumns =
   "cap_total_nano, cap_monthly_nano, cap_weekly_nano, cap_daily_nano, cap_hard";
 
 /** The largest int8: a cap beyond it cannot be stored. */
-const capMax = 2n ** 63n - 1n;
+export const capNanoMax = 2n ** 63n - 1n;
 
 function checkCap(value: NanoUsd | null, window: string): NanoUsd | null {
-  if (value === null || (value >= 0n && value <= capMax)) return value;
-  throw invalidValue(`spend_caps.${window}`, "must be an amount from 0 up, or null for no limit");
+  if (value === null || (value >= 0n && value <= capNanoMax)) return value;
+  const rule = `must be an amount from 0 to ${formatUsd(capNanoMax)}, or null for no limit`;
+  throw invalidValue(`spend_caps.${window}`, rule);
 }
 
 /** The caps after a patch. @throws GatewayError `invalid_value` for a negative or absurd amount. */

@@ -16,6 +16,8 @@ it.each([
     "spend_caps.daily",
     '`spend_caps.daily` must be a string, such as "5".',
   ],
+  [{ spend_caps: { daily: "9300000000" } }, "spend_caps.daily", "from 0 to 9223372036.854775807"],
+  [{ spend_caps: { daily: "10000000000000" } }, "spend_caps.daily", "from 0 to 9223372036.85477"],
   [{ name: 5 }, "name", '`name` must be a string, such as "5".'],
   [{ rate_limits: { concurrency: "5" } }, "rate_limits.concurrency", "must be a whole number."],
   [{ spend_caps: { hard: "yes" } }, "spend_caps.hard", "must be true or false."],

@@ -3,9 +3,11 @@ import { camelCased } from "../../base/casing.ts";
 import { hasDay } from "../../base/days.ts";
 import { Type, type Static, type TSchema } from "../../base/json-schema.ts";
 import { invalidValue } from "../../base/errors.ts";
-import { parseUsd } from "../../base/money.ts";
+import { formatUsd, parseUsd } from "../../base/money.ts";
 import {
   cacheSecondsMax,
+  capNanoMax,
+  lineNanoMax,
   type Page,
   type RateLimitsPatch,
   type ResponseCachePatch,
@@ -29,7 +31,7 @@ const cap = optional(
   nullable(
     Type.String({
       pattern: String.raw`^\d{1,10}(\.\d{1,9})?$`,
-      description: "A decimal amount of USD from 0 up; null: no limit; absent: unchanged.",
+      description: `A decimal amount of USD from 0 to ${formatUsd(capNanoMax)}; null: no limit; absent: unchanged.`,
       examples: ["25.00"],
     }),
   ),
@@ -49,7 +51,7 @@ export const spendCapsBody = nullable(
 export const creditLine = Type.String({
   pattern: String.raw`^(\d{1,10}(\.\d{1,9})?|unlimited)$`,
   description:
-    'How far it may spend beyond its credits: decimal USD, or "unlimited" for a workspace that is not prepaid, ' +
+    `How far it may spend beyond its credits: decimal USD up to ${formatUsd(lineNanoMax)}, or "unlimited" for a workspace that is not prepaid, ` +
     "whose calls only caps stop.",
   examples: ["500.00", "unlimited"],
 });
