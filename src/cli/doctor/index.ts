@@ -60,7 +60,8 @@ export async function doctor(options: FileOption): Promise<void> {
   const unread = unreadFiles({ configPath: options.config ?? environment.configPath }).map((line) =>
     warning("configuration", line, "rename the file, or set TOLLGATE_CONFIG"),
   );
-  const findings = [...configuration.findings, ...unread, ...misspelt, ...found.flat()];
+  const whose = catalog.providers.size === 0 ? [] : [ok("keys", keysLookedAt)];
+  const findings = [...configuration.findings, ...unread, ...misspelt, ...found.flat(), ...whose];
   if (options.json) printJson({ findings });
   else for (const line of findings.flatMap(linesOf)) console.log(visibleLines(line));
   if (findings.some(({ status }) => status === "failed")) process.exitCode = 1;
@@ -99,6 +100,11 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
   );
   return { catalog, findings: [found, ...prices, ...findings] };
 }
+
+/** Most people run it in a shell, and the gateway by a unit or in a container with an environment of its own. */
+const keysLookedAt =
+  "those above are of this command's environment and the file it reads; a gateway that runs has those of its own start, " +
+  "and with providers that were added: tollgate providers test <name> asks it";
 
 const nobodyFix =
   "set a vendor's key (tollgate vendors), write a file (tollgate config example), or add one (tollgate providers add)";
