@@ -249,7 +249,8 @@ const afterCrash: Readonly<Record<TaskPoint, string>> = {
   "end.begin": "The same.",
   "end.written": "The transaction is rolled back: the same.",
   "end.committed": "It has ended and was charged. Its callback is sent.",
-  "callback.claimed": "Its callback is sent, once the claim of the dead process runs out.",
+  "callback.claimed":
+    "Its callback is sent: at once where the process is known to be dead, else once its claim runs out.",
   "callback.sent": "Its callback is sent again, with the same event id.",
   "callback.noted": "Nothing is left to do.",
 };

@@ -1,7 +1,7 @@
 /**
  * Frees what processes held that are gone, before their leases end. A step that asks nobody to begin may be taken by another process at any
  * time, because its token decides who writes; a request to begin is given up only where its process is dead for certain, for it may still
- * hear the answer. docs/tasks.md "What a crash does"; T79, T81.
+ * hear the answer. So is a callback that is being sent: a living process may have reached the receiver. docs/tasks.md "What a crash does"; T79, T81.
  */
 import type { TaskServices } from "./engine.ts";
 import { isDead, readOwner, type Owner } from "./owner.ts";
@@ -28,7 +28,10 @@ export function createGoneOwners(
     const now = clock.now();
     const rows = await database.query<{ owner: string }>(
       `select distinct split_part(lease_token, ' ', 1) as owner from tasks
-       where due_at <= $1 and lease_token like '% %' and lease_until > case when asking then $2 else $1 end`,
+       where due_at <= $1 and lease_token like '% %' and lease_until > case when asking then $2 else $1 end
+       union
+       select split_part(lease_token, ' ', 1) from webhook_deliveries
+       where due_at <= $1 and lease_token like '% %' and lease_until > $1`,
       [new Date(now), new Date(now - timing.abandonMs)],
       { name: "tasks_owners" },
     );
@@ -60,6 +63,7 @@ export function createGoneOwners(
         else if (isAway(text)) away.push(text);
       }
       if (dead.length === 0 && away.length === 0) return 0;
+      await freeCallbacks(services, dead);
       const rows = await database.query<{ id: string }>(
         `update tasks set lease_token = null, lease_until = null
          where due_at <= $1 and (split_part(lease_token, ' ', 1) = any ($2::text[])
@@ -71,4 +75,19 @@ export function createGoneOwners(
       return rows.length;
     },
   };
+}
+
+/** Who looks into the outbox next takes them. */
+async function freeCallbacks(
+  { database, clock, log }: TaskServices,
+  dead: readonly string[],
+): Promise<void> {
+  if (dead.length === 0) return;
+  const rows = await database.query(
+    `update webhook_deliveries set lease_token = null, lease_until = null
+     where due_at <= $1 and split_part(lease_token, ' ', 1) = any ($2::text[]) returning id`,
+    [new Date(clock.now()), dead],
+  );
+  if (rows.length > 0)
+    log.warn({ callbacks: rows.length }, "a gateway is gone; its callbacks are sent again");
 }

@@ -10,6 +10,7 @@ import { abandonedStep } from "../../src/tasks/ask-step.ts";
 import { extendLeases, claimDue, findDue, type LaneName } from "../../src/tasks/lease.ts";
 import { absentMs, createGoneOwners } from "../../src/tasks/gone.ts";
 import { isDead, newToken, ownerHere, ownerText, readOwner } from "../../src/tasks/owner.ts";
+import { findDue as findDueCallbacks } from "../../src/tasks/webhooks/outbox.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
 import { eventually } from "../support/patience.ts";
 import { silentLog } from "../support/postgres.ts";
@@ -76,6 +77,33 @@ describe("a lease of a process that is dead on this machine", () => {
       error: { code: "submission_uncertain" },
     });
     expect(world.vendor.calls("POST")).toEqual([]);
+  });
+
+  it("T79 HOOK-11: a callback that it was sending is due at once, and not while the process lives or may live", async () => {
+    const { owner, kill } = await startOwner(nobody);
+    const elsewhere = { number: nobody, place: { machine: "0".repeat(16), pid: 1, began: "1" } };
+    await world.database.query(
+      `insert into webhook_deliveries (workspace_id, id, type, url, due_at, lease_token, lease_until, created_at, updated_at)
+       select 'w1', id, 'test', 'https://example.com', $1, token, $2, $1, $1 from unnest($3::text[], $4::text[]) as t(id, token)`,
+      [
+        new Date(clock.now() - 1),
+        new Date(clock.now() + 60_000),
+        ["evt_here", "evt_there"],
+        [newToken(owner), newToken(elsewhere)],
+      ],
+    );
+    const wanted = { nowMs: clock.now(), limit: 10, fullHosts: [], fullWorkspaces: [] };
+    const due = async () => (await findDueCallbacks(world.database, wanted)).map(({ id }) => id);
+    let nowMs = 0;
+    const gone = createGoneOwners(world.services, () => nowMs);
+    await gone.free();
+    expect(await due()).toEqual([]);
+    await kill();
+    await gone.free();
+    nowMs = 2 * absentMs;
+    await gone.free();
+    expect(await due()).toEqual(["evt_here"]);
+    await world.database.query("delete from webhook_deliveries where workspace_id = 'w1'");
   });
 
   it("T79: whose number another process has by now is over, and one of another machine is not", async () => {

@@ -1,6 +1,6 @@
 /**
  * The deliverer: finds due callbacks and tries them. Any number of processes may run one on the same database; what a dead
- * one held is sent again when its lease ends. docs/tasks.md; Requirements: HOOK.
+ * one held is sent again at once where that is known for certain (gone.ts), else when its lease ends. docs/tasks.md; Requirements: HOOK.
  */
 import {
   claimDue,

@@ -3,8 +3,8 @@
  * process which lost its lease changes nothing any more. docs/tasks.md; Requirements: HOOK.
  */
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
-import { randomUUID } from "node:crypto";
-import type { Queryable } from "../../storage/index.ts";
+import type { Database, Queryable } from "../../storage/index.ts";
+import { newToken, ownerHere } from "../owner.ts";
 import type { HostOf } from "../places.ts";
 import { rightFor, type Right } from "../right.ts";
 import type { NextStep, Outcome } from "./schedule.ts";
@@ -69,12 +69,12 @@ export async function findDue(
 
 /** Takes those of `due` that nobody else has taken meanwhile, and counts a try for each, which takes up to `tryMs`. */
 export async function claimDue(
-  database: Queryable,
+  database: Database,
   due: readonly DueDelivery[],
   nowMs: number,
   { leaseMs, tryMs }: { readonly leaseMs: number; readonly tryMs: number },
 ): Promise<ClaimedDelivery[]> {
-  const token = randomUUID();
+  const token = newToken(ownerHere(database.signals.number));
   // What is begun later might end after the lease.
   const right = rightFor(leaseMs - Math.min(tryMs, leaseMs / 2));
   const rows = await database.query<ClaimedRow>(
