@@ -4,6 +4,7 @@
  */
 import { pino } from "pino";
 import { linesTo, type Lines } from "./lines.ts";
+import { createRepeats } from "./repeats.ts";
 
 /** The part of pino's interface that we use. */
 export interface Log {
@@ -35,12 +36,20 @@ export function createLog(
   const destination = pino.destination({ dest: 2, sync: true });
   // A terminal that was closed refuses lines (EIO). The gateway still has to end in order.
   destination.on("error", () => undefined);
+  const repeats = createRepeats();
   return pino(
     {
       level,
       base: worker === undefined ? null : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }) },
+      hooks: {
+        logMethod(line, write) {
+          const [fields, message] = line as [object, string];
+          const written = repeats(fields, message);
+          if (written !== undefined) write.apply(this, [written, message]);
+        },
+      },
       redact: { paths: redacted, censor: "[redacted]" },
     },
     destination,

@@ -145,6 +145,7 @@ const waitMs = 300;
 const freshMs = 2_000;
 
 const waitingSql = `select
+  not current_setting('transaction_read_only')::boolean as writable,
   (select count(*) from tasks where due_at is not null and status = 'queued')::int as queued,
   (select count(*) from tasks where due_at is not null and status = 'running')::int as running,
   (select count(*) from webhook_deliveries where due_at is not null)::int as callbacks,
@@ -152,13 +153,14 @@ const waitingSql = `select
     where due_at is not null)::float8 as oldest`;
 
 interface Waiting {
+  readonly writable: boolean;
   readonly queued: number;
   readonly running: number;
   readonly callbacks: number;
   readonly oldest: number;
 }
 
-/** What waits in the database, and whether it answers; what was known last where it is slow. */
+/** What waits in the database, and whether it can be used; what was known last where it is slow. */
 function waitingIn(database: Pick<Database, "query">): () => Promise<MetricFamily[]> {
   let known: Waiting | undefined;
   let isUp = false;
@@ -168,7 +170,7 @@ function waitingIn(database: Pick<Database, "query">): () => Promise<MetricFamil
     try {
       const rows = await database.query<Waiting & Record<string, unknown>>(waitingSql);
       [known] = rows;
-      isUp = true;
+      isUp = known!.writable;
     } catch {
       isUp = false;
     }
@@ -186,7 +188,7 @@ function waitingIn(database: Pick<Database, "query">): () => Promise<MetricFamil
 }
 
 function waitingFamilies(known: Waiting | undefined, isUp: boolean): MetricFamily[] {
-  const up = "1 while the database answers, else 0.";
+  const up = "1 while the database answers and can be written, else 0.";
   const all = [
     family({ name: "tollgate_database_up", help: up, joined: "min" }, [[{}, isUp ? 1 : 0]]),
   ];

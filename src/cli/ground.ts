@@ -20,6 +20,7 @@ import { migrate, openDatabaseClock, readsOf, type Database } from "../storage/i
 import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
 import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
+import { watchDatabase } from "./database-watch.ts";
 import { openDatabaseOf, openReplicaOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
 import { narrowAddress, type Environment } from "./environment.ts";
@@ -74,7 +75,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   // Again, for it goes by the database from here on: closed after that, it would warn of queries that fail.
   closers.keep(catalog);
   await catalog.follow(database, secrets);
-  const watch = watchBatches(watching);
+  const watch = watchBatches({ ...watching, log });
   // The embedded database runs on this process's cores.
   const sharesCore = environment.databaseUrl === undefined && availableParallelism() === 1;
   const ledger = closers.keep(createLedger(database, { leaseMs: holdLeaseMs, watch, sharesCore }));
@@ -124,6 +125,8 @@ async function openDatabases(
 ) {
   const database = closers.keep(await openDatabaseOf(environment, how));
   await migrate(database);
+  const isOwn = environment.databaseUrl === undefined;
+  closers.add(watchDatabase({ database, log: how.log, isOwn }));
   // After the migrations: a replica that is not behind has them too.
   const replica = openReplicaOf(environment, { database, log: how.log });
   closers.add(() => replica?.close());

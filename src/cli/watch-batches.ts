@@ -1,17 +1,22 @@
 /** What is seen of the ledger's batches: their metrics, and a span for each in a trace of its own, because its calls are many. */
+import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { Metrics } from "../http/index.ts";
 import type { BatchWatch } from "../ledger/index.ts";
 
 interface Watching {
+  readonly log: Pick<Log, "warn">;
   readonly metrics: Pick<Metrics, "observeBatch">;
   /** Absent: no traces. */
   readonly tracer: Tracer | undefined;
 }
 
+/** An account is locked by others: its batch goes on by itself. */
+const isBusy = "55P03";
+
 /** Watches batches. */
 export const watchBatches =
-  ({ metrics, tracer }: Watching): BatchWatch =>
+  ({ metrics, tracer, log }: Watching): BatchWatch =>
   ({ targets, restore }, answer) => {
     const span = tracer?.start("client", "ledger batch");
     const beganMs = performance.now();
@@ -28,6 +33,10 @@ export const watchBatches =
     };
     answer.then(
       () => ended(),
-      (error: { readonly code?: string }) => ended(error.code ?? "failed"),
+      (error: { readonly code?: string }) => {
+        ended(error.code ?? "failed");
+        if (error.code !== isBusy)
+          log.warn({ err: error }, "charges could not be written; they are sent again");
+      },
     );
   };

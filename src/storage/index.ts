@@ -1,4 +1,5 @@
 /** Storage: the database, signals between processes, the schema, rows that all gateways share. docs/architecture.md. */
+export { adviceOn } from "./advice.ts";
 export { numberArray, textArray } from "./array-text.ts";
 export { baselineState, olderSchema } from "./baseline.ts";
 export {
@@ -54,4 +55,5 @@ export type { Queryable } from "./queryable.ts";
 export { readsOf, type Reads } from "./reads.ts";
 export { compareReplica, openReplica, type Replica } from "./replica/index.ts";
 export { trustMs, type Signals } from "./signals.ts";
+export { databaseState, type DatabaseState } from "./state.ts";
 export { codeOf, isLockTimeout, isTransient } from "./transient.ts";

@@ -2,7 +2,7 @@
  * A server that answers and refuses: read-only (a standby under the primary's name, a provider that saves a full disk), a role that
  * may not come in any more. Calls are told `database_unavailable`, and what a provider has answered is charged when it is over.
  */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { isTransient, openDatabase, type Database } from "../../src/storage/index.ts";
 import {
   answering,
@@ -27,6 +27,8 @@ let operator: Database;
 let url: string;
 let up: Recorder;
 let bench: Bench;
+const said: string[] = [];
+const keep = (_fields: object, message: string): void => void said.push(message);
 
 beforeAll(async () => {
   const postgres = await sharedPostgres();
@@ -37,6 +39,7 @@ beforeAll(async () => {
   up = await startRecorder(() => undefined);
   const gateway = await startTestGateway({
     databaseUrl: url,
+    log: { ...silentLog, warn: keep, error: keep },
     config: chatConfig(up.url, 'price: { input: "3", output: "15" }'),
   });
   await gateway.credit("100");
@@ -57,6 +60,13 @@ async function alter(how: string): Promise<void> {
   );
 }
 
+/** An answer of the database holds for a second. */
+const readiness = (status: number): Promise<unknown> =>
+  eventually(
+    async () => (await bench.get("/readyz")).status === status || undefined,
+    `/readyz with ${status}`,
+  );
+
 it.each([
   ["read-only", "set default_transaction_read_only = on", "reset default_transaction_read_only"],
   ["closed to the role", "nologin", "login"],
@@ -64,6 +74,7 @@ it.each([
   "T67 T68: while the server is %s calls are told 503, and one that was answered is charged when it is over",
   async (_what, refuse, letIn) => {
     const before = (await bench.charges()).length;
+    said.length = 0;
     let release: () => void = () => undefined;
     up.answer(async (request, response) => {
       await new Promise<void>((resume) => (release = resume));
@@ -73,20 +84,23 @@ it.each([
     const underWay = bench.post("/v1/chat/completions", talk());
     await eventually(() => up.requests.length > heard || undefined, "the call at its provider");
     await alter(refuse);
+    onTestFinished(() => alter(letIn));
     release();
     const refused = await bench.post("/v1/chat/completions", talk());
     expect([refused.status, (await errorOf(refused)).code]).toEqual([503, "database_unavailable"]);
-    expect((await bench.get("/readyz")).status).toBe(503);
+    await readiness(503);
+    await eventually(
+      () => said.includes("charges could not be written; they are sent again") || undefined,
+      "a word in the log",
+    );
+    expect(said).not.toContain("a request failed");
     await alter(letIn);
     const answered = await underWay;
     expect(answered.status).toBe(200);
     expect(await bench.entry(idOf(answered))).toMatchObject({ amount_nano: costNano });
     expect(await bench.charges()).toHaveLength(before + 1);
     expect(up.requests).toHaveLength(heard + 1);
-    await eventually(
-      async () => ((await bench.get("/readyz")).status === 200 ? true : undefined),
-      "the server again",
-    );
+    await readiness(200);
     await bench.expectClean();
   },
 );

@@ -115,7 +115,12 @@ it("/readyz is 503 while the database takes no writes, and asks it at most once 
   };
   await setting("alter system set default_transaction_read_only = on");
   try {
-    await expect.poll(async () => (await read("/readyz")).status).toBe(503);
+    await expect
+      .poll(() => read("/readyz"))
+      .toEqual({ status: 503, text: '{"status":"not_ready","database":"read_only"}' });
+    await expect
+      .poll(async () => (await read("/metrics")).text)
+      .toMatch(/^tollgate_database_up 0$/m);
   } finally {
     await setting("alter system reset default_transaction_read_only");
   }

@@ -59,7 +59,7 @@ export const health: Part = {
     Health: Type.Object({ status: Type.Literal("ok") }),
     Readiness: Type.Object({
       status: oneOf("ready", "not_ready"),
-      database: oneOf("ok", "down"),
+      database: oneOf("ok", "read_only", "down"),
     }),
   },
 };

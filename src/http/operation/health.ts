@@ -1,28 +1,22 @@
 /** `/healthz` (the process), `/readyz` (database and start-up). docs/operate.md. */
 import type { FastifyInstance } from "fastify";
+import { databaseState, type DatabaseState } from "../../storage/index.ts";
 import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
 
-const databaseDeadlineMs = 2_000;
-/** Gives a row where something can be written: a standby has no transaction ids, and a server that is read-only says so. */
-const probe =
-  "select pg_current_xact_id()::text where not current_setting('transaction_read_only')::boolean";
 /** How long an answer of the database holds. */
 const freshMs = 1_000;
 
 /** Adds the health endpoints. They need no key. */
 export function registerHealth(app: FastifyInstance, services: HttpServices): void {
-  const databaseAnswers = createProbe(services);
+  const askDatabase = createProbe(services);
   handle(app, "GET /healthz", (_request, reply) => reply.send({ status: "ok" }));
   handle(app, "GET /readyz", async (_request, reply) => {
-    const [database, { isReady, workers }] = await Promise.all([
-      databaseAnswers(),
-      services.ready(),
-    ]);
-    const ready = isReady && database;
+    const [database, { isReady, workers }] = await Promise.all([askDatabase(), services.ready()]);
+    const ready = isReady && database === "ok";
     return reply.code(ready ? 200 : 503).send({
       status: ready ? "ready" : "not_ready",
-      database: database ? "ok" : "down",
+      database,
       ...(workers && { workers }),
     });
   });
@@ -32,20 +26,13 @@ export function registerHealth(app: FastifyInstance, services: HttpServices): vo
  * Whether the database can be written. Anybody may ask for the answer: it is
  * shared by all who come while it is on its way, and for a second after.
  */
-function createProbe({ database }: HttpServices): () => Promise<boolean> {
-  let answer: Promise<boolean> | undefined;
+function createProbe({ database }: HttpServices): () => Promise<DatabaseState["is"]> {
+  let answer: Promise<DatabaseState["is"]> | undefined;
   let freshUntilMs = Number.POSITIVE_INFINITY;
-  const ask = async (): Promise<boolean> => {
-    const late = new Promise<false>((resolve) =>
-      setTimeout(resolve, databaseDeadlineMs, false).unref(),
-    );
-    const answered = database.query(probe).then(
-      (rows) => rows.length === 1,
-      () => false,
-    );
-    const isUp = await Promise.race([answered, late]);
+  const ask = async (): Promise<DatabaseState["is"]> => {
+    const state = await databaseState(database);
     freshUntilMs = performance.now() + freshMs;
-    return isUp;
+    return state.is;
   };
   return () => {
     if (answer === undefined || performance.now() >= freshUntilMs) {

@@ -1,0 +1,70 @@
+/**
+ * Says in the log that the database cannot be used, why, and what helps; again each minute while it lasts, and once when it is over. All
+ * that works on the database finds that out by itself, and says what it means for it. docs/operate.md "PostgreSQL".
+ */
+import type { Log } from "../base/log.ts";
+import { adviceOn, databaseState, type Database, type DatabaseState } from "../storage/index.ts";
+
+const lookEveryMs = 2_000;
+const sayEveryMs = 60_000;
+/** A connection that broke is none. */
+const failuresMin = 2;
+
+const readOnly = {
+  reason: "it is read-only",
+  fix: "if it is a standby, promote it or name the primary; else see whether its disk is full, and default_transaction_read_only",
+};
+
+/** Where the gateway runs the server itself. */
+const own =
+  "it is started again by itself; database/server.log in the data directory says why it went";
+
+interface DatabaseWatch {
+  readonly database: Database;
+  readonly log: Pick<Log, "info" | "error">;
+  /** The gateway runs the server itself. */
+  readonly isOwn?: boolean;
+  readonly everyMs?: number;
+}
+
+/** Begins to look; the returned function ends it. */
+export function watchDatabase(watch: DatabaseWatch): () => void {
+  const { database, log, isOwn = false, everyMs = lookEveryMs } = watch;
+  let sinceMs: number | undefined;
+  let saidMs = -Infinity;
+  let failures = 0;
+  let isAsking = false;
+  let open = true;
+  const told = (state: DatabaseState): void => {
+    const nowMs = performance.now();
+    const seconds = sinceMs === undefined ? 0 : Math.round((nowMs - sinceMs) / 1_000);
+    if (state.is === "ok") {
+      if (saidMs > -Infinity) log.info({ seconds }, "the database can be used again");
+      [sinceMs, saidMs, failures] = [undefined, -Infinity, 0];
+      return;
+    }
+    sinceMs ??= nowMs;
+    failures += 1;
+    if (failures < failuresMin || nowMs - saidMs < sayEveryMs) return;
+    saidMs = nowMs;
+    const { reason, fix } = state.is === "down" ? adviceOn(state.error) : readOnly;
+    const advice = { reason, fix: isOwn && state.is === "down" ? own : fix };
+    log.error(
+      { ...advice, seconds },
+      "the database cannot be used: calls are refused until it can",
+    );
+  };
+  const look = async (): Promise<void> => {
+    if (isAsking) return;
+    isAsking = true;
+    const state = await databaseState(database);
+    isAsking = false;
+    if (open) told(state);
+  };
+  const timer = setInterval(() => void look(), everyMs);
+  timer.unref();
+  return () => {
+    open = false;
+    clearInterval(timer);
+  };
+}

@@ -1,0 +1,65 @@
+/** What helps where the database cannot be reached, or lets nobody in. docs/operate.md "PostgreSQL". */
+
+/** A name with several addresses fails with one error for each, and no message of its own. */
+const firstOf = (error: unknown): unknown =>
+  error instanceof AggregateError && error.errors.length > 0 ? firstOf(error.errors[0]) : error;
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+const authority =
+  "name the file of its authority in DATABASE_URL, as ?sslmode=verify-full&sslrootcert=/path/to/ca.pem";
+const reach = "check host and port, and that the server runs";
+const restarting = "wait: the server stops or starts; its own log says why";
+/** What helps, by the code of the system or of PostgreSQL. */
+const fixes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: reach,
+  ETIMEDOUT: `${reach}; a firewall may be between`,
+  EHOSTUNREACH: `${reach}; a firewall may be between`,
+  ENOTFOUND: "check the host's name",
+  EAI_AGAIN: "check the host's name, and this machine's resolver",
+  DEPTH_ZERO_SELF_SIGNED_CERT: authority,
+  SELF_SIGNED_CERT_IN_CHAIN: authority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: authority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: authority,
+  ERR_TLS_CERT_ALTNAME_INVALID: "use the host's name as its certificate has it",
+  "28P01": "check user and password; special characters in them are written as %40 and so on",
+  "28000": "let this user in by the server's pg_hba.conf, or add ?sslmode=verify-full",
+  "3D000": "make the database first, by CREATE DATABASE",
+  "53300": "raise the server's max_connections, or the CONNECTION LIMIT of user and database",
+  "57P01": restarting,
+  "57P02": restarting,
+  "57P03": restarting,
+};
+
+export const inTransactionMode = "a pooler in transaction mode is between";
+/** Errors that have no code: the driver's, and our own. */
+const said: readonly (readonly [words: string, fix: string])[] = [
+  [
+    "client password must be a string",
+    "give the password in DATABASE_URL, as postgres://user:password@host/database",
+  ],
+  [
+    inTransactionMode,
+    "name the server itself, or a pooler in session mode: prepared statements, LISTEN and locks need a session of their own",
+  ],
+  ["Connection terminated", reach],
+  ["timeout exceeded when trying to connect", `${reach}; a firewall may be between`],
+  ["no answer within", "see what the server waits for: its load, its disk, locks, the network"],
+  ["does not support SSL", "leave sslmode out of DATABASE_URL, or switch ssl on at the server"],
+];
+
+/** What an error of the database means, and what helps. */
+export function adviceOn(error: unknown): { readonly reason: string; readonly fix: string } {
+  const first = firstOf(error);
+  return { reason: reasonOf(first), fix: fixOf(first) };
+}
+
+function fixOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return (
+    said.find(([words]) => reasonOf(error).includes(words))?.[1] ??
+    fixes[code] ??
+    "check DATABASE_URL, and that the server lets this user in"
+  );
+}

@@ -1,0 +1,47 @@
+/** Lines that say the same trouble again. */
+import { expect, it } from "vitest";
+import { createRepeats } from "../../src/base/repeats.ts";
+
+const minuteMs = 60_000;
+
+it("the same error with the same words is written once a minute, with how often it came since", () => {
+  let nowMs = 5;
+  const repeats = createRepeats(() => nowMs);
+  const err = new Error("connect ECONNREFUSED");
+  const say = (): object | undefined => repeats({ err }, "due tasks could not be looked for");
+  expect(say()).toEqual({ err });
+  expect([say(), say(), say()]).toEqual([undefined, undefined, undefined]);
+  nowMs += minuteMs;
+  expect(say()).toEqual({ err, again: 3 });
+  expect(say()).toBeUndefined();
+  nowMs += minuteMs;
+  expect(say()).toEqual({ err, again: 1 });
+  nowMs += minuteMs;
+  expect(say()).toEqual({ err });
+});
+
+it("other errors, other words, and lines that name something are each written", () => {
+  const repeats = createRepeats(() => 0);
+  const err = new Error("no");
+  const lines: readonly (readonly [object, string])[] = [
+    [{ err }, "one"],
+    [{ err }, "two"],
+    [{ err: new Error("yes") }, "one"],
+    [{ err, request: "req_1" }, "one"],
+    [{ err, request: "req_1" }, "one"],
+    [{ reason: "no" }, "one"],
+    [{ reason: "no" }, "one"],
+    [{}, "one"],
+    [{}, "one"],
+  ];
+  for (const [fields, message] of lines) expect(repeats(fields, message)).toBe(fields);
+});
+
+it("what it remembers is bounded: with texts that always differ the oldest is forgotten", () => {
+  const repeats = createRepeats(() => 0);
+  const say = (text: string): object | undefined => repeats({ err: new Error(text) }, "failed");
+  expect(say("first")).toBeDefined();
+  expect(say("first")).toBeUndefined();
+  for (let at = 0; at < 200; at += 1) say(`text ${at}`);
+  expect(say("first")).toBeDefined();
+});

@@ -1,0 +1,76 @@
+/** What the log says of a database that cannot be used: once why and what helps, and once that it is over. docs/operate.md. */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { watchDatabase } from "../../src/cli/database-watch.ts";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
+import { silentLog, startPostgres, type TestPostgres } from "../support/postgres.ts";
+
+let postgres: TestPostgres;
+let database: Database;
+let looks = 0;
+let lines: object[] = [];
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  database = await openDatabase({ url: postgres.url, log: silentLog });
+});
+afterAll(async () => {
+  await database.close();
+  await postgres.stop();
+});
+beforeEach(() => {
+  lines = [];
+  looks = 0;
+});
+
+/** The real database, with its looks counted. */
+const counted = (): Database => ({
+  ...database,
+  query: (sql, params, options) => {
+    looks += 1;
+    return database.query(sql, params, options);
+  },
+});
+const keep = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
+const watch = (isOwn = false): (() => void) =>
+  watchDatabase({ database: counted(), log: { info: keep, error: keep }, isOwn, everyMs: 10 });
+
+async function severalLooks(): Promise<void> {
+  const before = looks;
+  await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThan(before + 5);
+}
+
+const [away, back] = [
+  "the database cannot be used: calls are refused until it can",
+  "the database can be used again",
+];
+
+it.each([
+  [false, "check host and port, and that the server runs"],
+  [true, expect.stringContaining("database/server.log") as string],
+])("a server that is away is said once, with what helps (our own: %s)", async (isOwn, fix) => {
+  const end = watch(isOwn);
+  await severalLooks();
+  expect(lines).toEqual([]);
+  const outage = await postgres.outage("immediate");
+  await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(1);
+  await severalLooks();
+  await outage.back();
+  await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(2);
+  await severalLooks();
+  end();
+  expect(lines).toMatchObject([{ msg: away, fix, seconds: 0 }, { msg: back }]);
+});
+
+it("a server that is read-only is said too", async () => {
+  const setting = async (sql: string): Promise<void> => {
+    await database.query(sql);
+    await database.query("select pg_reload_conf()");
+  };
+  const end = watch();
+  await setting("alter system set default_transaction_read_only = on");
+  await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(1);
+  await setting("alter system reset default_transaction_read_only");
+  await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(2);
+  end();
+  expect(lines).toMatchObject([{ msg: away, reason: "it is read-only" }, { msg: back }]);
+});
