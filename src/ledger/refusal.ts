@@ -1,7 +1,7 @@
 /** Why the database did not let a call in, and the error that its caller gets. Requirements: ERR; docs/decisions.md "Spend caps". */
-import { layers, resetsAt, windows } from "../base/cap-windows.ts";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
-import { formatUsd, smaller } from "../base/money.ts";
+import { smaller } from "../base/money.ts";
+import { balanceError, capError } from "../base/spend-errors.ts";
 
 /** How long a call that fits but for what others have set aside and do not use waits for it. */
 export const idleWaitMs = 150;
@@ -49,20 +49,12 @@ export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayErro
   const isOver = (room: bigint | null): boolean => room !== null && bound - free > room;
   // The order in which it is told: workspace, member, key, each from its longest window, then the balance.
   const cap = rooms.findIndex(isOver);
-  if (cap >= 0) return capError(answer, cap, { bound, left: rooms[cap]! + free });
+  if (cap >= 0) {
+    const { caps, at } = answer;
+    return capError(cap, caps[cap]!, at, { bound, left: rooms[cap]! + free });
+  }
   if (!isOver(available)) return undefined;
-  return balanceError(bound, leftFor(answer, bound, free));
-}
-
-/** Where nothing is left, less is no way out. */
-function balanceError(bound: bigint, left: bigint): GatewayError {
-  const cost = `This call may cost up to $${formatUsd(bound)}`;
-  const owed = left < 0n ? `: it owes $${formatUsd(-left)}` : "";
-  const message =
-    left > 0n
-      ? `${cost}, and the workspace has $${formatUsd(left)} available. Add credit, or ask for less.`
-      : `${cost}, and the workspace has no credit left${owed}. Add credit.`;
-  return new GatewayError("insufficient_balance", message, { shouldRetry: false });
+  return balanceError({ bound, left: leftFor(answer, bound, free) });
 }
 
 /**
@@ -72,31 +64,6 @@ function balanceError(bound: bigint, left: bigint): GatewayError {
 function leftFor({ available, idle }: Answer, bound: bigint, free: bigint): bigint {
   const own = available! + free;
   return own + idle < bound ? own + idle : own;
-}
-
-/**
- * The error of a cap by its place: layer by layer, in each window by window. A hard cap refuses a call that may cost more than it
- * `left`; that something is left is told, because a smaller call fits.
- */
-function capError(
-  { caps, at }: Answer,
-  place: number,
-  { bound, left }: { readonly bound: bigint; readonly left: bigint },
-): GatewayError {
-  const layer = layers[Math.floor(place / windows.length)]!;
-  const window = windows[place % windows.length]!;
-  const whose = { workspace: "Workspace", member: "Member", key: "API key" }[layer];
-  const end = resetsAt(window, at.getTime());
-  const resets = end ? `resets ${end.toISOString()}` : "it does not reset";
-  const why =
-    left > 0n
-      ? `: this call may cost up to $${formatUsd(bound)}, and $${formatUsd(left)} of it is neither spent nor set aside`
-      : "";
-  return new GatewayError(
-    `${layer}_${window}_spend_cap_reached`,
-    `${whose} ${window} spend cap of $${formatUsd(caps[place]!)} reached${why}; ${resets}.`,
-    { shouldRetry: false },
-  );
 }
 
 /** The least room of all, how much may be asked for; above all amounts where nothing limits it. */

@@ -29,8 +29,8 @@ export const renderCreditLine = (line: CreditLine): string =>
  */
 export function parseLowBalance(text: string | null): NanoUsd | null {
   const amount = text === null ? null : parseUsd(text);
-  if (amount === null || amount <= lineMax) return amount;
-  throw invalidValue("low_balance_alert", `must be from 0 to ${formatUsd(lineMax)}, or null`);
+  if (amount === null || amount <= lineNanoMax) return amount;
+  throw invalidValue("low_balance_alert", `must be from 0 to ${formatUsd(lineNanoMax)}, or null`);
 }
 
 export const renderLowBalance = (amount: NanoUsd | null): string | null =>
