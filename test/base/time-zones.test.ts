@@ -1,5 +1,5 @@
 /** The clocks of places, against Temporal, which the oldest Node that the package runs on lacks. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { clockOf, isTimeZone } from "../../src/base/time-zones.ts";
 
