@@ -147,11 +147,14 @@ function joined(texts: readonly TextPart[]): { content: string; annotations: Jso
   const paragraphs = new Paragraphs();
   const annotations: JsonObject[] = [];
   let content = "";
+  let total = 0;
   for (const part of texts) {
-    content += inParagraph(paragraphs, part);
+    const said = inParagraph(paragraphs, part);
+    content += said;
+    total += characters(said);
     if (part.citations === undefined) continue;
     const length = characters(part.text);
-    const offset = characters(content) - length;
+    const offset = total - length;
     for (const citation of part.citations)
       annotations.push(encodeAnnotation(citation, offset, () => length));
   }

@@ -49,12 +49,14 @@ interface Place {
   readonly part: number | undefined;
   readonly bytes: Buffer;
   readonly before: number;
+  /** How many characters begin before each byte; counted once, where it is asked. */
+  counts?: Uint32Array;
 }
 
 function placesOf(texts: readonly NumberedText[]): Place[] {
   let before = 0;
   const places: Place[] = texts.map(({ part, text }) => {
-    const place = { part, bytes: Buffer.from(text, "utf8"), before };
+    const place: Place = { part, bytes: Buffer.from(text, "utf8"), before };
     before += characters(text);
     return place;
   });
@@ -84,9 +86,17 @@ function spanOf(segment: WireObject, places: readonly Place[]): Span {
   return words === undefined || at === -1 ? {} : charactersIn(all, at, at + words.length);
 }
 
-function charactersIn({ bytes, before }: Place, from: number, to: number): Span {
-  const start = before + characters(bytes.toString("utf8", 0, from));
-  return { start, end: start + characters(bytes.toString("utf8", from, to)) };
+function charactersIn(place: Place, from: number, to: number): Span {
+  const counts = (place.counts ??= countsOf(place.bytes));
+  return { start: place.before + counts[from]!, end: place.before + counts[to]! };
+}
+
+function countsOf(bytes: Buffer): Uint32Array {
+  const counts = new Uint32Array(bytes.length + 1);
+  // Bytes that go on with a character begin with the bits 10.
+  for (const [at, byte] of bytes.entries())
+    counts[at + 1] = counts[at]! + ((byte & 0xc0) === 0x80 ? 0 : 1);
+  return counts;
 }
 
 /** A text with what is cited of it. */
@@ -104,16 +114,19 @@ export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
   const chunks = new Map<string, number>();
   const pages: JsonObject[] = [];
   const supports = texts.flatMap(({ text, citations, offset, part }) => {
-    const all = citations.length > 0 ? Array.from(text) : [];
+    const at = citations.length > 0 ? indexOf(text) : undefined;
+    if (!at) return [];
     return citations.map(({ url, title = url, start = 0, end }) => {
       const chunk = chunks.get(url) ?? pages.push({ web: { uri: url, title } }) - 1;
       chunks.set(url, chunk);
-      const words = all.slice(start, end).join("");
-      const startIndex = offset + Buffer.byteLength(all.slice(0, start).join(""));
+      const from = at(start);
+      const to = at(end ?? Infinity);
+      const words = text.slice(from.unit, to.unit);
+      const startIndex = offset + from.byte;
       const segment: JsonObject = {
         ...member("partIndex", part === 0 ? undefined : part),
         startIndex,
-        endIndex: startIndex + Buffer.byteLength(words),
+        endIndex: offset + to.byte,
         text: words,
       };
       return { segment, groundingChunkIndices: [chunk] };
@@ -121,4 +134,24 @@ export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
   });
   if (pages.length === 0) return {};
   return { groundingMetadata: { groundingChunks: pages, groundingSupports: supports } };
+}
+
+/** Where each character of a text begins, in units of JavaScript and in bytes; the end stands for any beyond it. */
+function indexOf(text: string): (character: number) => { unit: number; byte: number } {
+  const units: number[] = [];
+  const bytes: number[] = [];
+  let [unit, byte] = [0, 0];
+  for (const character of text) {
+    units.push(unit);
+    bytes.push(byte);
+    unit += character.length;
+    byte += bytesOf(character.codePointAt(0)!);
+  }
+  return (character) => ({ unit: units[character] ?? unit, byte: bytes[character] ?? byte });
+}
+
+function bytesOf(codePoint: number): number {
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 3 : 4;
 }
