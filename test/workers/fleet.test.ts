@@ -1,6 +1,7 @@
 /** The fleet with workers that only say they are there: what it starts, and what it tells whom. */
 import { expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
+import type { Patience } from "../../src/cli/workers/answering.ts";
 import { Fleet } from "../../src/cli/workers/fleet.ts";
 import { createLink } from "../../src/cli/workers/link.ts";
 import type { ToWorker } from "../../src/cli/workers/messages.ts";
@@ -32,7 +33,7 @@ function fakeWorker(number: number): Fake {
 }
 
 /** Two of them; no process can be made after `processesMax`. */
-async function startFleet(processesMax = Infinity) {
+async function startFleet(processesMax = Infinity, patience?: Patience) {
   const fakes: Fake[] = [];
   const fleet = new Fleet({
     count: 2,
@@ -43,6 +44,7 @@ async function startFleet(processesMax = Infinity) {
       return fake.worker;
     },
     log: silentLog,
+    patience,
     failed: () => undefined,
     gaveUp: () => undefined,
   });
@@ -66,6 +68,13 @@ it("BILL-01: a stop that comes while workers are replaced starts no more of them
     fake.end();
   }
   await stopped;
+});
+
+it("a worker that answers no question any more is ended, and another takes its place", async () => {
+  const { fleet, fakes } = await startFleet(4, { everyMs: 20, missedMax: 2 });
+  await expect.poll(() => fakes.length).toBe(4);
+  expect(fakes.map(({ worker }) => worker.number).toSorted()).toEqual([1, 1, 2, 2]);
+  fleet.kill();
 });
 
 it("BILL-01: a worker that was replaced and has time for its calls is told when all stop", () => {

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
 import type { FirstStart } from "../first-start.ts";
+import { watchAnswers, type Patience } from "./answering.ts";
 import { Hub } from "./hub.ts";
 import type { ToSupervisor } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
@@ -35,6 +36,8 @@ export interface FleetOptions {
   readonly log: Log;
   /** The usual ones if absent. */
   readonly trials?: Trials | undefined;
+  /** The usual one if absent. */
+  readonly patience?: Patience | undefined;
   /** A worker could not be started again: what waits for it should not wait on. */
   readonly failed: (number: number) => void;
   /** No worker runs, and none could be started. */
@@ -92,6 +95,7 @@ export class Fleet {
       () => {
         this.#hub.enter(worker, restarted);
         this.#elect();
+        void watchAnswers(worker, this.#options.log, this.#options.patience);
       },
       () => undefined,
     );

@@ -1,0 +1,58 @@
+/** Workers that stand still: they are ended, so that their connections go to others. docs/operate.md "Workers". */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { watchAnswers } from "../../src/cli/workers/answering.ts";
+import { Questions } from "../../src/cli/workers/questions.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+type Watched = Parameters<typeof watchAnswers>[0] & { readonly child: ChildProcess };
+
+/** A process that answers as long as it runs. */
+async function answering(): Promise<Watched> {
+  const file = join(temporaryDirectory(), "answers.mjs");
+  writeFileSync(file, `process.on("message", (id) => process.send(id)); process.send("up");`);
+  const child = fork(file, []);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child, "message");
+  const questions = new Questions<boolean>();
+  child.on("message", (id: number) => questions.answered(id, true));
+  return {
+    child,
+    number: 2,
+    ended: once(child, "exit").then(() => "ended"),
+    ask: (_what, msMax) => questions.ask((id) => void child.send(id), msMax),
+    kill: () => void child.kill("SIGKILL"),
+  };
+}
+
+function watch(worker: Watched, everyMs: number) {
+  const lines: object[] = [];
+  const error = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
+  return { lines, over: watchAnswers(worker, { error }, { everyMs, missedMax: 3 }) };
+}
+
+it("a worker that stands still is said and ended, and one that stood still for a moment is not", async () => {
+  const worker = await answering();
+  const { lines, over } = watch(worker, 400);
+  worker.child.kill("SIGSTOP");
+  await worker.ask("ready", 600);
+  worker.child.kill("SIGCONT");
+  expect(await worker.ask("ready", 20_000)).toBe(true);
+  expect(lines).toEqual([]);
+  worker.child.kill("SIGSTOP");
+  await over;
+  await worker.ended;
+  expect(worker.child.signalCode).toBe("SIGKILL");
+  expect(lines).toEqual([{ worker: 2, seconds: 1, msg: "a worker stands still; it is ended" }]);
+});
+
+it("nothing is said of a worker that ends by itself", async () => {
+  const worker = await answering();
+  const { lines, over } = watch(worker, 50);
+  worker.child.kill("SIGTERM");
+  await over;
+  expect(lines).toEqual([]);
+});
