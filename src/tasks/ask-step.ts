@@ -30,7 +30,7 @@ import { notTaken, unanswered, uncertain, type NotTaken } from "./not-taken.ts";
 import type { Job } from "./rows.ts";
 import { holds } from "./right.ts";
 import { pauseAfterRoundMs } from "./rounds.ts";
-import { endStray, tellStray } from "./stray.ts";
+import { endStray, tellShared, tellStray } from "./stray.ts";
 import { passedOn, traceAsked } from "./trace.ts";
 import type { TaskError } from "./types.ts";
 
@@ -246,8 +246,9 @@ async function taken(
   const leftMs = job.expiresAt.getTime() - services.clock.now();
   const change = { status: "running", upstream_id: upstreamId } as const;
   const pauseMs = Math.min(services.timing.firstPollMs, leftMs);
-  if (!(await nextStep(services, job, pauseMs, change)))
-    await endStray(services, job, { target, upstreamId });
+  if (await nextStep(services, job, pauseMs, change))
+    await tellShared(services, job, { target, upstreamId });
+  else await endStray(services, job, { target, upstreamId });
 }
 
 /** How often this provider has been asked for the job. */

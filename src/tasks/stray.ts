@@ -48,3 +48,34 @@ async function cancelAt(
     throw error;
   }
 }
+
+/**
+ * A vendor that names a new job as one of another task that runs: both would get one result, and be charged for it. Whose it is nobody
+ * can tell here, so the operator is told; the tasks go on. What fails here is no fault of the task's.
+ */
+export async function tellShared(
+  { database, log }: TaskServices,
+  { id, workspaceId }: Job,
+  { target, upstreamId }: { readonly target: KeyedCandidate; readonly upstreamId: string },
+): Promise<void> {
+  const { provider, credential } = target;
+  const others = await database
+    .query<{ id: string; workspace_id: string }>(
+      `select id, workspace_id from tasks
+       where due_at is not null and upstream_id = $1 and provider = $2 and credential = $3 and (workspace_id, id) <> ($4, $5)`,
+      [upstreamId, provider.id, credential.id, workspaceId, id],
+      { name: "tasks_shared_job" },
+    )
+    .catch(() => []);
+  if (others.length === 0) return;
+  log.error(
+    {
+      task: id,
+      provider: provider.id,
+      upstream_id: upstreamId,
+      others: others.map((other) => other.id),
+      across_workspaces: others.some((other) => other.workspace_id !== workspaceId),
+    },
+    "a provider gave two tasks the same job: they may get the same result, and each is charged",
+  );
+}
