@@ -1,5 +1,5 @@
 /**
- * The legal order of canonical events: start; then blocks, which may interleave, each with start, deltas and end;
+ * The legal order of canonical events: start; then blocks, which may interleave, each with start, deltas (of a text citations too) and end;
  * media and usage at any time; then one finish or error. No block is open at a finish; at an error a call may be, whose arguments
  * were cut. Every codec's streams are held to it.
  */
@@ -62,7 +62,8 @@ function blockFault(
   event: Extract<CanonicalEvent, { block: BlockId }>,
 ): string | undefined {
   const at = event.type.lastIndexOf("_");
-  const kind = event.type.slice(0, at) as Kind;
+  // A citation is of a text that is open.
+  const kind = event.type === "citation" ? "text" : (event.type.slice(0, at) as Kind);
   const known = state.blocks.get(event.block);
   if (event.type.endsWith("_start")) {
     if (known) return `block ${event.block} began twice`;
