@@ -57,17 +57,17 @@ export function decodePages({ search_results: results, citations }: WireObject):
     : list(citations).flatMap((url) => citationOf(url, { title: undefined }));
 }
 
-/** The members of a `url_citation`. Its text begins at `offset`; `length` is asked where the citation is of all of it. */
+/** The members of a `url_citation`. Its text begins at `offset` and has `length` characters. */
 export function encodeUrlCitation(
   { url, title = url, start = 0, end }: Citation,
   offset: number,
-  length: () => number,
+  length: number,
 ): JsonObject {
   return {
     url,
     title,
     start_index: offset + start,
-    end_index: offset + (end ?? length()),
+    end_index: offset + (end ?? length),
   };
 }
 
@@ -85,12 +85,23 @@ export function placeCitation(
   const { start, end, ...page } = citation;
   if (start === undefined || end === undefined)
     return texts.length === 0 ? undefined : { index: texts.length - 1, citation };
-  const index = texts.findLastIndex(({ offset }) => offset <= start);
+  const index = lastAt(start, texts);
   const text = texts[index];
   if (!text) return undefined;
   const from = start - text.offset;
   const to = Math.min(end - text.offset, text.length);
   return { index, citation: from < to ? { ...page, start: from, end: to } : page };
+}
+
+/** The last text that begins at a character or before it; -1 for none. They stand in their order, and may be many. */
+function lastAt(start: number, texts: readonly Placed[]): number {
+  let [low, high] = [0, texts.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (texts[middle]!.offset <= start) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
 
 /** The parts of an answer with what is cited of all its texts as one. */

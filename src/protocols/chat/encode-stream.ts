@@ -131,7 +131,7 @@ function takeText(state: StreamState, event: TextEvent): SseEvent[] {
 /** An annotation counts the characters of the whole answer. */
 function cite(state: StreamState, block: BlockId, citation: Citation): SseEvent {
   const offset = state.offsets.get(block) ?? state.length;
-  const annotation = encodeAnnotation(citation, offset, () => state.length - offset);
+  const annotation = encodeAnnotation(citation, offset, state.length - offset);
   return delta(state, { annotations: [annotation] });
 }
 

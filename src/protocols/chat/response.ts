@@ -156,13 +156,13 @@ function joined(texts: readonly TextPart[]): { content: string; annotations: Jso
     const length = characters(part.text);
     const offset = total - length;
     for (const citation of part.citations)
-      annotations.push(encodeAnnotation(citation, offset, () => length));
+      annotations.push(encodeAnnotation(citation, offset, length));
   }
   return { content, annotations };
 }
 
 /** An annotation of a text that begins at `offset`. */
-export const encodeAnnotation = (citation: Citation, offset: number, length: () => number) => ({
+export const encodeAnnotation = (citation: Citation, offset: number, length: number) => ({
   type: "url_citation",
   url_citation: encodeUrlCitation(citation, offset, length),
 });

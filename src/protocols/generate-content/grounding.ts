@@ -3,6 +3,7 @@
  * all text in a stream. CONV-704.
  */
 import type { WireObject } from "../../base/json.ts";
+import { getOrMake } from "../../base/made-once.ts";
 import { reportedCount } from "../../base/usage.ts";
 import type { Citation, JsonObject } from "../canonical/request.ts";
 import { characters, citationOf } from "../citations.ts";
@@ -14,6 +15,13 @@ export interface NumberedText {
   readonly text: string;
 }
 
+/** A page is named by its number, and told in full each time: no answer may grow to more characters of pages than these. */
+const namedMax = 32 * 1024 * 1024;
+/** So many bytes of an answer are searched for words that do not stand where they should. */
+const searchedMax = 64 * 1024 * 1024;
+/** So many characters of an answer are repeated beside what is cited of it. */
+const repeatedMax = 32 * 1024 * 1024;
+
 /** What a candidate's `groundingMetadata` and `citationMetadata` cite, of its texts as one. */
 export function decodeGrounding(
   candidate: WireObject,
@@ -24,10 +32,15 @@ export function decodeGrounding(
   const places = placesOf(texts);
   const { groundingChunks, groundingSupports } = objectOf(groundingMetadata);
   const chunks = objects(groundingChunks).map(pageOf);
+  let named = 0;
   const supported = objects(groundingSupports).flatMap((support) => {
+    if (named > namedMax) return [];
     const span = spanOf(objectOf(support["segment"]), places);
     const pages = list(support["groundingChunkIndices"]).flatMap((at) => chunks[Number(at)] ?? []);
-    return pages.map((page) => ({ ...page, ...span }));
+    return pages.flatMap((page) => {
+      named += page.url.length + (page.title?.length ?? 0) + (page.quote?.length ?? 0);
+      return named > namedMax ? [] : [{ ...page, ...span }];
+    });
   });
   const { citations, citationSources } = objectOf(citationMetadata);
   const repeated = objects(citations ?? citationSources).flatMap((wire) => {
@@ -46,28 +59,35 @@ function pageOf({ web, maps, image, retrievedContext }: WireObject): Citation[] 
 
 /** A text that offsets may be of, and how many characters stand before it. */
 interface Place {
-  readonly part: number | undefined;
   readonly bytes: Buffer;
   readonly before: number;
   /** How many characters begin before each byte; counted once, where it is asked. */
   counts?: Uint32Array;
 }
 
-function placesOf(texts: readonly NumberedText[]): Place[] {
+interface Places {
+  readonly byPart: ReadonlyMap<number, Place>;
+  /** All texts as one. */
+  readonly all: Place;
+  /** How many bytes were searched. */
+  searched: number;
+}
+
+function placesOf(texts: readonly NumberedText[]): Places {
   let before = 0;
-  const places: Place[] = texts.map(({ part, text }) => {
-    const place: Place = { part, bytes: Buffer.from(text, "utf8"), before };
+  const byPart = new Map<number, Place>();
+  for (const { part, text } of texts) {
+    byPart.set(part, { bytes: Buffer.from(text, "utf8"), before });
     before += characters(text);
-    return place;
-  });
-  const all = Buffer.concat(places.map(({ bytes }) => bytes));
-  return [...places, { part: undefined, bytes: all, before: 0 }];
+  }
+  const bytes = Buffer.concat([...byPart.values()].map((place) => place.bytes));
+  return { byPart, all: { bytes, before: 0 }, searched: 0 };
 }
 
 type Span = Pick<Citation, "start" | "end">;
 
 /** The characters that a segment is of. Offsets that do not lead to the words they come with are put right by the words. */
-function spanOf(segment: WireObject, places: readonly Place[]): Span {
+function spanOf(segment: WireObject, places: Places): Span {
   const { partIndex, startIndex, endIndex } = segment;
   const text = nonEmpty(segment["text"]);
   const part = reportedCount(partIndex) ?? 0;
@@ -75,15 +95,23 @@ function spanOf(segment: WireObject, places: readonly Place[]): Span {
   const end = reportedCount(endIndex);
   if (end === undefined || end <= start) return {};
   const words = text === undefined ? undefined : Buffer.from(text, "utf8");
-  for (const place of places) {
-    const isPart = place.part === undefined || place.part === part;
-    if (!isPart || end > place.bytes.length) continue;
+  const { byPart, all } = places;
+  for (const place of [byPart.get(part), all]) {
+    if (!place || end > place.bytes.length) continue;
     if (words === undefined || words.equals(place.bytes.subarray(start, end)))
       return charactersIn(place, start, end);
   }
-  const all = places.at(-1)!;
-  const at = words === undefined ? -1 : all.bytes.indexOf(words);
+  const at = words === undefined ? -1 : searchFor(words, places);
   return words === undefined || at === -1 ? {} : charactersIn(all, at, at + words.length);
+}
+
+/** Where the texts first have these words; -1 for nowhere, and where enough was searched. */
+function searchFor(words: Buffer, places: Places): number {
+  const { bytes } = places.all;
+  if (places.searched >= searchedMax) return -1;
+  const at = bytes.indexOf(words);
+  places.searched += at === -1 ? bytes.length : at + words.length;
+  return at;
 }
 
 function charactersIn(place: Place, from: number, to: number): Span {
@@ -109,28 +137,38 @@ export interface CitedText {
   readonly part?: number | undefined;
 }
 
-/** `groundingMetadata` as a member of a candidate; none where nothing is cited. Each page is a chunk, once. */
+/**
+ * `groundingMetadata` as a member of a candidate; none where nothing is cited. Each page is a chunk, once, and pages of the same words
+ * share a support. Words beyond {@link repeatedMax} are left out: their offsets say which they are.
+ */
 export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
   const chunks = new Map<string, number>();
   const pages: JsonObject[] = [];
+  let repeated = 0;
   const supports = texts.flatMap(({ text, citations, offset, part }) => {
     const at = citations.length > 0 ? indexOf(text) : undefined;
     if (!at) return [];
-    return citations.map(({ url, title = url, start = 0, end }) => {
-      const chunk = chunks.get(url) ?? pages.push({ web: { uri: url, title } }) - 1;
-      chunks.set(url, chunk);
-      const from = at(start);
-      const to = at(end ?? Infinity);
-      const words = text.slice(from.unit, to.unit);
-      const startIndex = offset + from.byte;
-      const segment: JsonObject = {
-        ...member("partIndex", part === 0 ? undefined : part),
-        startIndex,
-        endIndex: offset + to.byte,
-        text: words,
-      };
-      return { segment, groundingChunkIndices: [chunk] };
-    });
+    const bySpan = new Map<string, { segment: JsonObject; chunks: Set<number> }>();
+    for (const { url, title = url, start = 0, end } of citations) {
+      const chunk = getOrMake(chunks, url, () => pages.push({ web: { uri: url, title } }) - 1);
+      const [from, to] = [at(start), at(end ?? Infinity)];
+      const support = getOrMake(bySpan, `${from.unit} ${to.unit}`, () => {
+        repeated += to.unit - from.unit;
+        const words = repeated > repeatedMax ? undefined : text.slice(from.unit, to.unit);
+        const segment: JsonObject = {
+          ...member("partIndex", part === 0 ? undefined : part),
+          startIndex: offset + from.byte,
+          endIndex: offset + to.byte,
+          ...member("text", words),
+        };
+        return { segment, chunks: new Set<number>() };
+      });
+      support.chunks.add(chunk);
+    }
+    return [...bySpan.values()].map(({ segment, chunks: used }) => ({
+      segment,
+      groundingChunkIndices: [...used],
+    }));
   });
   if (pages.length === 0) return {};
   return { groundingMetadata: { groundingChunks: pages, groundingSupports: supports } };

@@ -150,13 +150,16 @@ export const textPart = (text: string, annotations: Json[] = []): JsonObject => 
   logprobs: [],
 });
 
-const annotationsOf = ({ text, citations = [] }: TextPart): Json[] =>
-  citations.map((citation) => encodeAnnotation(citation, text));
+function annotationsOf({ text, citations }: TextPart): Json[] {
+  if (citations === undefined) return [];
+  const length = characters(text);
+  return citations.map((citation) => encodeAnnotation(citation, length));
+}
 
-/** An annotation of a text. */
-export const encodeAnnotation = (citation: Citation, text: string): JsonObject => ({
+/** An annotation of a text of so many characters. */
+export const encodeAnnotation = (citation: Citation, length: number): JsonObject => ({
   type: "url_citation",
-  ...encodeUrlCitation(citation, 0, () => characters(text)),
+  ...encodeUrlCitation(citation, 0, length),
 });
 
 /** A message item of the assistant. */

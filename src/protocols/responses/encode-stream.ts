@@ -7,6 +7,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { JsonObject, MediaPart, Signature } from "../canonical/request.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
+import { characters } from "../citations.ts";
 import { explanationEvents } from "../explained.ts";
 import {
   callItem,
@@ -112,7 +113,7 @@ function begin(state: StreamState, event: StartEvent): SseEvent[] {
   const frames = settle(state);
   const item = newItem(state, "call");
   const call = { id, name };
-  state.blocks.set(block, { kind: "call", item, part: 0, call, text: "", annotations: [] });
+  state.blocks.set(block, { ...noneSaid(), kind: "call", item, part: 0, call });
   const wire = callItem(item.id, { ...call, arguments: "" }, "in_progress");
   return [...frames, itemAdded(state, item, wire)];
 }
@@ -170,6 +171,7 @@ function addText(state: StreamState, event: TextEvent): SseEvent[] {
   } else if (event.type === "text_delta") {
     const members = `"content_index":${block.part},"delta":${text},"logprobs":[]`;
     frames.push(deltaFrame(state, "response.output_text.delta", block, members));
+    block.length += characters(delta);
   } else {
     const members = `"content_index":${block.part},"delta":${text}`;
     frames.push(deltaFrame(state, "response.refusal.delta", block, members));

@@ -34,7 +34,8 @@ export interface Block {
   readonly part: number;
   readonly call: { readonly id: string; readonly name: string };
   text: string;
-  /** Of a text. */
+  /** Of a text: how many characters it has so far. */
+  length: number;
   readonly annotations: Json[];
 }
 
@@ -138,9 +139,10 @@ export function settleMessages(state: StreamState, status: string): SseEvent[] {
 }
 
 /** What a block has before anything came for it. */
-export const noneSaid = (): Pick<Block, "call" | "text" | "annotations"> => ({
+export const noneSaid = (): Pick<Block, "call" | "text" | "length" | "annotations"> => ({
   call: { id: "", name: "" },
   text: "",
+  length: 0,
   annotations: [],
 });
 
@@ -180,7 +182,7 @@ export function annotationFrame(
   citation: Citation,
 ): SseEvent[] {
   if (block?.kind !== "output_text") return [];
-  const annotation = encodeAnnotation(citation, block.text);
+  const annotation = encodeAnnotation(citation, block.length);
   const members = { ...place(block), annotation_index: block.annotations.length, annotation };
   block.annotations.push(annotation);
   return [frame(state, "response.output_text.annotation.added", members)];

@@ -1,0 +1,121 @@
+/** Answers with more citations than anybody reads: no vendor's answer stops the gateway or grows without end. CONV-702, CONV-704. */
+import { expect, it } from "vitest";
+import { noUsage } from "../../src/base/usage.ts";
+import type { JsonObject } from "../../src/protocols/index.ts";
+import { routeOf } from "./route.ts";
+import { byName, type Body, type Name } from "./world.ts";
+
+const routeFor = (from: Name, to: Name) => routeOf(from, to, byName[from].body("acme/x", false));
+const answerOf = (from: Name, to: Name, answer: unknown): JsonObject =>
+  routeFor(from, to).answer(answer as JsonObject, [], noUsage);
+
+const url = "https://example.org/a";
+const addresses = (count: number) => Array.from({ length: count }, (_none, at) => `${url}/${at}`);
+const mib = 1024 * 1024;
+const long = "word ".repeat(200_000);
+const many = 4000;
+
+const inChat = (content: string, beside: { annotations?: Body[]; citations?: string[] }) => ({
+  choices: [
+    {
+      index: 0,
+      finish_reason: "stop",
+      message: { role: "assistant", content, annotations: beside.annotations ?? [] },
+    },
+  ],
+  citations: beside.citations,
+});
+
+const inGemini = (text: string, groundingMetadata: Body) => ({
+  candidates: [{ content: { parts: [{ text }] }, finishReason: "STOP", groundingMetadata }],
+});
+
+interface Support {
+  readonly segment: {
+    readonly startIndex: number;
+    readonly endIndex: number;
+    readonly text?: string;
+  };
+  readonly groundingChunkIndices: readonly number[];
+}
+
+function supportsIn(answer: JsonObject): readonly Support[] {
+  const [{ groundingMetadata }] = answer["candidates"] as unknown as [
+    { groundingMetadata: { groundingSupports: Support[] } },
+  ];
+  return groundingMetadata.groundingSupports;
+}
+
+function annotationsIn(answer: JsonObject): readonly Body[] {
+  const [{ message }] = answer["choices"] as unknown as [{ message: { annotations: Body[] } }];
+  return message.annotations;
+}
+
+/** How long it took, in milliseconds. It had taken ten seconds and more. */
+function timeOf(work: () => void): number {
+  const started = performance.now();
+  work();
+  return performance.now() - started;
+}
+const timeMax = 4000;
+
+it("pages of the whole of a long answer reach responses at once, whole and streamed", () => {
+  const answer = inChat(long, { citations: addresses(many) });
+  const route = routeFor("responses", "chat");
+  const told: string[] = [];
+  const took = timeOf(() => {
+    told.push(JSON.stringify(route.answer(answer as unknown as JsonObject, [], noUsage)));
+    told.push(JSON.stringify(route.framesOf(answer as unknown as JsonObject, noUsage)));
+  });
+  expect(took).toBeLessThan(timeMax);
+  expect(told[0]).toContain(`"start_index":0,"end_index":${long.length}`);
+  expect(told[1]).toContain(String.raw`\"start_index\":0,\"end_index\":${long.length}`);
+});
+
+it("words of Gemini that stand nowhere are not looked for without end", () => {
+  const groundingSupports = Array.from({ length: many }, (_none, at) => ({
+    segment: { startIndex: 0, endIndex: 10, text: `word wordx${at}` },
+    groundingChunkIndices: [0],
+  }));
+  const grounding = { groundingChunks: [{ web: { uri: url } }], groundingSupports };
+  const told: JsonObject[] = [];
+  const took = timeOf(
+    () => void told.push(answerOf("chat", "generate_content", inGemini(long, grounding))),
+  );
+  expect(took).toBeLessThan(timeMax);
+  expect(annotationsIn(told[0]!)).toHaveLength(many);
+});
+
+it("a page with a long title that is named again and again is not told again and again", () => {
+  const groundingChunks = [{ web: { uri: url, title: "t".repeat(mib) } }];
+  const groundingSupports = Array.from({ length: 20 }, () => ({
+    segment: { startIndex: 0, endIndex: 4 },
+    groundingChunkIndices: Array.from({ length: 20 }, () => 0),
+  }));
+  const answer = inGemini("Köln", { groundingChunks, groundingSupports });
+  const told = annotationsIn(answerOf("chat", "generate_content", answer));
+  expect(told.length).toBeGreaterThan(10);
+  expect(told.length).toBeLessThan(32);
+});
+
+it("CONV-704: pages of the same words share a support", () => {
+  const answer = inChat("Köln", { citations: [...addresses(3), `${url}/0`] });
+  expect(supportsIn(answerOf("generate_content", "chat", answer))).toEqual([
+    { segment: { startIndex: 0, endIndex: 5, text: "Köln" }, groundingChunkIndices: [0, 1, 2] },
+  ]);
+});
+
+it("words that overlap are repeated up to a bound, and beyond it told by their offsets", () => {
+  const annotations = Array.from({ length: 50 }, (_none, at) => ({
+    type: "url_citation",
+    url_citation: { url, start_index: at, end_index: long.length },
+  }));
+  const supports = supportsIn(answerOf("generate_content", "chat", inChat(long, { annotations })));
+  expect(supports.map(({ segment }) => segment.startIndex)).toEqual(
+    annotations.map((_one, at) => at),
+  );
+  const repeated = supports.map(({ segment }) => segment.text?.length ?? 0);
+  expect(repeated[0]).toBe(long.length);
+  expect(repeated.reduce((sum, length) => sum + length)).toBeLessThanOrEqual(32 * mib);
+  expect(repeated.at(-1)).toBe(0);
+});
