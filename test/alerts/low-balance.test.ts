@@ -53,9 +53,9 @@ describeDatabase("a low balance", (open) => {
       ]);
     }
   }
-  const looking = (options: { sweeps?: boolean } = {}) =>
+  const looking = (options: { sweeps?: boolean; database?: Database } = {}) =>
     startSpendAlerts({
-      database,
+      database: options.database ?? database,
       clock: { now: () => Date.now() },
       log,
       callbackDue() {},
@@ -126,5 +126,29 @@ describeDatabase("a low balance", (open) => {
     await set({ credits: 3 });
     await looking({ sweeps: true }).close();
     expect(told.map(({ left }) => left)).toEqual(["3"]);
+  });
+
+  it("of thousands at once each is told once, a thousand in a transaction", async () => {
+    await database.query(`
+      with added as (insert into workspaces (id, name, low_balance_nano) select 'many_' || n, 'M', 5 from generate_series(1, 2500) n returning id)
+      insert into ledger_accounts (workspace_id) select id from added on conflict do nothing`);
+    const sizes: number[] = [];
+    const counted: Database = {
+      ...database,
+      transaction: (work) =>
+        database.transaction(async (tx) => {
+          const rows = async () =>
+            (await tx.query<{ n: number }>("select count(*)::integer as n from low_balances"))[0]!
+              .n;
+          const had = await rows();
+          const result = await work(tx);
+          sizes.push((await rows()) - had);
+          return result;
+        }),
+    };
+    await looking({ sweeps: true, database: counted }).close();
+    expect(new Set(told.map((one) => one.workspace_id)).size).toBe(2500);
+    expect(told).toHaveLength(2500);
+    expect(Math.max(...sizes)).toBe(1000);
   });
 });

@@ -51,12 +51,23 @@ async function isDue(database: Queryable, ids: readonly string[] | null): Promis
   return rows.length > 0;
 }
 
+/** Warnings of one transaction: writing the callbacks of more would keep it open for longer than the database lets it. */
+const warningsMax = 1_000;
+
 /** Warns of these workspaces, or of all. */
 export async function warnOfLowBalances(
-  { database, clock, log, callbackDue }: AlertOptions,
+  options: AlertOptions,
   ids: readonly string[] | null,
 ): Promise<void> {
-  if (!(await isDue(database, ids))) return;
+  if (!(await isDue(options.database, ids))) return;
+  while ((await warnOfSome(options, ids)) === warningsMax);
+}
+
+/** The same of so many at most as one transaction takes; returns how many there were. */
+async function warnOfSome(
+  { database, clock, log, callbackDue }: AlertOptions,
+  ids: readonly string[] | null,
+): Promise<number> {
   const { low, posted } = await database.transaction(async (tx) => {
     await tx.query("select pg_advisory_xact_lock($1)", [lockId]);
     await tx.query(
@@ -68,6 +79,7 @@ export async function warnOfLowBalances(
       `with added as (
          insert into low_balances (workspace_id, amount_nano, left_nano, created_at)
          select w.id, w.low_balance_nano, l.nano, ledger_now() from ${looked} and s.low and not s.told
+         order by w.id limit ${warningsMax}
          on conflict do nothing returning workspace_id, amount_nano, left_nano)
        select added.*, w.name as workspace_name from added join workspaces w on w.id = added.workspace_id order by 1`,
       [ids],
@@ -80,6 +92,7 @@ export async function warnOfLowBalances(
   });
   for (const one of low) log.warn(dataOf(one), "the balance of a workspace is low");
   if (posted > 0) callbackDue();
+  return low.length;
 }
 
 /** The event's data; amounts in USD. */
