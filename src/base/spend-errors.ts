@@ -11,13 +11,19 @@ export interface Shortage {
 
 const costOf = (bound: NanoUsd): string => `may cost up to $${formatUsd(bound)}`;
 
-/** Of the balance. Where nothing is left, less is no way out. */
+/**
+ * Of the balance: credits and credit line, without what is spent and what calls under way have set aside. Where nothing is left, less
+ * is no way out.
+ */
 export function balanceError({ bound, left }: Shortage): GatewayError {
-  const owed = left < 0n ? `: it owes $${formatUsd(-left)}` : "";
+  const why =
+    left < 0n
+      ? `it is $${formatUsd(-left)} over`
+      : "all of it is spent, or set aside by calls under way";
   const rest =
     left > 0n
       ? `the workspace has $${formatUsd(left)} available. Add credit, or ask for less.`
-      : `the workspace has no credit left${owed}. Add credit.`;
+      : `the workspace has no credit left: ${why}. Add credit.`;
   return new GatewayError("insufficient_balance", `This call ${costOf(bound)}, and ${rest}`, {
     shouldRetry: false,
   });

@@ -65,12 +65,12 @@ it("BILL-23: what is available is told as the balance says it, with what is set 
   expect(told({ available: 1_000_000_000n, idle: 300_000_000n }, 200_000_000n)).toBe("1.2");
 });
 
-it("BILL-23: where nothing is left, only credit helps, and a debt is no negative amount of dollars", () => {
+it("BILL-23: where nothing is left, only credit helps: no debt is told of calls under way or of a credit line", () => {
   expect(refusedBy({ available: 0n }).message).toBe(
-    "This call may cost up to $1.5, and the workspace has no credit left. Add credit.",
+    "This call may cost up to $1.5, and the workspace has no credit left: all of it is spent, or set aside by calls under way. Add credit.",
   );
   expect(refusedBy({ available: -250_000_000n }).message).toBe(
-    "This call may cost up to $1.5, and the workspace has no credit left: it owes $0.25. Add credit.",
+    "This call may cost up to $1.5, and the workspace has no credit left: it is $0.25 over. Add credit.",
   );
 });
 
