@@ -150,11 +150,9 @@ const reportedNames = [
   "outputImageTokens",
 ] as const satisfies readonly (keyof ImageTokens & keyof ReportedUsage)[];
 
-/** Without any of these a vendor told nothing of the pictures that it made: they would be free (T56). */
-const outputNames = ["outputTextTokens", "outputImageTokens"] as const;
-
 function reportedImageTokens(reported: ReportedUsage, most: ImageTokens): ImageTokens | undefined {
-  if (!outputNames.some((name) => reportedAmount(reported[name]) !== undefined)) return undefined;
+  // A vendor that told nothing of the pictures that it made: they would be free (T56).
+  if (reportedAmount(reported.outputImageTokens) === undefined) return undefined;
   const count = (value: number | undefined) => Math.ceil(reportedAmount(value) ?? 0);
   const counts = {
     inputTextTokens: count(reported.inputTextTokens),
@@ -179,7 +177,7 @@ export function imageTokenTotals(tokens: ImageTokens): {
 const sumOf = (tokens: ImageTokens): number =>
   reportedNames.reduce((sum, name) => sum + tokens[name], 0);
 
-/** `reported` undefined: as much as there can be. A vendor that reported its output reported all it has; the others are 0. */
+/** `reported` undefined: as much as there can be. A vendor that reported its pictures reported all it has; the others are 0. */
 function imageUsage(
   request: ImageRequest,
   reported: ReportedUsage | undefined,

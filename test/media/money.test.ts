@@ -282,9 +282,13 @@ describe("images by the token", () => {
       expect([size, outputOf({}, { sizes: [size] })]).toEqual([size, dearest]);
   });
 
-  it("T56: a vendor that tells nothing of its output does not make the call free", () => {
+  it("T56: a vendor that tells nothing of its pictures does not make the call free", () => {
     const request = requestOf("image-a", { prompt });
-    for (const told of [{ inputTextTokens: 12, inputImageTokens: 0 }, { outputImageTokens: -5 }]) {
+    for (const told of [
+      { inputTextTokens: 12, inputImageTokens: 0 },
+      { outputImageTokens: -5 },
+      { inputTextTokens: 12, outputTextTokens: 5 },
+    ]) {
       expect(chargeOf(request, told)).toBe(chargeOf(request, {}));
       expect(mediaUsage(request, told, { count: 1 }).isTold).toBe(false);
     }
