@@ -9,6 +9,9 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
+/** Whether it is a usual name of UTC. */
+export const isUtc = (name: string): boolean => /^(?:etc\/)?(?:utc|gmt)$/i.test(name);
+
 export interface LocalClock {
   /** What the clocks show at a moment, as milliseconds of a calendar in UTC. */
   shownAt(ms: number): number;

@@ -86,6 +86,11 @@ it.each([
   expect([status, json.error.param]).toEqual([400, param]);
 });
 
+it.each(["UTC", "Etc/UTC", "GMT"])("%s is no place: its days have no bound", async (name) => {
+  const year = "granularity=day&from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z";
+  expect(await starts(`${year}&time_zone=${name}`)).toEqual(await starts(year));
+});
+
 it("hours and totals are those of every place", async () => {
   expect((await ask("granularity=hour&time_zone=Asia/Kolkata")).status).toBe(200);
   const [row] = (await ask(`time_zone=Asia/Kolkata&${october}`)).json.data as object[];

@@ -1,7 +1,7 @@
 /** Where the days of a question about usage begin: `tz_offset`, or `time_zone` whose clocks may change. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { invalidValue } from "../../base/errors.ts";
-import { isTimeZone } from "../../base/time-zones.ts";
+import { isTimeZone, isUtc } from "../../base/time-zones.ts";
 
 /** Days of one question: they are read hour by hour. */
 export const zoneDaysMax = 31;
@@ -33,7 +33,7 @@ export function zoneOf({ tz_offset: offset, time_zone: name }: Asked): string | 
   if (offset !== undefined) throw invalidValue("time_zone", "stands in place of `tz_offset`");
   if (!isTimeZone(name))
     throw invalidValue("time_zone", "is the name of a time zone, such as `Europe/Berlin`");
-  return name;
+  return isUtc(name) ? undefined : name;
 }
 
 const plain = (hours: number): string =>
