@@ -4,167 +4,24 @@ import { formatSse, type SseEvent } from "../../src/base/sse.ts";
 import { noUsage } from "../../src/base/usage.ts";
 import { upstreamCodecs, type JsonObject } from "../../src/protocols/index.ts";
 import { json, sse } from "../support/recorder.ts";
+import {
+  annotation,
+  before,
+  cited,
+  citedAnswers,
+  citedStreams,
+  grounding,
+  location,
+  page,
+  urlCitation,
+} from "./cited.ts";
 import { routeOf } from "./route.ts";
 import { byName, conversions, convertedPairs, names, type Body, type Name } from "./world.ts";
 
 const world = conversions();
 
-/** The second sentence is cited. Its offsets in bytes, in characters and in halves of characters are all different. */
-const before = "Größe 😀. ";
-const cited = "Köln has it 😀.";
-const page = { url: "https://example.org/a", title: "A page" };
-const characters = Array.from(before).length;
-const bytes = Buffer.byteLength(before);
-
-const urlCitation = {
-  ...page,
-  start_index: characters,
-  end_index: characters + Array.from(cited).length,
-};
-const annotation = { type: "url_citation", ...urlCitation };
-const location = {
-  type: "web_search_result_location",
-  ...page,
-  cited_text: "It says so.",
-  encrypted_index: "Eo8B",
-};
-const grounding = {
-  webSearchQueries: ["size"],
-  groundingChunks: [{ web: { uri: page.url, title: page.title } }],
-  groundingSupports: [
-    {
-      segment: { startIndex: bytes, endIndex: bytes + Buffer.byteLength(cited), text: cited },
-      groundingChunkIndices: [0],
-    },
-  ],
-};
-
-const usage = { input_tokens: 1, output_tokens: 2 };
-/** Whole answers that say the same. */
-const answers: Readonly<Record<Name, Body>> = {
-  chat: {
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [
-      {
-        index: 0,
-        finish_reason: "stop",
-        message: {
-          role: "assistant",
-          content: before + cited,
-          annotations: [{ type: "url_citation", url_citation: urlCitation }],
-        },
-      },
-    ],
-    usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
-  },
-  responses: {
-    id: "resp_1",
-    object: "response",
-    created_at: 1,
-    status: "completed",
-    model: "m",
-    output: [
-      { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search" } },
-      {
-        type: "message",
-        id: "msg_1",
-        role: "assistant",
-        status: "completed",
-        content: [
-          {
-            type: "output_text",
-            text: before + cited,
-            annotations: [annotation, { type: "file_citation", file_id: "file_1", index: 3 }],
-          },
-        ],
-      },
-    ],
-    usage: { ...usage, total_tokens: 3 },
-  },
-  messages: {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "m",
-    content: [
-      { type: "text", text: before },
-      { type: "text", text: cited, citations: [location] },
-    ],
-    stop_reason: "end_turn",
-    stop_sequence: null,
-    usage,
-  },
-  generate_content: {
-    candidates: [
-      {
-        content: {
-          role: "model",
-          parts: [{ text: "Hm. 😀", thought: true }, { text: before + cited }],
-        },
-        finishReason: "STOP",
-        groundingMetadata: grounding,
-      },
-    ],
-    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2 },
-    responseId: "r1",
-  },
-};
-
 const event = (data: Body): string =>
   formatSse({ event: data["type"] as string, data: JSON.stringify(data) });
-const delta = (piece: Body): Body => ({
-  id: "chatcmpl-1",
-  created: 1,
-  choices: [{ index: 0, delta: piece, finish_reason: null }],
-});
-const part = { item_id: "msg_1", output_index: 0, content_index: 0 };
-/** The same as streams, their texts in pieces. */
-const streams: Readonly<Record<Name, readonly Body[]>> = {
-  chat: [
-    delta({ role: "assistant", content: before }),
-    delta({ content: cited }),
-    delta({ annotations: [{ type: "url_citation", url_citation: urlCitation }] }),
-    { ...delta({}), choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
-    { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
-  ],
-  responses: [
-    { type: "response.created", response: { id: "resp_1", created_at: 1, output: [] } },
-    { type: "response.output_text.delta", ...part, delta: before },
-    { type: "response.output_text.delta", ...part, delta: cited },
-    { type: "response.output_text.annotation.added", ...part, annotation_index: 0, annotation },
-    { type: "response.output_text.done", ...part, text: before + cited },
-    { type: "response.completed", response: answers.responses },
-  ],
-  messages: [
-    { type: "message_start", message: { id: "msg_1", content: [], usage } },
-    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: before } },
-    { type: "content_block_stop", index: 0 },
-    { type: "content_block_start", index: 1, content_block: { type: "text", text: "" } },
-    {
-      type: "content_block_delta",
-      index: 1,
-      delta: { type: "citations_delta", citation: location },
-    },
-    { type: "content_block_delta", index: 1, delta: { type: "text_delta", text: cited } },
-    { type: "content_block_stop", index: 1 },
-    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } },
-    { type: "message_stop" },
-  ],
-  generate_content: [
-    { candidates: [{ content: { parts: [{ text: before }] } }], responseId: "r1" },
-    { candidates: [{ content: { parts: [{ text: cited }] } }] },
-    {
-      ...answers.generate_content,
-      candidates: [
-        { content: { parts: [{ text: "" }] }, finishReason: "STOP", groundingMetadata: grounding },
-      ],
-    },
-  ],
-};
 
 /** All objects in a body that tell where an answer came from. */
 function told(value: unknown): Body[] {
@@ -219,7 +76,7 @@ describe("what a converted answer relies on", () => {
   it.each(convertedPairs)(
     "CONV-701 CONV-702 CONV-703 CONV-704: reaches a %s caller from %s, with the words it is for",
     async (from, to) => {
-      const { answer } = await world.send(from, to, {}, json(answers[to]));
+      const { answer } = await world.send(from, to, {}, json(citedAnswers[to]));
       expect(pagesOf(answer)).toEqual([page]);
       const texts = from === "generate_content" ? partsOf(answer) : textsIn(from, answer);
       expect(wordsOf[from](answer, texts)).toEqual([expected(from, to)]);
@@ -227,7 +84,7 @@ describe("what a converted answer relies on", () => {
   );
 
   it.each(convertedPairs)("STREAM-03: the same of a stream (%s from %s)", async (from, to) => {
-    const frames = streams[to].map(event).join("") + (to === "chat" ? "data: [DONE]\n\n" : "");
+    const frames = citedStreams[to].map(event).join("") + (to === "chat" ? "data: [DONE]\n\n" : "");
     const { events } = await world.stream(from, to, {}, sse(frames));
     const { read, citations } = readBy(from, events);
     expect(citations.map(({ citation: { url, title } }) => ({ url, title }))).toEqual([page]);
@@ -261,7 +118,7 @@ const partsOf = (body: Body): string[] => {
 describe("details of citations", () => {
   it("what a page says goes from messages to messages callers of other vendors, and no proof is made up", () => {
     const snippet = { ...urlCitation, content: "It says so." };
-    const answer = structuredClone(answers.chat) as {
+    const answer = structuredClone(citedAnswers.chat) as {
       choices: [{ message: { annotations: Body[] } }];
     };
     answer.choices[0].message.annotations = [{ type: "url_citation", url_citation: snippet }];
@@ -272,7 +129,7 @@ describe("details of citations", () => {
   });
 
   it("offsets of Gemini that lead elsewhere are put right by the words they come with", () => {
-    const answer = structuredClone(answers.generate_content) as {
+    const answer = structuredClone(citedAnswers.generate_content) as {
       candidates: [{ groundingMetadata: { groundingSupports: [{ segment: Body }] } }];
     };
     const [support] = answer.candidates[0].groundingMetadata.groundingSupports;
@@ -284,7 +141,7 @@ describe("details of citations", () => {
   });
 
   it("pages that no words are told of are of the whole answer; what is no address is none", () => {
-    const answer = structuredClone(answers.generate_content) as {
+    const answer = structuredClone(citedAnswers.generate_content) as {
       candidates: [{ groundingMetadata: Body }];
     };
     const chunks = [...grounding.groundingChunks, { web: { uri: "corpora/1", title: "Ours" } }];
@@ -296,7 +153,7 @@ describe("details of citations", () => {
   });
 
   it("a page that is cited twice is one chunk for callers of generateContent", () => {
-    const twice = { ...answers.messages, content: [citing("A."), citing("B.")] };
+    const twice = { ...citedAnswers.messages, content: [citing("A."), citing("B.")] };
     const told = toldTo("generate_content", "messages", twice);
     expect(told["candidates"]).toMatchObject([
       {
@@ -330,7 +187,7 @@ describe("details of citations", () => {
 
 describe("pages that vendors of chat name beside the answer", () => {
   const bare = (): Body => {
-    const answer = structuredClone(answers.chat) as { choices: [{ message: Body }] };
+    const answer = structuredClone(citedAnswers.chat) as { choices: [{ message: Body }] };
     delete answer.choices[0].message["annotations"];
     return answer;
   };
@@ -351,7 +208,7 @@ describe("pages that vendors of chat name beside the answer", () => {
       const found = told(answer);
       expect(found.map(({ title }) => title)).toEqual(titles);
       expect(found).toMatchObject(titles.map(() => ({ start_index: 0, end_index: all })));
-      const frames = streams.chat
+      const frames = citedStreams.chat
         .filter((chunk) => !JSON.stringify(chunk).includes("annotations"))
         .map((chunk) => event({ ...chunk, ...beside }));
       const { events } = await world.stream(
@@ -366,7 +223,7 @@ describe("pages that vendors of chat name beside the answer", () => {
   );
 
   it("beside annotations they say nothing more", () => {
-    const answer = { ...answers.chat, citations: [page.url, other] } as JsonObject;
+    const answer = { ...citedAnswers.chat, citations: [page.url, other] } as JsonObject;
     expect(told(toldTo("responses", "chat", answer))).toEqual([annotation]);
   });
 });

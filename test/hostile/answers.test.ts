@@ -15,6 +15,7 @@ import {
   type ProtocolName,
   type Route,
 } from "../../src/protocols/index.ts";
+import { citedAnswers, citedStreams } from "../conversion/cited.ts";
 import { answerCalling, requestWith, streamCalling } from "../conversion/tool-wire.ts";
 import { inForm } from "../support/long.ts";
 import { byName } from "../conversion/world.ts";
@@ -81,7 +82,11 @@ const pairs = protocolNames.flatMap((upstream) =>
 
 describe.each(pairs)("%s to callers of %s", (upstream, caller) => {
   it("an edited whole answer is an answer, or the vendor's error", () => {
-    const seeds = [answerCalling[upstream]("look"), byName[upstream].whole()] as object[];
+    const seeds = [
+      answerCalling[upstream]("look"),
+      byName[upstream].whole() as object,
+      citedAnswers[upstream],
+    ];
     fc.assert(
       fc.property(mutated(seeds), (answer) => {
         if (!isObject(answer)) return;
@@ -97,7 +102,8 @@ describe.each(pairs)("%s to callers of %s", (upstream, caller) => {
   });
 
   it("an edited stream ends once, whole or broken, and begins before it says anything", () => {
-    const streams = [streamCalling[upstream]("look"), byName[upstream].frames.join("")].map(dataOf);
+    const texts = [streamCalling[upstream]("look"), byName[upstream].frames.join("")];
+    const streams = [...texts.map(dataOf), citedStreams[upstream]];
     // A stream that lacks its first frame is no rare one.
     const seeds = streams.flatMap((frames) => [{ frames }, { frames: frames.slice(1) }]);
     fc.assert(
