@@ -152,6 +152,35 @@ describe("details of citations", () => {
     expect(told["output"]).toMatchObject([{ type: "reasoning" }, { content: [{ annotations }] }]);
   });
 
+  it("CONV-704: a refusal before the text counts for offsets of a stream, as its readers join both", () => {
+    const content = [
+      { type: "refusal", refusal: "Nö. " },
+      { type: "output_text", text: before + cited, annotations: [annotation] },
+    ];
+    const answer: Body = { ...citedAnswers.responses, output: [{ type: "message", content }] };
+    const route = routeOf("generate_content", "responses", byName.generate_content.body("x", true));
+    const frames = route.framesOf(answer as JsonObject, noUsage);
+    const bodies = frames.map(({ data }) => JSON.parse(data) as Body);
+    const joined = [bodies.flatMap((body) => textsIn("generate_content", body)).join("")];
+    expect(joined).toEqual([`Nö. ${before}${cited}`]);
+    expect(bodies.flatMap((body) => wordsOf.generate_content(body, joined))).toEqual([cited]);
+  });
+
+  it.each(names)(
+    "a signature that ends the text in Gemini's last frame loses no citation (%s)",
+    (from) => {
+      const frames = structuredClone(citedStreams.generate_content) as { candidates: Body[] }[];
+      frames.at(-1)!.candidates[0]!["content"] = {
+        parts: [{ text: "", thoughtSignature: "c2ln" }],
+      };
+      const route = routeOf(from, "generate_content", byName[from].body("acme/x", true));
+      const tap = route.tap();
+      const events = frames.flatMap((data) => tap.push({ data: JSON.stringify(data) }));
+      const all = [...events, ...(tap.end?.() ?? []), ...tap.release(noUsage)];
+      expect(readBy(from, all).citations.map(({ citation }) => citation.url)).toEqual([page.url]);
+    },
+  );
+
   it("a page that is cited twice is one chunk for callers of generateContent", () => {
     const twice = { ...citedAnswers.messages, content: [citing("A."), citing("B.")] };
     const told = toldTo("generate_content", "messages", twice);

@@ -42,6 +42,8 @@ interface State {
   readonly texts: { readonly block: string; readonly pieces: string[] }[];
   /** Where the answer came from, as it was told last. */
   grounding: WireObject;
+  /** Blocks of which it was told already. */
+  readonly cited: Set<string>;
   /** What was said last of the answer's end. */
   stop: WireStop;
 }
@@ -58,6 +60,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     said: { calls: false, anything: false },
     texts: [],
     grounding: {},
+    cited: new Set(),
     stop: { reason: undefined },
   };
   return transducer(
@@ -80,8 +83,9 @@ function takeChunk(state: State, { data, candidates, tellsUsage, ...block }: Gen
   const events = start(state, data);
   // Of several candidates the first counts; conversion never asks for more.
   const candidate = candidates.find(({ index }) => index === 0);
-  for (const part of candidate?.parts ?? []) events.push(...takePart(state, part));
+  const said = (candidate?.parts ?? []).flatMap((part) => takePart(state, part));
   if (candidate) takeGrounding(state, candidate.wire);
+  events.push(...citeEnded(state, said));
   if (candidate?.reason !== undefined)
     state.stop = { ...state.stop, reason: candidate.reason, message: candidate.message };
   if (block.blocked !== undefined)
@@ -101,13 +105,30 @@ function takeGrounding(state: State, { groundingMetadata, citationMetadata }: Wi
   state.grounding = told;
 }
 
-/** What is cited of the texts, whatever came between them. */
-function citationEvents({ texts, grounding }: State): CanonicalEvent[] {
+/**
+ * The last frame has what is cited, and often a signature, which ends its text. What is cited of a text goes before its end: the messages
+ * protocol has no place for it later.
+ */
+function citeEnded(state: State, said: CanonicalEvent[]): CanonicalEvent[] {
+  const ended = said.flatMap((one) => (one.type === "text_end" ? [one.block] : []));
+  if (ended.length === 0 || state.cited.size > 0) return said;
+  const cited = Map.groupBy(citationEvents(state), ({ block }) => block);
+  if (cited.size === 0) return said;
+  for (const block of ended) state.cited.add(block);
+  return said.flatMap<CanonicalEvent>((one) =>
+    one.type === "text_end" ? [...(cited.get(one.block) ?? []), one] : [one],
+  );
+}
+
+type CitationEvent = Extract<CanonicalEvent, { type: "citation" }>;
+
+/** What is cited of the texts and not told yet, whatever came between them. */
+function citationEvents({ texts, grounding, cited }: State): CitationEvent[] {
   if (Object.keys(grounding).length === 0) return [];
   const said = texts.map(({ pieces }, part) => ({ part, text: pieces.join("") }));
   const parts: Part[] = said.map(({ text }) => ({ type: "text", text }));
   return withCitations(parts, decodeGrounding(grounding, said)).flatMap((part, index) =>
-    part.type === "text"
+    part.type === "text" && !cited.has(texts[index]!.block)
       ? (part.citations ?? []).map(
           (citation) => ({ type: "citation", block: texts[index]!.block, citation }) as const,
         )
@@ -231,6 +252,10 @@ function end(state: State, why: EndReason): CanonicalEvent[] {
     return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
   }
   const finish = decodeFinish(state.stop, state.said);
-  const cited = citationEvents(state);
-  return [...closeCall(state), ...cited, ...closeText(state), { type: "finish", finish }];
+  return [
+    ...closeCall(state),
+    ...citationEvents(state),
+    ...closeText(state),
+    { type: "finish", finish },
+  ];
 }

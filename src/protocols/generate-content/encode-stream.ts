@@ -97,6 +97,7 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
       state.texts.get(event.block)?.citations.push(event.citation);
       return [];
     case "refusal_delta":
+      state.length += Buffer.byteLength(event.text);
       return partFrames(state, { type: "text", text: event.text });
     case "reasoning_delta":
       return partFrames(state, { type: "reasoning", text: event.text });
