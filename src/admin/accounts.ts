@@ -6,12 +6,12 @@ import {
   getUser,
   hashFor,
   openInvitationsOf,
+  revokeTokens,
   setPassword,
   storedPassword,
   useInvitation,
   useOneTimePassword,
   verifyPassword,
-  type ChangeContext,
   type Member,
 } from "../tenancy/index.ts";
 import { writeAudit } from "./audit.ts";
@@ -137,16 +137,4 @@ async function acceptAll(context: WithinChange, { open, ...by }: Accepting): Pro
     const member = await useInvitation(context, invited);
     await noteAccepted(context, { invited, member, ...by });
   }
-}
-
-/** Ends the personal tokens of a user. Returns their ids. */
-export async function revokeTokens(
-  { database, clock }: ChangeContext,
-  userId: string,
-): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(
-    "update admin_tokens set revoked_at = $2 where user_id = $1 and revoked_at is null returning id",
-    [userId, new Date(clock.now())],
-  );
-  return rows.map(({ id }) => id);
 }

@@ -8,11 +8,11 @@ import {
   addressText,
   changeTogether,
   openInvitationsOf,
+  revokeTokens,
   useInvitation,
   useInvitationAs,
   type ChangeContext,
 } from "../tenancy/index.ts";
-import { revokeTokens } from "./accounts.ts";
 import { writeAudit } from "./audit.ts";
 import { noteAccepted } from "./joining.ts";
 

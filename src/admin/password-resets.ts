@@ -12,13 +12,13 @@ import {
   makeReset,
   noReset,
   openReset,
+  revokeTokens,
   setPassword,
   type ChangeContext,
   type PasswordReset,
   type MemberReference,
   type RowContext,
 } from "../tenancy/index.ts";
-import { revokeTokens } from "./accounts.ts";
 import { adminTokenActor, loadActor, type Actor } from "./actor.ts";
 import { writeAudit } from "./audit.ts";
 import { oidcProvider } from "./identity.ts";

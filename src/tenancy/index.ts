@@ -58,6 +58,7 @@ export {
   hasFirstPassword,
   hashFor,
   removeUser,
+  revokeTokens,
   setPassword,
   storedPassword,
   useOneTimePassword,

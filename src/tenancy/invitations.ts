@@ -8,9 +8,9 @@ import { newId } from "../base/ids.ts";
 import { checkName } from "./checks.ts";
 import type { RowContext } from "./context.ts";
 import { onlyRow } from "./context.ts";
-import { hashFor, removeUser, setPassword } from "./logins.ts";
+import { hashFor, hasJoined, removeUser, revokeTokens, setPassword } from "./logins.ts";
 import type { Member, MemberRole, MemberRow } from "./members.ts";
-import { memberColumns, memberOfRow } from "./members.ts";
+import { memberColumns, memberOfRow, removeMember } from "./members.ts";
 import { linkTokenHash, makeLinkToken } from "./link-token.ts";
 import { oneTimePassword } from "./passwords.ts";
 import type { SpendCapsPatch } from "./spend-caps.ts";
@@ -71,14 +71,17 @@ export interface Invited {
 }
 
 /**
- * Invites an address into a workspace, within a transaction. An open invitation of the same address is replaced, and its
- * member keeps their id. @throws GatewayError `invalid_value`, `not_found` (workspace), `conflict` when already a member
+ * Invites an address into a workspace, within a transaction. An invitation of the same address is replaced, and its member keeps
+ * their id, unless they have joined elsewhere since it was over: an admin here sets no password of theirs. @throws GatewayError `invalid_value`, `not_found` (workspace), `conflict` when already a member
  */
 export async function invite(context: RowContext, input: InvitationInput): Promise<Invited> {
   const email = checkEmail(input.email);
   const replaced = await lockMember(context, input.workspaceId, email);
+  const isElsewhere = replaced !== undefined && (await hasJoined(context, replaced.userId));
+  if (isElsewhere) await removeMember(context, replaced);
+  const known = isElsewhere ? undefined : replaced?.userId;
   const { name, password } = input;
-  const userId = await userOf(context, { email, name, password }, replaced?.userId);
+  const userId = await userOf(context, { email, name, password }, known);
   const { token, hash: tokenHash } = makeLinkToken(scheme);
   const nowMs = context.clock.now();
   const rows = await context.database.query<MemberRow>(
@@ -141,6 +144,8 @@ async function userOf(
   }
   await changeUser(context, known, { name: person.name });
   await setPassword(context, known, { hash, oneTime });
+  // Made in a session of a time when the invitation was over.
+  await revokeTokens(context, known);
   return known;
 }
 

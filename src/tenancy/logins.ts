@@ -42,6 +42,8 @@ interface LoginRow {
   readonly password: string;
   readonly one_time: "unused" | "used" | null;
   readonly invited: boolean;
+  /** All they had was an invitation, and it is over. */
+  readonly late: boolean;
 }
 
 /**
@@ -53,9 +55,12 @@ export async function findLogins(
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<Login[]> {
   const rows = await database.query<LoginRow>(
-    `select u.id as user_id, a.id as account_id, a.password, a.one_time, exists (
-         select 1 from members m where m.user_id = u.id and m.status = 'invited' and m.invitation_expires_at > $2) as invited
+    `select u.id as user_id, a.id as account_id, a.password, a.one_time, coalesce(i.open, false) as invited,
+       coalesce(not i.open, false) and not exists (
+         select 1 from members m where m.user_id = u.id and m.status = 'active') as late
      from users u join auth_accounts a on a.user_id = u.id
+     left join lateral (select bool_or(m.invitation_expires_at > $2) as open
+       from members m where m.user_id = u.id and m.status = 'invited') i on true
      where u.email = $1 and a.provider_id = 'credential' and a.password is not null order by u.id desc`,
     [addressText(email), new Date(clock.now())],
   );
@@ -73,8 +78,8 @@ export async function findLogins(
     }));
 }
 
-const isOpen = ({ one_time, invited }: LoginRow): boolean =>
-  one_time === null || (one_time === "unused" && invited);
+const isOpen = ({ one_time, invited, late }: LoginRow): boolean =>
+  one_time === null ? !late : one_time === "unused" && invited;
 
 /** Uses up a one-time password. False where another sign-in was faster. */
 export async function useOneTimePassword(
@@ -89,8 +94,8 @@ export async function useOneTimePassword(
 }
 
 /**
- * Whether the password that the first start printed still opens the console, as a log may show it to others; `userId`: as this user. Any
- * other password that somebody else set is one-time.
+ * Whether the password that the first start printed still opens the console, as a log may show it to others; `userId`: as this user. No
+ * other password of an administrator of the gateway was set by somebody else.
  */
 export async function hasFirstPassword(database: Queryable, userId?: string): Promise<boolean> {
   const rows = await database.query(
@@ -138,11 +143,37 @@ export async function setPassword(
   await database.query("delete from password_resets where user_id = $1", [userId]);
 }
 
-/** Removes a user who was invited and has not joined, with every way to sign in as them. */
-export async function removeUser(
+/** Ends the personal tokens of a user. Returns their ids. */
+export async function revokeTokens(
+  { database, clock }: RowContext,
+  userId: string,
+): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    "update admin_tokens set revoked_at = $2 where user_id = $1 and revoked_at is null returning id",
+    [userId, new Date(clock.now())],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Whether a user is a member of any workspace, and not only invited. */
+export async function hasJoined(
   { database }: { readonly database: Queryable },
   userId: string,
+): Promise<boolean> {
+  const rows = await database.query(
+    "select 1 from members where user_id = $1 and status = 'active' limit 1",
+    [userId],
+  );
+  return rows.length > 0;
+}
+
+/** Removes a user who was made for an invitation, with every way to sign in as them. Who has joined elsewhere stays. */
+export async function removeUser(
+  context: { readonly database: Queryable },
+  userId: string,
 ): Promise<void> {
+  if (await hasJoined(context, userId)) return;
+  const { database } = context;
   await database.query("delete from auth_sessions where user_id = $1", [userId]);
   await database.query("delete from auth_accounts where user_id = $1", [userId]);
   await database.query("delete from users where id = $1", [userId]);

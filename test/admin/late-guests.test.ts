@@ -1,0 +1,79 @@
+/** Whose invitation was over before they had joined: what is theirs then, and what is nobody's. docs/management.md "How people join". */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rememberDerivations } from "../support/derivations.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { inviting } from "./inviting.ts";
+import { cookieOf, signIn, startWorld, type World } from "./people.ts";
+import { call } from "./support.ts";
+
+rememberDerivations();
+
+const weekMs = 7 * 24 * 60 * 60_000;
+
+describe("an invitation that is over", () => {
+  let world: World;
+  // Sessions end by the system's clock.
+  const clock = manualClock(Date.now() - 10 * weekMs);
+  beforeAll(async () => {
+    world = await startWorld({ clock });
+  });
+  afterAll(() => world.gateway.close());
+
+  const { freshEmail, invited, post, accept, withCookie, workspacesOf } = inviting(
+    () => world,
+    clock,
+  );
+
+  /** Somebody who chose a password of their own a minute too late: they have a session, and no right. */
+  async function lateGuest() {
+    const email = freshEmail();
+    const { oneTime, userId, invitation } = await invited(email);
+    clock.advance(weekMs - 60_000);
+    const first = cookieOf(await signIn(world.gateway, email, oneTime));
+    clock.advance(120_000);
+    const choice = { currentPassword: oneTime, newPassword: "late, and my own" };
+    const changed = await post("/auth/change-password", choice, first);
+    expect(changed.status).toBe(200);
+    return { email, userId, invitation, cookie: cookieOf(changed) };
+  }
+
+  /** The same, who has joined another workspace by a link since. */
+  async function lateGuestElsewhere() {
+    const guest = await lateGuest();
+    const { token } = await invited(freshEmail(), {}, "bob");
+    expect((await accept({ token }, guest.cookie)).json.user_id).toBe(guest.userId);
+    return guest;
+  }
+
+  it("personal tokens that came of it end where the invitation is replaced", async () => {
+    const { email, userId, cookie } = await lateGuest();
+    const made = await post("/tokens", { name: "late" }, cookie);
+    const me = () => call(world.gateway.url, "GET", "/me", { token: made.json.token });
+    expect((await me()).status).toBe(200);
+    const { token } = await invited(email);
+    const joined = await accept({ token, password: "the person's own" });
+    expect(joined.json).toMatchObject({ user_id: userId, status: "active" });
+    expect((await me()).status).toBe(401);
+  });
+
+  it("whoever has joined another workspace since is not given another password by inviting them again", async () => {
+    const { email, userId, cookie } = await lateGuestElsewhere();
+    const again = await invited(email, { password: "what the admin knows" });
+    expect(again.userId).not.toBe(userId);
+    expect(await workspacesOf(cookie)).toEqual([world.away.id]);
+    const own = await signIn(world.gateway, email, "late, and my own");
+    expect(await workspacesOf(cookieOf(own))).toEqual([world.away.id]);
+    expect((await accept({ token: again.token, password: "their second" })).json).toMatchObject({
+      user_id: again.userId,
+      workspace_id: world.home.id,
+    });
+    expect((await withCookie(cookie, `/workspaces/${world.home.id}`)).status).toBe(404);
+  });
+
+  it("whoever has joined another workspace since stays there when it is taken back", async () => {
+    const { invitation, cookie } = await lateGuestElsewhere();
+    const path = `/workspaces/${world.home.id}/invitations/${invitation.id}`;
+    expect((await world.ann.call("DELETE", path)).status).toBeLessThan(300);
+    expect(await workspacesOf(cookie)).toEqual([world.away.id]);
+  });
+});
