@@ -1,5 +1,5 @@
 /**
- * The limits of each connection: how long a statement may take, and how long a transaction may stand still. They are set by a
+ * The settings of each connection: how long a statement may take, and how long a transaction may stand still. They are set by a
  * statement and not as it connects, because poolers (PgBouncer) refuse parameters that they do not know, or drop them.
  */
 import type { ClientBase, QueryConfig } from "pg";
@@ -10,14 +10,21 @@ const idleMsMax = 3_000;
 /** Whoever waits for the connection waits for this too. */
 const answerMsMax = 10_000;
 
-const text = `set statement_timeout = ${statementMsMax}; set idle_in_transaction_session_timeout = ${idleMsMax}`;
-
-/** Sets them on a connection that is new. */
-export async function setLimits(client: ClientBase): Promise<void> {
-  // The driver knows a statement's own time, its declaration does not.
-  const limited: QueryConfig & { readonly query_timeout: number } = {
-    text,
-    query_timeout: answerMsMax,
+/** Sets something on a connection that is new. */
+export const setting =
+  (settings: Readonly<Record<string, string | number>>) =>
+  async (client: ClientBase): Promise<void> => {
+    const text = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`);
+    // The driver knows a statement's own time, its declaration does not.
+    const limited: QueryConfig & { readonly query_timeout: number } = {
+      text: text.join("; "),
+      query_timeout: answerMsMax,
+    };
+    await client.query(limited);
   };
-  await client.query(limited);
-}
+
+/** Sets the limits of a gateway's own connections. */
+export const setLimits = setting({
+  statement_timeout: statementMsMax,
+  idle_in_transaction_session_timeout: idleMsMax,
+});

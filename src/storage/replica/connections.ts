@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import type pg from "pg";
 import type { Log } from "../../base/log.ts";
 import { clientQueries } from "../database.ts";
+import { setting } from "../limits.ts";
 import { createPool } from "../pool.ts";
 import type { Queryable } from "../queryable.ts";
 
@@ -17,15 +18,6 @@ const statementMsMax = 10_000;
 /** Behind a name there may be several replicas. */
 const lifeSeconds = 300;
 const closeMsMax = 1_000;
-
-/** The same address, for sessions in which nothing can be written. */
-function readOnly(url: string): string {
-  const address = new URL(url);
-  const given = address.searchParams.get("options");
-  const options = [...(given === null ? [] : [given]), "-c default_transaction_read_only=on"];
-  address.searchParams.set("options", options.join(" "));
-  return address.href;
-}
 
 export interface Connections {
   /** Runs `work` over one connection, one statement after the other. */
@@ -44,10 +36,13 @@ export function openConnections(url: string, log: Pick<Log, "debug">): Connectio
   };
   const pool = createPool(
     {
-      connectionString: readOnly(url),
+      connectionString: url,
       stream,
       max: connectionsMax,
-      statement_timeout: statementMsMax,
+      onConnect: setting({
+        default_transaction_read_only: "on",
+        statement_timeout: statementMsMax,
+      }),
       connectionTimeoutMillis: connectMsMax,
       maxLifetimeSeconds: lifeSeconds,
       application_name: "tollgate reads",
