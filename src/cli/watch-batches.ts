@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { Metrics } from "../http/index.ts";
 import type { BatchWatch } from "../ledger/index.ts";
+import { isLockTimeout } from "../storage/index.ts";
 
 interface Watching {
   readonly log: Pick<Log, "warn">;
@@ -10,9 +11,6 @@ interface Watching {
   /** Absent: no traces. */
   readonly tracer: Tracer | undefined;
 }
-
-/** An account is locked by others: its batch goes on by itself. */
-const isBusy = "55P03";
 
 /** Watches batches. */
 export const watchBatches =
@@ -35,7 +33,8 @@ export const watchBatches =
       () => ended(),
       (error: { readonly code?: string }) => {
         ended(error.code ?? "failed");
-        if (error.code !== isBusy)
+        // Where others lock an account its batch goes on by itself.
+        if (entries > 0 && !isLockTimeout(error))
           log.warn({ err: error }, "charges could not be written; they are sent again");
       },
     );

@@ -1,0 +1,33 @@
+/** What the log says of batches of the ledger that failed: only of those that had charges to write. docs/troubleshooting.md. */
+import { expect, it } from "vitest";
+import { watchBatches } from "../../src/cli/watch-batches.ts";
+import { KeyUse } from "../../src/ledger/key-use.ts";
+import { entryOf, targetOf } from "../ledger/batches.ts";
+
+const away = Object.assign(new Error("terminating connection"), { code: "57P01" });
+const locked = Object.assign(new Error("canceling statement due to lock timeout"), {
+  code: "55P03",
+});
+const key = new KeyUse({ workspaceId: "w", keyId: "k", keyRotation: 0 });
+const asks = targetOf(key, 1n);
+const charges = targetOf(key, 1n, { entries: [entryOf("one")] });
+
+it.each([
+  ["without charges", asks, away, []],
+  ["with charges, of an account that others lock", charges, locked, []],
+  ["with charges", charges, away, ["charges could not be written; they are sent again"]],
+])("a batch that failed, %s", async (_what, target, error, said) => {
+  const lines: string[] = [];
+  const observed: unknown[] = [];
+  const watch = watchBatches({
+    log: { warn: (_fields, message) => void lines.push(message) },
+    metrics: { observeBatch: (...seen) => void observed.push(seen) },
+    tracer: undefined,
+  });
+  const batch = { gateway: "g", lane: 1, number: 1, leaseMs: 1, restore: false, skipLocked: false };
+  const answer = Promise.reject(error);
+  watch({ ...batch, targets: [target], sentAt: 0 }, answer);
+  await expect(answer).rejects.toBe(error);
+  expect(observed).toEqual([[target.entries.length, expect.any(Number), false]]);
+  expect(lines).toEqual(said);
+});
