@@ -195,7 +195,9 @@ describe("tollgate doctor", () => {
     const { of } = await doctor({ TOLLGATE_CONFIG: "", TOLLGATE_SANDBOX: "off" });
     expect(of("configuration")).toMatchObject({
       status: "warning",
-      fix: expect.stringContaining("tollgate config example") as string,
+      fix: expect.stringMatching(
+        /tollgate config example.*a gateway that runs has those of its own start/,
+      ) as string,
     });
   });
 

@@ -49,10 +49,16 @@ it("a worker that stands still is said and ended, and one that stood still for a
   expect(lines).toEqual([{ worker: 2, seconds: 1, msg: "a worker stands still; it is ended" }]);
 });
 
-it("nothing is said of a worker that ends by itself", async () => {
+it("nothing is said of a worker that ends by itself, also while a question is open, and no rejection is left", async () => {
+  const left: unknown[] = [];
+  const note = (reason: unknown): void => void left.push(reason);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
   const worker = await answering();
-  const { lines, over } = watch(worker, 50);
-  worker.child.kill("SIGTERM");
+  worker.child.kill("SIGSTOP");
+  const { lines, over } = watch(worker, 400);
+  worker.child.kill("SIGKILL");
   await over;
   expect(lines).toEqual([]);
+  expect(left).toEqual([]);
 });

@@ -107,7 +107,8 @@ const keysLookedAt =
   "and with providers that were added: tollgate providers test <name> asks it";
 
 const nobodyFix =
-  "set a vendor's key (tollgate vendors), write a file (tollgate config example), or add one (tollgate providers add)";
+  "set a vendor's key (tollgate vendors), write a file (tollgate config example), or add one (tollgate providers add); " +
+  "a gateway that runs has those of its own start: tollgate providers list asks it";
 
 /** Who the environment and the file name, and what is wrong with an address of the environment. */
 function checkEnvironment(result: ConfigResult): Configured {

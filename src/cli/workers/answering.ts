@@ -28,9 +28,12 @@ export async function watchAnswers(
   const over = new AbortController();
   void worker.ended.then(() => over.abort());
   for (let missed = 0; missed < missedMax;) {
-    const pause = sleep(everyMs, undefined, { signal: over.signal, ref: false });
+    // It may be over while the question is still open.
+    const pause = sleep(everyMs, undefined, { signal: over.signal, ref: false }).catch(
+      () => undefined,
+    );
     const answer = await worker.ask("ready", everyMs);
-    await pause.catch(() => undefined);
+    await pause;
     if (over.signal.aborted) return;
     missed = answer === undefined ? missed + 1 : 0;
   }
