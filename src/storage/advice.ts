@@ -10,23 +10,35 @@ const reasonOf = (error: unknown): string =>
 const authority =
   "name the file of its authority in DATABASE_URL, as ?sslmode=verify-full&sslrootcert=/path/to/ca.pem";
 const reach = "check host and port, and that the server runs";
+const filtered = `${reach}; a firewall may be between`;
+const slow = "see what the server waits for: its load, its disk, locks, the network";
 const restarting = "wait: the server stops or starts; its own log says why";
 /** What helps, by the code of the system or of PostgreSQL. */
 const fixes: Readonly<Record<string, string>> = {
   ECONNREFUSED: reach,
-  ETIMEDOUT: `${reach}; a firewall may be between`,
-  EHOSTUNREACH: `${reach}; a firewall may be between`,
+  ECONNRESET: reach,
+  ECONNABORTED: reach,
+  EPIPE: reach,
+  EHOSTDOWN: reach,
+  ETIMEDOUT: filtered,
+  EHOSTUNREACH: filtered,
+  ENETUNREACH: filtered,
+  ENETDOWN: filtered,
   ENOTFOUND: "check the host's name",
   EAI_AGAIN: "check the host's name, and this machine's resolver",
   DEPTH_ZERO_SELF_SIGNED_CERT: authority,
   SELF_SIGNED_CERT_IN_CHAIN: authority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: authority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: authority,
+  CERT_HAS_EXPIRED: "renew the server's certificate",
+  CERT_NOT_YET_VALID: "check this machine's clock, and the server's certificate",
   ERR_TLS_CERT_ALTNAME_INVALID: "use the host's name as its certificate has it",
   "28P01": "check user and password; special characters in them are written as %40 and so on",
   "28000": "let this user in by the server's pg_hba.conf, or add ?sslmode=verify-full",
   "3D000": "make the database first, by CREATE DATABASE",
+  "53100": "free its disk: it is full",
   "53300": "raise the server's max_connections, or the CONNECTION LIMIT of user and database",
+  "57014": slow,
   "57P01": restarting,
   "57P02": restarting,
   "57P03": restarting,
@@ -44,8 +56,10 @@ const said: readonly (readonly [words: string, fix: string])[] = [
     "name the server itself, or a pooler in session mode: prepared statements, LISTEN and locks need a session of their own",
   ],
   ["Connection terminated", reach],
-  ["timeout exceeded when trying to connect", `${reach}; a firewall may be between`],
-  ["no answer within", "see what the server waits for: its load, its disk, locks, the network"],
+  ["not queryable", reach],
+  ["timeout exceeded when trying to connect", filtered],
+  ["no answer within", slow],
+  ["Query read timeout", slow],
   ["does not support SSL", "leave sslmode out of DATABASE_URL, or switch ssl on at the server"],
 ];
 

@@ -1,0 +1,29 @@
+/** What helps where the database cannot be used: each failure that may pass by itself has words of its own. docs/operate.md. */
+import { expect, it } from "vitest";
+import { adviceOn } from "../../src/storage/index.ts";
+
+const coded = (code: string, message = code): Error => Object.assign(new Error(message), { code });
+
+it.each([
+  [coded("ECONNREFUSED"), "check host and port, and that the server runs"],
+  [coded("ECONNRESET", "read ECONNRESET"), "check host and port, and that the server runs"],
+  [coded("EPIPE", "write EPIPE"), "check host and port, and that the server runs"],
+  [coded("ENETUNREACH"), "a firewall may be between"],
+  [coded("CERT_HAS_EXPIRED", "certificate has expired"), "renew the server's certificate"],
+  [coded("CERT_NOT_YET_VALID"), "this machine's clock"],
+  [coded("53100", "could not extend file"), "free its disk"],
+  [coded("57014", "canceling statement due to statement timeout"), "what the server waits for"],
+  [new Error("Query read timeout"), "what the server waits for"],
+  [
+    new Error("Client has encountered a connection error and is not queryable"),
+    "check host and port, and that the server runs",
+  ],
+  [
+    new AggregateError([coded("ECONNREFUSED")], ""),
+    "check host and port, and that the server runs",
+  ],
+  [coded("28P01"), "check user and password"],
+  [coded("XX000"), "check DATABASE_URL, and that the server lets this user in"],
+])("%s is told with what helps", (error, fix) => {
+  expect(adviceOn(error).fix).toContain(fix);
+});
