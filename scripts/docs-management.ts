@@ -116,7 +116,11 @@ What holds:
 - Several users can have one address. At sign-in the password decides; where two have the same, the newest one.
 - The answer is the same, and takes the same time, whether the address is known here or not. 409 says that it is a
   member of this workspace.
-- Inviting an address again replaces link, password, role and caps, and keeps \`user_id\`. To take an invitation back:
+- Inviting an address again replaces link, password, role and caps, and keeps \`user_id\`. It ends sessions and personal
+  tokens of that user. Somebody who has joined another workspace since keeps theirs, and the invitation has another
+  \`user_id\`.
+- Once an invitation is over, the password that it came with opens nothing.
+- To take an invitation back:
   \`DELETE /workspaces/{id}/invitations/{invitation_id}\`, or remove the member.
 - Tokens and passwords are kept as hashes. An invitation that was used, replaced, taken back or has expired is 404.
 - The identity provider of \`console.oidc\` verifies addresses. Signing in with it accepts all open invitations of that
