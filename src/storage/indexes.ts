@@ -13,6 +13,8 @@ export const laterIndexes: Readonly<Record<string, string>> = {
   // Of all workspaces together: the key begins with the workspace, so a month was found by reading all months.
   usage_days_by_day:
     "on usage_days using brin (day) with (pages_per_range = 32, autosummarize = on)",
+  // Each second it is looked whose claims those are: without it all callbacks are read that wait, as behind a receiver that is slow.
+  webhook_deliveries_claimed: "on webhook_deliveries (lease_until) where lease_token is not null",
 };
 
 /** One process of all makes them. Any number that nothing else in the database locks. */

@@ -85,7 +85,7 @@ async function freeCallbacks(
   if (dead.length === 0) return;
   const rows = await database.query(
     `update webhook_deliveries set lease_token = null, lease_until = null
-     where due_at <= $1 and split_part(lease_token, ' ', 1) = any ($2::text[]) returning id`,
+     where due_at <= $1 and lease_token is not null and split_part(lease_token, ' ', 1) = any ($2::text[]) returning id`,
     [new Date(clock.now()), dead],
   );
   if (rows.length > 0)

@@ -12,6 +12,7 @@ import { absentMs, createGoneOwners } from "../../src/tasks/gone.ts";
 import { isDead, newToken, ownerHere, ownerText, readOwner } from "../../src/tasks/owner.ts";
 import { findDue as findDueCallbacks } from "../../src/tasks/webhooks/outbox.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
+import { makeIndexes } from "../../src/storage/indexes.ts";
 import { eventually } from "../support/patience.ts";
 import { silentLog } from "../support/postgres.ts";
 import { clock, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
@@ -104,6 +105,33 @@ describe("a lease of a process that is dead on this machine", () => {
     await gone.free();
     expect(await due()).toEqual(["evt_here"]);
     await world.database.query("delete from webhook_deliveries where workspace_id = 'w1'");
+  });
+
+  it("T79: a look for dead owners reads the callbacks that are claimed, and not all that wait", async () => {
+    await makeIndexes(world.database);
+    await world.database.query(
+      `insert into webhook_deliveries (workspace_id, id, type, url, due_at, created_at, updated_at)
+       select 'w1', 'evt_' || g, 'test', 'https://example.com', $1, $1, $1 from generate_series(1, 3000) g`,
+      [new Date(clock.now() - 1)],
+    );
+    await world.database.query("analyze webhook_deliveries");
+    const plans: string[] = [];
+    const database: typeof world.database = {
+      ...world.database,
+      query: async (sql, params) => {
+        const rows = await world.database.query<{ "QUERY PLAN": string }>(
+          `explain (costs off) ${sql}`,
+          params,
+        );
+        plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+        return world.database.query(sql, params);
+      },
+    };
+    await createGoneOwners({ ...world.services, database }).free();
+    await world.database.query("delete from webhook_deliveries where workspace_id = 'w1'");
+    expect(plans).toHaveLength(1);
+    expect(plans[0]).toContain("webhook_deliveries_claimed");
+    expect(plans[0]).not.toContain("webhook_deliveries_due");
   });
 
   it("T79: whose number another process has by now is over, and one of another machine is not", async () => {
