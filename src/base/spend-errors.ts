@@ -23,7 +23,7 @@ export function balanceError({ bound, left }: Shortage): GatewayError {
   const rest =
     left > 0n
       ? `the workspace has $${formatUsd(left)} available. Add credit, or ask for less.`
-      : `the workspace has no credit left: ${why}. Add credit.`;
+      : `the workspace has no credit available: ${why}. Add credit.`;
   return new GatewayError("insufficient_balance", `This call ${costOf(bound)}, and ${rest}`, {
     shouldRetry: false,
   });

@@ -179,7 +179,9 @@ describe("a backup taken under load", () => {
     const elsewhere = { ...target, TOLLGATE_DATA_DIR: join(directory, "elsewhere") };
     const again = await tollgateHere(["backup", join(directory, "again"), "--json"], elsewhere);
     expect(JSON.parse(again.stdout)).toMatchObject({ files: 0, missing_files: told.files });
-    expect(again.stderr).toMatch(/: warning: 2 files that the database names are not below .* Set TOLLGATE_DATA_DIR to/);
+    expect(again.stderr).toMatch(
+      /: warning: 2 files that the database names are not below .* Set TOLLGATE_DATA_DIR to/,
+    );
   });
 
   it("is restored whole into a fresh embedded database, where the key works at once; and back", async () => {

@@ -67,10 +67,10 @@ it("BILL-23: what is available is told as the balance says it, with what is set 
 
 it("BILL-23: where nothing is left, only credit helps: no debt is told of calls under way or of a credit line", () => {
   expect(refusedBy({ available: 0n }).message).toBe(
-    "This call may cost up to $1.5, and the workspace has no credit left: all of it is spent, or set aside by calls under way. Add credit.",
+    "This call may cost up to $1.5, and the workspace has no credit available: all of it is spent, or set aside by calls under way. Add credit.",
   );
   expect(refusedBy({ available: -250_000_000n }).message).toBe(
-    "This call may cost up to $1.5, and the workspace has no credit left: it is $0.25 over. Add credit.",
+    "This call may cost up to $1.5, and the workspace has no credit available: it is $0.25 over. Add credit.",
   );
 });
 
