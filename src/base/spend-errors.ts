@@ -9,8 +9,6 @@ export interface Shortage {
   readonly left: NanoUsd;
 }
 
-const costOf = (bound: NanoUsd): string => `may cost up to $${formatUsd(bound)}`;
-
 /**
  * Of the balance: credits and credit line, without what is spent and what calls under way have set aside. Where nothing is left, less
  * is no way out.
@@ -20,13 +18,12 @@ export function balanceError({ bound, left }: Shortage): GatewayError {
     left < 0n
       ? `it is $${formatUsd(-left)} over`
       : "all of it is spent, or set aside by calls under way";
-  const rest =
+  const cost = formatUsd(bound);
+  const message =
     left > 0n
-      ? `the workspace has $${formatUsd(left)} available. Add credit, or ask for less.`
-      : `the workspace has no credit available: ${why}. Add credit.`;
-  return new GatewayError("insufficient_balance", `This call ${costOf(bound)}, and ${rest}`, {
-    shouldRetry: false,
-  });
+      ? `This call may cost up to $${cost}, and the workspace has $${formatUsd(left)} available. Add credit, or ask for less.`
+      : `This call may cost up to $${cost}, and the workspace has no credit available: ${why}. Add credit.`;
+  return new GatewayError("insufficient_balance", message, { shouldRetry: false });
 }
 
 /**
@@ -46,7 +43,7 @@ export function capError(
   const resets = end ? `resets ${end.toISOString()}` : "it does not reset";
   const why =
     left > 0n
-      ? `: this call ${costOf(bound)}, and $${formatUsd(left)} of it is neither spent nor set aside`
+      ? `: this call may cost up to $${formatUsd(bound)}, and $${formatUsd(left)} of it is neither spent nor set aside`
       : "";
   return new GatewayError(
     `${layer}_${window}_spend_cap_reached`,
