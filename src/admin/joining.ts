@@ -14,6 +14,7 @@ import {
 import { writeAudit } from "./audit.ts";
 import { memberKind } from "./kinds.ts";
 import type { WithinChange } from "./objects.ts";
+import { keepSession } from "./own-sessions.ts";
 import type { Throttle } from "./throttle.ts";
 
 export interface ThrottledContext extends ChangeContext {
@@ -22,7 +23,7 @@ export interface ThrottledContext extends ChangeContext {
 
 /** Who accepts: somebody who is signed in, or somebody who chooses a password. */
 export type Accepting =
-  | { readonly userId: string; readonly email: string }
+  | { readonly userId: string; readonly email: string; readonly sessionId: string | undefined }
   | { readonly password: string; readonly name: string | undefined };
 
 interface Acceptance {
@@ -45,6 +46,8 @@ export async function acceptInvitation(
   const joiner = await joinerOf(context, open, by);
   return changeTogether(context.database, async (database) => {
     const within = { ...context, database };
+    // Where somebody else sets the user's password meanwhile, the session ends, and joins nothing.
+    if ("userId" in by) await keepSession(within, by.sessionId);
     const { member: invited } = open;
     const isTheirs = joiner.userId === undefined || joiner.userId === invited.userId;
     const member = isTheirs

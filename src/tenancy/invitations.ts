@@ -77,6 +77,7 @@ export interface Invited {
 export async function invite(context: RowContext, input: InvitationInput): Promise<Invited> {
   const email = checkEmail(input.email);
   const replaced = await lockMember(context, input.workspaceId, email);
+  if (replaced !== undefined) await lockSessions(context, replaced.userId);
   const isElsewhere = replaced !== undefined && (await hasJoined(context, replaced.userId));
   if (isElsewhere) await removeMember(context, replaced);
   const known = isElsewhere ? undefined : replaced?.userId;
@@ -129,6 +130,10 @@ async function lockMember(
   }
   return found;
 }
+
+/** Whoever joins by one of these sessions now has joined before it is looked whether they have; who does so later finds it ended. */
+const lockSessions = ({ database }: RowContext, userId: string): Promise<unknown> =>
+  database.query("select 1 from auth_sessions where user_id = $1 for update", [userId]);
 
 /** A user for this invitation alone, or the one of the invitation it replaces. */
 async function userOf(

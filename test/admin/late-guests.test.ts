@@ -4,6 +4,7 @@ import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { inviting } from "./inviting.ts";
 import { cookieOf, signIn, startWorld, type World } from "./people.ts";
+import { eventually } from "../support/patience.ts";
 import { call } from "./support.ts";
 
 rememberDerivations();
@@ -68,6 +69,31 @@ describe("an invitation that is over", () => {
       workspace_id: world.home.id,
     });
     expect((await withCookie(cookie, `/workspaces/${world.home.id}`)).status).toBe(404);
+  });
+
+  it("nor is whoever joins another workspace while they are invited again", async () => {
+    const { email, userId, cookie } = await lateGuest();
+    const { token, invitation } = await invited(freshEmail(), {}, "bob");
+    const both = await world.gateway.database.transaction(async (tx) => {
+      const waiting = (count: number) =>
+        eventually(async () => {
+          const rows = await tx.query(
+            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          );
+          return rows.length >= count || undefined;
+        }, `${count} statements that wait`);
+      const row = "select 1 from members where invitation_id = $1 for update";
+      await tx.query(row, [invitation.id]);
+      const joins = accept({ token }, cookie);
+      await waiting(1);
+      const invites = invited(email, { password: "what the admin knows" });
+      await waiting(2);
+      return [joins, invites] as const;
+    });
+    const [joined, again] = await Promise.all(both);
+    expect(joined.json).toMatchObject({ user_id: userId, status: "active" });
+    expect(again.userId).not.toBe(userId);
+    expect(await workspacesOf(cookie)).toEqual([world.away.id]);
   });
 
   it("whoever has joined another workspace since stays there when it is taken back", async () => {

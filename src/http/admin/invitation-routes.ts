@@ -39,7 +39,7 @@ async function accept(
       { param: "password" },
     );
   }
-  const by = { userId: actor.userId, email: actor.name };
+  const by = { userId: actor.userId, email: actor.name, sessionId: actor.sessionId };
   const member = await acceptInvitation(admin, { token, by, requestId });
   return { member, session: undefined };
 }
