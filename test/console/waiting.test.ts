@@ -64,7 +64,8 @@ it("a read that nobody answers ends after a minute, and is read when it is tried
   await page.clock.runFor(61_000);
   const alert = page.getByRole("alert").filter({ hasText: "did not answer within 60 seconds" });
   await alert.waitFor();
-  expect(await page.locator("main .mantine-Skeleton-root").count()).toBe(0);
+  const waiting = page.locator("main .mantine-Skeleton-root");
+  await expect.poll(() => waiting.count(), patiently).toBe(0);
   const before = keys.count();
   await keys.release();
   await alert.getByRole("button", { name: "Try again" }).click();
