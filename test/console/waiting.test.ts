@@ -77,6 +77,20 @@ it("a read that nobody answers ends after a minute, and is read when it is tried
   await close();
 });
 
+it("a press that would do nothing yet is not to be had: Invite waits for the workspace", async () => {
+  const { page, close } = await world.open("root");
+  const workspaces = await held(page, atPath("/workspaces"));
+  await page.goto("/settings/members");
+  await workspaces.asked();
+  const invite = page.getByRole("button", { name: "Invite", exact: true });
+  await invite.waitFor();
+  expect(await invite.isDisabled()).toBe(true);
+  await workspaces.release();
+  await invite.click();
+  await page.getByRole("dialog").getByLabel("E-mail").waitFor();
+  await close();
+});
+
 it("a page whose code is long in coming says so in its place", async () => {
   const { page, close } = await world.open("root");
   await page.goto("/start");

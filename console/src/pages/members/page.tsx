@@ -85,7 +85,11 @@ export function MembersPage() {
     <Settings
       title={workspace === undefined ? "Members" : `Members of ${workspace.name}`}
       isClosed={isNone}
-      aside={<Button onClick={() => setInviting(workspace?.id)}>Invite</Button>}
+      aside={
+        <Button disabled={workspace === undefined} onClick={() => setInviting(workspace?.id)}>
+          Invite
+        </Button>
+      }
     >
       {workspace !== undefined && (
         <>
