@@ -1,4 +1,5 @@
 /** The text calls of one gateway, and the sweeping up after gateways and holds that ended without a word. docs/ledger.md. */
+import { retry } from "../base/retry.ts";
 import { isTransient, type Database } from "../storage/index.ts";
 import { sendTo, type BatchWatch } from "./batch.ts";
 import { systemLaneClock, type LaneOptions } from "./lane.ts";
@@ -27,6 +28,8 @@ export interface LedgerOptions extends Partial<Pick<LaneOptions, "leaseMs" | "sh
 }
 
 const expireMax = 500;
+/** A connection that is lost at the end is no reason to leave money held; a database that is away does not keep a gateway from stopping. */
+const giveBackRule = { forMs: 1_000, mayPass: isTransient };
 const endLeasesSql = "update ledger_lanes set lease_until = ledger_now() where gateway = $1";
 
 /** A ledger over `database`, whose clock is the ledger's. It hears of changes by the database's signals. */
@@ -48,9 +51,11 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
       clearInterval(beat);
       for (const end of endings) end();
       await calls.close();
-      // What is left of its headroom goes back at once. Lanes of workspaces that came back have a lease of their own.
-      const ended = database.query(endLeasesSql, [calls.gateway]);
-      await ended.then(() => expireGateway(database, calls.gateway)).catch(() => undefined);
+      // What is left of its headroom goes back at once; else a sweeper finds it. Lanes of workspaces that came back have a lease of their own.
+      await retry(giveBackRule, async () => {
+        await database.query(endLeasesSql, [calls.gateway]);
+        await expireGateway(database, calls.gateway);
+      }).catch(() => undefined);
     },
   };
 }

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { BatchWatch } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
+import type { Database } from "../../src/storage/index.ts";
 import { createLedger } from "../support/ledger.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { openCall } from "./open-calls.ts";
@@ -36,5 +37,31 @@ describeDatabase("a ledger that is closed", (open) => {
     await ledger.close();
     expect(await ledger.balance("w")).toMatchObject({ heldNano: 0n, chargedNano: 14n });
     expect(await verifyLedger(database)).toEqual([]);
+  });
+
+  it("T65: leaves nothing held, though the connection breaks while it gives that back", async () => {
+    const database = await open();
+    await addWorkspace(database, "w");
+    await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
+    const broken: string[] = [];
+    const breaking: Database = {
+      ...database,
+      query: (sql, ...rest) => {
+        if (!/update ledger_lanes|ledger_expire/.test(sql) || broken.includes(sql))
+          return database.query(sql, ...rest);
+        broken.push(sql);
+        return Promise.reject(new Error("Connection terminated unexpectedly"));
+      },
+    };
+    const ledger = createLedger(breaking);
+    await ledger.credit({ workspaceId: "w", amountNano: 1_000_000n, reference: "start" });
+    const call = { id: "a", workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 20n };
+    await ledger.spend(call, () => Promise.resolve({ amountNano: 7n }));
+    await ledger.close();
+    expect(broken).toHaveLength(2);
+    expect(await createLedger(database).balance("w")).toMatchObject({
+      heldNano: 0n,
+      chargedNano: 7n,
+    });
   });
 });
