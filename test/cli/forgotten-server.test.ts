@@ -1,5 +1,6 @@
 /** A command without the DATABASE_URL of the gateway that runs on the data directory does not work on another database. */
 import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { announceAddress } from "../../src/cli/address.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
@@ -7,19 +8,24 @@ import { tollgateHere } from "../support/command.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
 const dataDir = temporaryDirectory();
+/** Not beside the sources, where a backup that is not refused would stay. */
+const backupFile = join(temporaryDirectory(), "new.backup");
 const environment = { TOLLGATE_DATA_DIR: dataDir };
 const server = { ...environment, DATABASE_URL: "postgres://root:hunter2@127.0.0.1:1/books" };
 const told = new RegExp(
   `process ${process.pid}\\) uses a server, and DATABASE_URL is not set here`,
 );
 
-it.each(["verify", "migrate", "backup b.backup", "restore FILE", "keys list", "credits show"])(
+it.each(["verify", "migrate", "backup NEW", "restore FILE", "keys list", "credits show"])(
   "%s is refused while it runs, and makes no database",
   async (words) => {
     // The embedded database of this data directory would be made, or be one from before a move.
     const leave = announceAddress(readEnvironment(server), "http://127.0.0.1:1");
     const refused = await tollgateHere(
-      words.replace("FILE", import.meta.filename).split(" "),
+      words
+        .replace("FILE", import.meta.filename)
+        .replace("NEW", backupFile)
+        .split(" "),
       environment,
     );
     expect(refused).toMatchObject({ code: 2, stdout: "" });

@@ -50,6 +50,18 @@ describe("files", () => {
     expect(pages).toContain("README.md");
   });
 
+  it("nothing that a command wrote was committed: the top folder has no data, archive or key", () => {
+    const { stdout } = spawnSync("git", ["ls-files", "--", ":(glob)*"], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    const tracked = stdout.trim().split("\n");
+    expect(tracked).toContain("package.json");
+    const known =
+      /^(?:[A-Z]+(?:\.md)?|\.?[\w.-]+\.(?:json|ts)|\.gitattributes|\.gitignore|\.npmrc|exec\.cmd)$/;
+    expect(tracked.filter((path) => !known.test(path))).toEqual([]);
+  });
+
   it("no hook stands at the top of a module that tests share: it would be that of the first file alone that loads it", () => {
     const shared = files("test/**/*.ts").filter((path) => !path.endsWith(".test.ts"));
     expect(shared).toContain("test/support/postgres.ts");
