@@ -23,10 +23,10 @@ const streamHead =
 const chunk = (frame: string): string => `${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`;
 
 /** A whole answer with its head. */
-export function jsonAnswer(body: object, status = "200 OK"): Buffer {
+export function jsonAnswer(body: object): Buffer {
   const json = JSON.stringify(body);
   return Buffer.from(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`,
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`,
   );
 }
 

@@ -25,29 +25,31 @@ const endMsMax = 5_000;
 /** A pipe takes 64 kB between two of them: at ten times this, what may wait would hardly get out in time. */
 const endStepMs = 1;
 
-/** Lines to a descriptor of this process, standard error without one. */
-export function linesTo(descriptor = 2): Lines {
-  const place = placeOf(descriptor);
-  const pipe = place?.isFIFO() === true ? openUnblocked(descriptor) : undefined;
+const standardError = 2;
+
+/** Lines to standard error. */
+export function errorLines(): Lines {
+  const place = placeOfStandardError();
+  const pipe = place?.isFIFO() === true ? openUnblocked() : undefined;
   if (pipe !== undefined) return new PipeLines(pipe);
   const isLarge = place?.isFile() === true || place?.isSocket() === true;
-  return new ThreadLines(descriptor, isLarge ? largeBytes : atOnceBytes);
+  return new ThreadLines(isLarge ? largeBytes : atOnceBytes);
 }
 
-/** What a descriptor leads to; undefined where it is closed. */
-function placeOf(descriptor: number): Stats | undefined {
+/** Undefined where it is closed. */
+function placeOfStandardError(): Stats | undefined {
   try {
-    return fstatSync(descriptor);
+    return fstatSync(standardError);
   } catch {
     return undefined;
   }
 }
 
-/** A pipe opened anew, so that writing to it never waits; undefined where the system has no way. */
-function openUnblocked(descriptor: number): number | undefined {
+/** Its pipe opened anew, so that writing to it never waits; undefined where the system has no way. */
+function openUnblocked(): number | undefined {
   if (process.platform !== "linux") return undefined;
   try {
-    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    return openSync(`/proc/self/fd/${standardError}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
     return undefined;
   }
@@ -135,13 +137,7 @@ class PipeLines extends Gathered {
 
 /** To anything else: a thread writes, which costs the process more than ten times as much. */
 class ThreadLines extends Gathered {
-  readonly #descriptor: number;
   #isWriting = false;
-
-  constructor(descriptor: number, bytes: number) {
-    super(bytes);
-    this.#descriptor = descriptor;
-  }
 
   protected send(): void {
     if (this.#isWriting || this.waiting.length === 0) return;
@@ -150,7 +146,7 @@ class ThreadLines extends Gathered {
   }
 
   #write(bytes: Buffer): void {
-    write(this.#descriptor, bytes, (error, count) => {
+    write(standardError, bytes, (error, count) => {
       if (isBusy(error)) return void setTimeout(() => this.#write(bytes), flushMs).unref();
       if (error === null && count < bytes.length) return this.#write(bytes.subarray(count));
       this.#isWriting = false;
@@ -159,7 +155,7 @@ class ThreadLines extends Gathered {
   }
 
   protected put(text: string): boolean {
-    return wasTaken(this.#descriptor, text);
+    return wasTaken(standardError, text);
   }
 
   protected close(): void {}

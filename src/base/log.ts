@@ -3,7 +3,7 @@
  * here. The access log has lines of the same form, which are written together: docs/operate.md "Access log".
  */
 import { pino } from "pino";
-import { linesTo, type Lines } from "./lines.ts";
+import { errorLines, type Lines } from "./lines.ts";
 import { createRepeats } from "./repeats.ts";
 
 /** The part of pino's interface that we use. */
@@ -108,7 +108,7 @@ function createTime(): () => string {
 export function createAccessLog(options: AccessLogOptions): AccessLog | undefined {
   const { sample, worker, level = process.env["TOLLGATE_LOG_LEVEL"] || "info" } = options;
   if (sample === 0 || (level !== "info" && level !== "debug")) return undefined;
-  const destination = options.destination ?? linesTo();
+  const destination = options.destination ?? errorLines();
   const time = createTime();
   const from = worker === undefined ? "" : `"worker":${worker},`;
   return {

@@ -112,7 +112,7 @@ async function listen(
 export function createListener(
   server: ClientConfig,
   log: Log,
-  silent: (sinceMs: number) => void = () => undefined,
+  silent: (sinceMs: number) => void,
 ): Listener {
   const number = randomInt(1, 2 ** 31);
   let current: Listening | undefined;

@@ -7,7 +7,7 @@ import { addMember } from "./members.ts";
 import { createOrganization } from "./organizations.ts";
 import { oneTimePassword } from "./passwords.ts";
 import type { Secrets } from "./secrets.ts";
-import { checkEmail, createUser } from "./users.ts";
+import { createUser } from "./users.ts";
 import { createWorkspace } from "./workspaces.ts";
 
 export interface BootstrapContext {
@@ -31,17 +31,14 @@ export interface FirstStart {
  * Creates the default organization, workspace, administrator and first API key, all or nothing; null when that was done
  * before. Of processes that start together one does it: the others wait at the settings row and then find it taken.
  */
-export async function bootstrap(
-  context: BootstrapContext,
-  options: { readonly email?: string } = {},
-): Promise<FirstStart | null> {
+export async function bootstrap(context: BootstrapContext): Promise<FirstStart | null> {
   const { clock, secrets } = context;
   const done = await context.database.query(
     "select 1 from settings where name = 'first_start'",
     [],
   );
   if (done.length > 0) return null;
-  const email = checkEmail(options.email ?? "admin@tollgate.localhost");
+  const email = "admin@tollgate.localhost";
   const password = oneTimePassword();
   const hash = await hashFor(context, email, password);
   return context.database.transaction(async (tx) => {

@@ -1,5 +1,5 @@
 /** What clouds need before the first call to them: libraries, some of which take half a second, and credentials. */
-import { silentLog, type Log } from "../base/log.ts";
+import type { Log } from "../base/log.ts";
 import type { Provider } from "../catalog/index.ts";
 import { identityOf, keepOnly, type Identity } from "./identity/index.ts";
 import type { Pools } from "./pools.ts";
@@ -13,7 +13,7 @@ import { vendorOf } from "./vendors/index.ts";
 export async function loadClouds(
   pools: Pools,
   providers: Iterable<Provider>,
-  log: Log = silentLog,
+  log: Log,
 ): Promise<void> {
   const identities = new Map<Identity, Provider>();
   for (const provider of providers) {

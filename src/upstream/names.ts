@@ -24,8 +24,6 @@ export type Resolve = (hostname: string, owner?: string) => Promise<readonly Res
 interface NamesOptions {
   /** DNS servers, as `address:port`; the system's where absent. */
   readonly servers?: readonly string[] | undefined;
-  /** For all of one lookup. */
-  readonly resolveMs?: number | undefined;
   /**
    * Names that DNS does not have are looked up as the system does: search domains, mDNS, other sources of names. Not for
    * strangers, who could make it wait.
@@ -35,7 +33,8 @@ interface NamesOptions {
   readonly system?: Resolve | undefined;
 }
 
-const resolveMsMax = 5_000;
+/** For all of one lookup. */
+const resolveMs = 5_000;
 /** Until a question is asked once more; then each time twice as long. */
 const questionMs = 600;
 const tries = 3;
@@ -47,7 +46,6 @@ const perOwnerMax = 16;
 /** A resolver with bounds of its own. */
 export function createNames({
   servers,
-  resolveMs = resolveMsMax,
   bySystemToo = false,
   system = systemLookup,
 }: NamesOptions = {}): Resolve {
@@ -142,12 +140,12 @@ const systemLookup: Resolve = async (hostname) =>
 
 /**
  * Resolves one name at a time: a name whose servers do not answer blocks one of the two threads that all names of this process
- * have. Whoever waits in vain for their turn is not looked up any more.
+ * have. A name whose turn does not come within `waitMs` is not looked up.
  */
-export function oneByOne(look: Resolve = systemLookup, resolveMs = resolveMsMax): Resolve {
+export function oneByOne(look: Resolve, waitMs: number): Resolve {
   const inTurn = inTurns(1);
   return (hostname) =>
-    within(resolveMs, (isOver) =>
+    within(waitMs, (isOver) =>
       inTurn(() => (isOver() ? Promise.reject(noAnswer()) : look(hostname))),
     );
 }

@@ -11,8 +11,8 @@ const source = new URL("../../src/base/lines.ts", import.meta.url).href;
 const program = (count: number): string[] => [
   "--input-type=module",
   "--eval",
-  `import { linesTo } from "${source}";
-  const lines = linesTo();
+  `import { errorLines } from "${source}";
+  const lines = errorLines();
   for (let at = 0; at < ${count}; at += 1) lines.write(JSON.stringify({ at, filler: "x".repeat(200) }) + "\\n");
   process.stdout.write("written");
   process.stdin.on("end", () => { lines.flushSync(); }).resume();`,
