@@ -10,7 +10,7 @@ import { GatewayError } from "../base/errors.ts";
 import { reportedCount } from "../base/usage.ts";
 import {
   dialectRows,
-  recordOf,
+  modelAt,
   type Provider,
   type TextModel,
   type TextOffer,
@@ -94,7 +94,7 @@ function bodyFor(call: CountCall, { request, model, offer }: Counted): JsonObjec
   const { protocol, upstreamModel } = offer;
   if (protocol === call.protocol) return tokenCounting[call.protocol].ask(call.body, upstreamModel);
   if (protocol !== "converse") return undefined;
-  const abilities = recordOf(model, offer.record);
+  const abilities = modelAt(model, offer);
   try {
     return convertedBody(request, {
       caller: codecs[call.protocol],
@@ -104,7 +104,7 @@ function bodyFor(call: CountCall, { request, model, offer }: Counted): JsonObjec
       requestedModel: call.model,
       model: model.id,
       upstreamModel,
-      maxOutputTokens: abilities.maxOutputTokens ?? model.maxOutputTokens,
+      maxOutputTokens: abilities.maxOutputTokens,
       abilities,
       inputEstimate: 0,
       id: call.id,

@@ -7,7 +7,7 @@ import { inRequestOrder, type Note } from "../base/notes.ts";
 import {
   checkParameters,
   estimateInputTokens,
-  recordOf,
+  modelAt,
   refusedMembers,
   removeUnsupported,
   type Catalog,
@@ -204,15 +204,14 @@ class OfferCandidate implements Candidate<TextOffer> {
     const ofModel = own(model);
     if (model.id !== record.model) checkParameters(model, call.protocol, ofModel.body);
     if (this.offer.record?.parameters === undefined) return ofModel;
-    const { parameters = {} } = recordOf(model, this.offer.record);
-    const here = { id: model.id, parameters };
+    const here = modelAt(model, this.offer);
     checkParameters(here, call.protocol, call.body.value);
     return own(here);
   }
 
   #makeRoute(): Route {
     const { services, call, record, model, inputEstimate, inputMedia } = this.#parts;
-    const abilities = recordOf(model, this.offer.record);
+    const abilities = modelAt(model, this.offer);
     return routeOf(
       {
         caller: codecs[call.protocol],
@@ -221,7 +220,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         requestedModel: call.model,
         model: model.id,
         upstreamModel: this.offer.upstreamModel,
-        maxOutputTokens: abilities.maxOutputTokens ?? model.maxOutputTokens,
+        maxOutputTokens: abilities.maxOutputTokens,
         abilities,
         refusedMembers: refusedMembers(this.provider),
         inputMedia,

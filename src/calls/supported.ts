@@ -4,7 +4,7 @@
  */
 import {
   isSpelledIn,
-  recordOf,
+  modelAt,
   supportedParameters,
   type ParameterDomain,
   type TextOffer,
@@ -22,8 +22,7 @@ export function parametersOf(callable: CallableModel): Record<string, ParameterD
   const { model, offers } = callable;
   if (model.kind === "embedding") return supportedParameters(model);
   const carried = (offers as readonly TextOffer[]).map((offer) => {
-    const here = { ...model, ...recordOf(model, offer.record) };
-    const parameters = supportedParameters({ ...here, parameters: here.parameters ?? {} });
+    const parameters = supportedParameters(modelAt(model, offer));
     return new Map(Object.entries(parameters).filter(([name]) => carries(offer.protocol, name)));
   });
   // In one order, whichever offer comes first.

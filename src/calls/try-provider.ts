@@ -9,7 +9,7 @@ import { inTime } from "../base/in-time.ts";
 import { jsonOrText } from "../base/json-text.ts";
 import { shortText, storableText, textOf } from "../base/text.ts";
 import {
-  recordOf,
+  modelAt,
   type Catalog,
   type Credential,
   type EmbeddingModel,
@@ -64,9 +64,14 @@ const messageMax = 500;
 const trialsMax = 8;
 let trials = 0;
 
-type Tried =
-  | { readonly model: TextModel; readonly offer: TextModel["offers"][number] }
-  | { readonly model: EmbeddingModel; readonly offer: EmbeddingModel["offers"][number] };
+/** A model and the offer of it that is tried. */
+interface Tryable<Kind extends TextModel | EmbeddingModel> {
+  readonly kind: Kind["kind"];
+  readonly model: Kind;
+  readonly offer: Kind["offers"][number];
+}
+
+type Tried = Tryable<TextModel> | Tryable<EmbeddingModel>;
 
 /** Tries it. @throws GatewayError `invalid_value` where there is nothing to try, `overloaded` where too many are under way */
 export async function tryProvider(pools: Pools, options: TrialOptions): Promise<Trial> {
@@ -100,16 +105,14 @@ const nothingToTry = (message: string): GatewayError =>
 
 /** The offer to try. */
 function triedOf({ catalog, provider, model }: TrialOptions): Tried {
-  const all = [...catalog.models.values()].flatMap((each): Tried[] => {
-    if (each.kind === "text")
-      return each.offers
-        .filter((offer) => offer.provider === provider.id)
-        .map((offer) => ({ model: each, offer }));
-    if (each.kind !== "embedding") return [];
-    return each.offers
-      .filter((offer) => offer.provider === provider.id)
-      .map((offer) => ({ model: each, offer }));
-  });
+  const all = [...catalog.models.values()]
+    .flatMap((each): Tried[] => {
+      const { kind } = each;
+      if (kind === "text") return each.offers.map((offer) => ({ kind, model: each, offer }));
+      if (kind !== "embedding") return [];
+      return each.offers.map((offer) => ({ kind, model: each, offer }));
+    })
+    .filter(({ offer }) => offer.provider === provider.id);
   const named = model === undefined ? all : all.filter((one) => one.model.id === model);
   const price = ({ offer }: Tried): bigint => standardPrice(offer.price);
   if (named.length > 0) return named.reduce((best, one) => (price(one) < price(best) ? one : best));
@@ -175,24 +178,25 @@ async function read(exchange: Exchange, { provider, tried }: Trying) {
 const tokensMax = 16;
 
 /** The request as the provider's protocol and the model's record have it. */
-function bodyOf({ model, offer }: Tried): JsonObject {
-  const { upstreamModel } = offer;
-  if (model.kind === "embedding")
-    return embeddingRoute({ body: { input: "OK" }, model: model.id, upstreamModel }).body;
-  const abilities = recordOf(model, (offer as TextModel["offers"][number]).record);
+function bodyOf(tried: Tried): JsonObject {
+  const { upstreamModel } = tried.offer;
+  const { id: model } = tried.model;
+  if (tried.kind === "embedding")
+    return embeddingRoute({ body: { input: "OK" }, model, upstreamModel }).body;
+  const abilities = modelAt(tried.model, tried.offer);
   return createRoute({
     caller: codecs.chat,
-    upstream: upstreamCodecs[(offer as TextModel["offers"][number]).protocol],
+    upstream: upstreamCodecs[tried.offer.protocol],
     body: {
-      model: model.id,
+      model,
       messages: [{ role: "user", content: "Say OK." }],
       max_completion_tokens: tokensMax,
     },
     stream: false,
-    requestedModel: model.id,
-    model: model.id,
+    requestedModel: model,
+    model,
     upstreamModel,
-    maxOutputTokens: abilities.maxOutputTokens ?? model.maxOutputTokens,
+    maxOutputTokens: abilities.maxOutputTokens,
     abilities,
     inputEstimate: 8,
     id: newId("req"),

@@ -5,6 +5,7 @@
  * What a record does not say is unknown, and passed on: the vendor decides.
  */
 import type { Abilities, Modality } from "../base/abilities.ts";
+import { getOrMake } from "../base/made-once.ts";
 
 /**
  * A parameter's exact domain, as `GET /v1/models` lists it under `supported_parameters`.
@@ -44,24 +45,26 @@ export interface ModelRecord extends Abilities {
 
 const merged = new WeakMap<ModelRecord, WeakMap<ModelRecord, ModelRecord>>();
 
-/**
- * The record that holds for an offer: the model's, with what differs at this provider in place. Parameters are merged name
- * by name, everything else is replaced. The same records give the same object.
- */
-export function recordOf(model: ModelRecord, offer: ModelRecord | undefined): ModelRecord {
-  if (offer === undefined) return model;
-  let known = merged.get(model);
-  if (known === undefined) merged.set(model, (known = new WeakMap()));
-  let record = known.get(offer);
-  if (record === undefined) known.set(offer, (record = mergeRecords(model, offer)));
-  return record;
+/** An offer, with what differs at its provider. */
+interface Recorded {
+  readonly record?: ModelRecord | undefined;
 }
 
-function mergeRecords(model: ModelRecord, offer: ModelRecord): ModelRecord {
-  const said = Object.entries(offer).filter(([, value]) => value !== undefined);
+/**
+ * A model as it is at an offer: with what differs at this provider in place. Parameters are merged name by name, everything
+ * else is replaced. The same model and record give the same object.
+ */
+export function modelAt<Model extends ModelRecord>(model: Model, { record }: Recorded): Model {
+  if (record === undefined) return model;
+  const known = getOrMake(merged, model, () => new WeakMap());
+  return getOrMake(known, record, () => merge(model, record)) as Model;
+}
+
+function merge(model: ModelRecord, record: ModelRecord): ModelRecord {
+  const said = Object.entries(record).filter(([, value]) => value !== undefined);
   return {
     ...model,
     ...Object.fromEntries(said),
-    parameters: { ...model.parameters, ...offer.parameters },
+    parameters: { ...model.parameters, ...record.parameters },
   };
 }

@@ -10,7 +10,7 @@ import {
   environmentCatalog,
   mergeCatalogs,
   printConfig,
-  recordOf,
+  modelAt,
   sandboxCatalog,
   type Config,
   type ImageModel,
@@ -187,7 +187,7 @@ describe("a whole file", () => {
       inputModalities: ["text", "image"],
       lifecycle: { retiresAtMs: Date.UTC(2027, 5, 1), replacement: "acme/talk-2" },
     });
-    const [same, other] = model.offers.map(({ record }) => recordOf(model, record));
+    const [same, other] = model.offers.map((offer) => modelAt(model, offer));
     expect(same).toBe(model);
     expect(other).toMatchObject({
       parameters: { temperature: { max: 1 }, seed: { max: 5 }, stop: false },
@@ -195,7 +195,7 @@ describe("a whole file", () => {
       maxOutputTokens: 1_000,
       prefill: false,
     });
-    expect(recordOf(model, model.offers[1]?.record)).toBe(other);
+    expect(modelAt(model, model.offers[1]!)).toBe(other);
   });
 
   it("gives media models of every family with their prices and endpoints", () => {
