@@ -26,11 +26,11 @@ import {
   type JsonObject,
 } from "../protocols/index.ts";
 import { plan, resolveModelId } from "../routing/index.ts";
-import { routingScope } from "../tenancy/index.ts";
 import { askCount, maskError, withoutCredentials, type Exchange } from "../upstream/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import { tokensIn } from "./meter.ts";
-import { entryPoints } from "./prepare.ts";
+import { textEntryPoints } from "./prepare.ts";
+import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
 import { writeBody } from "./write-body.ts";
 
@@ -58,15 +58,12 @@ export async function countInputTokens(
   const request = counting.decode(call.body, call.model);
   checkTextAddresses(call.protocol, call.body, services.allowPrivateAddresses);
   const catalog = services.catalog();
-  const endpoint = entryPoints[call.protocol];
+  const endpoint = textEntryPoints[call.protocol];
   const { model, offers } = plan({
+    ...planBasis(services, call, request.promptCacheKey ?? request.endUserId),
     catalog,
     parsed: resolveModelId(call.model, catalog),
     entryPoint: endpoint,
-    scope: routingScope(call.caller),
-    affinity: request.promptCacheKey ?? request.endUserId,
-    random: Math.random,
-    health: services.health,
   });
   const isGuarded = services.hooks?.asks({ endpoint, caller: call.caller }) === true;
   const counted = isGuarded

@@ -6,10 +6,10 @@ import { checkBound } from "../base/cost-bound.ts";
 import { larger, type NanoUsd } from "../base/money.ts";
 import { noUsage } from "../base/usage.ts";
 import { embeddingInput, embeddingRoute, validateEmbeddings } from "../protocols/index.ts";
-import { plan, resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
-import { routingScope } from "../tenancy/index.ts";
+import { plan, resolveModelId, type Plan } from "../routing/index.ts";
 import type { EmbeddingCall, TextServices } from "./context.ts";
-import { withFallbacks } from "./fallbacks.ts";
+import { planWithFallbacks } from "./fallbacks.ts";
+import { planBasis } from "./plan-basis.ts";
 import type { Candidate, Prepared } from "./prepare.ts";
 import type { CallRecord } from "./record.ts";
 
@@ -25,20 +25,14 @@ export function prepareEmbedding(
   const body = call.body.value;
   validateEmbeddings(body);
   const { characters, tokens, affinity } = embeddingInput(body);
-  const planOf = (of: ParsedModelId): Plan<EmbeddingModel> =>
-    plan({
-      catalog,
-      parsed: of,
-      entryPoint: "embeddings",
-      scope: routingScope(call.caller),
-      affinity,
-      random: Math.random,
-      health: services.health,
-      mayBeEmpty: true,
-    });
-  const planned = planOf(parsed);
-  record.plan = planned.explanation;
-  const plans = withFallbacks(record, { call, catalog, parsed, planned, plan: planOf });
+  const basis = planBasis(services, call, affinity);
+  const plans = planWithFallbacks(record, {
+    call,
+    catalog,
+    parsed,
+    plan: (of) =>
+      plan({ ...basis, catalog, parsed: of, entryPoint: "embeddings", mayBeEmpty: true }),
+  });
   const inputEstimate = estimateInputTokens(characters, 0) + tokens;
   const boundAt = (inputTokens: number): NanoUsd =>
     plans

@@ -48,14 +48,14 @@ export function withoutFallbacks({ protocol, body: { value: body } }: TextCall):
 /** How a call is planned for a model; without offers where all its providers are paused. @throws GatewayError where its caller may not call that */
 type PlanOf<Kind extends TextModel | EmbeddingModel> = (parsed: ParsedModelId) => Plan<Kind>;
 
-interface Falling<Kind extends TextModel | EmbeddingModel> {
+interface Planning<Kind extends TextModel | EmbeddingModel> {
   readonly call: AnyCall;
   readonly catalog: Catalog;
   /** What the call asks for. */
   readonly parsed: ParsedModelId;
-  /** The plan of the model that the call asks for. */
-  readonly planned: Plan<Kind>;
   readonly plan: PlanOf<Kind>;
+  /** Looks at the model that the call asks for, before others are. @throws GatewayError what refuses the call there */
+  readonly check?: (model: Kind) => void;
 }
 
 /**
@@ -65,26 +65,26 @@ interface Falling<Kind extends TextModel | EmbeddingModel> {
  * @throws GatewayError for a name in the request, as for the model itself, naming the field that holds it;
  * `no_provider_available` where the providers of all are paused
  */
-export function withFallbacks<Kind extends TextModel | EmbeddingModel>(
+export function planWithFallbacks<Kind extends TextModel | EmbeddingModel>(
   record: CallRecord,
-  falling: Falling<Kind>,
+  planning: Planning<Kind>,
 ): readonly Plan<Kind>[] {
-  const others = fallbackPlans(falling);
-  const { explanation, model } = falling.planned;
+  const planned = planning.plan(planning.parsed);
+  const { explanation, model } = planned;
+  record.plan = explanation;
+  planning.check?.(model);
+  const others = fallbackPlans(planning, model);
   const fallbacks = others.map((one) => one.explanation);
-  record.plan = fallbacks.length > 0 ? { ...explanation, fallbacks } : explanation;
-  const plans = [falling.planned, ...others];
+  if (fallbacks.length > 0) record.plan = { ...explanation, fallbacks };
+  const plans = [planned, ...others];
   if (plans.every(({ offers }) => offers.length === 0)) throw allPaused(model.id);
   return plans;
 }
 
-function fallbackPlans<Kind extends TextModel | EmbeddingModel>({
-  call,
-  catalog,
-  parsed,
-  planned: { model },
-  plan,
-}: Falling<Kind>): readonly Plan<Kind>[] {
+function fallbackPlans<Kind extends TextModel | EmbeddingModel>(
+  { call, catalog, parsed, plan }: Planning<Kind>,
+  model: Kind,
+): readonly Plan<Kind>[] {
   const named = namedBy(call);
   if (named === undefined) {
     // A provider or strategy that the call names holds for all of its attempts.

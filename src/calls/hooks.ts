@@ -8,11 +8,11 @@ import type { AnyCall, CallContext } from "./context.ts";
 import { fallbacksFieldOf } from "./fallbacks.ts";
 import type { ImageCall } from "./image-context.ts";
 import type { Keeper } from "./keep.ts";
-import { entryPoints } from "./prepare.ts";
+import { textEntryPoints } from "./prepare.ts";
 import type { AnyRecord, CallRecord, ImageRecord } from "./record.ts";
 
 const endpointOf = ({ protocol }: Pick<AnyCall, "protocol">) =>
-  protocol === "embeddings" ? protocol : entryPoints[protocol];
+  protocol === "embeddings" ? protocol : textEntryPoints[protocol];
 
 /** A call that hooks may change. */
 interface Changeable<Call, Record> {

@@ -6,7 +6,7 @@ import { GatewayError } from "../base/errors.ts";
 import type { Catalog, MediaOffer } from "../catalog/index.ts";
 import { families, type MediaRequest } from "../media/index.ts";
 import { isMediaModel, modelsFor, openScope } from "../routing/index.ts";
-import { entryPoints, prepareMedia, type PreparedMedia } from "../tasks/index.ts";
+import { mediaEntryPoints, prepareMedia, type PreparedMedia } from "../tasks/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import { mediaDialect } from "../upstream/index.ts";
 import type { ImageCall, ImageServices } from "./image-context.ts";
@@ -48,7 +48,7 @@ const asksForStream = (request: MediaRequest): boolean =>
 
 /** The models of a form that its caller can call, or of another scope. */
 function modelsOf(catalog: Catalog, { caller, form }: ImageCall, scope = routingScope(caller)) {
-  const entryPoint = entryPoints[form];
+  const entryPoint = mediaEntryPoints[form];
   return modelsFor(catalog, scope).flatMap((callable) =>
     isMediaModel(callable) && callable.model.endpoints.includes(entryPoint) ? [callable.model] : [],
   );

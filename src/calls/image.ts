@@ -9,7 +9,7 @@ import type { ImageRequest } from "../media/index.ts";
 import { errorCodec } from "../protocols/index.ts";
 import {
   claimKeyForCall,
-  entryPoints,
+  mediaEntryPoints,
   findAnswered,
   keyOutlived,
   type IdempotencyClaim,
@@ -62,7 +62,7 @@ export async function runImageCall(
   const record: ImageRecord = startRecord({
     id: asked.id,
     startedMs: services.clock.now(),
-    protocol: entryPoints[asked.form],
+    protocol: mediaEntryPoints[asked.form],
     stream: [true, "true"].includes(asked.input.fields["stream"] as boolean | string),
     workspaceId: asked.caller.workspaceId,
     keyId: asked.caller.keyId,

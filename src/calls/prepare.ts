@@ -24,12 +24,12 @@ import {
   type ProtocolName,
   type Route,
 } from "../protocols/index.ts";
-import { plan, resolveModelId, type ParsedModelId, type Plan } from "../routing/index.ts";
-import { routingScope } from "../tenancy/index.ts";
+import { plan, resolveModelId, type Plan } from "../routing/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
 import { boundOf, reservedOutput } from "./bound.ts";
-import { withFallbacks, withoutFallbacks } from "./fallbacks.ts";
+import { planWithFallbacks, withoutFallbacks } from "./fallbacks.ts";
+import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
 import type { WrittenRequest } from "./write-body.ts";
 
@@ -61,8 +61,8 @@ export interface Prepared {
   readonly inputEstimate: number;
 }
 
-/** How the endpoints of a model are named in the configuration. */
-export const entryPoints = {
+/** The entry point of each protocol, by the names `GET /v1/models` uses; embeddings have one of their own. */
+export const textEntryPoints = {
   chat: "chat_completions",
   responses: "responses",
   messages: "messages",
@@ -79,22 +79,16 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   codec.direct.validate(body);
   checkTextAddresses(call.protocol, body, services.allowPrivateAddresses);
   const facts = codec.direct.facts(body);
-  const planOf = (of: ParsedModelId): Plan =>
-    plan({
-      catalog,
-      parsed: of,
-      entryPoint: entryPoints[call.protocol],
-      scope: routingScope(call.caller),
-      affinity: facts.affinity,
-      random: Math.random,
-      health: services.health,
-      mayBeEmpty: true,
-      stream: call.stream,
-    });
-  const planned = planOf(parsed);
-  record.plan = planned.explanation;
-  checkParameters(planned.model, call.protocol, body);
-  const plans = withFallbacks(record, { call, catalog, parsed, planned, plan: planOf });
+  const basis = planBasis(services, call, facts.affinity);
+  const entryPoint = textEntryPoints[call.protocol];
+  const plans = planWithFallbacks(record, {
+    call,
+    catalog,
+    parsed,
+    plan: (of) =>
+      plan({ ...basis, catalog, parsed: of, entryPoint, mayBeEmpty: true, stream: call.stream }),
+    check: (model) => checkParameters(model, call.protocol, body),
+  });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens } = facts;
   const asked = { inputEstimate, inputMedia, session, askedOutputTokens };

@@ -14,7 +14,7 @@ import {
   createDeliverer,
   createSender,
   createTasks,
-  entryPoints,
+  mediaEntryPoints,
   renderUnified,
   startSpendAlerts,
   type TaskPoint,
@@ -87,7 +87,7 @@ const codeIn = (explanation: object | undefined): string | null =>
 function tellOfTask(hooks: Hooks, row: RequestRow): void {
   hooks.after({
     id: row.id,
-    endpoint: entryPoints[row.protocol as keyof typeof entryPoints],
+    endpoint: mediaEntryPoints[row.protocol as keyof typeof mediaEntryPoints],
     model: row.model,
     stream: false,
     tags: { tags: row.tags, endUser: row.endUser },

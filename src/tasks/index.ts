@@ -12,7 +12,7 @@ export { createTasks, openUpload } from "./tasks.ts";
 export { insertFinished } from "./finished.ts";
 export { readTask, readTasks } from "./read.ts";
 export { isCertainRefusal } from "./submit.ts";
-export { entryPoints, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
+export { mediaEntryPoints, notesAt, prepareMedia, type PreparedMedia } from "./prepare.ts";
 export { renderArk } from "./renderings/ark.ts";
 export { renderDashscope } from "./renderings/dashscope.ts";
 export { renderNative } from "./renderings/native.ts";

@@ -30,8 +30,8 @@ import { lostFields, mediaDialect } from "../upstream/index.ts";
 import { storedPlan } from "./rows.ts";
 import type { Task } from "./types.ts";
 
-/** The entry point of each form, by the names `GET /v1/models` uses. */
-export const entryPoints = {
+/** The entry point of each form of an image or video call, by the names `GET /v1/models` uses. */
+export const mediaEntryPoints = {
   tasks: "tasks",
   videos: "videos_generations",
   images: "images_generations",
@@ -77,7 +77,7 @@ export function prepareMedia({
     catalog,
     parsed: resolveModelId(model, catalog),
     scope: routingScope(caller),
-    entryPoint: entryPoints[input.form],
+    entryPoint: mediaEntryPoints[input.form],
   };
   const found = mediaModel(target);
   const { request, notes } = readMedia(found.family, input);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import type { TextCall } from "../../src/calls/context.ts";
-import { withFallbacks, withoutFallbacks } from "../../src/calls/fallbacks.ts";
+import { planWithFallbacks, withoutFallbacks } from "../../src/calls/fallbacks.ts";
 import type { CallRecord } from "../../src/calls/record.ts";
 import { openScope, plan, type ParsedModelId } from "../../src/routing/index.ts";
 import { catalogIn } from "../support/config-text.ts";
@@ -38,8 +38,8 @@ function others(named: object, by: typeof planned = planned): string[] {
   const parsed = { model: "acme/one" };
   const own = planned(parsed);
   const record = {} as CallRecord;
-  const falling = { call, catalog, parsed, planned: own, plan: by };
-  const [first, ...rest] = withFallbacks(record, falling);
+  const ofAnother = (of: ParsedModelId) => (of === parsed ? own : by(of));
+  const [first, ...rest] = planWithFallbacks(record, { call, catalog, parsed, plan: ofAnother });
   expect(first).toBe(own);
   const noted = rest.map(({ explanation }) => explanation);
   expect(record.plan).toEqual({

@@ -6,7 +6,7 @@ import type { MediaForm, MediaInput } from "../../media/index.ts";
 import { mediaBody, picturesOf, tagsOf } from "../../calls/index.ts";
 import type { FileDrafts } from "../../files/index.ts";
 import {
-  entryPoints,
+  mediaEntryPoints,
   isCertainRefusal,
   type IdempotencyClaim,
   type RequestChange,
@@ -87,7 +87,7 @@ async function changeOf(
 ): Promise<RequestChange | undefined> {
   const asking = hooks?.before({
     id: request.id,
-    endpoint: entryPoints[input.form],
+    endpoint: mediaEntryPoints[input.form],
     model,
     stream: false,
     caller: request.caller!,
