@@ -45,7 +45,7 @@ export async function endFailed(
   // Once somebody was asked, nobody can say any more that nothing was charged.
   const error = (record.attempts.length === 0 && load?.told(found)) || found;
   if (error.code === "internal_error") log.error({ err: thrown, call: record.id }, "a call failed");
-  // A hold that was posted stays posted: a release after it is a named result without effect. Without a database the
+  // A hold that was charged stays charged: a release after it is a named result without effect. Without a database the
   // caller is not kept waiting for it a second time; the hold then ends with its lease.
   const released = release?.();
   if (found.code !== "database_unavailable") await released;

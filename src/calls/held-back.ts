@@ -29,7 +29,7 @@ export class HeldBack {
   }
 
   /**
-   * Whether the client is to blame for an end that came too early. While a stream is held back the upstream's close is not seen: that
+   * Whether the client brought about an end that came too early. While a stream is held back the upstream's close is not seen: that
    * comes with what was left of it. `isOurEnd`: the time of the call was over.
    */
   explains(isOurEnd: boolean): boolean {

@@ -167,7 +167,7 @@ async function readStream(
     const isHeld = !context.reply.gone && source.held.explains(error.failure === "total_timeout");
     if (!isHeld && !isCutFor(context, error)) throw error;
     await settlePartial(context, candidate, previews);
-    // Of that the provider is not to blame.
+    // That does not count against the provider.
     throw isHeld ? tooSlow() : error;
   }
   throw new Error("a stream of events ends with a picture or an error");

@@ -44,7 +44,7 @@ export interface Spend {
    */
   reserve(hold: Hold, key: CallingKey, amountNano: NanoUsd, beside: Beside): Promise<void>;
   /** Charges the actual amount and releases the rest. @throws GatewayError `database_unavailable`; what `beside` throws */
-  post(hold: Hold, amountNano: NanoUsd, beside: Beside): Promise<NanoUsd>;
+  charge(hold: Hold, amountNano: NanoUsd, beside: Beside): Promise<NanoUsd>;
   /** Releases the whole hold; nothing is charged. Never throws: a hold that cannot be released now ends with its lease. */
   release(hold: Hold): Promise<void>;
   /** Stops extending leases. Open holds then end with their lease. */
@@ -76,7 +76,7 @@ export function createSpend(options: SpendOptions): Spend {
       await reserveHold(options, input, beside);
       open.set(hold.id, hold);
     },
-    async post(hold, amountNano, beside) {
+    async charge(hold, amountNano, beside) {
       const settled = await persist(settleRetryMs, () =>
         database.transaction(async (tx) => {
           await beside(tx);

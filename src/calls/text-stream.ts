@@ -13,7 +13,7 @@ import type { Reply } from "./reply.ts";
 export type StreamEnd =
   | { readonly kind: "complete" }
   | { readonly kind: "client_gone" }
-  /** It broke after its client had held it back: of that the upstream is not to blame. */
+  /** It broke after its client had held it back, which does not count against the provider. */
   | { readonly kind: "held_back"; readonly error: GatewayError }
   | { readonly kind: "broken"; readonly error: GatewayError };
 

@@ -32,7 +32,7 @@ it("a finished call whose hold is gone is charged nothing, and that is an error 
   const spend = createSpend({ database, queue, log, leaseMs: 60_000 });
   const hold = { id: "req_gone", workspaceId: "w1" };
   await addWorkspace(database, "w1");
-  expect(await spend.post(hold, 5n, () => Promise.resolve())).toBe(0n);
+  expect(await spend.charge(hold, 5n, () => Promise.resolve())).toBe(0n);
   expect(lines).toEqual([
     {
       level: "error",
