@@ -1,0 +1,118 @@
+/**
+ * The caps that have reached a threshold of their workspace, each found once: whoever adds its row tells of it. The periods are
+ * the ledger's, by the database's clock. docs/callbacks.md "Spend caps".
+ */
+import type { Layer, Window } from "../../base/cap-windows.ts";
+import type { Queryable } from "../../storage/index.ts";
+
+/** Alerts of one transaction: writing the callbacks of more would keep it open for longer than the database lets it. */
+export const alertsMax = 1_000;
+
+/** A call that a cap refused. */
+export interface Refusal {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly layer: string;
+  readonly window: string;
+}
+
+/** What a look is about: keys with their workspaces, and what was refused. */
+export interface Seen {
+  readonly keys: readonly (readonly [keyId: string, workspaceId: string])[];
+  readonly refusals: readonly Refusal[];
+}
+
+/** A threshold that was reached, and what the cap and its spending are, in nano-USD. */
+export interface Reached {
+  readonly workspace_id: string;
+  readonly scope: Layer;
+  readonly scope_id: string;
+  readonly cap_window: Window;
+  readonly cap_nano: bigint;
+  readonly threshold: number;
+  readonly spent_nano: bigint;
+  /** What people call the key or the workspace; null of a member: an address is not kept in texts that are sent. */
+  readonly name: string | null;
+  readonly workspace_name: string;
+}
+
+/** Where the keys come from that are looked at: these, each by its index, or all there are. */
+const keysSeen =
+  "unnest($1::text[], $2::text[]) as t (workspace_id, id) join api_keys k using (workspace_id, id)";
+const everyKey = "api_keys k where coalesce($1::text[], $2::text[]) is null";
+
+/** What was refused, by the object whose cap it was. */
+const refusedSql = `
+  select k.workspace_id, r.layer as scope, r.cap_window,
+    case r.layer when 'workspace' then k.workspace_id when 'member' then k.created_by else k.id end as scope_id
+  from unnest($5::text[], $6::text[], $7::text[], $8::text[]) as r (workspace_id, key_id, layer, cap_window)
+  join api_keys k on k.workspace_id = r.workspace_id and k.id = r.key_id`;
+
+/** Each object with caps that a charge or a refusal concerns, and its caps in the order total, monthly, weekly, daily. */
+const cappedSql = `
+  select w.id as workspace_id, 'workspace' as scope, w.id as scope_id, w.cap_hard as hard,
+    array[w.cap_total_nano, w.cap_monthly_nano, w.cap_weekly_nano, w.cap_daily_nano] as caps
+  from workspaces w where w.id in (select workspace_id from touched)
+  union all
+  select m.workspace_id, 'member', m.user_id, m.cap_hard,
+    array[m.cap_total_nano, m.cap_monthly_nano, m.cap_weekly_nano, m.cap_daily_nano]
+  from members m where (m.workspace_id, m.user_id) in (select workspace_id, member_id from touched)
+  union all
+  select k.workspace_id, 'key', k.id, k.cap_hard,
+    array[k.cap_total_nano, k.cap_monthly_nano, k.cap_weekly_nano, k.cap_daily_nano]
+  from api_keys k where (k.workspace_id, k.id) in (select workspace_id, key_id from touched)`;
+
+/** Adds a row for each cap, period and threshold that is reached, or was refused at 100 %, and has none. */
+const addedSql = `
+  insert into spend_alerts (workspace_id, scope, scope_id, cap_window, period_start, cap_nano, threshold, spent_nano, created_at)
+  select c.workspace_id, c.scope, c.scope_id, n.cap_window, n.period_start, x.cap, t.threshold, x.spent, $4
+  from capped c
+  left join ledger_counters s on s.workspace_id = c.workspace_id and s.scope = c.scope and s.scope_id = c.scope_id
+  cross join lateral unnest(c.caps, array[coalesce(s.total_nano, 0),
+    case when s.last_day >= date_trunc('month', $3::date::timestamp)::date then s.month_nano else 0 end,
+    case when s.last_day >= date_trunc('week', $3::date::timestamp)::date then s.week_nano else 0 end,
+    case when s.last_day >= $3::date then s.day_nano else 0 end]) with ordinality as x (cap, spent, place)
+  cross join lateral (select (array['total', 'monthly', 'weekly', 'daily'])[x.place] as cap_window,
+    (array[date '0001-01-01', date_trunc('month', $3::date::timestamp)::date,
+      date_trunc('week', $3::date::timestamp)::date, $3::date])[x.place] as period_start) n
+  join workspaces w on w.id = c.workspace_id
+  cross join unnest(w.alert_thresholds) as t (threshold)
+  where x.cap > 0 and (x.spent::numeric * 100 >= x.cap::numeric * t.threshold
+    or t.threshold = 100 and c.hard and (c.workspace_id, c.scope, c.scope_id, n.cap_window) in (
+      select r.workspace_id, r.scope, r.scope_id, r.cap_window from refused r))
+    and not exists (select from spend_alerts a where a.workspace_id = c.workspace_id and a.scope = c.scope and a.scope_id = c.scope_id
+      and a.cap_window = n.cap_window and a.period_start = n.period_start and a.cap_nano = x.cap and a.threshold = t.threshold)
+  order by 1, 2, 3, 4, 7 limit ${alertsMax}
+  on conflict do nothing
+  returning workspace_id, scope, scope_id, cap_window, cap_nano, threshold, spent_nano`;
+
+/** What was added, with what people call it. */
+const namedSql = `select a.*, w.name as workspace_name, case a.scope when 'workspace' then w.name else k.name end as name
+     from added a join workspaces w on w.id = a.workspace_id
+     left join api_keys k on a.scope = 'key' and k.workspace_id = a.workspace_id and k.id = a.scope_id
+     order by a.workspace_id, a.scope, a.scope_id, a.cap_window, a.threshold`;
+
+/** Adds the rows that are not there yet, those of `seen` or of all caps: they are ours to tell of. At most `alertsMax`. */
+export function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Reached[]> {
+  const { keys, refusals } = seen ?? { keys: null, refusals: [] };
+  return tx.query<Reached>(
+    `with touched as materialized (
+       select k.workspace_id, k.id as key_id, k.created_by as member_id from ${seen === null ? everyKey : keysSeen}
+     ),
+     refused as (${refusedSql}),
+     capped as (${cappedSql}),
+     added as (${addedSql})
+     ${namedSql}`,
+    [
+      keys?.map(([, workspaceId]) => workspaceId) ?? null,
+      keys?.map(([keyId]) => keyId) ?? null,
+      new Date(nowMs).toISOString().slice(0, 10),
+      new Date(nowMs),
+      refusals.map(({ workspaceId }) => workspaceId),
+      refusals.map(({ keyId }) => keyId),
+      refusals.map(({ layer }) => layer),
+      refusals.map(({ window }) => window),
+    ],
+    { name: seen === null ? "spend_alerts_add_all" : "spend_alerts_add" },
+  );
+}
