@@ -14,44 +14,49 @@ export interface GoneOwners {
   free(): Promise<number>;
 }
 
+/** The processes that hold something now, by the text of their tokens. */
+async function ownersOf({
+  database,
+  clock,
+  timing,
+}: TaskServices): Promise<ReadonlyMap<string, Owner>> {
+  const now = clock.now();
+  const rows = await database.query<{ owner: string }>(
+    `select distinct split_part(lease_token, ' ', 1) as owner from tasks
+     where due_at <= $1 and lease_token like '% %' and lease_until > case when asking then $2 else $1 end
+     union
+     select split_part(lease_token, ' ', 1) from webhook_deliveries
+     where due_at <= $1 and lease_token like '% %' and lease_until > $1`,
+    [new Date(now), new Date(now - timing.abandonMs)],
+    { name: "tasks_owners" },
+  );
+  const found = rows.map(({ owner }) => [owner, readOwner(owner)] as const);
+  return new Map(found.filter((pair): pair is [string, Owner] => pair[1] !== undefined));
+}
+
+/** Those of other processes that are not connected to the database. */
+async function absentOf(
+  { signals }: TaskServices["database"],
+  owners: ReadonlyMap<string, Owner>,
+): Promise<string[]> {
+  const others = [...owners].filter(([, { number }]) => number !== signals.number);
+  if (others.length === 0) return [];
+  const missing = new Set(await signals.absent(others.map(([, { number }]) => number)));
+  return others.flatMap(([text, { number }]) => (missing.has(number) ? [text] : []));
+}
+
 /** `nowMs`: monotonic. */
 export function createGoneOwners(
   services: TaskServices,
   nowMs: () => number = () => performance.now(),
 ): GoneOwners {
-  const { database, clock, timing, log } = services;
+  const { database, clock, log } = services;
   /** Since when each of them is not connected. */
   let absentSince = new Map<string, number>();
-
-  /** The processes that hold something now. */
-  async function owners(): Promise<Map<string, Owner>> {
-    const now = clock.now();
-    const rows = await database.query<{ owner: string }>(
-      `select distinct split_part(lease_token, ' ', 1) as owner from tasks
-       where due_at <= $1 and lease_token like '% %' and lease_until > case when asking then $2 else $1 end
-       union
-       select split_part(lease_token, ' ', 1) from webhook_deliveries
-       where due_at <= $1 and lease_token like '% %' and lease_until > $1`,
-      [new Date(now), new Date(now - timing.abandonMs)],
-      { name: "tasks_owners" },
-    );
-    const found = rows.map(({ owner }) => [owner, readOwner(owner)] as const);
-    return new Map(found.filter((pair): pair is [string, Owner] => pair[1] !== undefined));
-  }
-
-  async function absent(all: ReadonlyMap<string, Owner>): Promise<string[]> {
-    const here = database.signals.number;
-    const others = [...all].filter(([, { number }]) => number !== here);
-    if (others.length === 0) return [];
-    const numbers = others.map(([, { number }]) => number);
-    const missing = new Set(await database.signals.absent(numbers));
-    return others.flatMap(([text, { number }]) => (missing.has(number) ? [text] : []));
-  }
-
   return {
     async free() {
-      const all = await owners();
-      const missing = await absent(all);
+      const all = await ownersOf(services);
+      const missing = await absentOf(database, all);
       const atMs = nowMs();
       absentSince = new Map(missing.map((text) => [text, absentSince.get(text) ?? atMs]));
       const isAway = (text: string): boolean => atMs - (absentSince.get(text) ?? atMs) >= absentMs;

@@ -23,12 +23,6 @@ interface LaneOptions {
   readonly take: (job: Job) => Promise<void>;
 }
 
-export interface Lane {
-  readonly jobs: Map<Job, Promise<void>>;
-  /** Claims what is due, as far as there is room, and takes the steps; `again` asks for another look, in so many milliseconds. */
-  fill(again: (ms: number) => void): Promise<void>;
-}
-
 /** Of what was found what may begin now, with its place taken; and whether something waits for its account's turn. */
 function choose(
   found: readonly DueTask[],
@@ -58,70 +52,84 @@ function createPastFull(): (count: number) => number {
   };
 }
 
-/** A lane without a step under way. */
-export function createLane(
-  services: TaskServices,
-  lane: LaneName,
-  { underWay, contact, take }: LaneOptions,
-): Lane {
-  const jobs = new Map<Job, Promise<void>>();
-  const places = createPlaces({ total: stepsMax });
-  const { pollPace } = services;
-  const waitMs = createPastFull();
+export class Lane {
+  /** Those under way, each with the end of its step. */
+  readonly jobs = new Map<Job, Promise<void>>();
+  readonly #services: TaskServices;
+  readonly #name: LaneName;
+  readonly #options: LaneOptions;
+  readonly #places = createPlaces({ total: stepsMax });
+  readonly #waitMs = createPastFull();
 
-  function begin(job: Job, again: (ms: number) => void): void {
-    const step = take(job).finally(() => {
-      jobs.delete(job);
-      const isAwaited = pollPace.end(accountOf(job), job.id);
-      if (places.leave(job) || isAwaited) again(0);
+  constructor(services: TaskServices, name: LaneName, options: LaneOptions) {
+    this.#services = services;
+    this.#name = name;
+    this.#options = options;
+  }
+
+  /** Claims what is due, as far as there is room, and takes the steps; `again` asks for another look, in so many milliseconds. */
+  async fill(again: (ms: number) => void): Promise<void> {
+    const { contact, underWay } = this.#options;
+    const { pollPace } = this.#services;
+    while (this.#places.hasRoom()) {
+      const { fullWorkspaces } = this.#places.full();
+      const passedOver = this.#name === "poll" ? [...pollPace.resting(), ...pollPace.full()] : [];
+      const ms = this.#waitMs(fullWorkspaces.length + passedOver.length);
+      if (ms > 0) return again(ms);
+      const takesAbandoned = contact.isSteady();
+      this.#lookAfterRest(again);
+      const found = await findDue(this.#services, {
+        lane: this.#name,
+        limit: lookedAtMax,
+        fullWorkspaces,
+        passedOver,
+        underWay: underWay(),
+        takesAbandoned,
+      });
+      const { chosen, isPaced } = choose(found, this.#places, pollPace);
+      if (isPaced) this.#lookAfterRest(again);
+      if (chosen.length === 0 && !isPaced) return;
+      await this.#claim(chosen, takesAbandoned, again);
+      if (chosen.length === found.length && found.length < lookedAtMax) return;
+    }
+  }
+
+  /** Claims those of `chosen` that nobody else has claimed meanwhile, and begins their steps. */
+  async #claim(
+    chosen: readonly DueTask[],
+    takesAbandoned: boolean,
+    again: (ms: number) => void,
+  ): Promise<void> {
+    const claimed = new Set<string>();
+    const claim = { lane: this.#name, takesAbandoned };
+    try {
+      for (const job of await claimDue(this.#services, chosen, claim)) {
+        claimed.add(job.id);
+        this.#begin(job, again);
+      }
+    } finally {
+      for (const one of chosen) if (!claimed.has(one.id)) this.#giveBack(one);
+    }
+  }
+
+  #begin(job: Job, again: (ms: number) => void): void {
+    const step = this.#options.take(job).finally(() => {
+      this.jobs.delete(job);
+      const isAwaited = this.#services.pollPace.end(accountOf(job), job.id);
+      if (this.#places.leave(job) || isAwaited) again(0);
     });
-    jobs.set(job, step);
+    this.jobs.set(job, step);
   }
 
   /** It was not claimed, and nothing of it begins. */
-  function giveBack(one: DueTask): void {
-    places.leave(one);
-    if (one.account !== null) pollPace.end(one.account, one.id);
+  #giveBack(one: DueTask): void {
+    this.#places.leave(one);
+    if (one.account !== null) this.#services.pollPace.end(one.account, one.id);
   }
 
   /** Looks again once the next account may be asked. */
-  function lookAfterRest(again: (ms: number) => void): void {
-    const ms = lane === "poll" ? pollPace.waitMs() : undefined;
+  #lookAfterRest(again: (ms: number) => void): void {
+    const ms = this.#name === "poll" ? this.#services.pollPace.waitMs() : undefined;
     if (ms !== undefined) again(ms);
   }
-
-  return {
-    jobs,
-    async fill(again) {
-      while (places.hasRoom()) {
-        const { fullWorkspaces } = places.full();
-        const passedOver = lane === "poll" ? [...pollPace.resting(), ...pollPace.full()] : [];
-        const ms = waitMs(fullWorkspaces.length + passedOver.length);
-        if (ms > 0) return again(ms);
-        const takesAbandoned = contact.isSteady();
-        lookAfterRest(again);
-        const found = await findDue(services, {
-          lane,
-          limit: lookedAtMax,
-          fullWorkspaces,
-          passedOver,
-          underWay: underWay(),
-          takesAbandoned,
-        });
-        const { chosen, isPaced } = choose(found, places, pollPace);
-        if (isPaced) lookAfterRest(again);
-        if (chosen.length === 0 && !isPaced) return;
-        const claimed = new Set<string>();
-        try {
-          for (const job of await claimDue(services, chosen, { lane, takesAbandoned })) {
-            claimed.add(job.id);
-            begin(job, again);
-          }
-        } finally {
-          for (const one of chosen) if (!claimed.has(one.id)) giveBack(one);
-        }
-        if (chosen.length === found.length && found.length < lookedAtMax) return;
-      }
-    },
-  };
 }

@@ -6,7 +6,7 @@ import { isTransient } from "../storage/index.ts";
 import { abandonedStep, askStep } from "./ask-step.ts";
 import type { TaskServices } from "./engine.ts";
 import { createGoneOwners } from "./gone.ts";
-import { createLane, type Lane } from "./lane.ts";
+import { Lane } from "./lane.ts";
 import { dueAt, extendLeases, mendAfterClockJump, writeJob } from "./lease.ts";
 import { expire, isOver, pollStep } from "./poll-step.ts";
 import { Contact } from "./right.ts";
@@ -15,7 +15,7 @@ import { sweepKeys } from "./idempotency.ts";
 import { beginStep } from "./trace.ts";
 
 /** Polls have places of their own: the long answer of a vendor that works while it is asked must not hold them up. */
-const lanes = ["ask", "poll"] as const;
+const laneNames = ["ask", "poll"] as const;
 
 /** After a step that failed for a reason of ours: the database, a bug. */
 const failedPauseMs = 5_000;
@@ -35,11 +35,11 @@ export interface Runner {
 /** Starts a runner. */
 export function startRunner(services: TaskServices): Runner {
   const { clock, log } = services;
-  const underWay = (): Job[] => places.flatMap(({ jobs }) => [...jobs.keys()]);
+  const underWay = (): Job[] => lanes.flatMap(({ jobs }) => [...jobs.keys()]);
   const contact = new Contact(services.timing.leaseMs);
-  const places: readonly Lane[] = lanes.map((lane) =>
-    createLane(services, lane, { underWay, contact, take: (job) => takeStep(services, job) }),
-  );
+  const take = (job: Job) => takeStep(services, job);
+  const options = { underWay, contact, take };
+  const lanes: readonly Lane[] = laneNames.map((name) => new Lane(services, name, options));
   let closed = false;
   let looking: Promise<void> | undefined;
   let lookAgain = false;
@@ -50,7 +50,7 @@ export function startRunner(services: TaskServices): Runner {
     do {
       lookAgain = false;
       try {
-        await Promise.all(places.map((place) => place.fill((ms) => wakeAt(clock.now() + ms))));
+        await Promise.all(lanes.map((lane) => lane.fill((ms) => wakeAt(clock.now() + ms))));
         contact.answered();
       } catch (error) {
         contact.failed();
@@ -74,17 +74,19 @@ export function startRunner(services: TaskServices): Runner {
     timer = setTimeout(lookNow, Math.max(ms - clock.now(), 0));
   }
 
-  const chores = startChores(services, lookNow, underWay);
-  lookNow();
   function rest(): void {
     closed = true;
     clearTimeout(timer);
     chores.endSweeps();
   }
+
   async function idle(): Promise<void> {
     await looking;
-    await Promise.all(places.flatMap(({ jobs }) => [...jobs.values()]));
+    await Promise.all(lanes.flatMap(({ jobs }) => [...jobs.values()]));
   }
+
+  const chores = startChores(services, lookNow, underWay);
+  lookNow();
   return {
     wakeAt,
     rest,
