@@ -242,6 +242,12 @@ export const errorCatalogue = {
     meaning:
       "The gateway cannot reach its database, so it can neither check nor bill a call. Retry after `Retry-After`.",
   },
+  storage_unavailable: {
+    status: 503,
+    type: "overloaded_error",
+    meaning:
+      "The gateway cannot keep or read files now: its disk is full, or its storage cannot be used. Nothing was charged. Retry after `Retry-After`.",
+  },
   hook_failed: {
     status: 503,
     type: "overloaded_error",

@@ -4,7 +4,7 @@ import type { ByteLease } from "../base/byte-budget.ts";
 import type { Note } from "../base/notes.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Tags } from "../base/tags.ts";
-import type { FileStore } from "../files/index.ts";
+import type { WatchedFiles } from "../files/index.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
 import type { Constraints } from "../routing/index.ts";
 import type { Database } from "../storage/index.ts";
@@ -37,7 +37,7 @@ export interface ImageCall {
 export interface ImageServices extends CallServices<ImageRecord> {
   readonly spend: Spend;
   readonly database: Database;
-  readonly files: FileStore;
+  readonly files: WatchedFiles;
   readonly fileUrl: FileUrl;
   /** How long results are kept. */
   readonly retentionMs: number;

@@ -5,7 +5,7 @@
 import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
 import { findFile } from "../files/index.ts";
-import type { ImageRequest } from "../media/index.ts";
+import { families, type ImageRequest } from "../media/index.ts";
 import { errorCodec } from "../protocols/index.ts";
 import {
   claimKeyForCall,
@@ -104,6 +104,8 @@ async function begin(
   record.reservedNano = prepared.boundNano;
   const request = prepared.request as ImageRequest;
   call.lease.take(picturesBytes(request));
+  // Before a vendor makes, and its account pays for, what could not be kept.
+  if (isKept(call, request) && services.files.failure) throw services.files.failure;
   const { workspaceId } = call.caller;
   const hold = { id: call.id, workspaceId };
   const claim = call.idempotency;
@@ -115,6 +117,10 @@ async function begin(
   const constraints = routingScope(call.caller);
   return { services, call, reply, record, prepared, request, hold, constraints, gone: gone.signal };
 }
+
+/** Whether something of the call's answer becomes a file. */
+const isKept = ({ idempotency }: ImageCall, { family }: ImageRequest): boolean =>
+  idempotency !== undefined || families[family].forms.includes("tasks");
 
 /** An error inside a stream of events: the vendors' SDKs throw on it (STREAM-09). */
 function errorEvent(error: GatewayError): SseEvent {

@@ -1,7 +1,8 @@
 /** What is read when somebody scrapes: the database's pool, circuits, what waits, the disk, the spans. docs/monitoring.md. */
-import { statfs } from "node:fs/promises";
+import { stat, statfs } from "node:fs/promises";
 import type { LoadGuard } from "../base/load-guard.ts";
 import { labelText, type Joined, type MetricFamily } from "../base/metric-family.ts";
+import { filesDirectory, type WatchedFiles } from "../files/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database, Replica } from "../storage/index.ts";
 import type { Tracing } from "../tracing/index.ts";
@@ -32,15 +33,17 @@ interface GaugeSources {
   readonly health: Pick<Health, "circuits">;
   readonly tracing: Pick<Tracing, "counts"> | undefined;
   readonly environment: { readonly dataDir: string };
+  readonly files: Pick<WatchedFiles, "failure">;
 }
 
 /** All gauges, as a source for the metrics. It never rejects, and waits for nothing longer than a moment. */
 export function gauges(sources: GaugeSources): () => Promise<MetricFamily[]> {
-  const { database, replica, health, tracing, environment } = sources;
+  const { database, replica, health, tracing, environment, files } = sources;
   const waiting = waitingIn(database);
   return async () => [
     ...(await waiting()),
-    ...(await diskAt(environment.dataDir)),
+    ...(await disks(environment.dataDir)),
+    filesUp(files),
     connections(database),
     ...(replica === undefined ? [] : replicaFamilies(replica)),
     circuits(health),
@@ -120,23 +123,50 @@ const spans = (tracing: Pick<Tracing, "counts">): MetricFamily =>
     Object.entries(tracing.counts()).map(([result, count]) => [{ result }, count as number]),
   );
 
-/** The volume of the data directory: the embedded database and local files. */
-async function diskAt(directory: string): Promise<MetricFamily[]> {
+const filesUp = ({ failure }: Pick<WatchedFiles, "failure">): MetricFamily =>
+  family(
+    {
+      name: "tollgate_files_up",
+      help: "1 while results and uploads can be kept, else 0.",
+      joined: "min",
+    },
+    [[{}, failure === undefined ? 1 : 0]],
+  );
+
+const diskGauges = [
+  { name: "tollgate_disk_free_bytes", help: "Bytes that are free on a volume.", joined: "min" },
+  { name: "tollgate_disk_size_bytes", help: "Bytes of a volume.", joined: "max" },
+  { name: "tollgate_disk_free_inodes", help: "Files that a volume has room for.", joined: "min" },
+  { name: "tollgate_disk_inodes", help: "Files that a volume can have.", joined: "max" },
+] as const satisfies readonly Gauge[];
+
+/** The volume of the data directory, and the one of local files where that is another. */
+async function disks(dataDir: string): Promise<MetricFamily[]> {
+  const found = await Promise.all([
+    volumeOf("data", dataDir),
+    volumeOf("files", filesDirectory(dataDir)),
+  ]);
+  const volumes = found.filter((volume) => volume !== undefined);
+  const own = volumes.filter(({ device }, place) => place === 0 || device !== volumes[0]?.device);
+  if (own.length === 0) return [];
+  return diskGauges.map((gauge, place) =>
+    family(
+      gauge,
+      own.map(({ directory, values }) => [{ directory }, values[place]!]),
+    ),
+  );
+}
+
+/** A gateway on a server may have no directory of its own. */
+async function volumeOf(directory: string, path: string) {
   try {
-    const { bavail, blocks, bsize } = await statfs(directory);
-    const free = "Bytes that are free on the volume of the data directory.";
-    const size = "Bytes of the volume of the data directory.";
-    return [
-      family({ name: "tollgate_disk_free_bytes", help: free, joined: "min" }, [
-        [{}, bavail * bsize],
-      ]),
-      family({ name: "tollgate_disk_size_bytes", help: size, joined: "max" }, [
-        [{}, blocks * bsize],
-      ]),
-    ];
+    const [{ bavail, blocks, bsize, ffree, files }, { dev: device }] = await Promise.all([
+      statfs(path),
+      stat(path),
+    ]);
+    return { directory, device, values: [bavail * bsize, blocks * bsize, ffree, files] };
   } catch {
-    // A gateway on a server may have no directory of its own.
-    return [];
+    return undefined;
   }
 }
 

@@ -11,7 +11,7 @@ import { createAccessLog, type Log } from "../base/log.ts";
 import type { Proxies } from "../base/proxy.ts";
 import { Slots } from "../base/slots.ts";
 import { createAnswerCache } from "../calls/index.ts";
-import { countOpenFiles, openFileStore } from "../files/index.ts";
+import { countOpenFiles, filesDirectory, openFileStore, watchFiles } from "../files/index.ts";
 import { createMetrics } from "../http/index.ts";
 import { createLedger } from "../ledger/index.ts";
 import { openRates } from "../rates/index.ts";
@@ -79,7 +79,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   // The embedded database runs on this process's cores.
   const sharesCore = environment.databaseUrl === undefined && availableParallelism() === 1;
   const ledger = closers.keep(createLedger(database, { leaseMs: holdLeaseMs, watch, sharesCore }));
-  const files = closers.keep(await openFiles({ catalog, proxies, dataDir, outgoing }));
+  const files = closers.keep(await openFiles({ catalog, proxies, dataDir, outgoing, log }));
   const rates = closers.keep(openRates(database));
   const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));
   config.useConnections(pools);
@@ -144,13 +144,17 @@ interface FileParts {
   readonly proxies: Proxies;
   readonly dataDir: string;
   readonly outgoing: Slots;
+  readonly log: Log;
 }
 
 /** Where files are kept. Agents are made for a bucket alone. */
-async function openFiles({ catalog, proxies, dataDir, outgoing }: FileParts) {
+async function openFiles({ catalog, proxies, dataDir, outgoing, log }: FileParts) {
   const { storage } = catalog.settings;
-  const agents = storage.kind === "s3" ? { agents: agentsThrough(proxies) } : {};
-  return countOpenFiles(await openFileStore({ ...storage, ...agents }, dataDir), outgoing);
+  const isBucket = storage.kind === "s3";
+  const agents = isBucket ? { agents: agentsThrough(proxies) } : {};
+  const store = await openFileStore({ ...storage, ...agents }, dataDir);
+  const place = isBucket ? `the bucket ${storage.bucket ?? ""}` : filesDirectory(dataDir);
+  return watchFiles(countOpenFiles(store, outgoing), { log, place });
 }
 
 /** The configuration, and what goes by it while the gateway runs. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sweepSignIns } from "../admin/index.ts";
 import { sweepAnswers } from "../calls/index.ts";
 import { exportNext, openExportPlace } from "../exports/index.ts";
-import { sweepFiles, type FileStore } from "../files/index.ts";
+import { adviceOnFiles, sweepFiles, type FileStore } from "../files/index.ts";
 import { sweepRates } from "../rates/index.ts";
 import { sweepBodies } from "../request-log/index.ts";
 import { keepParts, retentionStep } from "../retention/index.ts";
@@ -36,16 +36,23 @@ const holds = ({ ledger, log }: Ground): Sweep => ({
   },
 });
 
-const files = ({ database, files: store, sharedClock, log }: Ground, everyMs = 5_000): Sweep => ({
-  everyMs,
-  atOnce: true,
-  failure: "the sweep of files failed",
-  async round() {
-    const { removed, failed } = await sweepFiles(database, store, new Date(sharedClock.now()));
-    if (removed > 0) log.info({ removed }, "removed files that had expired");
-    if (failed > 0) log.warn({ failed }, "could not remove expired files; trying again later");
-  },
-});
+function files({ database, files: store, sharedClock, log }: Ground, everyMs = 5_000): Sweep {
+  let saidMs = -Infinity;
+  return {
+    everyMs,
+    atOnce: true,
+    failure: "the sweep of files failed",
+    async round() {
+      const swept = await sweepFiles(database, store, new Date(sharedClock.now()));
+      const { removed, failed, error } = swept;
+      if (removed > 0) log.info({ removed }, "removed files that had expired");
+      if (failed === 0 || performance.now() - saidMs < minuteMs) return;
+      saidMs = performance.now();
+      const fields = { failed, ...adviceOnFiles(error) };
+      log.warn(fields, "could not remove expired files; trying again later");
+    },
+  };
+}
 
 /** Limits nobody uses any more, and calls at once of gateways that died. */
 const rates = ({ database }: Ground): Sweep => ({

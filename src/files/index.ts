@@ -1,7 +1,8 @@
 /** Files: where their bytes are, a local directory or a bucket, and the table that says whose they are and until when. */
+export { adviceOnFiles } from "./advice.ts";
 export { countOpenFiles } from "./counted.ts";
 export { FileDrafts, inputDrafts } from "./drafts.ts";
-export { openFileStore } from "./open.ts";
+export { filesDirectory, openFileStore } from "./open.ts";
 export {
   FileTooLargeError,
   isFileName,
@@ -18,6 +19,7 @@ export {
   sweepFiles,
   type FileRow,
 } from "./table.ts";
+export { watchFiles, type WatchedFiles } from "./watched.ts";
 export {
   createThumbnails,
   thumbnailWidths,

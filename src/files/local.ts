@@ -3,7 +3,17 @@
  * file; what a crash leaves half-written is removed at the next start. Requirements: STORE.
  */
 import { randomBytes } from "node:crypto";
-import { open, readdir, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import {
+  access,
+  constants,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  statfs,
+  type FileHandle,
+} from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
@@ -62,8 +72,17 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
       }
     },
     remove: (name) => rm(place(name), { force: true }),
+    look: () => checkPlace(directory),
     close: () => Promise.resolve(),
   };
+}
+
+/** @throws Error of the system where the directory cannot be written, or its disk is full */
+async function checkPlace(directory: string): Promise<void> {
+  await access(directory, constants.W_OK | constants.X_OK);
+  const { bavail, files, ffree } = await statfs(directory);
+  const isFull = bavail === 0 || (files > 0 && ffree === 0);
+  if (isFull) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
 }
 
 async function writeSynced(path: string, source: FileSource, bytesMax: number): Promise<number> {

@@ -4,6 +4,9 @@ import { makeInDataDirectory } from "../base/data-directory.ts";
 import { openLocalFiles } from "./local.ts";
 import type { FileStore, FileStoreOptions } from "./store.ts";
 
+/** Where files of a local store are, unless a directory is named. */
+export const filesDirectory = (dataDir: string): string => join(dataDir, "files");
+
 /**
  * Opens the store: the directory `files` of `dataDir` or the one that is named, or a bucket.
  * @throws DataDirectoryUnusableError; Error where another directory cannot be made, or no bucket is named
@@ -13,7 +16,7 @@ export async function openFileStore(
   dataDir: string,
 ): Promise<FileStore> {
   if (options.kind === "local") {
-    const own = join(dataDir, "files");
+    const own = filesDirectory(dataDir);
     if (options.directory === undefined) makeInDataDirectory(dataDir, own, 0o700);
     return openLocalFiles(options.directory ?? own);
   }

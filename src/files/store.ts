@@ -43,6 +43,8 @@ export interface FileStore {
   open(name: string, range?: ByteRange): Promise<OpenFile | undefined>;
   /** Removes a file; one that is not there is no error. */
   remove(name: string): Promise<void>;
+  /** Looks without writing whether a file could be put. @throws Error of the system where not. Absent: only a `put` tells. */
+  look?(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -106,17 +106,22 @@ export async function expireFilesAt(
 const batchSize = 100;
 const parallelMax = 8;
 
+/** What a sweep did. */
+export interface Swept {
+  readonly removed: number;
+  readonly failed: number;
+  /** Of the first file that was not removed. */
+  readonly error: unknown;
+}
+
 /**
  * Removes what has expired at `now`, first the bytes, then the row, so that a crash leaves nothing unknown. Several sweepers
  * may run at once: removing twice is no error. What the store fails to remove keeps its row for the next sweep.
  */
-export async function sweepFiles(
-  database: Database,
-  store: FileStore,
-  now: Date,
-): Promise<{ readonly removed: number; readonly failed: number }> {
+export async function sweepFiles(database: Database, store: FileStore, now: Date): Promise<Swept> {
   let removed = 0;
   let failed = 0;
+  let error: unknown;
   // As text: a Date would lose the microseconds, and the sweep would meet the same rows again.
   let after = { expires: "-infinity", name: "" };
   for (;;) {
@@ -126,11 +131,12 @@ export async function sweepFiles(
        order by expires_at, name limit $4`,
       [now, after.expires, after.name, batchSize],
     );
-    if (rows.length === 0) return { removed, failed };
+    if (rows.length === 0) return { removed, failed, error };
     after = rows.at(-1)!;
     const gone = await removeAll(
       store,
       rows.map((row) => row.name),
+      (reason) => (error ??= reason),
     );
     failed += rows.length - gone.length;
     const deleted = await database.query<{ name: string }>(
@@ -142,7 +148,11 @@ export async function sweepFiles(
 }
 
 /** Removes files from the store, a few at a time; returns the names of those that are gone. */
-async function removeAll(store: FileStore, names: readonly string[]): Promise<string[]> {
+async function removeAll(
+  store: FileStore,
+  names: readonly string[],
+  onFailure: (error: unknown) => void,
+): Promise<string[]> {
   const waiting = [...names];
   const gone: string[] = [];
   const work = async (): Promise<void> => {
@@ -150,8 +160,9 @@ async function removeAll(store: FileStore, names: readonly string[]): Promise<st
       try {
         await store.remove(name);
         gone.push(name);
-      } catch {
+      } catch (error) {
         // Counted as failed; its row stays.
+        onFailure(error);
       }
     }
   };

@@ -8,7 +8,7 @@ import type { AccessLog, Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { ImageServices, TextServices, Trial, TrialOptions } from "../calls/index.ts";
 import type { Catalog, HookSettings, VendorState } from "../catalog/index.ts";
-import type { FileStore } from "../files/index.ts";
+import type { WatchedFiles } from "../files/index.ts";
 import type { Verifier } from "../verification/index.ts";
 import type { RateLimiter } from "../rates/index.ts";
 import type { KeyClients } from "../request-log/index.ts";
@@ -87,7 +87,7 @@ export interface HttpServices {
   /** Refuses calls while there are more than this process can take. */
   readonly load: Pick<LoadGuard, "admit" | "check" | "told">;
   readonly tasks: Tasks;
-  readonly files: FileStore;
+  readonly files: WatchedFiles;
   /** The address of a kept file, by its name. */
   readonly fileUrl: (name: string) => string;
   readonly admin: AdminServices;

@@ -1,6 +1,14 @@
 /** A disk of a size of its own, to be filled: a file system in memory, where the system lets us mount one. */
 import { execFileSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -8,6 +16,22 @@ import { join } from "node:path";
 export function mountDisk(directory: string, megabytes: number): void {
   const options = ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", directory];
   execFileSync("mount", options, { stdio: "ignore" });
+}
+
+/** Makes a mounted disk read-only, as the system does after a fault of it, or writable again. */
+export function remountDisk(directory: string, how: "ro" | "rw"): void {
+  execFileSync("mount", ["-o", `remount,${how}`, directory], { stdio: "ignore" });
+}
+
+/** Lets a mounted disk have no more files than it has; what it returns gives it back `free` of them. */
+export function limitInodes(directory: string, free = 10_000): () => void {
+  const limit = (inodes: number): void => {
+    const options = ["-o", `remount,nr_inodes=${inodes}`, directory];
+    execFileSync("mount", options, { stdio: "ignore" });
+  };
+  const { files, ffree } = statfsSync(directory);
+  limit(files - ffree);
+  return () => limit(files - ffree + free);
 }
 
 /** Takes it away, also while somebody still holds files on it. */

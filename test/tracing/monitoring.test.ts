@@ -130,7 +130,7 @@ it("a call, a failure and a task are counted with provider, model and status", a
   expect(text).toMatch(/^tollgate_database_up 1$/m);
   expect(text).toMatch(/^tollgate_ledger_batches_total\{outcome="ok"\} [1-9]/m);
   expect(text).toMatch(/^tollgate_ledger_batch_entries_bucket\{le="\+Inf"\} [1-9]/m);
-  expect(text).toMatch(/^tollgate_disk_free_bytes \d{6,}/m);
+  expect(text).toMatch(/^tollgate_disk_free_bytes\{directory="data"\} \d{6,}/m);
 });
 
 it("who asks for OpenMetrics gets exemplars, whose traces the collector has", async () => {

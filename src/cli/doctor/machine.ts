@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { get as getSecure } from "node:https";
 import { dirname, join } from "node:path";
+import { filesDirectory } from "../../files/index.ts";
 import { possibleAddresses } from "../address.ts";
 import { narrowAddress, type Environment } from "../environment.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
@@ -10,22 +11,41 @@ import { failed, ok, warning, type Finding } from "./findings.ts";
 const mebibyte = 1024 * 1024;
 const freeFailedMax = 100 * mebibyte;
 const freeWarnedMax = 1024 * mebibyte;
+const freeInodesMin = 1_000;
 
-/** Whether the data directory can be written, and has room. */
+/** Whether the data directory and what local files are in can be written, and have room. */
 export function checkDirectory({ dataDir }: Environment): Finding {
+  const own = checkVolume(dataDir);
+  const files = filesDirectory(dataDir);
+  if (own.status === "failed" || !existsSync(files)) return own;
+  const found = checkVolume(files);
+  return found.status === "ok" ? own : found;
+}
+
+function checkVolume(directory: string): Finding {
   const check = "data directory";
-  let place = dataDir;
+  let place = directory;
   while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
   try {
     accessSync(place, constants.W_OK | constants.X_OK);
-  } catch {
-    const fix = `let this user write to it, or name another by TOLLGATE_DATA_DIR`;
+  } catch (error) {
+    const isReadOnly = error instanceof Error && "code" in error && error.code === "EROFS";
+    const fix = isReadOnly
+      ? "mount it so that it can be written; a fault of the disk makes it read-only too (`dmesg`)"
+      : "let this user write to it, or name another by TOLLGATE_DATA_DIR";
     return failed(check, `${place} cannot be written`, fix);
   }
-  const { bavail, bsize } = statfsSync(place);
+  const { bavail, bsize, files, ffree } = statfsSync(place);
   const free = bavail * bsize;
-  const message = `${dataDir}, ${Math.floor(free / mebibyte)} MB free`;
+  const message = `${directory}, ${Math.floor(free / mebibyte)} MB free`;
   const fix = "free some space, or move it by TOLLGATE_DATA_DIR";
+  // Some file systems count none.
+  if (files > 0 && ffree < freeInodesMin)
+    return failed(
+      check,
+      `${directory}, ${ffree} inodes free`,
+      "remove files, or move it by TOLLGATE_DATA_DIR",
+    );
   if (free < freeFailedMax) return failed(check, message, fix);
   return free < freeWarnedMax ? warning(check, message, fix) : ok(check, message);
 }

@@ -17,6 +17,8 @@ export function registerHealth(app: FastifyInstance, services: HttpServices): vo
     return reply.code(ready ? 200 : 503).send({
       status: ready ? "ready" : "not_ready",
       database,
+      // Text calls need no files: a gateway without them is ready.
+      ...(services.files.failure && { files: "failing" }),
       ...(workers && { workers }),
     });
   });

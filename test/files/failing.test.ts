@@ -1,0 +1,124 @@
+/**
+ * A disk that takes no files: full, without inodes, read-only. Calls that need files are refused before a vendor is asked, the log says
+ * once what helps, all else goes on, and it is over when the disk is well. docs/operate.md "When files cannot be kept".
+ */
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { checkDirectory } from "../../src/cli/doctor/machine.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import type { Log } from "../../src/base/log.ts";
+import {
+  canMount,
+  fillDisk,
+  limitInodes,
+  mountDisk,
+  remountDisk,
+  unmountDisk,
+} from "../support/disk.ts";
+import { eventually } from "../support/patience.ts";
+import { silentLog } from "../support/postgres.ts";
+import {
+  modelA,
+  modelB,
+  picture,
+  prompted,
+  startImages,
+  type ImageBench,
+} from "../images/support.ts";
+
+let bench: ImageBench;
+let disk: string;
+const lines: Record<string, unknown>[] = [];
+const keep = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
+const log: Log = { ...silentLog, info: keep, error: keep };
+
+beforeAll(async () => {
+  if (!canMount) return;
+  bench = await startImages({ log });
+  disk = join(bench.directory, "data", "files");
+  mountDisk(disk, 1);
+});
+beforeEach(() => void lines.splice(0));
+afterAll(async () => {
+  if (!canMount) return;
+  unmountDisk(disk);
+  await bench.close();
+});
+
+const readiness = async (): Promise<object> =>
+  (await (await fetch(`${bench.url}/readyz`)).json()) as object;
+const isUp = async (): Promise<boolean> =>
+  (await (await fetch(`${bench.url}/metrics`)).text()).includes("\ntollgate_files_up 1\n");
+const edit = async () =>
+  bench.edit({ model: modelB, prompt: prompted() }, { image: await picture() });
+const generate = (prompt: string, key: string) =>
+  bench.generate({ model: modelA, prompt }, { "idempotency-key": key });
+const codeOf = async (answer: Response): Promise<string> => {
+  const { error } = (await answer.json()) as { error?: { code: string } };
+  return `${answer.status} ${error?.code ?? "ok"}`;
+};
+const said = (msg: string) => lines.filter((line) => String(line["msg"]).startsWith(msg));
+
+const troubles: readonly (readonly [string, () => () => void, RegExp, RegExp])[] = [
+  ["is full", () => fillDisk(disk), /the disk is full/, /data\/files, 0 MB free$/],
+  [
+    "is read-only",
+    () => {
+      remountDisk(disk, "ro");
+      return () => remountDisk(disk, "rw");
+    },
+    /mounted read-only/,
+    /data\/files cannot be written$/,
+  ],
+  ["has no inodes left", () => limitInodes(disk), /no inodes left/, /data\/files, 0 inodes free$/],
+];
+
+it.skipIf(!canMount).each(troubles)(
+  "STORE-01: a disk that %s: calls that need files get 503 and cost nothing, at no vendor either; text goes on, and it heals",
+  async (what, spoil, fix, found) => {
+    const before = await bench.state();
+    const mend = spoil();
+    const refused = await edit();
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect(await codeOf(refused)).toBe("503 storage_unavailable");
+    // What could not be kept is not made.
+    const prompt = prompted();
+    expect(await codeOf(await generate(prompt, what))).toBe("503 storage_unavailable");
+    expect(await bench.sentWith(prompt)).toEqual([]);
+    // Of what is only sent on, no file is made.
+    expect((await bench.generate({ model: modelA, prompt: prompted() })).status).toBe(200);
+    const text = { model: "sandbox/chat", messages: [{ role: "user", content: "Hi" }] };
+    expect((await bench.post("/v1/chat/completions", text)).status).toBe(200);
+    expect(await readiness()).toMatchObject({ status: "ready", files: "failing" });
+    expect(await isUp()).toBe(false);
+    expect(
+      checkDirectory(readEnvironment({ TOLLGATE_DATA_DIR: join(bench.directory, "data") })),
+    ).toMatchObject({
+      status: "failed",
+      message: expect.stringMatching(found) as string,
+    });
+    expect(said("files cannot be kept")).toEqual([
+      expect.objectContaining({ place: disk, fix: expect.stringMatching(fix) as string }),
+    ]);
+    expect(said("a request failed").concat(said("a call failed"))).toEqual([]);
+    mend();
+    await eventually(async () => ((await isUp()) ? true : undefined), "a disk that is well");
+    expect(said("files can be kept again")).toHaveLength(1);
+    expect(await readiness()).not.toHaveProperty("files");
+    const [kept, edited] = [await generate(prompt, what), await edit()];
+    expect([kept.status, edited.status]).toEqual([200, 200]);
+    const after = await bench.state();
+    expect(after.holds).toBe(0);
+    expect(after.chargedNano).toBeGreaterThan(before.chargedNano);
+  },
+);
+
+it.skipIf(!canMount)("a disk that fails while nobody calls is told too", async () => {
+  remountDisk(disk, "ro");
+  await eventually(
+    () => (said("files cannot be kept").length === 1 ? true : undefined),
+    "the log to say it",
+  );
+  remountDisk(disk, "rw");
+  await eventually(async () => ((await isUp()) ? true : undefined), "a disk that is well");
+});
