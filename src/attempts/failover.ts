@@ -2,8 +2,8 @@
  * The failover loop of calls that are answered at once: one provider after another, each with another key where one was
  * refused, until one answers. What is asked, and when an answer is good, is for each kind of call to say. docs/routing.md.
  */
+import { msSince } from "../base/elapsed.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Span } from "../base/tracing.ts";
@@ -26,14 +26,14 @@ export interface AttemptingCall {
   readonly services: {
     catalog(): Catalog;
     readonly health: Health;
-    readonly clock: Clock;
     readonly log: Log;
   };
   /** What the caller's layers allow; every attempt is checked against today's configuration (T74). */
   readonly constraints: Constraints;
   readonly record: TracedCall & {
     readonly id: string;
-    readonly startedMs: number;
+    /** By the processor's count. */
+    readonly beganMs: number;
     model: string;
     readonly attempts: Attempt[];
     provider: string | null;
@@ -191,16 +191,16 @@ export abstract class Failover<
     keys = new Set<string>(),
   ): Promise<Answer | AttemptFailure> {
     const { services, record } = call;
-    const { health, clock } = services;
+    const { health } = services;
     const { provider, offer, session } = candidate;
     const credential = health.credential(offer, provider, session, keys);
     keys.add(credential.id);
-    const started = clock.now();
+    const startedMs = msSince(record.beganMs);
     const attempt: Attempt = {
       provider: provider.id,
       credential: credential.id,
       upstream_model: offer.upstreamModel,
-      started_ms: started - record.startedMs,
+      started_ms: startedMs,
       duration_ms: 0,
       status: null,
       outcome: "running",
@@ -230,7 +230,7 @@ export abstract class Failover<
       reportFailure({ health, log }, { id: record.id, begun, attempt }, failed.failure.health);
       return failed;
     } finally {
-      attempt.duration_ms = clock.now() - started;
+      attempt.duration_ms = msSince(record.beganMs) - startedMs;
       if (span !== undefined) endAttempt(span, { provider, attempt, record });
     }
   }

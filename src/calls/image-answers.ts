@@ -15,7 +15,7 @@ import { droppedHeader } from "./reply.ts";
 export async function answerWhole(context: ImageContext): Promise<void> {
   const { services, reply, record, request, prepared } = context;
   const made = await imageFailover.answer(context, prepared.plan.offers);
-  recordFirstToken(record, services.clock.now());
+  recordFirstToken(record);
   const answer = await settle(context, made, (settled) => ({
     created: Math.floor(services.clock.now() / 1000),
     data: made.pictures.map(({ base64, revisedPrompt }) => ({

@@ -3,6 +3,7 @@
  * the caller has received a preview (T81). Each attempt is made anew: address, key, headers and files (T75). The loop is
  * attempts/failover.ts; docs/routing.md.
  */
+import { msSince } from "../base/elapsed.ts";
 import {
   AttemptFailure,
   countBeyond,
@@ -89,8 +90,8 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
       : new AttemptFailure({ ...failed.failure, mayGoOn: false }, thrown);
   }
 
-  protected speed({ services, record }: ImageContext, { started_ms }: Attempt): MeasuredCall {
-    const durationMs = services.clock.now() - record.startedMs - started_ms;
+  protected speed({ record }: ImageContext, { started_ms }: Attempt): MeasuredCall {
+    const durationMs = msSince(record.beganMs) - started_ms;
     return { stream: false, firstTokenMs: durationMs, durationMs, outputTokens: undefined };
   }
 }

@@ -31,7 +31,7 @@ export async function sendPreview(
     ...renderedAs(request, rendered, pictureOf(base64)),
     partial_image_index: index,
   };
-  if (record.firstTokenMs === null) recordFirstToken(record, now);
+  if (record.firstTokenMs === null) recordFirstToken(record);
   const taken = reply.write([{ event: type, data: JSON.stringify(event) }]);
   if (taken || reply.gone) return;
   // A slow client holds back the vendor, which does not wait for ever.

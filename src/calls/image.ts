@@ -2,6 +2,7 @@
  * One image call that is answered at once, from an authenticated request to its settled answer: prepare, reserve, attempt,
  * charge, answer. Requirements: IMG, EDIT1, EDIT2; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
+import { msSince } from "../base/elapsed.ts";
 import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
 import { findFile } from "../files/index.ts";
@@ -84,7 +85,7 @@ export async function runImageCall(
     const release = () => context && services.spend.release(context.hold);
     await endFailed(services, { thrown, record, reply, release, framesOf });
   } finally {
-    record.durationMs = services.clock.now() - record.startedMs;
+    record.durationMs = msSince(record.beganMs);
     traceCall(record);
     services.finished(record);
     if (hooks !== undefined) tellHooks(hooks, { ...run.call, body: mediaBody(run.call) }, record);

@@ -1,6 +1,7 @@
 /** The record of one call while it runs: what the request log, the metrics and the log line are made of. */
 import type { Attempt } from "../attempts/index.ts";
 import type { GatewayError } from "../base/errors.ts";
+import { msSince } from "../base/elapsed.ts";
 import { perObject } from "../base/made-once.ts";
 import { noteParams, noteSentences, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
@@ -24,6 +25,8 @@ export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
 interface RecordOf<Entry extends string, Used extends object> {
   readonly id: string;
   readonly startedMs: number;
+  /** The same moment by the processor's count, for durations. */
+  readonly beganMs: number;
   readonly protocol: Entry;
   readonly stream: boolean;
   readonly workspaceId: string;
@@ -75,6 +78,7 @@ export function startRecord<Entry extends string, Used extends object>(
 ): RecordOf<Entry, Used> {
   return {
     ...start,
+    beganMs: performance.now(),
     span: start.span,
     provider: null,
     upstreamProtocol: null,
@@ -94,9 +98,9 @@ export function startRecord<Entry extends string, Used extends object>(
   };
 }
 
-/** Notes when the answer began, in milliseconds since the Unix epoch. */
-export function recordFirstToken(record: AnyRecord, nowMs: number): void {
-  record.firstTokenMs = nowMs - record.startedMs;
+/** Notes that the answer begins. */
+export function recordFirstToken(record: AnyRecord): void {
+  record.firstTokenMs = msSince(record.beganMs);
 }
 
 /** What a caller was answered is kept up to here; names and values of theirs may be in it. */

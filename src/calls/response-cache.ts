@@ -117,12 +117,12 @@ export class CachedCall {
     return kept.provider !== null && providers.has(kept.provider) ? kept : undefined;
   }
 
-  #answered({ services, record, reply }: CallContext, kept: Kept): Answered {
+  #answered({ record, reply }: CallContext, kept: Kept): Answered {
     record.model = kept.model ?? record.model;
     record.provider = kept.provider;
     record.upstreamProtocol = kept.upstreamProtocol;
     record.notes = kept.notes;
-    recordFirstToken(record, services.clock.now());
+    recordFirstToken(record);
     const amountNano = shareOf(BigInt(kept.costNano), this.#settings.chargePercent);
     const end = (): void => {
       record.said = { text: kept.text, ...(kept.body && { body: kept.body }) };

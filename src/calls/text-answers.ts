@@ -52,7 +52,7 @@ export async function answerWhole(
     !call.stream && isEventStream(exchange, false)
       ? wholeFromStream(route, bytes)
       : parseAnswer(bytes, route, exchange);
-  recordFirstToken(context.record, context.services.clock.now());
+  recordFirstToken(context.record);
   if (context.record.span?.isSampled === true) context.record.answeredBy = modelIn(answer);
   const metered = route.isUnderWay(answer)
     ? await meterUnderWay(context.inputEstimate, candidate.reservedOutputTokens)
@@ -106,7 +106,7 @@ export async function answerStream(
     tap,
     reply: context.reply,
     onFirstFrame() {
-      recordFirstToken(context.record, context.services.clock.now());
+      recordFirstToken(context.record);
       context.began(tap);
     },
   });

@@ -2,6 +2,7 @@
  * The attempts of a text or embedding call: what is sent, and what a vendor's refusal means. Failover ends with the first
  * byte the caller gets. The loop is attempts/failover.ts, the outcome table upstream/outcome.ts; docs/routing.md.
  */
+import { msSince } from "../base/elapsed.ts";
 import { AttemptFailure, Failover, failureOf, type Attempt } from "../attempts/index.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
@@ -69,7 +70,7 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
   }
 
   protected speed(
-    { services, record, call, reply }: CallContext,
+    { record, call, reply }: CallContext,
     { started_ms: startedMs }: Attempt,
   ): MeasuredCall | undefined {
     const { firstTokenMs, metered } = record;
@@ -77,7 +78,7 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
     return {
       stream: call.stream,
       firstTokenMs: firstTokenMs - startedMs,
-      durationMs: services.clock.now() - record.startedMs - startedMs,
+      durationMs: msSince(record.beganMs) - startedMs,
       outputTokens: reply.gone ? undefined : metered?.usage.outputTokens,
     };
   }

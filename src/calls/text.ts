@@ -2,6 +2,7 @@
  * One call that is answered at once (text, embeddings), from an authenticated request to its settled answer: resolve, admit, attempt, meter, charge, answer.
  * Requirements: TXT; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
+import { msSince } from "../base/elapsed.ts";
 import type { Route } from "../protocols/index.ts";
 import { CallContext, type AnyCall, type Answered, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
@@ -43,7 +44,7 @@ export async function runTextCall(
     });
     await (keeper === undefined ? end : keeper.watch(end));
   } finally {
-    record.durationMs = services.clock.now() - record.startedMs;
+    record.durationMs = msSince(record.beganMs);
     call.rate?.settle(record.metered?.usage);
     // What was used and could not be charged is of no bill: no sum counts tokens that nobody paid.
     if (!run.isCharged) record.metered = undefined;

@@ -2,6 +2,7 @@
  * One cheap call to a provider, to see whether it answers: a few tokens to the cheapest of its text models, or one word to
  * an embedding. Nobody is charged, nothing counts for its health, and nothing is logged. docs/models.md "Side by side".
  */
+import { msSince } from "../base/elapsed.ts";
 import { isObject } from "../base/json.ts";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
@@ -83,9 +84,9 @@ export async function tryProvider(pools: Pools, options: TrialOptions): Promise<
       retryAfterSeconds: 5,
     });
   trials += 1;
-  const startedMs = performance.now();
+  const beganMs = performance.now();
   const asked = { model: tried.model.id, credential: credential.id };
-  const took = () => Math.round(performance.now() - startedMs);
+  const took = () => msSince(beganMs);
   try {
     const answer = await askWithin(pools, { tried, provider, credential, deadlineMs });
     return { ...asked, ...answer, durationMs: took() };

@@ -1,11 +1,13 @@
 /** What is read when somebody scrapes: the database's pool, circuits, what waits, the disk, the spans. docs/monitoring.md. */
 import { stat, statfs } from "node:fs/promises";
+import type { Clock } from "../base/clock.ts";
 import type { LoadGuard } from "../base/load-guard.ts";
 import { labelText, type Joined, type MetricFamily } from "../base/metric-family.ts";
 import { filesDirectory, type WatchedFiles } from "../files/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database, Replica } from "../storage/index.ts";
 import type { Tracing } from "../tracing/index.ts";
+import { clockAheadSeconds } from "./clock-watch.ts";
 
 interface Gauge {
   readonly name: string;
@@ -34,6 +36,8 @@ interface GaugeSources {
   readonly tracing: Pick<Tracing, "counts"> | undefined;
   readonly environment: { readonly dataDir: string };
   readonly files: Pick<WatchedFiles, "failure">;
+  readonly clock: Clock;
+  readonly sharedClock: Clock;
 }
 
 /** All gauges, as a source for the metrics. It never rejects, and waits for nothing longer than a moment. */
@@ -44,6 +48,7 @@ export function gauges(sources: GaugeSources): () => Promise<MetricFamily[]> {
     ...(await waiting()),
     ...(await disks(environment.dataDir)),
     filesUp(files),
+    clockAhead(sources),
     connections(database),
     ...(replica === undefined ? [] : replicaFamilies(replica)),
     circuits(health),
@@ -131,6 +136,16 @@ const filesUp = ({ failure }: Pick<WatchedFiles, "failure">): MetricFamily =>
       joined: "min",
     },
     [[{}, failure === undefined ? 1 : 0]],
+  );
+
+const clockAhead = (clocks: Parameters<typeof clockAheadSeconds>[0]): MetricFamily =>
+  family(
+    {
+      name: "tollgate_database_clock_ahead_seconds",
+      help: "How far the database's clock is ahead of this machine's; negative: behind.",
+      joined: "max",
+    },
+    [[{}, clockAheadSeconds(clocks)]],
   );
 
 const diskGauges = [

@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import type { startSandbox } from "../../sandbox/index.ts";
 import { ByteBudget } from "../base/byte-budget.ts";
-import { systemClock } from "../base/clock.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
 import { LoadGuard } from "../base/load-guard.ts";
 import { createAccessLog, type Log } from "../base/log.ts";
 import type { Proxies } from "../base/proxy.ts";
@@ -20,6 +20,7 @@ import { migrate, openDatabaseClock, readsOf, type Database } from "../storage/i
 import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
 import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
+import { watchClocks } from "./clock-watch.ts";
 import { watchDatabase } from "./database-watch.ts";
 import { openDatabaseOf, openReplicaOf } from "./database.ts";
 import { openFilesLimit, planDescriptors } from "./descriptors.ts";
@@ -69,7 +70,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const how = { log, join: role.isWorker, connectionsMax };
   const databases = await openDatabases(environment, how, closers);
   const { database } = databases;
-  const sharedClock = options.clock ?? closers.keep(await openDatabaseClock(database));
+  const sharedClock = options.clock ?? (await openSharedClock({ database, clock, log }, closers));
   const { dataDir } = environment;
   const secrets = await openSecrets({ ...environment, database });
   // Again, for it goes by the database from here on: closed after that, it would warn of queries that fail.
@@ -131,6 +132,16 @@ async function openDatabases(
   const replica = openReplicaOf(environment, { database, log: how.log });
   closers.add(() => replica?.close());
   return { database, replica, reads: replica ?? readsOf(database) };
+}
+
+/** The database's clock, watched beside this machine's. */
+async function openSharedClock(
+  { database, clock, log }: { database: Database; clock: Clock; log: Log },
+  closers: Closers,
+): Promise<Clock> {
+  const sharedClock = closers.keep(await openDatabaseClock(database));
+  closers.add(watchClocks({ sharedClock, clock, log }));
+  return sharedClock;
 }
 
 /** What is known of providers: how they are doing, and how attempts at them ended. */

@@ -21,6 +21,13 @@ const usage = usageOf(100, 40);
 const costNano = 100n * 3_000n + 40n * 15_000n;
 const hour = 3_600_000;
 
+/** Of a row of the log. */
+interface Took {
+  readonly duration_ms: number;
+  readonly first_token_ms: number;
+  readonly attempts: readonly { readonly duration_ms: number }[];
+}
+
 describeGateways("a clock that jumps", { config, clock }, (bench) => {
   it("BILL-01 T67: forward by more than a lease: the sweeper frees what running calls have set aside, and their ends are charged", async () => {
     const ends: (() => void)[] = [];
@@ -53,6 +60,37 @@ describeGateways("a clock that jumps", { config, clock }, (bench) => {
     expect((await bench().keySpend()).total).toBe("0.0018");
     await bench().expectClean();
   });
+
+  it.each([hour, -hour])(
+    "by %i ms during a call: how long it took is told as it was, in log and metrics, and health measures no wonder",
+    async (ms) => {
+      let end: (() => void) | undefined;
+      bench().up.answer((request, response) => {
+        end = () => void answering(usage)(request, response);
+      });
+      const call = bench().post("/v1/chat/completions", talk());
+      await eventually(() => end, "the call under way");
+      await moveClock(bench(), clock, clock.now() + ms);
+      end!();
+      const response = await call;
+      await response.text();
+      const id = idOf(response);
+      expect(await bench().logRow(id)).toMatchObject({ status: "succeeded" });
+      const [row] = await bench().database.query<Took & Record<string, unknown>>(
+        "select duration_ms, first_token_ms, attempts from request_log where id = $1",
+        [id],
+      );
+      const { duration_ms, first_token_ms, attempts } = row!;
+      for (const took of [duration_ms, first_token_ms, attempts[0]!.duration_ms]) {
+        expect(took).toBeGreaterThanOrEqual(0);
+        expect(took).toBeLessThan(60_000);
+      }
+      const metrics = await (await fetch(`${bench().url}/metrics`)).text();
+      const [, sum] = /^gen_ai_server_request_duration_seconds_sum\{.*\} (.*)$/m.exec(metrics)!;
+      expect(Number(sum)).toBeGreaterThan(0);
+      expect(Number(sum)).toBeLessThan(600);
+    },
+  );
 
   it("backward by a day: calls go on, and are charged", async () => {
     bench().up.answer(answering(usage));

@@ -1,0 +1,47 @@
+// A database whose clock is another than the gateway's: said once with what helps, and once that it is over. docs/operate.md "Clocks".
+import { expect, it } from "vitest";
+import { watchClocks } from "../../src/cli/clock-watch.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { eventually } from "../support/patience.ts";
+
+const startMs = Date.UTC(2026, 10, 27);
+
+it.each([3_600_000, -3_600_000])(
+  "a clock that is %i ms off is told, and a moment's difference is not",
+  async (ms) => {
+    const own = manualClock(startMs);
+    const shared = manualClock(startMs);
+    const lines: object[] = [];
+    let looks = 0;
+    const clock = { now: () => ((looks += 1), own.now()) };
+    const keep = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
+    const end = watchClocks({
+      sharedClock: shared,
+      clock,
+      log: { info: keep, warn: keep },
+      everyMs: 5,
+    });
+    const severalLooks = async (): Promise<void> => {
+      const before = looks;
+      await eventually(() => looks > before + 5 || undefined, "some looks");
+    };
+    await severalLooks();
+    shared.advance(29_000);
+    await severalLooks();
+    expect(lines).toEqual([]);
+    shared.advance(ms);
+    await severalLooks();
+    expect(lines).toEqual([
+      {
+        database_ahead_seconds: ms / 1_000 + 29,
+        fix: expect.stringContaining("NTP") as string,
+        msg: "the database's clock is another than this machine's",
+      },
+    ]);
+    own.set(shared.now());
+    await severalLooks();
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toEqual({ msg: "the clocks of the database and of this machine agree" });
+    end();
+  },
+);
