@@ -47,6 +47,7 @@ const fixes: Readonly<Record<string, string>> = {
 export const inTransactionMode = "a pooler in transaction mode is between";
 /** Errors that have no code: the driver's, and our own. */
 const said: readonly (readonly [words: string, fix: string])[] = [
+  [", open '", "look at the files that DATABASE_URL names: sslrootcert, sslcert and sslkey"],
   [
     "client password must be a string",
     "give the password in DATABASE_URL, as postgres://user:password@host/database",

@@ -2,6 +2,7 @@
  * How signals travel: `notify` sends one, and a dedicated listening connection hears them. It connects again by itself, and notices a connection
  * that died without a word (a ping that gets no answer). docs/architecture.md.
  */
+import { withKnownFiles } from "./known-files.ts";
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, type ClientConfig } from "pg";
@@ -59,12 +60,12 @@ const isSilence = (error: unknown): boolean =>
 
 /** One listening connection, from LISTEN to its loss. */
 async function listen(
-  server: ClientConfig,
+  { server, log }: { readonly server: ClientConfig; readonly log: Log },
   number: number,
   receive: (text: string) => void,
 ): Promise<Listening> {
   const client = new Client({
-    ...server,
+    ...withKnownFiles(server, log),
     keepAlive: true,
     keepAliveInitialDelayMillis,
     connectionTimeoutMillis: answerMsMax,
@@ -123,7 +124,7 @@ export function createListener(
     let retryMs = retryMsMin;
     for (;;) {
       try {
-        const listening = await listen(server, number, receive);
+        const listening = await listen({ server, log }, number, receive);
         if (closed) return await listening.close();
         current = listening;
         retryMs = retryMsMin;

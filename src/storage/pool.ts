@@ -7,6 +7,7 @@ import {
   type PoolConfig,
 } from "pg";
 import type { Log } from "../base/log.ts";
+import { clientKnowingFiles } from "./known-files.ts";
 
 /** Connections of one process at most, where nothing else is said. */
 export const connectionsMax = 10;
@@ -60,6 +61,7 @@ export function createPool(config: PoolOptions, log: Pick<Log, "warn">): Pool {
     keepAliveInitialDelayMillis,
     application_name: "tollgate",
     types,
+    Client: clientKnowingFiles(log),
     ...config,
   });
   const report = (error: Error) => {

@@ -27,7 +27,7 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-export function openConnections(url: string, log: Pick<Log, "debug">): Connections {
+export function openConnections(url: string, log: Pick<Log, "debug" | "warn">): Connections {
   const sockets = new Set<Socket>();
   const stream = (): Socket => {
     const socket = new Socket();
