@@ -22,7 +22,7 @@ export const layers: Record<string, string[]> = {
   usage: ["base", "storage", "tenancy"],
   retention: ["base", "storage", "usage"],
   rates: ["base", "storage", "tenancy"],
-  admin: ["base", "storage", "request-log", "ledger", "tenancy", "catalog"],
+  admin: ["base", "storage", "request-log", "ledger", "tenancy", "catalog", "media"],
   exports: ["base", "storage", "files", "admin"],
   routing: ["base", "catalog"],
   upstream: ["base", "protocols", "catalog", "media"],

@@ -215,13 +215,15 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 
 - \`/requests/{id}\` adds what the list leaves out. \`error\` has the message that the caller got, \`reserved\` what was set
   aside, \`changes\` each field that was changed, and \`price_lines\` the charge line by line. The lines add up to \`cost\`
-  exactly. Where the price has changed since, \`price_lines\` is null.
+  exactly. The price that charged a call is kept with it, so later prices change nothing; \`price_lines_from\` is \`call\`. A call from before
+  this was kept is explained by today's price where that comes to the same cost: \`catalog\`. Else its \`price_lines\` is null.
+  \`/requests\` has the lines too, and its CSV as JSON in one cell.
 - \`/requests/{id}/body\` is what was asked, sent on and answered, word for word, for who may read the request. It is kept
   where the workspace says so: \`keep_bodies\` is \`off\`, \`errors\` or \`all\`, and \`body_retention_days\` is 1 to 90. Switching
   it on is in the audit log. Text and embedding calls are kept, up to 256 kB of each text; pictures and videos are not. Texts are
   sealed with the master key. Headers are never among them, and keys, tokens and signing secrets within the texts are masked. Changed days count for what is
   kept already. A process that cannot write fast enough keeps fewer calls, and says so in its log.
-- \`/requests?view=list\` has small rows without plans, attempts and notes, with \`key_name\`, \`error\` (the code),
+- \`/requests?view=list\` has small rows without plans, attempts, notes and price lines, with \`key_name\`, \`error\` (the code),
   \`attempts_count\` and \`dropped_count\`. \`/requests\` filters by \`member_id\`, \`attempted_provider\`, \`protocol\`, \`http_status\`,
   \`error_code\`, \`min_cost\`, \`min_duration_ms\`, \`q\` (text in the error) and \`changed\` too. Such a page looks at some 50,000 rows; \`scanned_to\` says how far back it looked.
   Over more than 25 workspaces it looks back step by step, for half a second or a little more.
@@ -244,6 +246,9 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A
   call counts when it was charged; free calls count at their start time. Model, provider and tokens come from the
   request log: where a crash lost a row, its cost is there with a null model.
+- \`/usage\` has every count that is charged, so that a vendor's invoice can be compared with it. Beside tokens, images and seconds
+  these are cache writes (those for an hour apart), sound, images given, web searches and the vendor's own image tool. Which count is part of
+  another says [the document of the API](openapi.json). Sums from before a count was added have 0 of it.
 - \`/usage\` groups by \`model\`, \`key\` (with \`key_name\`), \`provider\`, \`member\` (with \`member_email\`), \`workspace\` (with \`workspace_name\`), \`protocol\`, \`status\` or
   \`error_code\`. It filters by \`workspace_id\`, \`key_id\`, \`member_id\`, \`model\`, \`provider\`, \`protocol\` and \`status\`.
   \`top=4\` gives the four dearest groups of the whole period, and one row with \`other: true\` for the rest. Cost without

@@ -75,6 +75,7 @@ export { createToken, getToken, listTokens, renderToken, revokeToken } from "./t
 export { listAlerts } from "./reads/alerts.ts";
 export { readBalancesAtRest, type Balance } from "./reads/balances.ts";
 export { readEntries, type Entry } from "./reads/entries.ts";
+export { chargeLines } from "./reads/price-lines.ts";
 export { getRequest, getRequestBody } from "./reads/request-detail.ts";
 export { findNeighbours } from "./reads/neighbours.ts";
 export {

@@ -82,16 +82,20 @@ const lineOf = ({ name, millionths, rate, per }: PricePart): PriceLine => ({
   amount: formatDecimal(millionths * rate, 15),
 });
 
-/** What rounding added to the exact sum of the other lines, as a line of its own; none where nothing was rounded. */
-function roundingLine(parts: readonly PricePart[]): PriceLine[] {
-  const added = sumOfParts(parts) * million - exactSum(parts);
+/** What a charge is above the exact sum of the other lines, by rounding, or below it, by the limit of one call; as a line of its own. */
+function lastLine(parts: readonly PricePart[], charged: NanoUsd): PriceLine[] {
+  const added = charged * million - exactSum(parts);
   if (added === 0n) return [];
+  const name = added > 0n ? "rounding" : "limit";
   const amount = formatDecimal(added, 15);
-  return [{ name: "rounding", quantity: "1", unit_price: amount, per: "request", amount }];
+  return [{ name, quantity: "1", unit_price: amount, per: "request", amount }];
 }
 
-/** The parts there is something of, and the rounding: their amounts add up to `sumOfParts`, exactly. */
-export const priceLines = (parts: readonly PricePart[]): PriceLine[] => [
+/** The parts there is something of, and what was rounded or cut: their amounts add up to what was charged, exactly. */
+export const priceLines = (
+  parts: readonly PricePart[],
+  charged = sumOfParts(parts),
+): PriceLine[] => [
   ...parts.filter(({ millionths }) => millionths > 0n).map(lineOf),
-  ...roundingLine(parts),
+  ...lastLine(parts, charged),
 ];

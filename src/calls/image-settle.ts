@@ -75,6 +75,7 @@ export async function settle<Rendering extends Answer>(
       if (finished) await insertFinished(tx, finished.task);
     });
     record.metered = { usage, source: isTold ? "upstream" : "estimated" };
+    record.price = made.candidate.offer.price;
     record.status = context.gone.aborted ? "client_closed" : "succeeded";
     return answer;
   } catch (error) {
@@ -163,4 +164,5 @@ export async function settlePartial(
     bindKey(context, tx, noAnswer),
   );
   record.metered = { usage, source: "estimated" };
+  record.price = candidate.offer.price;
 }

@@ -10,7 +10,7 @@ import type { Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
 import type { Tags } from "../base/tags.ts";
 import type { HookOutcome, Said } from "../hooks/index.ts";
-import type { MediaUsage } from "../media/index.ts";
+import { keptPrice, type AnyPrice, type MediaUsage } from "../media/index.ts";
 import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
 import type { Bodies, RequestRow } from "../request-log/index.ts";
 import type { UsageSource } from "./meter.ts";
@@ -42,6 +42,8 @@ interface RecordOf<Entry extends string, Used extends object> {
   errorCode: string | null;
   errorMessage: string | undefined;
   metered: { readonly usage: Used; readonly source: UsageSource } | undefined;
+  /** Of the offer that made what was metered. */
+  price: AnyPrice | undefined;
   reservedNano: NanoUsd;
   costNano: NanoUsd;
   firstTokenMs: number | null;
@@ -87,6 +89,7 @@ export function startRecord<Entry extends string, Used extends object>(
     errorCode: null,
     errorMessage: undefined,
     metered: undefined,
+    price: undefined,
     reservedNano: 0n,
     costNano: 0n,
     firstTokenMs: null,
@@ -130,6 +133,7 @@ export function requestRow(record: AnyRecord): RequestRow {
     usage: record.metered?.usage,
     usageSource: record.metered?.source,
     costNano: record.costNano,
+    price: record.metered && record.price && keptPrice(record.price),
     durationMs: record.durationMs,
     firstTokenMs: record.firstTokenMs ?? undefined,
     ...(record.notes.length === 0

@@ -175,6 +175,7 @@ function answeredFor(
   end: () => void,
 ): Answered {
   record.metered = metered;
+  record.price = offer.price;
   const costNano = priceUsage(offer.price, metered.usage);
   return { amountNano: chargeFor(costNano, { log: services.log, id: record.id }), end };
 }

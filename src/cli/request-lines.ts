@@ -42,7 +42,7 @@ export function requestLines(record: Json): string[] {
     ...under("Attempts", (record.attempts as Json[]).map(attemptLine)),
     ...under("Hooks", ((explanation?.hooks ?? []) as Json[]).map(hookLine)),
     ...under("Changed", (record.changes as Json[]).map(changeLine)),
-    ...under("Price", priceLinesOf(record.price_lines)),
+    ...under("Price", priceLinesOf(record.price_lines, record.price_lines_from)),
   ];
 }
 
@@ -97,11 +97,17 @@ function usageText(usage: Json, source: Json): string | null {
   return source === "estimated" ? `${text} (estimated: the provider did not tell)` : text;
 }
 
-/** `lines` null: the price has changed since, or is gone. */
-const priceLinesOf = (lines: Json[] | null): string[] =>
-  lines === null
-    ? ["The price has changed since, or is gone, so the lines of then are not known any more."]
-    : lines.map(priceLine);
+/** `lines` null: the call is from before prices were kept, and its price has changed since, or is gone. */
+function priceLinesOf(lines: Json[] | null, from: Json): string[] {
+  if (lines === null)
+    return [
+      "This call is from before prices were kept with calls, and its price has changed since, or is gone.",
+    ];
+  const shown = lines.map(priceLine);
+  return from === "catalog"
+    ? [...shown, "(by today's price, which comes to the same: none was kept with this call)"]
+    : shown;
+}
 
 const priceLine = ({ name, quantity, unit_price: price, per, amount }: Json): string =>
   `${name}: ${quantity} at $${price} per ${String(per).replaceAll("_", " ")} = $${amount}`;

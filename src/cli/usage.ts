@@ -89,6 +89,25 @@ const names: Readonly<Record<string, readonly [title: string, field: string]>> =
   workspace: ["name", "workspace_name"],
 };
 
+/** Counts that only some models have: columns where there is something of them. */
+const particulars: readonly (readonly [title: string, field: string])[] = [
+  ["cache writes", "cache_write_tokens"],
+  ["for an hour", "cache_write_1h_tokens"],
+  ["reasoning", "reasoning_tokens"],
+  ["sound in", "audio_input_tokens"],
+  ["sound cached", "audio_cache_read_tokens"],
+  ["sound out", "audio_output_tokens"],
+  ["images in", "input_images"],
+  ["image tokens in", "image_input_tokens"],
+  ["image tokens out", "image_output_tokens"],
+  ["video tokens", "output_video_tokens"],
+  ["searches", "web_searches"],
+  ["answers with searches", "web_search_answers"],
+  ["image tool: text in", "image_tool_text_tokens"],
+  ["image tool: images in", "image_tool_image_tokens"],
+  ["image tool: out", "image_tool_output_tokens"],
+];
+
 function print(rows: Json[], { withStart, by }: { withStart: boolean; by: string | undefined }) {
   const named = names[by ?? ""];
   const group = named === undefined ? (by ?? "").replace(/^tag:.*/, "tag") : `${by}_id`;
@@ -102,6 +121,7 @@ function print(rows: Json[], { withStart, by }: { withStart: boolean; by: string
     ["output", "output_tokens"] as const,
     ["images", "output_images"] as const,
     ["video seconds", "output_video_seconds"] as const,
+    ...particulars.filter(([, name]) => rows.some((row) => Number(row[name]) > 0)),
     ["cost", "cost"] as const,
   ];
   printTable(

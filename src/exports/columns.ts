@@ -33,7 +33,10 @@ const requests: { readonly [Name in keyof Line<"requests">]: ColumnType } = {
   end_user: "text",
   stream: "boolean",
   error_message: "text",
+  price_lines: "json",
 };
+/** New ones come at the end. */
+const { price_lines: priceLines, ...firstOfRequests } = requests;
 
 const ledger: { readonly [Name in keyof Line<"ledger">]: ColumnType } = {
   workspace_id: "text",
@@ -129,13 +132,14 @@ const column = (name: string, type: ColumnType, at: (line: ParsedLine) => unknow
 const columnsOf = (table: Readonly<Record<string, ColumnType>>): readonly Column[] =>
   Object.entries(table).map(([name, type]) => column(name, type, (line) => line[name]));
 
-/** The columns of a kind, in their order. New ones come at the end. */
+/** The columns of a kind, in their order. */
 export const columns: Readonly<Record<ExportKind, readonly Column[]>> = {
   requests: [
-    ...columnsOf(requests),
+    ...columnsOf(firstOfRequests),
     ...tokenCounts.map((name) =>
       column(name, "count", ({ usage }) => (usage as ParsedLine | null)?.[name]),
     ),
+    ...columnsOf({ price_lines: priceLines }),
   ],
   ledger: columnsOf(ledger),
 };

@@ -2,7 +2,7 @@
  * What a day's file has: which rows, and a row as a line of JSON. Money is decimal text, times are UTC. As columns of Parquet a line is
  * in columns.ts.
  */
-import { renderRequest, type RequestLogRow } from "../admin/index.ts";
+import { chargeLines, renderRequest, type RequestLogRow } from "../admin/index.ts";
 import { idTime } from "../base/ids.ts";
 import { formatUsd } from "../base/money.ts";
 
@@ -47,6 +47,7 @@ const requests = {
     ...renderRequest(row, true),
     stream: row.stream,
     error_message: row.error_message,
+    price_lines: chargeLines(row).price_lines,
   }),
 } satisfies Lines<RequestLogRow>;
 

@@ -11,7 +11,8 @@ export {
   toldSeconds,
   wantedOf,
 } from "./usage.ts";
-export { mediaParts, priceMedia } from "./price.ts";
+export { keptPrice, partsAt, priceOfKept, type AnyPrice } from "./kept-price.ts";
+export { priceMedia } from "./price.ts";
 export { expirySeconds, mediaAddresses } from "./addresses.ts";
 export { mediaParameters, pricedParameters } from "./parameters.ts";
 export { families } from "./families/index.ts";

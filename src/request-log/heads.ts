@@ -10,7 +10,7 @@ import { onlyAttempt, splitUsage, type PlainAttempt, type SplitUsage } from "./s
 
 /** How many likes are remembered, twice at most: about a kilobyte each. */
 const likesMax = 5_000;
-const explanationsMax = 1_000;
+const numbersMax = 1_000;
 
 /** A row of `request_heads`; it never changes. */
 export interface Head {
@@ -82,6 +82,7 @@ const sharedColumns = (row: RequestRow) => ({
   http_status: row.httpStatus,
   usage_source: row.usageSource,
   explanation: row.explanation,
+  price: row.price,
   stream: row.stream,
 });
 
@@ -139,35 +140,40 @@ function ownText({ row, usage, attempt }: Parts, head: Head | undefined): string
 const rounded = (ms: number | undefined): number | undefined =>
   ms === undefined ? undefined : Math.round(ms);
 
-/** Makes rows ready for the database, each with its head. @throws what a value throws that cannot be JSON */
-export function createRowMaker(): (row: RequestRow) => Queued {
-  /** Explanations are long: a like names them by a number. Most are objects that were met before, some only look the same. */
+/** Numbers for objects by what they say, 0 for none. Most are objects that were met before, some only look the same. */
+function createNumbers(): (of: object | undefined) => number {
   const numbers = new WeakMap<object, number>();
-  const numbersByText = new Recent<number>(explanationsMax);
-  let explanations = 0;
-  /** Null: met once. */
-  const likes = new Recent<Head | null>(likesMax);
-
-  function numberOf(explanation: object | undefined): number {
-    if (explanation === undefined) return 0;
-    let number = numbers.get(explanation);
+  const numbersByText = new Recent<number>(numbersMax);
+  let last = 0;
+  return (of) => {
+    if (of === undefined) return 0;
+    let number = numbers.get(of);
     if (number !== undefined) return number;
-    const text = textOf(explanation);
+    const text = textOf(of);
     number = numbersByText.get(text);
     if (number === undefined) {
-      number = explanations += 1;
+      number = last += 1;
       numbersByText.set(text, number);
     }
-    numbers.set(explanation, number);
+    numbers.set(of, number);
     return number;
-  }
+  };
+}
+
+/** Makes rows ready for the database, each with its head. @throws what a value throws that cannot be JSON */
+export function createRowMaker(): (row: RequestRow) => Queued {
+  /** Explanations and prices are long: a like names them by numbers. */
+  const explanationNumber = createNumbers();
+  const priceNumber = createNumbers();
+  /** Null: met once. */
+  const likes = new Recent<Head | null>(likesMax);
 
   function headOf(parts: Parts): Head | undefined {
     const { row, usage, attempt } = parts;
     // The model is the caller's text, so it comes last: whatever is in it, a name is of one like only.
     const name =
       `${monthOf(row.createdAt)}\n${row.workspaceId}\n${row.keyId}\n${row.provider}\n${row.protocol}\n${row.upstreamProtocol}\n${row.status}\n` +
-      `${row.httpStatus}\n${row.usageSource}\n${row.stream}\n${numberOf(row.explanation)}\n${usage?.format}\n` +
+      `${row.httpStatus}\n${row.usageSource}\n${row.stream}\n${explanationNumber(row.explanation)}\n${priceNumber(row.price)}\n${usage?.format}\n` +
       (attempt === undefined
         ? "\n\n\n\n\n"
         : `${attempt.provider}\n${attempt.credential}\n${attempt.upstream_model}\n${attempt.status}\n${attempt.outcome}\n`) +

@@ -22,6 +22,7 @@ const ownColumns = {
   notes: "json",
   attempts: "json",
   explanation: "json",
+  price: "json",
   stream: "boolean",
   error_message: "text",
   tags: "json",
@@ -78,6 +79,7 @@ const headColumns = {
   usage_format: "text",
   attempt: "json",
   explanation: "json",
+  price: "json",
   stream: "boolean",
   month: "date",
 } as const;

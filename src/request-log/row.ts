@@ -15,6 +15,8 @@ export interface RequestRow {
   readonly usage?: object | undefined;
   readonly usageSource?: string | undefined;
   readonly costNano?: bigint | undefined;
+  /** What made its cost, as JSON. Many rows may share one; it must not change. */
+  readonly price?: object | undefined;
   readonly durationMs?: number | undefined;
   readonly firstTokenMs?: number | undefined;
   readonly dropped?: readonly string[] | undefined;

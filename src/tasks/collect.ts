@@ -86,15 +86,14 @@ export async function collect(
     count: artifacts.length,
     as: madeAs(job, answer),
   });
-  const costNano = chargeFor(priceMedia(target.offer.price, usage), {
-    log: services.log,
-    id: taskId,
-  });
+  const { price } = target.offer;
+  const costNano = chargeFor(priceMedia(price, usage), { log: services.log, id: taskId });
   const hasEnded = await endTask(services, job, {
     status: "succeeded",
     usage,
     isTold,
     costNano,
+    price,
     artifacts,
   });
   if (!hasEnded) await drafts.discard();

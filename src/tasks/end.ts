@@ -3,7 +3,8 @@
  * docs/tasks.md; Requirements: TASK, T58, T79, T80, T83.
  */
 import { settleIn } from "../ledger/index.ts";
-import type { MediaUsage } from "../media/index.ts";
+import type { MediaPrice } from "../catalog/index.ts";
+import { keptPrice, type MediaUsage } from "../media/index.ts";
 import { persist, type Queryable } from "../storage/index.ts";
 import { endedChannel, type TaskServices } from "./engine.ts";
 import { writeJob, writeRetryMs } from "./lease.ts";
@@ -20,6 +21,8 @@ export type TaskEnd =
       /** Whether the vendor told the usage. */
       readonly isTold: boolean;
       readonly costNano: bigint;
+      /** What the cost was made by. */
+      readonly price: MediaPrice;
       readonly artifacts: readonly Artifact[];
     }
   | { readonly status: Exclude<TerminalStatus, "succeeded">; readonly error: TaskError };
@@ -140,6 +143,7 @@ function logRow(job: Job, ending: TaskEnd, nowMs: number) {
     usageSource:
       ending.status !== "succeeded" ? undefined : ending.isTold ? "upstream" : "estimated",
     costNano: ending.status === "succeeded" ? ending.costNano : 0n,
+    price: ending.status === "succeeded" ? keptPrice(ending.price) : undefined,
     durationMs: nowMs - job.createdAt.getTime(),
     dropped: job.notes.map((note) => note.slice(0, note.indexOf(":"))),
     notes: job.notes,

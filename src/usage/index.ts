@@ -3,4 +3,4 @@ export { foldStep, foldUsage } from "./fold.ts";
 export { logBounds } from "./log-bounds.ts";
 export { readUsage, usageColumns, usageRowsMax, usageSql, type UsageFilter } from "./read.ts";
 export { renameTagValue } from "./rename.ts";
-export { countNames } from "./sums.ts";
+export { mainCountNames, otherCountNames, type CountName } from "./sums.ts";

@@ -4,7 +4,7 @@
  */
 
 /** Counts of a stored usage `u`, by their names on the wire. */
-const counts = {
+const mainCounts = {
   input_tokens: `coalesce(u."inputTokens", 0) + coalesce(u."inputTextTokens", 0) + coalesce(u."inputImageTokens", 0)`,
   cache_read_tokens: `coalesce(u."cacheReadTokens", 0)`,
   cache_write_tokens: `coalesce(u."cacheWriteTokens", 0)`,
@@ -14,8 +14,31 @@ const counts = {
   output_video_seconds: `coalesce(u."seconds", 0)`,
   output_video_tokens: `coalesce(u."tokens", 0)`,
 } as const;
+
+/** What else may be charged at a rate of its own. Sums of before 0055_kept_prices.sql have none of it. */
+const otherCounts = {
+  cache_write_1h_tokens: `coalesce(u."cacheWrite1hTokens", 0)`,
+  audio_input_tokens: `coalesce(u."audioInputTokens", 0)`,
+  audio_cache_read_tokens: `coalesce(u."audioCacheReadTokens", 0)`,
+  audio_output_tokens: `coalesce(u."audioOutputTokens", 0)`,
+  image_input_tokens: `coalesce(u."imageInputTokens", 0) + coalesce(u."inputImageTokens", 0)`,
+  image_output_tokens: `coalesce(u."imageOutputTokens", 0) + coalesce(u."outputImageTokens", 0)`,
+  input_images: `coalesce(u."inputImages", 0)`,
+  web_searches: `coalesce(u."webSearches", 0)`,
+  // Calls. Those that are alike have searched, or none of them has: a usage without searches does not name them.
+  web_search_answers: `case when u."webSearches" > 0 then case when g.counted then g.n else 1 end else 0 end`,
+  image_tool_text_tokens: `coalesce(u."imageToolTextTokens", 0)`,
+  image_tool_image_tokens: `coalesce(u."imageToolImageTokens", 0)`,
+  image_tool_output_tokens: `coalesce(u."imageToolOutputTokens", 0)`,
+} as const;
+
+const counts = { ...mainCounts, ...otherCounts };
 export type CountName = keyof typeof counts;
-export const countNames = Object.keys(counts) as CountName[];
+const namesOf = <Name extends string>(of: Readonly<Record<Name, string>>) =>
+  Object.keys(of) as Name[];
+export const mainCountNames = namesOf(mainCounts);
+export const otherCountNames = namesOf(otherCounts);
+export const countNames = namesOf(counts);
 
 /** A number that no call can have must not stop the sums for ever. */
 const countMax = "1e12";
@@ -30,9 +53,13 @@ const countOf = (name: CountName): string => {
 };
 
 /** Fields of stored usages, each of them a number. */
-const usageFields = Object.values(counts).flatMap((count) =>
-  [...count.matchAll(/u\.("\w+")/g)].map(([, name]) => `${name!} numeric`),
-);
+const usageFields = [
+  ...new Set(
+    Object.values(counts).flatMap((count) =>
+      [...count.matchAll(/u\.("\w+")/g)].map(([, name]) => `${name!} numeric`),
+    ),
+  ),
+];
 
 /** What a call is summed by, as columns of `usage_hours`; '' where there is nothing. */
 export const dimensions = [

@@ -43,10 +43,12 @@ it("tells what a call was billed by, and whether that is an estimate", () => {
   for (const usage of [null, { input_tokens: 0 }]) expect(textOf({ usage })).not.toContain("used");
 });
 
-it("says why a call that was charged has no lines: its price is another one now", () => {
+it("says whether the lines are by the price that was kept, and why a call that was charged has none", () => {
   expect(textOf({})).toContain("input_tokens: 100 at $3 per million tokens = $0.0003");
+  expect(textOf({ price_lines_from: "call" })).not.toContain("today's price");
+  expect(textOf({ price_lines_from: "catalog" })).toContain("by today's price");
   expect(textOf({ price_lines: null })).toMatch(
-    /\nPrice\n +The price has changed since, or is gone/,
+    /\nPrice\n +This call is from before prices were kept with calls, and its price has changed/,
   );
   expect(textOf({ price_lines: [] })).not.toContain("Price");
 });

@@ -54,7 +54,15 @@ export async function readParquet(bytes: Buffer): Promise<ParquetRead> {
   };
 }
 
-const jsonNames = new Set(["usage", "dropped", "notes", "attempts", "explanation", "tags"]);
+const jsonNames = new Set([
+  "usage",
+  "dropped",
+  "notes",
+  "attempts",
+  "explanation",
+  "tags",
+  "price_lines",
+]);
 
 /** A row as its line of JSON is, token counts left out: they are in `usage`. */
 export function lineOf(row: Row): Row {

@@ -121,7 +121,8 @@ describeDatabase("exports as Parquet", (open) => {
     expect(rows.map(lineOf)).toEqual(lines);
     expect(Object.keys(rows[0]!)).toEqual(columns.requests.map(({ name }) => name));
     const tokens = Object.keys(renderUsage(noUsage));
-    expect(Object.keys(rows[0]!)).toEqual([...Object.keys(lines[0]!), ...tokens]);
+    const { price_lines: _lines, ...first } = lines[0]!;
+    expect(Object.keys(rows[0]!)).toEqual([...Object.keys(first), ...tokens, "price_lines"]);
     expect(columnTypes(metadata)).toMatchObject({
       id: "BYTE_ARRAY STRING",
       created_at: "INT64 TIMESTAMP",
@@ -142,6 +143,8 @@ describeDatabase("exports as Parquet", (open) => {
       dropped: "[]",
       notes: "[]",
       attempts: "[]",
+      // It cost nothing.
+      price_lines: "[]",
     });
     // What is no count is in the whole usage alone.
     expect(row(odd.full)).toMatchObject({

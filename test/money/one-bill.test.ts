@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { adminToken, type Answer } from "../admin/support.ts";
+import { adminToken, startAdminGateway, type Answer } from "../admin/support.ts";
 import { csvRows } from "../admin-reads/csv-read.ts";
 import { usageGroups } from "../../src/base/management.ts";
 import { formatUsd, parseUsd } from "../../src/base/money.ts";
@@ -16,6 +16,7 @@ import { openExportPlace, type ExportKind } from "../../src/exports/index.ts";
 import { foldUsage } from "../../src/usage/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { sendTraffic, startTraffic, type Traffic } from "./mixed-traffic.ts";
+import { config as changed } from "./cost-table.ts";
 import { exactUsd } from "../support/exact-usd.ts";
 
 type Row = Answer["json"];
@@ -67,12 +68,19 @@ it("BILL-01: the log has each call once, and its costs are the charges of the le
   expect(sum(log)).toBe(charged);
 });
 
+/** What price lines come to, exactly. */
+const sumOfLines = (lines: readonly Row[]): bigint =>
+  lines.reduce((total, { amount }) => total + exactUsd(amount as string), 0n);
+
 it("the price lines of each call add up to its cost, and its entry is the one that charged it", async () => {
-  for (const { id, cost } of log) {
+  for (const { id, cost, price_lines: lines } of log) {
     const row = await get(`/requests/${id}`);
-    const lines = row.price_lines as { amount: string }[];
-    const all = lines.reduce((total, { amount }) => total + exactUsd(amount), 0n);
-    expect({ id, all }).toEqual({ id, all: exactUsd(cost as string) });
+    expect(row.price_lines).toEqual(lines);
+    expect({ id, all: sumOfLines(lines) }).toEqual({ id, all: exactUsd(cost as string) });
+    expect({ id, from: row.price_lines_from }).toEqual({
+      id,
+      from: lines.length > 0 ? "call" : null,
+    });
     const [entry] = await traffic.gateway.database.query<{ nano: bigint }>(
       "select amount_nano as nano from ledger_entries where 'entry_' || entry = $1",
       [row.ledger_entry_id],
@@ -104,6 +112,22 @@ it("CAP-01: balance, workspace, members and keys have spent what the ledger char
     const headers = { authorization: `Bearer ${key}` };
     const own = (await (await fetch(`${traffic.gateway.url}/v1/key`, { headers })).json()) as Row;
     expect(parseUsd(own.spend.total as string)).toBe(byScope.get(id));
+  }
+});
+
+it("the price lines stay when every price has changed, and every model of before is gone", async () => {
+  const { directory } = traffic.gateway;
+  const config = changed("http://127.0.0.1:1")
+    .replaceAll(/: "(?=[\d.]+")/g, ': "1')
+    .replaceAll("acme/", "other/");
+  const later = await startAdminGateway({ config, directory });
+  try {
+    for (const { id, price_lines: lines } of log) {
+      const row = traffic.must(await later.admin("GET", `/requests/${id}`));
+      expect({ id, lines: row.price_lines }).toEqual({ id, lines });
+    }
+  } finally {
+    await later.close();
   }
 });
 
@@ -141,6 +165,15 @@ describe.each(["before usage is summed", "after it was"])("%s", (when) => {
       seconds: usage("seconds").toFixed(6),
       tokens: usage("tokens"),
     };
+    const others = {
+      cacheWrite1h: usage("cache_write_1h_tokens"),
+      imagesIn: usage("input_images"),
+      imageTokensIn: usage("input_image_tokens"),
+      imageTokensOut: usage("output_image_tokens"),
+    };
+    expect(others.cacheWrite1h).toBeGreaterThan(0);
+    expect(others.imageTokensOut).toBeGreaterThan(0);
+    Object.assign(wanted, others);
     for (const query of queries) {
       const rows = (await get(`/usage?${query}`)).data as Row[];
       expect({ query, ...countsOf(rows) }).toEqual({ query, ...wanted });
@@ -161,6 +194,10 @@ describe.each(["before usage is summed", "after it was"])("%s", (when) => {
     images: count(rows, "output_images"),
     seconds: count(rows, "output_video_seconds").toFixed(6),
     tokens: count(rows, "output_video_tokens"),
+    cacheWrite1h: count(rows, "cache_write_1h_tokens"),
+    imagesIn: count(rows, "input_images"),
+    imageTokensIn: count(rows, "image_input_tokens"),
+    imageTokensOut: count(rows, "image_output_tokens"),
   });
 
   it("`verify` finds no difference", async () => {
@@ -172,6 +209,9 @@ it("CSV and exports have the rows and the sums of the API", async () => {
   const requests = await csv(`/requests?${period}`);
   expect(requests.map(({ id }) => id as string)).toEqual(log.map(({ id }) => id as string));
   expect(sum(requests)).toBe(charged);
+  const linesIn = (rows: readonly Row[]) =>
+    rows.map(({ price_lines: lines }) => (typeof lines === "string" ? JSON.parse(lines) : lines));
+  expect(linesIn(requests)).toEqual(linesIn(log));
   const of = (rows: readonly Row[]) =>
     sum(
       rows.filter(({ kind }) => kind === "charge"),
@@ -183,6 +223,8 @@ it("CSV and exports have the rows and the sums of the API", async () => {
   expect(of((await Promise.all(ledgers)).flat())).toBe(charged);
   const files = { requests: await exported("requests"), ledger: await exported("ledger") };
   expect(files.requests).toHaveLength(log.length);
+  const byId = new Map(files.requests.map((row) => [row.id, row.price_lines]));
+  expect(log.map(({ id }) => byId.get(id))).toEqual(linesIn(log));
   expect([sum(files.requests), of(files.ledger)]).toEqual([charged, charged]);
 });
 

@@ -5,6 +5,7 @@ import { createRequestLog, type RequestRow } from "../../src/request-log/index.t
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 
+const price = { input: "2500000000", cacheRead: "250000000", output: "15000000000" };
 const plan = { plan: { model: "acme/talk", order: ["local/chat"] } };
 const createdAt = new Date("2026-11-04T12:00:00.123Z");
 
@@ -37,6 +38,7 @@ const call = (id: string, index: number, more: Partial<RequestRow> = {}): Reques
     },
   ],
   explanation: plan,
+  price,
   ...more,
 });
 
@@ -74,6 +76,7 @@ function readAs(row: RequestRow) {
     stream: row.stream ?? null,
     error_message: row.errorMessage ?? null,
     ...saidOf(row),
+    price: json(row.price),
   };
 }
 
@@ -123,11 +126,14 @@ describeDatabase("heads of the request log", (open) => {
       ...some("d", 100, { workspaceId: "other" }),
       ...some("e", 50).map((row, index) => ({ ...row, model: `made/up-${index}` })),
       ...some("f", 50).map((row, index) => ({ ...row, explanation: { reserved_nano: index } })),
+      // What only looks the same is the same price; one that has changed has a head of its own.
+      ...some("g", 50).map((row) => ({ ...row, price: { ...price } })),
+      ...some("h", 50, { price: { ...price, input: "3000000000" } }),
     ];
     await writer.write(rows);
     expect(await read(database)).toEqual(sorted(rows));
-    // Those of a and c are one.
-    expect(await heads(database)).toBe(3);
+    // Those of a, c and g are one.
+    expect(await heads(database)).toBe(4);
     const [bytes] = await database.query<{ n: number }>(
       "select avg(pg_column_size(r.*))::integer as n from requests r where head is not null and notes is null",
       [],
@@ -149,6 +155,8 @@ describeDatabase("heads of the request log", (open) => {
       { usage: { seconds: 5, resolution: "720p" } },
       { usage: { "100%s": 1.5, 'a "name"': -0, large: 1e21 } },
       { usage: {} },
+      { price: undefined },
+      { price: { basis: "images", outputImage: { "1K": "5" }, inputImage: "0" } },
       { usage: undefined, attempts: undefined, explanation: undefined, model: "a\nb" },
       { stream: true },
       { stream: false, status: "failed", errorMessage: "No such model: a\nb." },
@@ -267,8 +275,8 @@ describeDatabase("heads of the request log", (open) => {
       "workspace_id, id, created_at, key_id, model, provider, protocol, upstream_protocol, status, http_status, usage, " +
       "usage_source, cost_nano, duration_ms, first_token_ms, dropped, notes, attempts, explanation";
     const older = [
-      call("old-1", 1, { notes: ["seed: never forwarded"], dropped: ["seed"] }),
-      call("old-2", 2),
+      call("old-1", 1, { notes: ["seed: never forwarded"], dropped: ["seed"], price: undefined }),
+      call("old-2", 2, { price: undefined }),
       { workspaceId: "w", id: "old-3", createdAt },
     ];
     for (const row of older) {
@@ -278,6 +286,7 @@ describeDatabase("heads of the request log", (open) => {
         error_message: _message,
         tags: _tags,
         end_user: _user,
+        price: _price,
         ...then
       } = told;
       const values = Object.values(then).map((value: unknown) =>

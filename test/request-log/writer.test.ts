@@ -35,6 +35,7 @@ describeDatabase("request log", (open) => {
       errorMessage: "cut short",
       tags: { team: "search" },
       endUser: "u-1",
+      price: { input: 5n },
     });
     for (let index = 0; index < 2_000; index += 1) requestLog.add(row(`r${index}`));
     requestLog.add(row("full"));
@@ -65,6 +66,7 @@ describeDatabase("request log", (open) => {
         error_message: "cut short",
         tags: { team: "search" },
         end_user: "u-1",
+        price: { input: "5" },
       },
     ]);
     const [count] = await database.query<{ n: bigint }>(

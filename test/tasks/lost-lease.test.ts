@@ -39,7 +39,14 @@ it("T80: a task whose hold was ended by something else does not end beside it as
   const job = await jobOf(world, "acme/clip");
   await settleIn(world.database, job, null);
   const usage = { unit: "video_tokens", tokens: 1 } as const;
-  const ending = { status: "succeeded", usage, isTold: true, costNano: 5n, artifacts: [] } as const;
+  const ending = {
+    status: "succeeded",
+    usage,
+    isTold: true,
+    costNano: 5n,
+    price: { basis: "video_tokens", outputVideoToken: 5_000_000n },
+    artifacts: [],
+  } as const;
   await expect(endTask(world.services, job, ending)).rejects.toThrow("hold is gone: void");
   expect(await rowOf(world, job.id)).toMatchObject({ status: "queued" });
 });

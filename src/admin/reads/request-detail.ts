@@ -5,25 +5,13 @@ import { formatUsd } from "../../base/money.ts";
 import { readBodies, type Bodies } from "../../request-log/index.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { noSuch, type Sealing, type Visibility } from "../../tenancy/index.ts";
+import type { Catalog } from "../../catalog/index.ts";
 import { changesOf } from "./changes.ts";
 import { readEntries, type Entry } from "./entries.ts";
+import { chargeLines } from "./price-lines.ts";
 import { readRows, renderRequest, type RequestLogRow } from "./requests.ts";
 import { requestTrail } from "./trails.ts";
 import { findVisible } from "./visible-ids.ts";
-
-/** One call: its row with what is said of it alone, and what its charge is explained by. */
-interface ReadRequest {
-  readonly record: object;
-  readonly charged: {
-    readonly model: string | null;
-    readonly provider: string | null;
-    readonly usage: object | null;
-    /** Nano-USD. */
-    readonly costNano: bigint;
-    /** Answered by the response cache of its key. */
-    readonly isRepeat: boolean;
-  };
-}
 
 /** Of an id from before the log begins: it says since when it is kept. Whether there was such a call is not said. */
 async function droppedError(database: Queryable, id: string): Promise<GatewayError | undefined> {
@@ -46,12 +34,12 @@ async function entriesOf(database: Queryable, workspaceId: string, id: string) {
   return { ended, late: ended?.kind === "expire" ? await entryOf(id + latePart) : undefined };
 }
 
-/** One log row and its entry of the ledger. @throws GatewayError `not_found` */
+/** One log row, its entry of the ledger and its price line by line. @throws GatewayError `not_found` */
 export async function getRequest(
-  { database }: { readonly database: Queryable },
+  { database, catalog }: { readonly database: Queryable; readonly catalog?: () => Catalog },
   id: string,
   visibility: Visibility,
-): Promise<ReadRequest> {
+): Promise<object> {
   const name = await findVisible(database, requestTrail, id, visibility).catch(
     async (error: unknown) => {
       throw (await droppedError(database, id)) ?? error;
@@ -59,11 +47,10 @@ export async function getRequest(
   );
   const [row] = await readRows(database, [name]);
   const entries = await entriesOf(database, name.workspaceId, id);
-  const { model, provider, usage, cost_nano: costNano, explanation } = row!;
-  const isRepeat = explanation?.cache === "hit";
   return {
-    record: { ...renderRequest(row!, visibility.everything), ...renderDetail(row!, entries) },
-    charged: { model, provider, usage, costNano, isRepeat },
+    ...renderRequest(row!, visibility.everything),
+    ...renderDetail(row!, entries),
+    ...chargeLines(row!, catalog?.()),
   };
 }
 

@@ -1,8 +1,10 @@
 /** The request log as the management API shows it. docs/management.md. */
 import { formatUsd } from "../../base/money.ts";
+import type { Catalog } from "../../catalog/index.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { listDearest } from "./dearest.ts";
 import { boundedNames } from "./name-bounds.ts";
+import { chargeLines } from "./price-lines.ts";
 import { requestTrail } from "./trails.ts";
 import type { NamePage, RowName, TrailFilter } from "./visible-ids.ts";
 import { listVisible } from "./visible-page.ts";
@@ -28,6 +30,7 @@ export interface RequestLogRow {
   readonly notes: readonly string[] | null;
   readonly attempts: readonly object[] | null;
   readonly explanation: Explanation | null;
+  readonly price: object | null;
   readonly stream: boolean | null;
   readonly error_message: string | null;
   readonly tags: Readonly<Record<string, string>> | null;
@@ -61,23 +64,20 @@ export const findRequests = (
 ): Promise<NamePage> =>
   sort === "cost" ? listDearest(database, filter) : listVisible(database, requestTrail, filter);
 
-/** Log rows somebody sees. @throws GatewayError `invalid_value` (limit, cursor, from) */
+/** Log rows somebody sees, with their prices line by line (`catalog`: price-lines.ts). @throws GatewayError `invalid_value` (limit, cursor, from) */
 export async function listRequests(
   database: Queryable,
   filter: RequestFilter,
+  catalog?: Catalog,
 ): Promise<RenderedPage> {
   const { names, ...page } = await findRequests(database, filter);
   const { everything } = filter.visibility;
-  return { ...page, records: await readRequests(database, names, everything) };
-}
-
-async function readRequests(
-  database: Queryable,
-  names: readonly RowName[],
-  inside: boolean,
-): Promise<object[]> {
   const rows = await readRows(database, names);
-  return rows.map((row) => renderRequest(row, inside));
+  const records = rows.map((row) => ({
+    ...renderRequest(row, everything),
+    ...chargeLines(row, catalog),
+  }));
+  return { ...page, records };
 }
 
 /** Rows by their names, in their order. */

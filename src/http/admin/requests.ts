@@ -7,10 +7,10 @@ import {
   listRequests,
   visibilityOf,
 } from "../../admin/index.ts";
-import { chargeLines } from "../../calls/index.ts";
 import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import { requestBody } from "./request-body.ts";
 import { filterOf, requestFilters, requestStatuses } from "./request-filters.ts";
+import { priceMembers } from "./request-price.ts";
 import { route } from "./route.ts";
 import { pageOfQuery, pageQuery, pageSchema, renderPage, strict, words } from "./schemas.ts";
 
@@ -56,23 +56,6 @@ const row = Type.Object({
   end_user: orNull(Type.String({ description: "Whom the caller made it for." })),
 });
 
-const priceLine = Type.Object({
-  name: Type.String({
-    examples: [
-      "input_tokens",
-      "cache_read_tokens",
-      "output_images",
-      "requests",
-      "cached_answer",
-      "rounding",
-    ],
-  }),
-  quantity: Type.String({ description: "Tokens, images, seconds, requests or searches." }),
-  unit_price: usd("For one `per`."),
-  per: words("million_tokens", "image", "second", "request", "search"),
-  amount: usd("Exact: up to 15 decimals."),
-});
-
 const detail = Type.Object({
   ...row.properties,
   stream: orNull(
@@ -104,12 +87,7 @@ const detail = Type.Object({
     }),
     { description: "What was changed in the request: `dropped` and `notes`, together." },
   ),
-  price_lines: orNull(
-    Type.Array(priceLine, {
-      description:
-        "How the cost came about; the amounts add up to `cost` exactly, with what rounding added as the line `rounding`. null: the price of then is not known any more.",
-    }),
-  ),
+  ...priceMembers,
 });
 
 const {
@@ -131,6 +109,8 @@ const listed = Type.Object({
   notes: Type.Optional(notes),
   attempts: Type.Optional(attempts),
   explanation: Type.Optional(explanation),
+  price_lines: Type.Optional(priceMembers.price_lines),
+  price_lines_from: Type.Optional(priceMembers.price_lines_from),
   key_name: Type.Optional(orNull(Type.String({ description: "With `view=list`." }))),
   error: Type.Optional(orNull(Type.String({ description: "With `view=list`: the error's code." }))),
   cache: Type.Optional(
@@ -180,7 +160,7 @@ const list = route({
   operationId: "listRequests",
   summary: "The request log, newest first",
   description:
-    "Every call and every task that ended, up to a second or so behind (with a read replica, up to 10 s by default). Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `attempted_provider`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts and notes. `sort=cost` has the dearest first, of at most 31 days and of the newest 50,000 rows or so of them; `scanned_to` says if there were more.",
+    "Every call and every task that ended, up to a second or so behind (with a read replica, up to 10 s by default). Workspace admins see their workspaces, members what their own keys did. `from` counts, `to` does not. With `member_id`, `attempted_provider`, `protocol`, `http_status`, `error_code`, `min_cost`, `min_duration_ms`, `q`, `changed`, `tag` or `end_user` a page looks at some 50,000 rows and may be short although `has_more` is true; `scanned_to` says how far it looked. `view=list` leaves out plans, attempts, notes and price lines. `sort=cost` has the dearest first, of at most 31 days and of the newest 50,000 rows or so of them; `scanned_to` says if there were more.",
   action: "request.read",
   query: strict({
     ...requestFilters,
@@ -218,10 +198,11 @@ const list = route({
     "explanation.error",
     "tags",
     "end_user",
+    "price_lines",
+    "price_lines_from",
   ],
   async handle({ services, actor, query }) {
     await services.logWritten();
-    const read = query.view === "list" ? listRequestHeadlines : listRequests;
     const filter = {
       ...pageOfQuery(query),
       visibility: visibilityOf(actor, "request.read"),
@@ -229,7 +210,13 @@ const list = route({
     };
     // A page goes on where the one before ended: no row between them may be missing.
     const exact = query.cursor !== undefined;
-    const page = await services.reads.read((database) => read(database, filter), { exact });
+    const page = await services.reads.read(
+      (database) =>
+        query.view === "list"
+          ? listRequestHeadlines(database, filter)
+          : listRequests(database, filter, services.catalog()),
+      { exact },
+    );
     const scannedTo = page.scannedTo?.toISOString() ?? null;
     return { body: { ...renderPage(page, page.records), scanned_to: scannedTo } };
   },
@@ -248,8 +235,7 @@ const read = route({
   async handle({ services, actor, params }) {
     await services.logWritten();
     const visibility = visibilityOf(actor, "request.read");
-    const { record, charged } = await getRequest(services, params["id"]!, visibility);
-    return { body: { ...record, price_lines: chargeLines(services.catalog(), charged) } };
+    return { body: await getRequest(services, params["id"]!, visibility) };
   },
 });
 

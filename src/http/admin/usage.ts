@@ -4,10 +4,12 @@ import { visibilityOf } from "../../admin/index.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { granularities, usageGroups } from "../../base/management.ts";
 import {
-  countNames,
+  mainCountNames,
+  otherCountNames,
   readUsage,
   usageColumns,
   usageRowsMax,
+  type CountName,
   type UsageFilter,
 } from "../../usage/index.ts";
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
@@ -28,6 +30,34 @@ const times = (what: string) =>
       { description: `${what}: half and 95 % took at most so many milliseconds, within 12 %.` },
     ),
   );
+
+/** What each count is, for who compares them with a vendor's invoice. */
+const countMeanings: Readonly<Record<CountName, string>> = {
+  input_tokens: "All input tokens, of texts and images, cached or not.",
+  cache_read_tokens: "Of `input_tokens`: read from a prompt cache.",
+  cache_write_tokens: "Of `input_tokens`: written to a prompt cache.",
+  output_tokens: "All output tokens, of texts and images, reasoning included.",
+  reasoning_tokens: "Of `output_tokens`: reasoning.",
+  output_images: "Images made by models with a price for each.",
+  output_video_seconds: "Seconds of video, to the microsecond.",
+  output_video_tokens: "Tokens of videos, of models with a price for them.",
+  cache_write_1h_tokens: "Of `cache_write_tokens`: kept for an hour.",
+  audio_input_tokens: "Of `input_tokens`: sound.",
+  audio_cache_read_tokens:
+    "Of `audio_input_tokens` and `cache_read_tokens`: sound read from a cache.",
+  audio_output_tokens: "Of `output_tokens`: sound.",
+  image_input_tokens: "Of `input_tokens`: images.",
+  image_output_tokens: "Of `output_tokens`: images.",
+  input_images: "Images given to models with a price for each.",
+  web_searches: "Web searches that ran at the vendor.",
+  web_search_answers: "Answers for which the vendor searched the web, however often.",
+  image_tool_text_tokens: "Text tokens into the vendor's own image tool.",
+  image_tool_image_tokens: "Image tokens into the vendor's own image tool.",
+  image_tool_output_tokens: "Tokens out of the vendor's own image tool.",
+};
+const counts = Object.fromEntries(
+  Object.entries(countMeanings).map(([name, description]) => [name, Type.Number({ description })]),
+);
 
 const row = Type.Object({
   start: timestamp("The beginning of the row's period; `from` where there is one period."),
@@ -62,7 +92,7 @@ const row = Type.Object({
   requests: Type.Integer({ description: "Calls and tasks, failed ones too." }),
   errors: Type.Integer({ description: "Those that failed or expired." }),
   client_closed: Type.Integer({ description: "Those whose caller went away." }),
-  ...Object.fromEntries(countNames.map((name) => [name, Type.Number()])),
+  ...counts,
   duration: times("From the call to the end of its answer"),
   first_token: times("From the call to the first token of a stream"),
   cost: usd("What the ledger charged within the period."),
@@ -161,7 +191,7 @@ const usage = route({
     "requests",
     "errors",
     "client_closed",
-    ...countNames,
+    ...mainCountNames,
     "duration.p50",
     "duration.p95",
     "first_token.p50",
@@ -169,6 +199,7 @@ const usage = route({
     "cost",
     "key_last4",
     "workspace_name",
+    ...otherCountNames,
   ],
   async handle({ services, actor, query }) {
     const period = periodOf(query);

@@ -10,21 +10,16 @@ import { Page } from "../../ui/page.tsx";
 import { PeriodPicker, UnreadPeriod } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SetFilters } from "../../ui/set-filters.tsx";
-import { Breakdown } from "./breakdown.tsx";
-import { Errors, Latency } from "./latency.tsx";
-import { OverTime } from "./over-time.tsx";
-import classes from "./overview.module.css";
+import { Parts } from "./parts.tsx";
 import {
   daysOf,
   useLastCall,
   useNow,
   useSeesOthers,
-  useTags,
   useTotals,
   useTotalsBefore,
-  useWorkspaceNames,
 } from "./queries.ts";
-import { groups, isCompared, tagOf, type Group, type OverviewSearch } from "./search.ts";
+import { isCompared, type OverviewSearch } from "./search.ts";
 import { nothing, Tiles } from "./tiles.tsx";
 
 const route = getRouteApi("/shell/overview");
@@ -43,20 +38,6 @@ function Nothing({ ws, shown, now }: { ws: string | undefined; shown: Shown; now
       action={last === undefined ? "Make your first call" : "Show all requests"}
     />
   );
-}
-
-/** The groups that say something: by member and by workspace where there may be several, by tags that are summed. */
-function useGroupsShown({ ws, tag }: OverviewSearch): readonly Group[] {
-  const others = useSeesOthers(ws);
-  const names = useWorkspaceNames();
-  const tags = useTags().map((name): Group => `tag:${name}`);
-  const several = ws === undefined && names.size > 1;
-  const plain = groups.filter((by) => {
-    if (by === "member") return others;
-    return by === "workspace" ? several : tag === undefined;
-  });
-  // With a tag chosen there are the sums of that tag alone.
-  return [...plain, ...tags.filter((by) => tag === undefined || tag.startsWith(`${tagOf(by)}:`))];
 }
 
 interface AsideProps {
@@ -97,30 +78,6 @@ function Forecast({ shown, cost }: { shown: Shown; cost: bigint | undefined }) {
     <Text mb="lg" className="muted">
       At the pace of this month so far it comes to {readUsd(all)} USD by its end.
     </Text>
-  );
-}
-
-/** What stands below the tiles. */
-function Parts(props: {
-  search: OverviewSearch;
-  shown: Shown;
-  total: bigint | undefined;
-  rows: Readonly<Record<string, string | undefined>>;
-  set: (change: Partial<OverviewSearch>) => void;
-}) {
-  const { search, shown, total, rows, set } = props;
-  const shownGroups = useGroupsShown(search);
-  return (
-    <>
-      <OverTime {...{ search, shown, rows, set }} groups={shownGroups} />
-      <div className={classes["halves"]}>
-        {shownGroups.map((by) => (
-          <Breakdown key={by} {...{ by, search, shown, rows, set, total }} />
-        ))}
-        <Latency whose={search} shown={shown} isTable={search.table !== undefined} />
-        {search.tag === undefined && <Errors whose={search} shown={shown} rows={rows} />}
-      </div>
-    </>
   );
 }
 
@@ -182,7 +139,11 @@ export function OverviewPage() {
       {total?.requests === 0 && cost === 0n ? (
         <Nothing ws={ws} shown={shown} now={now} />
       ) : (
-        <Parts {...{ search, shown, rows, set }} total={totals.isFetching ? undefined : cost} />
+        <Parts
+          {...{ search, shown, rows, set }}
+          total={totals.isFetching ? undefined : cost}
+          counts={total}
+        />
       )}
       <Text size="sm" mt="md" className="muted">
         {search.tag !== undefined && "By tags sums are of the whole days that the period touches. "}

@@ -104,7 +104,7 @@ function Call({ row }: { row: Row }) {
       )}
       {row.price_lines?.length !== 0 && (
         <Part title="Price">
-          <Price lines={row.price_lines} cost={row.cost} />
+          <Price lines={row.price_lines} from={row.price_lines_from} cost={row.cost} />
         </Part>
       )}
       <Part title="What was said">

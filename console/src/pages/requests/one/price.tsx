@@ -15,8 +15,9 @@ const units: Readonly<Record<Line["per"], string>> = {
 const right = { textAlign: "right" } as const;
 
 function LineRow({ name, quantity, unit_price: price, per, amount }: Line) {
-  const isRounding = name === "rounding";
-  const priced = isRounding ? "" : `${price} ${units[per]}`;
+  // What makes the sum the charge: there is nothing that it is the price of.
+  const isRest = name === "rounding" || name === "limit";
+  const priced = isRest ? "" : `${price} ${units[per]}`;
   return (
     <Table.Tr>
       <Table.Td className="cut">
@@ -26,7 +27,7 @@ function LineRow({ name, quantity, unit_price: price, per, amount }: Line) {
         </Text>
       </Table.Td>
       <Table.Td className="number" style={right}>
-        {isRounding ? "" : quantity}
+        {isRest ? "" : quantity}
       </Table.Td>
       <Table.Td className="number" style={right} visibleFrom="sm">
         {priced}
@@ -38,15 +39,34 @@ function LineRow({ name, quantity, unit_price: price, per, amount }: Line) {
   );
 }
 
-export function Price({ lines, cost }: { lines: readonly Line[] | null; cost: string }) {
+/** `from`: whose price the lines are by, as the API says. */
+export function Price(props: {
+  lines: readonly Line[] | null;
+  from: Schemas["RequestRow"]["price_lines_from"];
+  cost: string;
+}) {
+  const { lines, from, cost } = props;
   if (lines === null) {
     return (
       <Text>
-        {cost} USD were charged. The price has changed since, or is gone, so the lines of then are
-        not known any more.
+        {cost} USD were charged. This call is from before prices were kept with calls, and its price
+        has changed since, or is gone.
       </Text>
     );
   }
+  return (
+    <>
+      <Lines lines={lines} cost={cost} />
+      {from === "catalog" && (
+        <Text size="sm" className="muted">
+          By today&apos;s price, which comes to the same: none was kept with this call.
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Lines({ lines, cost }: { lines: readonly Line[]; cost: string }) {
   return (
     <Table aria-label="Price">
       <Table.Thead>

@@ -1,14 +1,15 @@
 /** A call's page shows its price line by line: for every kind of price the lines are those of the offer that led to the charge. */
 import { expect, it } from "vitest";
+import { amountNanoMax } from "../../src/base/money.ts";
 import { noUsage, type Usage } from "../../src/base/usage.ts";
-import { chargeLines } from "../../src/calls/index.ts";
 import {
   priceUsage,
   type Catalog,
   type FixedPrice,
   type MediaPrice,
 } from "../../src/catalog/index.ts";
-import { priceMedia, type MediaUsage } from "../../src/media/index.ts";
+import { chargeLines } from "../../src/admin/index.ts";
+import { keptPrice, priceMedia, type MediaUsage } from "../../src/media/index.ts";
 import { exactUsd } from "../support/exact-usd.ts";
 
 const text: FixedPrice = { input: 5n, output: 7n, request: 11n };
@@ -76,8 +77,10 @@ const catalog = {
   ]),
 } as unknown as Catalog;
 
+/** A row of before prices were kept. */
+const old = { model: "a/b", provider: "acme", price: null, explanation: null };
 const linesOf = (usage: object | null, costNano: bigint, provider: string | null = "acme") =>
-  chargeLines(catalog, { model: "a/b", provider, usage, costNano, isRepeat: false });
+  chargeLines({ ...old, provider, usage, cost_nano: costNano }, catalog).price_lines;
 
 it.each([
   { cost: priceUsage(text, textUsage), usage: textUsage, names: ["input_tokens", "output_tokens"] },
@@ -87,6 +90,51 @@ it.each([
   const lines = linesOf(usage, cost)!;
   expect(lines.map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
   expect(lines.reduce((sum, { amount }) => sum + exactUsd(amount), 0n)).toBe(cost * 1_000_000n);
+});
+
+it.each([
+  { price: text, usage: textUsage, cost: priceUsage(text, textUsage) },
+  ...media.map(([price, usage]) => ({ price, usage, cost: priceMedia(price, usage) })),
+])(
+  "the price that was kept with a call is taken, whatever is in force now: $usage",
+  ({ price, usage, cost }) => {
+    const kept = JSON.parse(JSON.stringify(keptPrice(price))) as object;
+    const charged = { ...old, usage, cost_nano: cost };
+    const { price_lines: now } = chargeLines(charged, catalog);
+    expect(chargeLines(charged, catalog).price_lines_from).toBe("catalog");
+    // Its model and its provider are gone.
+    const gone = { ...charged, model: "a/gone", provider: "gone" };
+    expect(chargeLines(gone, catalog)).toEqual({ price_lines: null, price_lines_from: null });
+    for (const row of [charged, gone])
+      expect(chargeLines({ ...row, price: kept }, catalog)).toEqual({
+        price_lines: now,
+        price_lines_from: "call",
+      });
+  },
+);
+
+it("a kept price that does not lead to the charge explains nothing, and today's prices are not tried", () => {
+  const cost = priceUsage(text, textUsage);
+  const price = keptPrice({ ...text, input: 6n });
+  const charged = { ...old, usage: textUsage, cost_nano: cost };
+  expect(chargeLines({ ...charged, price }, catalog).price_lines).toBeNull();
+});
+
+it("what a call came to beyond the most that one is charged is a line that is taken off", () => {
+  const price: FixedPrice = {
+    input: 1_000_000_000n,
+    output: 0n,
+    webSearch: 3_000_000_000_000_000n,
+  };
+  const usage: Usage = { ...noUsage, inputTokens: 1, webSearches: 4 };
+  expect(priceUsage(price, usage)).toBeGreaterThan(amountNanoMax);
+  const charged = { ...old, usage, cost_nano: amountNanoMax, price: keptPrice(price) };
+  const { price_lines: lines } = chargeLines(charged);
+  expect(lines!.map(({ name, amount }) => [name, amount])).toEqual([
+    ["input_tokens", "0.000001"],
+    ["web_searches", "12000000"],
+    ["limit", "-2000000.000001"],
+  ]);
 });
 
 it("what was free has no lines; what was charged for unknown reasons has none that are known", () => {
@@ -105,13 +153,7 @@ it("a charge whose price has changed since, or is gone, has no lines", () => {
   expect(linesOf(textUsage, priceUsage(text, textUsage) + 1n)).toBeNull();
   for (const model of ["a/c", null])
     expect(
-      chargeLines(catalog, {
-        model,
-        provider: "acme",
-        usage: textUsage,
-        costNano: 17n,
-        isRepeat: false,
-      }),
+      chargeLines({ ...old, model, usage: textUsage, cost_nano: 17n }, catalog).price_lines,
     ).toBeNull();
   // A size that has no price any more.
   const gone: MediaUsage = { unit: "images", outputImages: 1, inputImages: 0, imageSize: "8K" };

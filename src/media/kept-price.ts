@@ -1,0 +1,57 @@
+/**
+ * The price that a call was charged by, as the log keeps it, and a charge taken apart by it: so a price that changes later leaves
+ * the lines of older calls as they were. Any kind of price, of texts too.
+ */
+import { GatewayError } from "../base/errors.ts";
+import { perObject } from "../base/made-once.ts";
+import type { PricePart } from "../base/price-parts.ts";
+import { noUsage, type Usage } from "../base/usage.ts";
+import { usageParts, type FixedPrice, type MediaPrice } from "../catalog/index.ts";
+import { mediaParts } from "./price.ts";
+import type { MediaUsage } from "./types.ts";
+
+export type AnyPrice = FixedPrice | MediaPrice;
+
+type Plain = string | number | { readonly [name: string]: Plain } | readonly Plain[];
+
+/** Amounts as decimal text; numbers of tokens stay numbers. Without prices that begin later. */
+function plain(value: unknown): Plain {
+  if (typeof value === "bigint") return String(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value as Plain;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, one]) => one !== undefined && name !== "later")
+      .map(([name, one]) => [name, plain(one)]),
+  );
+}
+
+function priced(value: Plain): unknown {
+  if (typeof value === "string") return /^\d+$/.test(value) ? BigInt(value) : value;
+  if (typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(priced);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, priced(one)]));
+}
+
+/** What the log keeps of a price: JSON, one object for each price. Rows of before have these names: they stay. */
+export const keptPrice = perObject((price: AnyPrice): object => plain(price) as object);
+
+/** The price of which {@link keptPrice} made this. */
+export const priceOfKept = (kept: object): AnyPrice => priced(kept as Plain) as AnyPrice;
+
+/** The parts of a charge. Undefined where the price is not one for such a usage, or has no rate for it. */
+export function partsAt(price: AnyPrice, usage: object): readonly PricePart[] | undefined {
+  if (!("basis" in price))
+    return "unit" in usage ? undefined : usageParts(price, { ...noUsage, ...(usage as Usage) });
+  if (!("unit" in usage) || unitOf(price) !== usage.unit) return undefined;
+  try {
+    return mediaParts(price, usage as MediaUsage);
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}
+
+/** The unit of the usage that a price is for. */
+const unitOf = ({ basis }: MediaPrice): MediaUsage["unit"] =>
+  basis === "image_tiers" ? "images" : basis;
