@@ -1,0 +1,56 @@
+/** What somebody who compares a bill looks for: every count of a period, and by whose price the lines of a call are. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+let call: string;
+beforeAll(async () => {
+  world = await startConsoleWorld();
+  const { key } = await world.keyOf(world.ann, world.home.id);
+  call = await world.chat(key, { usage: { input: 1_003, output: 207, cache_read: 400 } });
+  await world.video(key, { image: { url: "data:image/png;base64,iVBORw0KGgo=" } });
+});
+afterAll(() => world.close());
+
+it("the overview has every count of the period that there is something of, exactly", async () => {
+  const { data } = world.must(await world.ann.call("GET", "/usage")) as {
+    data: Record<string, number>[];
+  };
+  expect(data[0]).toMatchObject({ input_tokens: 1_003, output_tokens: 207, input_images: 1 });
+  const { page, complaints, close } = await world.open("ann");
+  await page.goto("/overview?period=24h");
+  const table = page.getByRole("table", { name: "Counts" });
+  await table.waitFor();
+  const rows = await table.getByRole("row").allInnerTexts();
+  expect(rows.map((row) => row.split(/\s*\t\s*/))).toEqual([
+    ["Input tokens", "1003"],
+    ["read from a cache", "400"],
+    ["Output tokens", "207"],
+    ["Images given", "1"],
+    ["Seconds of video", "2"],
+  ]);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+it("a call says by whose price its lines are: the one that was kept, today's, or none that is known", async () => {
+  const { database } = world.gateway;
+  const { page, complaints, close } = await world.open("ann");
+  const price = page.getByRole("table", { name: "Price" });
+  const today = page.getByText("By today's price");
+  await page.goto(`/requests/${call}`);
+  await price.waitFor();
+  expect(await today.count()).toBe(0);
+  // As of a version that did not keep it.
+  await database.query("update requests set price = null");
+  await database.query("update request_heads set price = null");
+  await page.reload();
+  await today.waitFor();
+  expect(await price.count()).toBe(1);
+  await database.query("update requests set provider = 'gone' where id = $1", [call]);
+  await page.reload();
+  await page.getByText("from before prices were kept").waitFor();
+  expect(await price.count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
