@@ -7,6 +7,7 @@ import { inRequestOrder, type Note } from "../base/notes.ts";
 import {
   checkParameters,
   estimateInputTokens,
+  dialectRows,
   modelAt,
   refusedMembers,
   removeUnsupported,
@@ -217,6 +218,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         maxOutputTokens: abilities.maxOutputTokens,
         abilities,
         refusedMembers: refusedMembers(this.provider),
+        customTools: dialectRows[this.provider.dialect].customTools,
         inputMedia,
         inputEstimate,
         id: call.id,

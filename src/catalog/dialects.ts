@@ -18,17 +18,19 @@ export interface DialectRow {
   readonly countPaths?: Readonly<Record<string, string>>;
   /** The field of its count that holds the number, where it is not the protocol's own. */
   readonly countField?: string;
+  /** Its chat has tools of type `custom`. Elsewhere they go as functions. */
+  readonly customTools?: true;
 }
 
 const rows = {
-  openai: {},
+  openai: { customTools: true },
   "openai-compatible": {},
   anthropic: { countPaths: { messages: "/messages/count_tokens" } },
   google: { countPaths: { generate_content: "/models/{model}:countTokens" } },
   xai: {},
   dashscope: {},
   ark: {},
-  azure: { keyHeader: "api-key" },
+  azure: { keyHeader: "api-key", customTools: true },
   // Of express mode; an identity has a token instead.
   vertex: { keyHeader: "x-goog-api-key" },
   bedrock: { countField: "inputTokens" },

@@ -25,6 +25,7 @@ import {
   type RouteInput,
   type Said,
 } from "./route.ts";
+import { customAsFunctions } from "./custom-as-function.ts";
 import { renameArguments } from "./argument-names.ts";
 import { boxAnswer } from "./boxed-answer.ts";
 import { containerOf, tidy } from "./tidy.ts";
@@ -190,20 +191,30 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   if (abilities) refusePrefill(tidied.request, abilities);
   const asked = askForJson(tidied.request, limits);
   const boxed = boxAnswer(asked.request, limits);
-  const legal = renameArguments(boxed.request, limits);
+  const plain = customAsFunctions(boxed.request, limits);
+  const legal = renameArguments(plain.request, limits);
   const renamed = renameTools(legal.request, upstream);
   return {
     fitted: renamed.request,
-    notes: [fitted, tidied, asked, boxed, legal, renamed].flatMap(({ notes }) => notes),
-    upstream: boxed.opened(legal.restored(renamed.upstream)),
+    notes: [fitted, tidied, asked, boxed, plain, legal, renamed].flatMap(({ notes }) => notes),
+    upstream: boxed.opened(plain.restored(legal.restored(renamed.upstream))),
   };
 }
 
-/** What an upstream's protocol can carry, without earlier reasoning where this one refuses the member that it would stand in. */
-const limitsOf = ({ limits }: UpstreamCodec, { refusedMembers = [] }: RouteInput): Limits =>
-  limits.protocol === "chat" && refusedMembers.includes("reasoning_content")
-    ? { ...limits, unsignedReasoning: false }
-    : limits;
+/**
+ * What an upstream's protocol can carry. Of chat's many vendors some refuse the member that earlier reasoning would stand in, and few
+ * have custom tools.
+ */
+function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
+  if (limits.protocol !== "chat") return limits;
+  const { refusedMembers = [], customTools } = input;
+  const refusesReasoning = refusedMembers.includes("reasoning_content");
+  return {
+    ...limits,
+    unsignedReasoning: limits.unsignedReasoning && !refusesReasoning,
+    ...(customTools ? { customTools } : {}),
+  };
+}
 
 /** A complete stream as a whole answer of the upstream's own protocol; undefined when it broke off. */
 function wholeOf(upstream: UpstreamCodec, frames: readonly SseEvent[]): JsonObject | undefined {

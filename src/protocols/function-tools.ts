@@ -32,7 +32,16 @@ export const choiceOfNone = (tools: readonly unknown[], mode: unknown): ToolChoi
 /** How a protocol writes one tool, and the choice among them. */
 interface ToolWriter {
   readonly tool: (tool: Tool) => JsonObject;
-  readonly choice: (choice: ToolChoice) => Json;
+  readonly choice: (choice: ToolChoice, kindOf: KindOfTool) => Json;
+}
+
+/** By its name, what kind of tool is offered. */
+export type KindOfTool = (name: string) => "function" | "custom";
+
+/** Kinds of the tools of a request. A name that is not offered counts as a function's. */
+export function kindsOf(tools: readonly Tool[]): KindOfTool {
+  const custom = new Set(tools.flatMap((tool) => (tool.custom ? [tool.name] : [])));
+  return (name) => (custom.has(name) ? "custom" : "function");
 }
 
 /** Sets the tools of a request and what goes with them. */
@@ -44,6 +53,6 @@ export function setTools(
   // Without tools there is nothing to choose from, or to call in parallel: upstreams refuse it (RESP-16).
   if (tools.length === 0) return;
   set("tools", tools.map(writer.tool));
-  set("tool_choice", toolChoice && writer.choice(toolChoice));
+  set("tool_choice", toolChoice && writer.choice(toolChoice, kindsOf(tools)));
   set("parallel_tool_calls", parallelToolCalls);
 }

@@ -39,6 +39,17 @@ export function holding<In>(
   };
 }
 
+/** A decoder whose events are as `map` has them. */
+export const mapped = <In>(
+  decoder: Transducer<In, CanonicalEvent>,
+  map: (event: CanonicalEvent) => CanonicalEvent,
+): Transducer<In, CanonicalEvent> => ({
+  push: (input) => decoder.push(input).map(map),
+  end: (why) => decoder.end(why).map(map),
+  ending: () => decoder.ending?.() === true,
+  held: () => decoder.held?.() ?? "",
+});
+
 const wholeDelta = (
   { type, block }: Extract<CanonicalEvent, { type: "text_end" | "tool_call_end" }>,
   text: string,

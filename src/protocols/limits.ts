@@ -87,6 +87,8 @@ export interface Limits {
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
   /** True where a schema for the answer must begin with an object (boxed-answer.ts). Absent: it need not. */
   readonly objectAnswers?: true;
+  /** True where custom tools go on as they are. Absent: they become functions (custom-as-function.ts). */
+  readonly customTools?: true;
   /**
    * A schema for the answer in the form that the models take whose record says that they take one; undefined where it cannot be put.
    * Of other models the answer's form is lost (CONV-412). Absent: `lost` says it for all.

@@ -37,6 +37,8 @@ export interface RouteInput {
   readonly abilities?: Abilities | undefined;
   /** Members of a chat request's messages that the upstream refuses; absent: none. */
   readonly refusedMembers?: readonly string[] | undefined;
+  /** The upstream's vendor has custom tools in chat. Absent: they go to it as functions. */
+  readonly customTools?: true | undefined;
   /** Images, audio, video and files in the input; absent: none. */
   readonly inputMedia?: number | undefined;
   readonly inputEstimate: number;

@@ -3,10 +3,10 @@
  * and the answer's calls come back under the caller's own. Pure; the same names give the same short ones in every turn.
  */
 import type { Note } from "../base/notes.ts";
-import type { CanonicalEvent } from "./canonical/events.ts";
 import type { CanonicalRequest, Message, Part, ToolChoice } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
-import type { Transducer, UpstreamCodec } from "./codec.ts";
+import type { UpstreamCodec } from "./codec.ts";
+import { mapped } from "./held-blocks.ts";
 import { legalName } from "./legal-name.ts";
 import type { Limits } from "./limits.ts";
 import { containerOf } from "./tidy.ts";
@@ -102,22 +102,9 @@ function restoring(upstream: UpstreamCodec, rename: Rename): UpstreamCodec {
   return {
     ...upstream,
     decodeResponse: (body) => renameCalls(upstream.decodeResponse(body), rename),
-    decodeStream() {
-      const decoder = upstream.decodeStream();
-      return renaming(decoder, rename);
-    },
-  };
-}
-
-function renaming<In>(
-  decoder: Transducer<In, CanonicalEvent>,
-  rename: Rename,
-): Transducer<In, CanonicalEvent> {
-  const renameEvent = (event: CanonicalEvent): CanonicalEvent =>
-    event.type === "tool_call_start" ? { ...event, name: rename(event.name) } : event;
-  return {
-    push: (input) => decoder.push(input).map(renameEvent),
-    end: (why) => decoder.end(why).map(renameEvent),
-    ending: () => decoder.ending?.() === true,
+    decodeStream: () =>
+      mapped(upstream.decodeStream(), (event) =>
+        event.type === "tool_call_start" ? { ...event, name: rename(event.name) } : event,
+      ),
   };
 }

@@ -17,7 +17,7 @@ import {
   type Route,
   type UpstreamProtocol,
 } from "../../src/protocols/index.ts";
-import { answerCalling, requestWith, streamCalling } from "./tool-wire.ts";
+import { answerCalling, calling, requestWith, streamCalling } from "./tool-wire.ts";
 
 const id = "12345678901234567890";
 /** What the caller's model said, and what the upstream's says. */
@@ -59,14 +59,6 @@ const routeOf = (
     id: "01abc",
     createdAt: 1,
   });
-
-/** The same wire texts with these arguments in each call. */
-const calling = (text: string, given: string): string =>
-  text
-    .replaceAll('"arguments":"{}"', `"arguments":${JSON.stringify(given)}`)
-    .replaceAll(/"(input|args)":\{\}/g, (_all, name: string) => `"${name}":${given}`)
-    .replaceAll('"partial_json":"{}"', `"partial_json":${JSON.stringify(given)}`)
-    .replaceAll('"delta":"{}"', `"delta":${JSON.stringify(given)}`);
 
 const bodyOf = (caller: ProtocolName): JsonObject =>
   parseJsonObject(

@@ -156,14 +156,11 @@ const fields: readonly DirectField[] = [
     text: "search_context_size",
   },
   {
-    title: "T33: custom tools",
+    title: "T33: tools of other kinds",
     from: "responses",
     to: ["chat", "messages", "generate_content"],
     body: {
-      tools: [
-        { type: "custom", name: "apply_patch" },
-        { type: "namespace", name: "mcp", tools: [] },
-      ],
+      tools: [{ type: "namespace", name: "mcp", tools: [] }, { type: "apply_patch" }],
     },
     names: ["tools[0]", "tools[1]"],
     text: "apply_patch",

@@ -159,7 +159,7 @@ describe("what the vendors' SDKs can say", () => {
   });
 
   it.each([
-    ["responses", `${openai}/responses/responses.d.ts`, "Tool", ["function"]],
+    ["responses", `${openai}/responses/responses.d.ts`, "Tool", ["function", "custom"]],
     ["messages", anthropic, "BetaToolUnion", ["custom"]],
   ] as const)("T33: every kind of tool of %s has a class", (from, path, union, carried) => {
     const kinds = kindsOf(sdkFile(path), union);
@@ -199,7 +199,7 @@ describe("a refused field in a call", () => {
     ],
     [
       "responses",
-      requestWith("responses", "input[]:custom_tool_call"),
+      requestWith("responses", "input[]:shell_call"),
       "input[1]",
       "unsupported_content",
     ],

@@ -39,7 +39,7 @@ function valueAt(place: string): unknown {
   const [path, kind] = place.split(":") as [string, string | undefined];
   if (kind === "code_interpreter with files")
     return { type: "code_interpreter", container: { type: "auto", file_ids: ["file_1"] } };
-  if (path === "tool_choice") return { type: "custom", custom: { name: "patch" } };
+  if (path === "tool_choice") return { type: "something_new", name: "patch" };
   if (path.endsWith("]")) return { type: kind ?? "something_new", name: "x" };
   return values[path] ?? { some: "thing" };
 }

@@ -196,3 +196,11 @@ export const streamCalling: Record<ProtocolName, (name: string) => string> = {
   },
   generate_content: (name) => plain(answerCalling.generate_content(name)),
 };
+
+/** The same wire texts with these arguments in each call. */
+export const calling = (text: string, given: string): string =>
+  text
+    .replaceAll('"arguments":"{}"', `"arguments":${JSON.stringify(given)}`)
+    .replaceAll(/"(input|args)":\{\}/g, (_all, name: string) => `"${name}":${given}`)
+    .replaceAll('"partial_json":"{}"', `"partial_json":${JSON.stringify(given)}`)
+    .replaceAll('"delta":"{}"', `"delta":${JSON.stringify(given)}`);

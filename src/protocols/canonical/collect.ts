@@ -132,7 +132,14 @@ function partOf({ start, pieces, citations, signature }: OpenBlock): Part {
         ? { type: "reasoning", text, ...signed }
         : { type: "reasoning", text, summary: start.summary, ...signed };
     case "tool_call_start":
-      return { type: "tool_call", id: start.id, name: start.name, arguments: text, ...signed };
+      return {
+        type: "tool_call",
+        id: start.id,
+        name: start.name,
+        arguments: text,
+        ...(start.custom ? { custom: true } : {}),
+        ...signed,
+      };
   }
 }
 
@@ -177,7 +184,13 @@ function partEvents(part: Part, block: BlockId): CanonicalEvent[] {
       ];
     case "tool_call":
       return [
-        { type: "tool_call_start", block, id: part.id, name: part.name },
+        {
+          type: "tool_call_start",
+          block,
+          id: part.id,
+          name: part.name,
+          ...(part.custom ? { custom: true } : {}),
+        },
         ...(part.arguments === ""
           ? []
           : [{ type: "tool_call_delta", block, arguments: part.arguments } as const]),

@@ -45,6 +45,8 @@ export type CanonicalEvent =
       readonly block: BlockId;
       readonly id: string;
       readonly name: string;
+      /** The call is of a custom tool: its deltas are any text. */
+      readonly custom?: true | undefined;
     }
   | { readonly type: "tool_call_delta"; readonly block: BlockId; readonly arguments: string }
   | {

@@ -99,8 +99,10 @@ export interface ToolCallPart {
   /** Unique over the conversation; pairs the call with its result. */
   readonly id: string;
   readonly name: string;
-  /** The arguments as JSON text, as the model wrote them ("" counts as "{}"). */
+  /** The arguments as JSON text, as the model wrote them ("" counts as "{}"); of a custom tool its input, which is any text. */
   readonly arguments: string;
+  /** The call is of a custom tool. */
+  readonly custom?: true | undefined;
   readonly signature?: Signature | undefined;
   readonly cache?: CacheBreakpoint | undefined;
 }
@@ -113,6 +115,8 @@ export interface ToolResultPart {
   /** Text and media parts only. */
   readonly content: readonly Part[];
   readonly isError?: boolean | undefined;
+  /** The call was of a custom tool. */
+  readonly custom?: true | undefined;
   readonly cache?: CacheBreakpoint | undefined;
 }
 
@@ -132,7 +136,20 @@ export interface Tool {
   readonly parameters?: JsonObject | undefined;
   readonly strict?: boolean | undefined;
   readonly cache?: CacheBreakpoint | undefined;
+  /** Of a custom tool (chat, responses): its input is one text, and no JSON. */
+  readonly custom?: CustomInput | undefined;
 }
+
+/** What the input of a custom tool is held to. */
+export interface CustomInput {
+  /** Absent: any text. */
+  readonly format?: CustomFormat | undefined;
+}
+
+/** `syntax`: `lark` or `regex`. */
+export type CustomFormat =
+  | { readonly type: "text" }
+  | { readonly type: "grammar"; readonly syntax: string; readonly definition: string };
 
 export type ToolChoice =
   | { readonly type: "auto" }

@@ -15,12 +15,14 @@ import type {
 } from "../canonical/request.ts";
 import { joinText } from "../content-parts.ts";
 import { removeFilteredFields } from "../filter.ts";
-import { setTools } from "../function-tools.ts";
+import { encodeCustomTool } from "../custom-tools.ts";
+import { setTools, type KindOfTool } from "../function-tools.ts";
 import { restoreNative } from "../native.ts";
 import { formatWith } from "../output-format.ts";
 import { member } from "../read.ts";
 import { encodeContent, encodeMedia } from "./parts.ts";
 import { encodeReasoning, encodeReasoningWish } from "./reasoning.ts";
+import { encodeCall } from "./response.ts";
 
 /** The upstream's body. `model` is the upstream's own name. */
 export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
@@ -59,7 +61,9 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
 const maximumName = ({ protocol, names }: CanonicalRequest): string =>
   (protocol === "chat" ? names.maxOutputTokens : undefined) ?? "max_tokens";
 
-function encodeTool({ name, description, parameters, strict }: Tool): JsonObject {
+function encodeTool(tool: Tool): JsonObject {
+  if (tool.custom) return { type: "custom", custom: encodeCustomTool(tool, "grammar") };
+  const { name, description, parameters, strict } = tool;
   const declaration: JsonObject = { name };
   if (description !== undefined) declaration["description"] = description;
   if (parameters !== undefined) declaration["parameters"] = parameters;
@@ -67,9 +71,8 @@ function encodeTool({ name, description, parameters, strict }: Tool): JsonObject
   return { type: "function", function: declaration };
 }
 
-const named = (name: string): JsonObject => ({ type: "function", function: { name } });
-
-function encodeToolChoice(choice: ToolChoice): Json {
+function encodeToolChoice(choice: ToolChoice, kindOf: KindOfTool): Json {
+  const named = (name: string): JsonObject => ({ type: kindOf(name), [kindOf(name)]: { name } });
   if (choice.type === "tool") return named(choice.name);
   if (choice.type !== "allowed") return choice.type;
   const allowed = { mode: choice.mode, tools: choice.names.map(named) };
@@ -118,11 +121,7 @@ function encodeAssistant(parts: readonly Part[]): JsonObject {
   if (refusals.length > 0) message["refusal"] = refusals.join("");
   if (media.length > 0) message["images"] = media;
   if (calls.length > 0) {
-    message["tool_calls"] = calls.map((call) => ({
-      id: call.id,
-      type: "function",
-      function: { name: call.name, arguments: call.arguments === "" ? "{}" : call.arguments },
-    }));
+    message["tool_calls"] = calls.map(encodeCall);
   }
   return message;
 }

@@ -26,6 +26,12 @@ import { detailsOf } from "./reasoning.ts";
 import { encodeAnnotation, usesFunctions } from "./response.ts";
 import { writeUsage } from "./usage.ts";
 
+interface OpenCall {
+  readonly index: number;
+  readonly isCustom: boolean;
+  hasArguments: boolean;
+}
+
 interface StreamState {
   readonly fields: {
     readonly id: string;
@@ -43,7 +49,7 @@ interface StreamState {
   isOwn: boolean;
   usage: Usage | undefined;
   /** Position of each call in the answer, and whether it got arguments. */
-  readonly calls: Map<BlockId, { readonly index: number; hasArguments: boolean }>;
+  readonly calls: Map<BlockId, OpenCall>;
   readonly paragraphs: Paragraphs;
   /** How many characters were sent, and where each text begins among them. */
   length: number;
@@ -165,19 +171,29 @@ function takeCall(state: StreamState, event: CallEvent): SseEvent[] {
   if (event.type === "tool_call_start") {
     const index = state.calls.size;
     if (state.asFunction && index > 0) return [];
-    state.calls.set(event.block, { index, hasArguments: false });
-    const named = { name: event.name, arguments: "" };
+    const isCustom = event.custom === true;
+    state.calls.set(event.block, { index, isCustom, hasArguments: isCustom });
+    const { id, name } = event;
+    if (isCustom && !state.asFunction)
+      return [callDelta(state, { index, id, type: "custom", custom: { name, input: "" } })];
+    const named = { name, arguments: "" };
     if (state.asFunction) return [delta(state, { function_call: named })];
-    return [callDelta(state, { index, id: event.id, type: "function", function: named })];
+    return [callDelta(state, { index, id, type: "function", function: named })];
   }
   const call = state.calls.get(event.block);
   if (!call) return [];
-  // A call without arguments is one with an empty object.
+  // A call of a function without arguments is one with an empty object.
   const text = event.type === "tool_call_delta" ? event.arguments : "{}";
   if (event.type === "tool_call_end" && call.hasArguments) return [];
   call.hasArguments = true;
   if (state.asFunction) return [delta(state, { function_call: { arguments: text } })];
-  return [callDelta(state, { index: call.index, function: { arguments: text } })];
+  const { index } = call;
+  return [
+    callDelta(
+      state,
+      call.isCustom ? { index, custom: { input: text } } : { index, function: { arguments: text } },
+    ),
+  ];
 }
 
 const callDelta = (state: StreamState, call: JsonObject): SseEvent =>

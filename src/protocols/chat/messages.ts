@@ -1,6 +1,13 @@
 /** Chat messages, read into canonical turns. Requirements: CONV. */
 import { isObject, type WireObject } from "../../base/json.ts";
-import type { Message, NativeField, Part, ToolCallPart } from "../canonical/request.ts";
+import type {
+  Message,
+  NativeField,
+  Part,
+  ToolCallPart,
+  ToolResultPart,
+} from "../canonical/request.ts";
+import { decodeCustomCall } from "../custom-tools.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { decodeContent } from "./parts.ts";
@@ -8,15 +15,17 @@ import { decodeReasoning, unreadReasoning } from "./reasoning.ts";
 
 /** Calls of the deprecated `function_call` kind have no ids: they are paired by name, newest first. Ids by name. */
 type LegacyCalls = Map<string, string[]>;
+/** Ids of calls of custom tools: a result does not say what its call was of. */
+type CustomCalls = Set<string>;
 
 /** Reads `messages` of a checked body. What only chat knows is noted under its place. */
 export function decodeMessages(wire: unknown, native: NativeField[]): Message[] {
   const messages: Message[] = [];
-  const legacy: LegacyCalls = new Map();
+  const gathering: Gathering = { native, legacy: new Map(), custom: new Set() };
   for (const [index, message] of list(wire).entries()) {
     if (!isObject(message)) continue;
     const param = `messages[${index}]`;
-    const decoded = decodeMessage(message, param, { native, legacy });
+    const decoded = decodeMessage(message, param, gathering);
     if (decoded) messages.push(decoded);
     keepUnknown(withoutEcho(message), knownOf(message), param, native);
   }
@@ -26,6 +35,7 @@ export function decodeMessages(wire: unknown, native: NativeField[]): Message[] 
 interface Gathering {
   readonly native: NativeField[];
   readonly legacy: LegacyCalls;
+  readonly custom: CustomCalls;
 }
 
 function knownOf(message: WireObject): ReadonlySet<string> {
@@ -72,10 +82,7 @@ function decodeMessage(wire: WireObject, param: string, gathering: Gathering): M
         ...named,
       };
     case "tool":
-      return {
-        role: "user",
-        content: [{ type: "tool_result", callId: String(wire["tool_call_id"]), ...named, content }],
-      };
+      return toolResult(String(wire["tool_call_id"]), { ...named, content }, gathering.custom);
     case "function":
       return functionResult(name ?? "", content, gathering.legacy);
     default:
@@ -88,7 +95,7 @@ function assistantParts(
   wire: WireObject,
   content: readonly Part[],
   param: string,
-  { native, legacy }: Gathering,
+  { native, legacy, custom }: Gathering,
 ): Part[] {
   const parts: Part[] = [];
   const reasoning = decodeReasoning(wire);
@@ -105,9 +112,12 @@ function assistantParts(
     const part = isObject(call) ? decodeCall(call) : undefined;
     if (part) {
       parts.push(part);
-      keepUnknown(call as WireObject, callKeys, place, native);
-      const known = { known: functionKeys, prefix: place, native };
-      keepUnknownIn(call as WireObject, "function", known);
+      if (part.custom) custom.add(part.id);
+      else custom.delete(part.id);
+      const kind = part.custom ? "custom" : "function";
+      const inner = part.custom ? customKeys : functionKeys;
+      keepUnknown(call as WireObject, new Set([...callKeys, kind]), place, native);
+      keepUnknownIn(call as WireObject, kind, { known: inner, prefix: place, native });
     } else native.push({ param: place, value: call });
   }
   if (isObject(wire["function_call"])) {
@@ -123,15 +133,27 @@ function assistantParts(
 }
 
 /** `index` is of streams: some clients keep it with what they put together. */
-const callKeys = new Set(["id", "type", "function", "index"]);
+const callKeys = ["id", "type", "index"];
 const functionKeys = new Set(["name", "arguments"]);
+const customKeys = new Set(["name", "input"]);
 
-/** A function call; undefined for the other kinds, which stay on chat. */
+/** A call of a function or of a custom tool; undefined for the other kinds, which stay on chat. */
 function decodeCall(wire: WireObject): ToolCallPart | undefined {
   const { name, arguments: text } = objectOf(wire["function"]);
-  const isFunction = (wire["type"] ?? "function") === "function";
+  const type = wire["type"] ?? "function";
+  if (type === "custom") return decodeCustomCall(wire["id"], objectOf(wire["custom"]));
+  const isFunction = type === "function";
   if (!isFunction || typeof name !== "string") return undefined;
   return { type: "tool_call", id: String(wire["id"]), name, arguments: nonEmpty(text) ?? "" };
+}
+
+function toolResult(
+  callId: string,
+  said: Pick<ToolResultPart, "name" | "content">,
+  custom: CustomCalls,
+): Message {
+  const kind = custom.has(callId) ? ({ custom: true } as const) : {};
+  return { role: "user", content: [{ type: "tool_result", callId, ...said, ...kind }] };
 }
 
 function functionResult(name: string, content: Part[], legacy: LegacyCalls): Message {

@@ -88,8 +88,6 @@ interface StreamedChoice {
   readonly message: JsonObject;
   readonly beside: JsonObject;
   readonly logprobs: JsonObject;
-  /** Ids of calls of custom tools, whose input is no JSON. */
-  readonly customIds: Set<unknown>;
 }
 
 /** The whole answer of a stream; undefined where one of its choices broke off. */
@@ -151,12 +149,9 @@ function takeChoice(
   const known = choices.get(index) ?? noChoice();
   choices.set(index, known);
   known.frames.push({ data: JSON.stringify({ ...chunk, choices: [{ ...choice, index: 0 }] }) });
-  const delta = objectOf(wireDelta);
-  addMembers(known.message, unread(delta));
+  addMembers(known.message, unread(objectOf(wireDelta)));
   addMembers(known.beside, others);
   if (isObject(logprobs)) addMembers(known.logprobs, logprobs);
-  for (const call of objects(delta["tool_calls"]))
-    if (isObject(call["custom"]) && nonEmpty(call["id"])) known.customIds.add(call["id"]);
 }
 
 const noChoice = (): StreamedChoice => ({
@@ -164,11 +159,10 @@ const noChoice = (): StreamedChoice => ({
   message: {},
   beside: {},
   logprobs: {},
-  customIds: new Set(),
 });
 
 function wholeChoice(
-  { frames, message, beside, logprobs, customIds }: StreamedChoice,
+  { frames, message, beside, logprobs }: StreamedChoice,
   index: number,
   isMarked: boolean,
 ): JsonObject | undefined {
@@ -178,15 +172,6 @@ function wholeChoice(
   const { reasoning_content: _content, reasoning: _text, ...rest } = said as JsonObject;
   const isTold = "reasoning_content" in message || "reasoning" in message;
   const whole = { ...(isTold ? rest : (said as JsonObject)), ...message };
-  const calls = objects(whole["tool_calls"]) as JsonObject[];
-  if (calls.length > 0) whole["tool_calls"] = calls.map((call) => asCustom(call, customIds));
   const told = member("logprobs", Object.keys(logprobs).length > 0 ? logprobs : undefined);
   return { ...choice, message: whole, ...beside, ...told };
-}
-
-/** A call of a custom tool is gathered like one of a function. */
-function asCustom(call: JsonObject, customIds: ReadonlySet<unknown>): JsonObject {
-  if (!customIds.has(call["id"])) return call;
-  const { name, arguments: input } = objectOf(call["function"]) as JsonObject;
-  return { id: call["id"]!, type: "custom", custom: { name: name!, input: input! } };
 }

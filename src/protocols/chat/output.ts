@@ -29,8 +29,9 @@ export interface CallPiece {
   readonly index: unknown;
   readonly id: string | undefined;
   readonly name: string | undefined;
-  /** Arguments. */
+  /** Arguments, or the input of a custom tool. */
   readonly text: string;
+  readonly isCustom: boolean;
 }
 
 const none: readonly never[] = [];
@@ -75,13 +76,15 @@ function callPieces(calls: unknown, legacy: unknown): CallPiece[] {
 }
 
 function readCall(wire: WireObject): CallPiece {
-  const named = objectOf(wire["function"] ?? wire["custom"]);
+  const isCustom = !isObject(wire["function"]) && isObject(wire["custom"]);
+  const named = objectOf(wire[isCustom ? "custom" : "function"]);
   const written = named["arguments"] ?? named["input"] ?? "";
   return {
     index: wire["index"],
     id: nonEmpty(wire["id"]),
     name: nonEmpty(named["name"]),
     text: typeof written === "string" ? written : exactText(written),
+    isCustom,
   };
 }
 

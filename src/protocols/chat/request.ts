@@ -2,8 +2,9 @@
  * The chat-completions request, read into the canonical form. Requirements: CONV.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import type { CanonicalRequest, JsonObject, Tool } from "../canonical/request.ts";
+import type { CanonicalRequest, JsonObject, NativeField, Tool } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
+import { decodeCustomTool } from "../custom-tools.ts";
 import { decodeFunction, functionKeys } from "../function-tools.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { declarationKeys, formatOf } from "../output-format.ts";
@@ -100,16 +101,15 @@ function decodeLimits(body: WireObject, { names, native }: Gathered): Fields {
 }
 
 const toolKeys = new Set(["type", "function"]);
+const customKeys = new Set(["type", "custom"]);
 
 function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
   const tools: Tool[] = [];
   for (const [index, wire] of list(body["tools"]).entries()) {
     const param = `tools[${index}]`;
-    if (isObject(wire) && wire["type"] === "function" && isObject(wire["function"])) {
-      tools.push(decodeFunction(wire["function"]));
-      keepUnknown(wire, toolKeys, param, native);
-      keepUnknown(wire["function"], functionKeys, `${param}.function`, native);
-    } else native.push({ param, value: wire });
+    const tool = isObject(wire) ? decodeTool(wire, param, native) : undefined;
+    if (tool) tools.push(tool);
+    else native.push({ param, value: wire });
   }
   for (const [index, wire] of list(body["functions"]).entries()) {
     if (!isObject(wire)) continue;
@@ -123,6 +123,19 @@ function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
   // An answer has place for one call of a function.
   names.parallelToolCalls = name;
   return { tools, parallelToolCalls: false };
+}
+
+function decodeTool(wire: WireObject, param: string, native: NativeField[]): Tool | undefined {
+  const { type, function: declared, custom } = wire;
+  if (type === "function" && isObject(declared)) {
+    keepUnknown(wire, toolKeys, param, native);
+    keepUnknown(declared, functionKeys, `${param}.function`, native);
+    return decodeFunction(declared);
+  }
+  if (type !== "custom" || !isObject(custom)) return undefined;
+  const tool = decodeCustomTool(custom, { param: `${param}.custom`, native, within: "grammar" });
+  if (tool) keepUnknown(wire, customKeys, param, native);
+  return tool;
 }
 
 const formatKeys = new Set(["type"]);

@@ -89,14 +89,17 @@ export function thinkingParts(content: unknown): Part[] {
 }
 
 function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {
-  const named = isObject(call["function"]) ? call["function"] : objectOf(call["custom"]);
-  const written = named["arguments"] ?? named["input"];
+  const { function: declared, custom } = call;
+  const isCustom = !isObject(declared) && isObject(custom);
+  const named = objectOf(isCustom ? custom : declared);
+  const written = isCustom ? (named["input"] ?? "") : named["arguments"];
   return {
     type: "tool_call",
     id: nonEmpty(call["id"]) ?? fallbackId,
     name: nonEmpty(named["name"]) ?? "",
     // Ollama and some others send an object where the protocol has JSON text (T3).
     arguments: typeof written === "string" ? written : exactText(written ?? {}),
+    ...(isCustom ? { custom: true } : {}),
   };
 }
 
@@ -182,17 +185,18 @@ function encodeMessage(parts: readonly Part[], asFunction: boolean): JsonObject 
     ...encodeReasoning(parts.filter((part) => part.type === "reasoning")),
   };
   if (images.length > 0) message["images"] = images;
-  const written = (call: ToolCallPart): JsonObject => ({
-    name: call.name,
-    arguments: call.arguments === "" ? "{}" : call.arguments,
-  });
   if (calls.length > 0 && asFunction) message["function_call"] = written(calls[0]!);
-  else if (calls.length > 0) {
-    message["tool_calls"] = calls.map((call) => ({
-      id: call.id,
-      type: "function",
-      function: written(call),
-    }));
-  }
+  else if (calls.length > 0) message["tool_calls"] = calls.map(encodeCall);
   return message;
 }
+
+const written = (call: ToolCallPart): JsonObject => ({
+  name: call.name,
+  arguments: call.arguments === "" ? "{}" : call.arguments,
+});
+
+/** A call, of a request or an answer. */
+export const encodeCall = (call: ToolCallPart): JsonObject =>
+  call.custom
+    ? { id: call.id, type: "custom", custom: { name: call.name, input: call.arguments } }
+    : { id: call.id, type: "function", function: written(call) };

@@ -11,6 +11,7 @@ interface Call {
   wireId: string | undefined;
   /** "" until the name arrives: a block cannot begin without one. */
   name: string;
+  isCustom: boolean;
   /** Arguments that arrived before the name. */
   waiting: string;
 }
@@ -38,6 +39,7 @@ export function takeCallPiece(
     else call = addCall(state, index);
   }
   call.wireId ??= id;
+  call.isCustom ||= piece.isCustom;
   if (call.name !== "")
     return text === "" ? [] : [{ type: "tool_call_delta", block: call.block, arguments: text }];
   call.waiting += text;
@@ -67,6 +69,7 @@ function addCall({ calls, byIndex }: ToolCalls, index: unknown): Call {
     block: `tool_${calls.length}`,
     wireId: undefined,
     name: "",
+    isCustom: false,
     waiting: "",
   };
   calls.push(call);
@@ -77,7 +80,8 @@ function addCall({ calls, byIndex }: ToolCalls, index: unknown): Call {
 function beginCall({ calls }: ToolCalls, call: Call, answerId: string): CanonicalEvent[] {
   const { block, name, waiting } = call;
   const id = call.wireId ?? callId(answerId, calls.indexOf(call));
-  const start: CanonicalEvent = { type: "tool_call_start", block, id, name };
+  const kind = call.isCustom ? ({ custom: true } as const) : {};
+  const start: CanonicalEvent = { type: "tool_call_start", block, id, name, ...kind };
   if (waiting === "") return [start];
   call.waiting = "";
   return [start, { type: "tool_call_delta", block, arguments: waiting }];

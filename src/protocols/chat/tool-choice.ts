@@ -24,7 +24,6 @@ export function decodeToolChoice(body: WireObject, { names, native }: Gathered):
 }
 
 const nameOnly = new Set(["name"]);
-const functionOnly = new Set(["type", "function"]);
 const allowedOnly = new Set(["type", "allowed_tools"]);
 const toolsOnly = new Set(["tools"]);
 const allowedKeys = new Set(["mode", "tools"]);
@@ -36,13 +35,20 @@ function legacyChoice(wire: unknown, native: NativeField[]): ToolChoice | undefi
   return { type: "tool", name: String(choice["name"]) };
 }
 
+/** What kind of tool is meant; undefined for those that other protocols do not have. */
+function kindOf({ type = "function" }: WireObject): "function" | "custom" | undefined {
+  return type === "function" || type === "custom" ? type : undefined;
+}
+
 function choiceOf(wire: unknown, native: NativeField[]): ToolChoice | undefined {
   if (wire === "none" || wire === "auto" || wire === "required") return { type: wire };
   const choice = objectOf(wire);
-  if (choice["type"] === "function") {
-    keepUnknown(choice, functionOnly, "tool_choice", native);
-    keepUnknownIn(choice, "function", { known: nameOnly, prefix: "tool_choice", native });
-    return { type: "tool", name: String(objectOf(choice["function"])["name"]) };
+  const kind = kindOf(choice);
+  const name = kind && objectOf(choice[kind])["name"];
+  if (kind && typeof name === "string") {
+    keepUnknown(choice, new Set(["type", kind]), "tool_choice", native);
+    keepUnknownIn(choice, kind, { known: nameOnly, prefix: "tool_choice", native });
+    return { type: "tool", name };
   }
   return choice["type"] === "allowed_tools" ? allowedChoice(choice, native) : undefined;
 }
@@ -54,15 +60,15 @@ function allowedChoice(choice: WireObject, native: NativeField[]): ToolChoice | 
   const names: string[] = [];
   for (const [index, tool] of list(tools).entries()) {
     const param = `tool_choice.allowed_tools.tools[${index}]`;
-    const isFunction = isObject(tool) && (tool["type"] ?? "function") === "function";
-    const name = isFunction ? nonEmpty(objectOf(tool["function"])["name"]) : undefined;
-    if (!isFunction || name === undefined) {
+    const kind = isObject(tool) ? kindOf(tool) : undefined;
+    const name = isObject(tool) && kind ? nonEmpty(objectOf(tool[kind])["name"]) : undefined;
+    if (!isObject(tool) || !kind || name === undefined) {
       others.push({ param, value: tool });
       continue;
     }
     names.push(name);
-    keepUnknown(tool, functionOnly, param, others);
-    keepUnknownIn(tool, "function", { known: nameOnly, prefix: param, native: others });
+    keepUnknown(tool, new Set(["type", kind]), param, others);
+    keepUnknownIn(tool, kind, { known: nameOnly, prefix: param, native: others });
   }
   if (names.length === 0) return choiceOfNone(list(tools), mode);
   native.push(...others);

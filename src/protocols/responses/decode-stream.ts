@@ -11,7 +11,7 @@ import { transducer, type EndReason, type Transducer, type WireError } from "../
 import { callId } from "../call-id.ts";
 import { nonEmpty, objects, rowOf } from "../read.ts";
 import { ResponsesReader, type ResponseEvent, type StepEvent } from "./read-stream.ts";
-import { decodeFinish, decodeItem, idOfCall } from "./response.ts";
+import { decodeFinish, decodeItem, idOfCall, isCall } from "./response.ts";
 import { Places } from "./stream-places.ts";
 import {
   addContent,
@@ -65,6 +65,8 @@ const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
   "response.reasoning": "reasoning",
 };
 
+const callSteps = new Set(["response.function_call_arguments", "response.custom_tool_call_input"]);
+
 function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEvent[] {
   const index = state.places.of(name, frame);
   if (name === "response.output_item.added") return itemBegun(state, index, frame["item"]);
@@ -76,11 +78,10 @@ function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEven
   const at = name.lastIndexOf(".");
   const [stem, step] = [name.slice(0, at), name.slice(at + 1)];
   const block = `tool_${index}`;
-  if (name === "response.function_call_arguments.delta") {
-    return addContent(state, block, frame["delta"]);
-  }
-  if (name === "response.function_call_arguments.done") {
-    return isEmpty(state, block) ? addContent(state, block, frame["arguments"]) : [];
+  if (callSteps.has(stem)) {
+    if (step === "delta") return addContent(state, block, frame["delta"]);
+    const isUntold = step === "done" && isEmpty(state, block);
+    return isUntold ? addContent(state, block, frame["arguments"] ?? frame["input"]) : [];
   }
   const kind = rowOf(textKinds, stem);
   if (!kind || (step !== "delta" && step !== "done")) return [];
@@ -149,7 +150,7 @@ const blockId = (index: string, contentIndex: unknown): BlockId =>
   `content_${index}_${tokenCount(contentIndex)}`;
 
 function itemBegun(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
-  return isObject(item) && item["type"] === "function_call" ? beginCall(state, index, item) : [];
+  return isObject(item) && isCall(item["type"]) ? beginCall(state, index, item) : [];
 }
 
 function beginCall(state: StreamState, index: string, item: WireObject): CanonicalEvent[] {
@@ -159,7 +160,8 @@ function beginCall(state: StreamState, index: string, item: WireObject): Canonic
   const begun = { kind: "tool_call", source: "item", open: true, hasContent: false } as const;
   state.blocks.set(block, { ...begun, part: id });
   state.calls += 1;
-  return [{ type: "tool_call_start", block, id, name: nonEmpty(item["name"]) ?? "" }];
+  const kind = item["type"] === "custom_tool_call" ? ({ custom: true } as const) : {};
+  return [{ type: "tool_call_start", block, id, name: nonEmpty(item["name"]) ?? "", ...kind }];
 }
 
 /** A whole item: ends its blocks, and tells what never came in pieces (T11, T12). */
@@ -258,11 +260,12 @@ function untold(
   );
   const events = begun.flatMap(([block, { kind, hasContent, part }]) => {
     if (kind !== "tool_call" || hasContent) return [];
-    return addContent(state, block, calls.get(part)?.["arguments"]);
+    const { arguments: written, input = written } = calls.get(part) ?? {};
+    return addContent(state, block, input);
   });
   const told = new Set(begun.map(([, { kind }]) => itemOf[kind]));
   for (const [index, item] of output.entries()) {
-    const type = String(item["type"]);
+    const type = isCall(item["type"]) ? itemOf.tool_call : String(item["type"]);
     if (told.has(type) || (told.size > 0 && !(isWhole && isTextual(type)))) continue;
     const place = told.size === 0 ? String(index) : `last_${index}`;
     events.push(...closeAll(state), ...itemEnded(state, place, item));

@@ -13,10 +13,12 @@ import type {
   Reasoning,
   Tool,
   ToolChoice,
+  ToolResultPart,
 } from "../canonical/request.ts";
 import { joinText } from "../content-parts.ts";
 import { removeFilteredFields } from "../filter.ts";
-import { setTools } from "../function-tools.ts";
+import { encodeCustomTool } from "../custom-tools.ts";
+import { setTools, type KindOfTool } from "../function-tools.ts";
 import { restoreNative } from "../native.ts";
 import { formatWith } from "../output-format.ts";
 import { member } from "../read.ts";
@@ -66,12 +68,15 @@ function encodeMessage({ role, content, developer }: Message): JsonObject[] {
   if (role === "system") return [message(developer ? "developer" : "system", encodeInput(content))];
   const results = content.flatMap((part) =>
     part.type === "tool_result"
-      ? [{ type: "function_call_output", call_id: part.callId, output: output(part.content) }]
+      ? [{ type: outputTypeOf(part), call_id: part.callId, output: output(part.content) }]
       : [],
   );
   const said = encodeInput(content);
   return said.length > 0 ? [...results, message("user", said)] : results;
 }
+
+const outputTypeOf = ({ custom }: ToolResultPart): string =>
+  custom ? "custom_tool_call_output" : "function_call_output";
 
 const message = (role: string, content: Json[]): JsonObject => ({ type: "message", role, content });
 
@@ -103,6 +108,10 @@ function encodeAssistant(parts: readonly Part[]): JsonObject[] {
 }
 
 function encodeItem(part: Part): JsonObject[] {
+  if (part.type === "tool_call" && part.custom) {
+    const { id, name, arguments: input } = part;
+    return [{ type: "custom_tool_call", call_id: id, name, input }];
+  }
   if (part.type === "tool_call") {
     const text = part.arguments === "" ? "{}" : part.arguments;
     return [{ type: "function_call", call_id: part.id, name: part.name, arguments: text }];
@@ -129,7 +138,9 @@ function encodePicture({ id, source }: MediaPart): JsonObject[] {
 }
 
 /** The tool in the flat form. `strict` is said always: left out it means true here and false everywhere else. */
-export function encodeTool({ name, description, parameters, strict }: Tool): JsonObject {
+export function encodeTool(tool: Tool): JsonObject {
+  if (tool.custom) return { type: "custom", ...encodeCustomTool(tool) };
+  const { name, description, parameters, strict } = tool;
   return {
     type: "function",
     name,
@@ -140,8 +151,8 @@ export function encodeTool({ name, description, parameters, strict }: Tool): Jso
 }
 
 /** The choice in the flat form. */
-export function encodeToolChoice(choice: ToolChoice): Json {
-  const named = (name: string): JsonObject => ({ type: "function", name });
+export function encodeToolChoice(choice: ToolChoice, kindOf: KindOfTool): Json {
+  const named = (name: string): JsonObject => ({ type: kindOf(name), name });
   if (choice.type === "tool") return named(choice.name);
   if (choice.type !== "allowed") return choice.type;
   return { type: "allowed_tools", mode: choice.mode, tools: choice.names.map(named) };

@@ -8,10 +8,12 @@ import type {
   MediaSource,
   Part,
   TextPart,
+  ToolCallPart,
 } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext, AnsweredRequest } from "../codec.ts";
 import { characters, encodeUrlCitation } from "../citations.ts";
+import { kindsOf } from "../function-tools.ts";
 import { streamError } from "../error-object.ts";
 import { explained } from "../explained.ts";
 import { formatMediaUrl } from "../media-url.ts";
@@ -97,8 +99,11 @@ function echoOf(request: AnsweredRequest): JsonObject {
     top_p: request.topP,
     presence_penalty: request.presencePenalty,
     frequency_penalty: request.frequencyPenalty,
-    tools: tools.map((tool) => ({ description: null, ...encodeTool(tool) })),
-    tool_choice: toolChoice && encodeToolChoice(toolChoice),
+    tools: tools.map((tool) => ({
+      ...(tool.custom ? {} : { description: null }),
+      ...encodeTool(tool),
+    })),
+    tool_choice: toolChoice && encodeToolChoice(toolChoice, kindsOf(tools)),
     parallel_tool_calls: request.parallelToolCalls,
     reasoning: { ...member("effort", reasoning?.effort), ...member("summary", reasoning?.summary) },
     text: {
@@ -180,7 +185,7 @@ function encodeItem(part: Part, id: string): JsonObject[] {
       return isNone ? [] : [reasoningItem(`rs_${id}`, part.text, encrypted)];
     }
     case "tool_call":
-      return [callItem(`fc_${id}`, part, "completed")];
+      return [callItem(`${part.custom ? "ctc" : "fc"}_${id}`, part, "completed")];
     case "media":
       return part.media === "image" && part.source.kind === "base64"
         ? [pictureItem(`ig_${id}`, part.source)]
@@ -228,16 +233,14 @@ export function isOurReasoning(item: Json): boolean {
   return typeof id === "string" && ourReasoningId.test(id) && !encrypted;
 }
 
-/** A function call item; no arguments are an empty object once the call is complete. */
-export const callItem = (
+/** An item of a call; no arguments of a function are an empty object once the call is complete. */
+export function callItem(
   id: string,
-  call: { readonly id: string; readonly name: string; readonly arguments: string },
+  call: Pick<ToolCallPart, "id" | "name" | "arguments" | "custom">,
   status: string,
-): JsonObject => ({
-  type: "function_call",
-  id,
-  call_id: call.id,
-  name: call.name,
-  arguments: call.arguments === "" && status === "completed" ? "{}" : call.arguments,
-  status,
-});
+): JsonObject {
+  const { id: call_id, name, arguments: text } = call;
+  if (call.custom) return { type: "custom_tool_call", id, call_id, name, input: text, status };
+  const written = text === "" && status === "completed" ? "{}" : text;
+  return { type: "function_call", id, call_id, name, arguments: written, status };
+}

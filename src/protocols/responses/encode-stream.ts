@@ -109,10 +109,10 @@ type StartEvent = Extract<CanonicalEvent, { type: `${string}_start` }>;
  */
 function begin(state: StreamState, event: StartEvent): SseEvent[] {
   if (event.type !== "tool_call_start") return "apart" in event ? settle(state) : [];
-  const { block, id, name } = event;
+  const { block, id, name, custom } = event;
   const frames = settle(state);
-  const item = newItem(state, "call");
-  const call = { id, name };
+  const item = newItem(state, custom ? "custom" : "call");
+  const call = { id, name, custom };
   state.blocks.set(block, { ...noneSaid(), kind: "call", item, part: 0, call });
   const wire = callItem(item.id, { ...call, arguments: "" }, "in_progress");
   return [...frames, itemAdded(state, item, wire)];
@@ -185,8 +185,11 @@ function addArguments(state: StreamState, id: BlockId, delta: string): SseEvent[
   if (!block) return [];
   block.text += delta;
   const members = `"delta":${JSON.stringify(delta)}`;
-  return [deltaFrame(state, "response.function_call_arguments.delta", block, members)];
+  return [deltaFrame(state, `${callSteps(block)}.delta`, block, members)];
 }
+
+const callSteps = ({ call }: Block): string =>
+  call.custom ? "response.custom_tool_call_input" : "response.function_call_arguments";
 
 type EndEvent = Extract<CanonicalEvent, { type: `${string}_end` }>;
 
@@ -243,15 +246,16 @@ function endReasoning(
 function endCall(state: StreamState, id: BlockId, block: Block): SseEvent[] {
   const frames: SseEvent[] = [];
   const { item, call } = block;
-  if (block.text === "") {
+  if (block.text === "" && !call.custom) {
     // A call without arguments is one with an empty object; clients join the pieces.
     state.blocks.set(id, block);
     frames.push(...addArguments(state, id, "{}"));
     state.blocks.delete(id);
   }
-  const text = block.text;
-  const members = { item_id: item.id, output_index: item.index, name: call.name, arguments: text };
-  frames.push(frame(state, "response.function_call_arguments.done", members));
+  const { text } = block;
+  const said: JsonObject = call.custom ? { input: text } : { name: call.name, arguments: text };
+  const members = { item_id: item.id, output_index: item.index, ...said };
+  frames.push(frame(state, `${callSteps(block)}.done`, members));
   const wire = (status: string): JsonObject =>
     callItem(item.id, { ...call, arguments: text }, status);
   if (item !== state.items.at(-1)) return [...frames, itemDone(state, item, wire("completed"))];

@@ -1,6 +1,7 @@
 /** Input items of the responses protocol, read into canonical turns. RESP-07, RESP-08, RESP-27; T20, T33. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { MediaPart, Message, NativeField, Part, ReasoningPart } from "../canonical/request.ts";
+import { decodeCustomCall } from "../custom-tools.ts";
 import { keepUnknown } from "../native.ts";
 import { list, nonEmpty, objects } from "../read.ts";
 import { decodeContent } from "./parts.ts";
@@ -45,6 +46,8 @@ const knownKeys: Readonly<Record<string, ReadonlySet<string>>> = {
   message: new Set([...itemKeys, "role", "content"]),
   function_call: new Set([...itemKeys, "call_id", "name", "arguments"]),
   function_call_output: new Set([...itemKeys, "call_id", "output"]),
+  custom_tool_call: new Set([...itemKeys, "call_id", "name", "input"]),
+  custom_tool_call_output: new Set([...itemKeys, "call_id", "output"]),
   reasoning: new Set([...itemKeys, "summary", "content", "encrypted_content"]),
   image_generation_call: new Set([...itemKeys, "result", "output_format"]),
 };
@@ -62,11 +65,14 @@ function decodeItem(item: WireObject, param: string, native: NativeField[]): Tur
         name: String(item["name"]),
         arguments: nonEmpty(item["arguments"]) ?? "",
       });
-    case "function_call_output": {
-      const content = decodeContent(item["output"], `${param}.output`, native);
-      const result: Part = { type: "tool_result", callId: String(item["call_id"]), content };
-      return { message: { role: "user", content: [result] }, joins: true };
+    case "custom_tool_call": {
+      const call = decodeCustomCall(item["call_id"], item);
+      return call && assistant(call);
     }
+    case "function_call_output":
+      return resultOf(item, decodeContent(item["output"], `${param}.output`, native));
+    case "custom_tool_call_output":
+      return resultOf(item, decodeContent(item["output"], `${param}.output`, native), true);
     case "reasoning":
       keepReasoning(item, param, native);
       return assistant(decodeReasoning(item));
@@ -77,6 +83,12 @@ function decodeItem(item: WireObject, param: string, native: NativeField[]): Tur
     default:
       return undefined;
   }
+}
+
+function resultOf({ call_id: id }: WireObject, content: Part[], custom?: true): Turn {
+  const kind = custom ? { custom } : {};
+  const result: Part = { type: "tool_result", callId: String(id), content, ...kind };
+  return { message: { role: "user", content: [result] }, joins: true };
 }
 
 const assistant = (part: Part): Turn => ({

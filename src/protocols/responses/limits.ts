@@ -41,4 +41,5 @@ export const conversionLimits: Limits = {
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   toolNameMax: 64,
   objectAnswers: true,
+  customTools: true,
 };

@@ -12,6 +12,7 @@ import type {
   ToolChoice,
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
+import { decodeCustomTool } from "../custom-tools.ts";
 import { choiceOfNone, decodeFunction, functionKeys } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
 import { declarationKeys, formatOf } from "../output-format.ts";
@@ -111,13 +112,20 @@ function decodeTools(wire: unknown, { names, native }: Gathered): Fields {
   const tools: Tool[] = [];
   for (const [index, tool] of list(wire).entries()) {
     const param = `tools[${index}]`;
-    if (isObject(tool) && tool["type"] === "function") {
-      tools.push(decodeFunction(tool));
-      keepUnknown(tool, toolKeys, param, native);
-    } else native.push({ param, value: tool });
+    const read = isObject(tool) ? decodeTool(tool, param, native) : undefined;
+    if (read) tools.push(read);
+    else native.push({ param, value: tool });
   }
   names.tools = "tools";
   return { tools };
+}
+
+function decodeTool(wire: WireObject, param: string, native: NativeField[]): Tool | undefined {
+  const { type, ...declared } = wire;
+  if (type === "custom") return decodeCustomTool(declared, { param, native });
+  if (type !== "function") return undefined;
+  keepUnknown(wire, toolKeys, param, native);
+  return decodeFunction(wire);
 }
 
 function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
@@ -132,15 +140,17 @@ function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
 }
 
 const named = new Set(["type", "name"]);
+const callable = new Set<unknown>(["function", "custom"]);
 const toolsOnly = new Set(["type", "tools"]);
 const allowedKeys = new Set(["type", "mode", "tools"]);
 
 function choiceOf(wire: unknown, native: NativeField[]): ToolChoice | undefined {
   if (wire === "none" || wire === "auto" || wire === "required") return { type: wire };
   const choice = objectOf(wire);
-  if (choice["type"] === "function") {
+  const { type, name } = choice;
+  if (type === "function" || (type === "custom" && typeof name === "string")) {
     keepUnknown(choice, named, "tool_choice", native);
-    return { type: "tool", name: String(choice["name"]) };
+    return { type: "tool", name: String(name) };
   }
   return choice["type"] === "allowed_tools" ? allowedChoice(choice, native) : undefined;
 }
@@ -150,9 +160,9 @@ function allowedChoice(choice: WireObject, native: NativeField[]): ToolChoice | 
   const names: string[] = [];
   for (const [index, tool] of list(choice["tools"]).entries()) {
     const param = `tool_choice.tools[${index}]`;
-    const isFunction = isObject(tool) && (tool["type"] ?? "function") === "function";
-    const name = isFunction ? nonEmpty(tool["name"]) : undefined;
-    if (!isFunction || name === undefined) others.push({ param, value: tool });
+    const isOurs = isObject(tool) && callable.has(tool["type"] ?? "function");
+    const name = isOurs ? nonEmpty(tool["name"]) : undefined;
+    if (!isOurs || name === undefined) others.push({ param, value: tool });
     else {
       names.push(name);
       keepUnknown(tool, named, param, others);

@@ -57,6 +57,10 @@ function decodeOutput(items: readonly WireObject[], id: string): Part[] {
 export const idOfCall = ({ call_id: own, id }: WireObject, fallback: string): string =>
   nonEmpty(own) ?? nonEmpty(id) ?? fallback;
 
+/** Whether an item of this type is a call that the caller answers. */
+export const isCall = (type: unknown): boolean =>
+  type === "function_call" || type === "custom_tool_call";
+
 /**
  * The parts of one output item; `fallbackId` is for a call without an id. Items of hosted tools tell how, not what: only their
  * pictures count as content.
@@ -77,6 +81,16 @@ export function decodeItem(item: WireObject, fallbackId: string): Part[] {
           id: idOfCall(item, fallbackId),
           name: nonEmpty(item["name"]) ?? "",
           arguments: nonEmpty(item["arguments"]) ?? "",
+        },
+      ];
+    case "custom_tool_call":
+      return [
+        {
+          type: "tool_call",
+          id: idOfCall(item, fallbackId),
+          name: nonEmpty(item["name"]) ?? "",
+          arguments: nonEmpty(item["input"]) ?? "",
+          custom: true,
         },
       ];
     case "image_generation_call": {

@@ -5,7 +5,7 @@
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId } from "../canonical/events.ts";
-import type { Citation, Json, JsonObject } from "../canonical/request.ts";
+import type { Citation, Json, JsonObject, ToolCallPart } from "../canonical/request.ts";
 import type { AnswerContext } from "../codec.ts";
 import {
   encodeAnnotation,
@@ -17,7 +17,7 @@ import {
 
 /** An item of the answer. A message stays open for the next text until another item begins. */
 interface Item {
-  readonly kind: "message" | "reasoning" | "call" | "picture";
+  readonly kind: "message" | "reasoning" | "call" | "custom" | "picture";
   readonly id: string;
   readonly index: number;
   /** Parts of a message that are done. */
@@ -32,7 +32,7 @@ export interface Block {
   readonly kind: "output_text" | "refusal" | "reasoning" | "call";
   readonly item: Item;
   readonly part: number;
-  readonly call: { readonly id: string; readonly name: string };
+  readonly call: Pick<ToolCallPart, "id" | "name" | "custom">;
   text: string;
   /** Of a text: how many characters it has so far. */
   length: number;
@@ -93,7 +93,13 @@ export const summaryPlace = ({ item }: Block): JsonObject => ({
   summary_index: 0,
 });
 
-const prefixes = { message: "msg", reasoning: "rs", call: "fc", picture: "ig" } as const;
+const prefixes = {
+  message: "msg",
+  reasoning: "rs",
+  call: "fc",
+  custom: "ctc",
+  picture: "ig",
+} as const;
 
 export function newItem(state: StreamState, kind: Item["kind"]): Item {
   const index = state.items.length;

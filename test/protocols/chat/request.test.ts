@@ -74,9 +74,9 @@ describe("chat requests, read", () => {
         },
       ],
       n: 2,
-      tools: [{ type: "custom", custom: { name: "c" } }],
+      tools: [{ type: "hologram", hologram: { name: "c" } }],
       stream_options: { include_obfuscation: true },
-      tool_choice: { type: "custom", custom: { name: "c" } },
+      tool_choice: { type: "hologram", hologram: { name: "c" } },
       prediction: null,
     });
     expect(request.native.map((field) => field.param)).toEqual([
@@ -124,12 +124,39 @@ describe("chat requests, read", () => {
 
   it("T29: of allowed tools those of other kinds are none", () => {
     const tools: JsonObject[] = [
-      { type: "custom", custom: { name: "patch" } },
+      { type: "hologram", hologram: { name: "patch" } },
       { type: "function", function: { name: "look" } },
     ];
     const tool_choice = { type: "allowed_tools", allowed_tools: { mode: "required", tools } };
     const { toolChoice } = decode({ tool_choice });
     expect(toolChoice).toEqual({ type: "allowed", mode: "required", names: ["look"] });
+  });
+
+  it("T33: a custom tool is read with what it is held to; what else it says is kept", () => {
+    const grammar = { syntax: "regex", definition: "a+" };
+    const { tools, native } = decode({
+      tools: [
+        { type: "custom", custom: { name: "a", format: { type: "grammar", grammar } } },
+        { type: "custom", custom: { name: "b", format: { type: "text", mood: "good" }, x: 1 } },
+        { type: "custom", custom: { name: "c", format: { type: "picture" } }, y: 2 },
+        { type: "custom", custom: {} },
+        { type: "custom", custom: { name: "d", format: { type: "grammar", grammar: {} } } },
+      ],
+    });
+    expect(tools).toEqual([
+      { name: "a", custom: { format: { type: "grammar", ...grammar } } },
+      { name: "b", custom: { format: { type: "text" } } },
+      { name: "c", custom: {} },
+      { name: "d", custom: {} },
+    ]);
+    expect(native.map(({ param }) => param)).toEqual([
+      "tools[1].custom.format.mood",
+      "tools[1].custom.x",
+      "tools[2].custom.format",
+      "tools[2].y",
+      "tools[3]",
+      "tools[4].custom.format",
+    ]);
   });
 
   it("bad bodies are refused with the caller's field name", () => {

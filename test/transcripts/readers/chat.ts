@@ -63,6 +63,9 @@ function assistantSays(message: Wire): Said[] {
 }
 
 function callOf(call: Wire): Said {
+  const { name: tool, input } = wire(call["custom"]);
+  if (call["type"] === "custom")
+    return { call: text(tool), id: text(call["id"]), arguments: input };
   const { name, arguments: json } = wire(call["function"]);
   // Some vendors send an object where the protocol has JSON text.
   const told = typeof json === "string" ? parsed(json) : json;
@@ -307,28 +310,37 @@ function takeChoice(state: Gathered, choice: Wire, at: string): void {
   }
 }
 
+/** The members of a call by its kind: what names it, and what holds its arguments. */
+const kinds: Readonly<Record<string, readonly [holder: string, written: string]>> = {
+  function: ["function", "arguments"],
+  custom: ["custom", "input"],
+};
+
 function takePiece({ faults, calls }: Gathered, piece: Wire, at: string): void {
   const index = piece["index"];
-  const told = wire(piece["function"]);
+  const known = typeof index === "number" ? calls[index] : undefined;
+  const type = text(known?.["type"] ?? piece["type"]);
+  const [holder, written] = kinds[type] ?? ["", ""];
+  const told = wire(piece[holder]);
   if (typeof index !== "number") {
     faults.push(`${at}: a piece of a call has no index`);
     return;
   }
-  const known = calls[index];
   if (known) {
     if ("id" in piece || "name" in told) faults.push(`${at}: call ${index} is named again`);
-    const named = wire(known["function"]);
-    named["arguments"] = text(named["arguments"]) + text(told["arguments"]);
+    const named = wire(known[holder]);
+    named[written] = text(named[written]) + text(told[written]);
     return;
   }
   if (index !== calls.length)
     faults.push(`${at}: call ${index} begins before call ${calls.length}`);
-  if (text(piece["id"]) === "" || text(told["name"]) === "" || piece["type"] !== "function") {
+  if (text(piece["id"]) === "" || text(told["name"]) === "" || holder === "") {
     faults.push(`${at}: call ${index} begins without id, type or name`);
   }
   calls[index] = {
     id: piece["id"],
-    function: { name: told["name"], arguments: text(told["arguments"]) },
+    type,
+    [holder]: { name: told["name"], [written]: text(told[written]) },
   };
 }
 

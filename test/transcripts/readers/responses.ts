@@ -61,6 +61,7 @@ function itemSays(item: Wire): { role: "user" | "assistant" | "system"; said: Sa
       return { role: "assistant", said: [{ call: text(name), id: text(id), arguments: input }] };
     }
     case "function_call_output":
+    case "custom_tool_call_output":
       return {
         role: "user",
         said: [{ result: text(item["call_id"]), says: saidOf(item["output"]) }],

@@ -1,0 +1,139 @@
+/**
+ * Custom tools for targets that have functions only: each goes as a function with one text, `input`, and the answer's calls come back as
+ * calls of the custom tool. What its input is held to goes into its description. CONV; T33.
+ */
+import type { Note } from "../base/notes.ts";
+import type {
+  CanonicalRequest,
+  CustomFormat,
+  Message,
+  Part,
+  Tool,
+  ToolCallPart,
+} from "./canonical/request.ts";
+import type { UpstreamCodec } from "./codec.ts";
+import { holding, mapped } from "./held-blocks.ts";
+import type { Limits } from "./limits.ts";
+import { jsonOrText } from "../base/json-text.ts";
+import { isNoArguments, objectIn } from "./tool-arguments.ts";
+import { containerOf } from "./tidy.ts";
+
+interface AsFunctions {
+  readonly request: CanonicalRequest;
+  readonly notes: readonly Note[];
+  /** A codec that reads calls of these functions as calls of the custom tools. It knows tools by the names of `request`. */
+  readonly restored: (upstream: UpstreamCodec) => UpstreamCodec;
+}
+
+/** Makes functions of a request's custom tools, where its target has none, and of the calls so far. */
+export function customAsFunctions(request: CanonicalRequest, { customTools }: Limits): AsFunctions {
+  const { tools = [], messages, names, protocol } = request;
+  const isOffered = tools.some(({ custom }) => custom);
+  const isCalled = messages.some(({ content }) => content.some(isCustomCall));
+  if (customTools === true || !(isOffered || isCalled))
+    return { request, notes: [], restored: (upstream) => upstream };
+  const custom = new Set(tools.flatMap((tool) => (tool.custom ? [tool.name] : [])));
+  return {
+    request: {
+      ...request,
+      messages: messages.map(callingFunctions),
+      ...(request.tools ? { tools: tools.map(asFunction) } : {}),
+    },
+    notes: [
+      {
+        param: isOffered ? (names.tools ?? "tools") : containerOf[protocol],
+        kind: "rewritten",
+        detail:
+          "custom tools went as functions with one text, `input`, and a grammar as a part of the description; calls are of your own tools",
+      },
+    ],
+    restored: (upstream) => restoring(upstream, custom),
+  };
+}
+
+const isCustomCall = (part: Part): part is ToolCallPart =>
+  part.type === "tool_call" && part.custom === true;
+
+const callingFunctions = (message: Message): Message => ({
+  ...message,
+  content: message.content.map((part) => {
+    if (isCustomCall(part))
+      return { ...part, custom: undefined, arguments: JSON.stringify({ input: part.arguments }) };
+    return part.type === "tool_result" && part.custom ? { ...part, custom: undefined } : part;
+  }),
+});
+
+function asFunction(tool: Tool): Tool {
+  if (!tool.custom) return tool;
+  const { name, description, custom, cache } = tool;
+  const told = [description, formatText(custom.format)].filter((text) => text !== undefined);
+  return {
+    name,
+    ...(told.length > 0 ? { description: told.join("\n\n") } : {}),
+    parameters: {
+      type: "object",
+      properties: {
+        input: { type: "string", description: "The whole input of the tool, as it is." },
+      },
+      required: ["input"],
+    },
+    ...(cache ? { cache } : {}),
+  };
+}
+
+function formatText(format: CustomFormat | undefined): string | undefined {
+  if (format?.type !== "grammar") return undefined;
+  const { syntax, definition } = format;
+  const kind = syntax === "regex" ? "regular expression" : `${syntax} grammar`;
+  return `\`input\` must match this ${kind}:\n${definition}`;
+}
+
+/** A codec whose answers, whole and streamed, call the custom tools. */
+const restoring = (upstream: UpstreamCodec, custom: ReadonlySet<string>): UpstreamCodec => ({
+  ...upstream,
+  decodeResponse(body) {
+    const response = upstream.decodeResponse(body);
+    return { ...response, content: response.content.map((part) => asCustomCall(part, custom)) };
+  },
+  decodeStream() {
+    const decoder = upstream.decodeStream();
+    const held = holding(decoder, (start) =>
+      start.type === "tool_call_start" && custom.has(start.name) ? inputIn : undefined,
+    );
+    return mapped(held, (event) =>
+      event.type === "tool_call_start" && custom.has(event.name)
+        ? { ...event, custom: true }
+        : event,
+    );
+  },
+});
+
+const asCustomCall = (part: Part, custom: ReadonlySet<string>): Part =>
+  part.type === "tool_call" && custom.has(part.name)
+    ? { ...part, custom: true, arguments: inputIn(part.arguments) }
+    : part;
+
+/** The input in the arguments of a call. A model may name it otherwise, or write it as it is. */
+function inputIn(text: string): string {
+  if (isNoArguments(text)) return "";
+  const object = objectIn(text);
+  if (!object) return cutInput(text);
+  const { input, ...others } = object;
+  if (typeof input === "string") return input;
+  const [only, ...more] = Object.values(others);
+  if (input === undefined && only === undefined) return "";
+  return input === undefined && typeof only === "string" && more.length === 0 ? only : text;
+}
+
+const begun = /^\s*\{\s*"input"\s*:\s*"/;
+
+/** The same of arguments that were cut in an answer that met its limit: as far as it came. */
+function cutInput(text: string): string {
+  const start = begun.exec(text);
+  if (!start) return text;
+  const said = text
+    .slice(start[0].length)
+    .replace(/(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/, "$1");
+  const input = jsonOrText(`"${said}"`);
+  return input === `"${said}"` ? text : String(input);
+}

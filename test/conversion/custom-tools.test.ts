@@ -1,0 +1,227 @@
+/**
+ * Custom tools, whose input is one text, such as Codex's `apply_patch`: chat completions and responses carry them to each other, and
+ * elsewhere they go as functions. T13, T33.
+ */
+import { describe, expect, it } from "vitest";
+import { parseJsonText } from "../../src/base/json-text.ts";
+import { formatSse } from "../../src/base/sse.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import type { JsonObject } from "../../src/protocols/index.ts";
+import {
+  answers,
+  before,
+  bodies,
+  call,
+  givenCall,
+  grammar,
+  passed,
+  patch,
+  routeOf,
+  streamedCall,
+  streams,
+  wholeCall,
+} from "./custom-wire.ts";
+import { answerCalling, calling, streamCalling } from "./tool-wire.ts";
+
+/** How a target that has functions only is shown the tool, and what it was called with before. */
+const shown: Readonly<Record<string, (body: JsonObject) => readonly unknown[]>> = {
+  chat: (body) => {
+    const { messages, tools, tool_choice: choice } = body as Record<string, JsonObject[]>;
+    const { function: tool } = tools![1] as { function: JsonObject };
+    const [call] = messages![1]!["tool_calls"] as { type: string; function: JsonObject }[];
+    const input = parseJsonText(call!.function["arguments"] as string);
+    expect([call!.type, choice]).toMatchObject(["function", { type: "function" }]);
+    return [tool["description"], tool["parameters"], input];
+  },
+  messages: (body) => {
+    const { messages, tools, tool_choice: choice } = body as Record<string, JsonObject[]>;
+    const content = messages![1]!["content"] as JsonObject[];
+    expect(choice).toMatchObject({ type: "tool", name: "apply_patch" });
+    return [tools![1]!["description"], tools![1]!["input_schema"], content[0]!["input"]];
+  },
+  generate_content: (body) => {
+    const { contents, tools } = body as Record<string, JsonObject[]>;
+    const [, tool] = tools![0]!["functionDeclarations"] as JsonObject[];
+    const [part] = contents![1]!["parts"] as { functionCall: JsonObject }[];
+    const schema = tool!["parametersJsonSchema"] ?? tool!["parameters"];
+    return [tool!["description"], schema, part!.functionCall["args"]];
+  },
+  converse: (body) => {
+    const { messages, toolConfig } = body as Record<string, JsonObject[]>;
+    const { tools } = toolConfig as unknown as { tools: { toolSpec: JsonObject }[] };
+    const spec = tools[1]!.toolSpec;
+    const content = messages![1]!["content"] as { toolUse: JsonObject }[];
+    const { json } = spec["inputSchema"] as JsonObject;
+    return [spec["description"], json, content[0]!.toolUse["input"]];
+  },
+};
+
+const asFunction = [
+  ["chat", "messages"],
+  ["chat", "generate_content"],
+  ["chat", "converse"],
+  ["responses", "chat"],
+  ["responses", "messages"],
+  ["responses", "generate_content"],
+  ["responses", "converse"],
+] as const;
+
+describe.each(asFunction)("from %s to %s, which has functions only", (caller, upstream) => {
+  const route = routeOf(caller, upstream);
+
+  it("T33: the tool goes as a function with one text, and the caller is told", () => {
+    const [description, schema, input] = shown[upstream]!(route.body);
+    expect(description).toBe(
+      `Edits files.\n\n\`input\` must match this lark grammar:\n${grammar.definition}`,
+    );
+    expect(schema).toMatchObject({
+      type: "object",
+      properties: { input: { type: "string" } },
+      required: ["input"],
+    });
+    expect(input).toEqual({ input: before });
+    expect(JSON.stringify(route.body)).toContain("done");
+    expect(route.notes).toEqual([
+      {
+        param: "tools",
+        kind: "rewritten",
+        detail: expect.stringContaining("custom tools went as"),
+      },
+    ]);
+  });
+});
+
+const converted = asFunction.flatMap(([caller, upstream]) =>
+  upstream === "converse" ? [] : [[caller, upstream] as const],
+);
+
+describe.each(converted)("calls from %s to %s", (caller, upstream) => {
+  const route = routeOf(caller, upstream);
+  const id = expect.stringMatching(/^(?:call|toolu)_2$|^c2$/) as string;
+  const expected = givenCall[caller]({ id, name: "apply_patch", input: patch });
+  const answerWith = (given: string): JsonObject =>
+    parseJsonText(
+      calling(JSON.stringify(answerCalling[upstream]("apply_patch")), given),
+    ) as JsonObject;
+  const given = JSON.stringify({ input: patch });
+
+  it("T33: a whole call is of the custom tool, its input as the model wrote it", () => {
+    const answer = answerWith(given);
+    expect(wholeCall[caller](route.answer(answer, [], noUsage))).toEqual(expected);
+    expect(streamedCall[caller](route.framesOf(answer, noUsage))).toEqual(expected);
+  });
+
+  it("T13 T33: so is a streamed one", () => {
+    const stream = calling(streamCalling[upstream]("apply_patch"), given);
+    expect(streamedCall[caller](passed(route, stream))).toEqual(expected);
+  });
+
+  it("T33: a model that names the text otherwise is understood", () => {
+    const answer = answerWith(JSON.stringify({ patch }));
+    expect(wholeCall[caller](route.answer(answer, [], noUsage))).toEqual(expected);
+  });
+
+  it("T33: a call of a function beside it stays one", () => {
+    const answer = answerCalling[upstream]("look");
+    const given = JSON.stringify(wholeCall[caller](route.answer(answer, [], noUsage)));
+    expect(given).not.toContain("custom");
+    expect(given).toContain('"name":"look"');
+  });
+});
+
+describe("between chat completions and responses", () => {
+  const pairs = [
+    ["chat", "responses"],
+    ["responses", "chat"],
+  ] as const;
+
+  it.each(pairs)("T33: from %s to %s all of it goes as it is", (caller, upstream) => {
+    const { body, notes } = routeOf(caller, upstream, { customTools: true });
+    const { tools, tool_choice: choice } = bodies[upstream];
+    expect(notes).toEqual([]);
+    const [, custom] = body["tools"] as JsonObject[];
+    expect([custom, body["tool_choice"]]).toEqual([(tools as JsonObject[])[1], choice]);
+    const turns = upstream === "chat" ? "messages" : "input";
+    const said = bodies[upstream][turns] as JsonObject[];
+    expect((body[turns] as JsonObject[]).slice(1, 3)).toEqual(said.slice(1, 3));
+  });
+
+  it.each(pairs)(
+    "T13 T33: from %s to %s calls come back, whole and streamed",
+    (caller, upstream) => {
+      const route = routeOf(caller, upstream, { customTools: true });
+      const expected = givenCall[caller]({ id: "call_2", ...call });
+      const answer = answers[upstream];
+      expect(wholeCall[caller](route.answer(answer, [], noUsage))).toEqual(expected);
+      expect(streamedCall[caller](route.framesOf(answer, noUsage))).toEqual(expected);
+      const frames = passed(route, streams[upstream]);
+      expect(streamedCall[caller](frames)).toEqual(expected);
+      // In pieces, as they came.
+      expect(frames.filter(({ data }) => data.includes('"*** Begin Patch'))).not.toEqual([]);
+      const pieces = frames.filter(({ data }) => data.includes("End Patch"));
+      expect(pieces[0]!.data).not.toContain("Begin Patch");
+    },
+  );
+
+  it("T12: a call that stands in the last event only is told whole", () => {
+    const route = routeOf("chat", "responses");
+    const event = { type: "response.completed", response: answers.responses };
+    const stream = formatSse({ event: event.type, data: JSON.stringify(event) });
+    expect(streamedCall.chat(passed(route, stream))).toEqual(
+      givenCall.chat({ id: "call_2", ...call }),
+    );
+  });
+
+  it.each(pairs)(
+    "T29: from %s to %s it may be one of several that are allowed",
+    (caller, upstream) => {
+      const tools: Record<string, JsonObject[]> = {
+        chat: [
+          { type: "custom", custom: { name: "apply_patch" } },
+          { type: "function", function: { name: "look" } },
+        ],
+        responses: [
+          { type: "custom", name: "apply_patch" },
+          { type: "function", name: "look" },
+        ],
+      };
+      const choices: Record<string, JsonObject> = {
+        chat: { type: "allowed_tools", allowed_tools: { mode: "required", tools: tools["chat"]! } },
+        responses: { type: "allowed_tools", mode: "required", tools: tools["responses"]! },
+      };
+      const body = { ...bodies[caller], tool_choice: choices[caller]! };
+      const route = routeOf(caller, upstream, { customTools: true, body });
+      expect(route.body["tool_choice"]).toEqual(choices[upstream]);
+    },
+  );
+});
+
+it("T3 T33: of a call that was cut the caller gets its input as far as it came", () => {
+  const route = routeOf("responses", "messages");
+  const cut = String.raw`{"input":"*** Begin Patch\n+ \u00e9 \\ \"a`;
+  for (const [given, input] of [
+    [cut, '*** Begin Patch\n+ é \\ "a'],
+    [`${cut}\\`, '*** Begin Patch\n+ é \\ "a'],
+    [`${cut}\\u00`, '*** Begin Patch\n+ é \\ "a'],
+    ["*** Begin", "*** Begin"],
+    ['{"inp', '{"inp'],
+    ['{"input":7}', '{"input":7}'],
+    ['{"a":"x","b":"y"}', '{"a":"x","b":"y"}'],
+    ["{}", ""],
+  ] as const) {
+    const stream = streamCalling
+      .messages("apply_patch")
+      .replace('"partial_json":"{}"', () => `"partial_json":${JSON.stringify(given)}`);
+    const frames = passed(route, stream);
+    const done = frames.find(({ event }) => event === "response.custom_tool_call_input.done");
+    expect([given, parseJsonText(done!.data)]).toMatchObject([given, { input }]);
+  }
+});
+
+it("T33: a tool without grammar has no more than its own description, and calls of one no longer offered go as well", () => {
+  const tools = [{ type: "custom", name: "shell" }];
+  const { body } = routeOf("responses", "messages", { body: { ...bodies.responses, tools } });
+  const [tool] = body["tools"] as JsonObject[];
+  expect(Object.keys(tool!)).toEqual(["name", "input_schema"]);
+  expect(JSON.stringify(body["messages"])).toContain('"input":{"input":"*** Begin Patch');
+});
