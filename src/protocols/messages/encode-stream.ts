@@ -6,7 +6,7 @@
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import type { Signature, UpstreamProtocol } from "../canonical/request.ts";
+import type { Citation, Signature, UpstreamProtocol } from "../canonical/request.ts";
 import type { Finish } from "../canonical/response.ts";
 import {
   transducer,
@@ -56,6 +56,8 @@ interface State {
   head: number;
   /** Those that are not over: an answer may have tens of thousands. */
   readonly waiting: Map<BlockId, Waiting>;
+  /** What was cited of texts that were over. */
+  readonly late: Citation[];
   usage: Usage | undefined;
 }
 
@@ -69,6 +71,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     queue: [],
     head: 0,
     waiting: new Map(),
+    late: [],
     usage: undefined,
   };
   return transducer(state, takeEvent, end);
@@ -134,6 +137,7 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   if (first(state)?.block === block) return drain(state, send(state, event));
   const waiting = state.waiting.get(block);
   if (waiting) addWaiting(waiting.events, event);
+  else if (type === "citation") state.late.push(event.citation);
   return [];
 }
 
@@ -177,8 +181,7 @@ function send(state: State, event: BlockEvent): SseEvent[] {
     }
     case "citation":
       // Of a text that says nothing there is no block.
-      if (first(state)?.isOpen !== true) return [];
-      return [delta(state, { type: "citations_delta", citation: encodeCitation(event.citation) })];
+      return first(state)?.isOpen === true ? [cite(state, event.citation)] : [];
     case "tool_call_delta":
       return sendArguments(state, event.arguments);
     default:
@@ -213,13 +216,28 @@ function sendArguments(state: State, text: string): SseEvent[] {
 const inputDelta = (state: State, json: string): SseEvent[] =>
   json === "" ? [] : [delta(state, { type: "input_json_delta", partial_json: json })];
 
+const cite = (state: State, citation: Citation): SseEvent =>
+  delta(state, { type: "citations_delta", citation: encodeCitation(citation) });
+
+/** What came too late for its text stands on a text of nothing, behind everything else. */
+function lateCitations(state: State): SseEvent[] {
+  if (state.late.length === 0) return [];
+  const start = openNext(state, { type: "text", text: "" });
+  const cited = state.late.map((citation) => cite(state, citation));
+  return [start, ...cited, frame("content_block_stop", { index: state.next - 1 })];
+}
+
 /** Opens the first block of the queue, unless it is open. */
 function open(state: State, block: object): SseEvent[] {
   const head = first(state);
   if (!head || head.isOpen) return [];
   head.isOpen = true;
+  return [openNext(state, block)];
+}
+
+function openNext(state: State, block: object): SseEvent {
   state.next += 1;
-  return [frame("content_block_start", { index: state.next - 1, content_block: block })];
+  return frame("content_block_start", { index: state.next - 1, content_block: block });
 }
 
 /** A delta of the block opened last. Nearly every frame is one: written without an object around it. */
@@ -269,6 +287,7 @@ function finish(state: State, finished: Finish): SseEvent[] {
     const type = head.isReasoning ? "reasoning_end" : "text_end";
     if (first(state) === head) frames.push(...close(state, { type, block: head.block }));
   }
+  frames.push(...lateCitations(state));
   const usage = state.usage
     ? encodeUsage(state.usage, state.upstream)
     : { input_tokens: state.context.inputEstimate, output_tokens: 0 };

@@ -59,9 +59,14 @@ const isMarkedCitation = (citation: Json): boolean =>
   isObject(citation) && citation["encrypted_index"] === unsignedMark;
 
 function without(message: Holder): JsonObject {
-  const content = message.content.filter((block) => !isMarked(block)).map(withoutCitations);
+  const content = message.content
+    .filter((block) => !isMarked(block) && !isOnlyMarked(block))
+    .map(withoutCitations);
   return { ...message, content: content.length > 0 ? content : [{ ...placeholder }] };
 }
+
+/** A text of nothing, for citations that came too late for theirs. */
+const isOnlyMarked = (block: Json): boolean => citesMarked(block) && block["text"] === "";
 
 function withoutCitations(block: Json): Json {
   if (!citesMarked(block)) return block;

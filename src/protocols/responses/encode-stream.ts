@@ -48,6 +48,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     items: [],
     idle: new Set(),
     blocks: new Map(),
+    texts: new Map(),
     lastCall: undefined,
     usage: undefined,
     ended: false,
@@ -88,7 +89,11 @@ function takeBlock(state: StreamState, event: BlockEvent): SseEvent[] {
     case "tool_call_start":
       return begin(state, event);
     case "citation":
-      return annotationFrame(state, state.blocks.get(event.block), event.citation);
+      return annotationFrame(
+        state,
+        state.blocks.get(event.block) ?? state.texts.get(event.block),
+        event.citation,
+      );
     case "tool_call_delta":
       return addArguments(state, event.block, event.arguments);
     case "text_delta":
@@ -205,6 +210,7 @@ function endBlock(state: StreamState, event: EndEvent): SseEvent[] {
     case "tool_call_end":
       return endCall(state, event.block, block);
     default:
+      if (block.kind === "output_text") state.texts.set(event.block, block);
       return endPart(state, block);
   }
 }

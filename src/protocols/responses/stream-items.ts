@@ -46,6 +46,8 @@ export interface StreamState {
   /** Messages without an open part, which are not done: an answer may have tens of thousands of other items. */
   readonly idle: Set<Item>;
   readonly blocks: Map<BlockId, Block>;
+  /** Texts that are over: what is cited of them may come later. */
+  readonly texts: Map<BlockId, Block>;
   /** The call that ended, while it is the last item: only what follows tells whether it was cut. */
   lastCall: { readonly item: Item; readonly wire: (status: string) => JsonObject } | undefined;
   usage: Usage | undefined;
