@@ -18,9 +18,9 @@ import {
 import { streamError } from "../error-object.ts";
 import { encodeCitation } from "./citations.ts";
 import { encodeError } from "./errors.ts";
-import { frame } from "./frame.ts";
+import { frame, messageStart } from "./frame.ts";
 import { InputPieces } from "./input-pieces.ts";
-import { answerId, encodeFinish } from "./response.ts";
+import { encodeFinish } from "./response.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
 import { encodeUsage } from "./usage.ts";
 
@@ -97,27 +97,6 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
     default:
       return takeBlock(state, event);
   }
-}
-
-/** The input is an estimate until the final event tells the truth (T44). */
-function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
-  return frame("message_start", {
-    message: {
-      id: answerId(upstreamId, context),
-      type: "message",
-      role: "assistant",
-      model: context.model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: {
-        input_tokens: context.inputEstimate,
-        cache_creation_input_tokens: 0,
-        cache_read_input_tokens: 0,
-        output_tokens: 0,
-      },
-    },
-  });
 }
 
 const untouched = () => ({ isOpen: false, blanks: "", input: undefined });

@@ -1,8 +1,31 @@
 /** How an event of the gateway's own is written in a messages stream. */
 import type { SseEvent } from "../../base/sse.ts";
+import type { AnswerContext } from "../codec.ts";
+import { answerId } from "./response.ts";
 
 /** A frame of a messages stream, whose data says its event's name again. */
 export const frame = (type: string, fields: object): SseEvent => ({
   event: type,
   data: JSON.stringify({ type, ...fields }),
 });
+
+/** The input is an estimate until the final event tells the truth (T44). */
+export function messageStart(context: AnswerContext, upstreamId: string): SseEvent {
+  return frame("message_start", {
+    message: {
+      id: answerId(upstreamId, context),
+      type: "message",
+      role: "assistant",
+      model: context.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: {
+        input_tokens: context.inputEstimate,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+        output_tokens: 0,
+      },
+    },
+  });
+}
