@@ -281,8 +281,10 @@ A gateway that is stopped, or cut off from the database, and comes back:
 - If the task was given up before, the vendor is told to cancel the job. An error in the log names that job. A result that it
   answered with is not kept.
 
-A vendor may give a new task the job of another one that still runs. Nobody can tell here whose result that is. Both tasks go on, and
-each is charged. An error in the log names the tasks, the job, and whether they are of different workspaces.
+A vendor may give a new task the job of another one that still runs, with the same key. The job stays that other task's. The new task
+fails with \`submission_uncertain\` and costs nothing; the vendor is not told to cancel. An error in the log names the tasks, the job, and
+whether they are of different workspaces. Gateways take turns to write whose job it is, so no two tasks that run have one. Of a task that has
+ended, a vendor may use the id again.
 
 The steps of one workspace take at most half of the places of a gateway. Its thousands do not delay the tasks of others.
 Of the polls of one key at most ${atOnceMax} are under way at once, half of them of one workspace: a vendor that does not answer delays no other.

@@ -23,14 +23,16 @@ import {
   wordsBytesMax,
 } from "./attempt.ts";
 import { collect, inTurnToCollect } from "./collect.ts";
-import { endTask } from "./end.ts";
+import { endTask, failed } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
-import { dueAt, writeJob, writeRetryMs, type JobChange } from "./lease.ts";
+import { writeJob, writeRetryMs } from "./lease.ts";
 import { notTaken, unanswered, uncertain, type NotTaken } from "./not-taken.ts";
 import type { Job } from "./rows.ts";
 import { holds } from "./right.ts";
 import { pauseAfterRoundMs } from "./rounds.ts";
-import { endStray, tellShared, tellStray } from "./stray.ts";
+import { nextStep } from "./next-step.ts";
+import { tellStray } from "./stray.ts";
+import { taken } from "./taken.ts";
 import { passedOn, traceAsked } from "./trace.ts";
 import type { TaskError } from "./types.ts";
 
@@ -110,8 +112,6 @@ export async function abandonedStep(services: TaskServices, job: Job): Promise<v
   const attempts = withOutcome(job.attempts, "unknown", "the gateway stopped while it asked");
   await endTask(services, { ...job, attempts }, failed(uncertain()));
 }
-
-const failed = (error: TaskError) => ({ status: "failed", error }) as const;
 
 /** Writes the intent; undefined when the job is not ours any more. */
 async function intend(
@@ -230,27 +230,6 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
   }
 }
 
-/** The vendor has the job: its id is written down before anything else. */
-async function taken(
-  services: TaskServices,
-  job: Job,
-  {
-    target,
-    upstreamId,
-  }: { readonly target: KeyedCandidate; readonly upstreamId?: string | undefined },
-): Promise<void> {
-  if (upstreamId === undefined) {
-    await endTask(services, job, failed(uncertain()));
-    return;
-  }
-  const leftMs = job.expiresAt.getTime() - services.clock.now();
-  const change = { status: "running", upstream_id: upstreamId } as const;
-  const pauseMs = Math.min(services.timing.firstPollMs, leftMs);
-  if (await nextStep(services, job, pauseMs, change))
-    await tellShared(services, job, { target, upstreamId });
-  else await endStray(services, job, { target, upstreamId });
-}
-
 /** How often this provider has been asked for the job. */
 const timesAsked = (job: Job, { provider }: KeyedCandidate): number =>
   job.attempts.filter((attempt) => attempt.provider === provider.id).length;
@@ -272,26 +251,4 @@ async function tryNext(
   if (pauseMs === undefined) return void (await endTask(services, job, failed(error)));
   const leftMs = job.expiresAt.getTime() - services.clock.now();
   await nextStep(services, job, Math.min(pauseMs, leftMs), { attempt });
-}
-
-/**
- * Writes what came of asking; the next step is due after a pause. Without a change the same offer is asked once more.
- * @returns false when nothing was written, or by an earlier try whose answer was lost
- */
-async function nextStep(
-  services: TaskServices,
-  job: Job,
-  pauseMs: number,
-  change: JobChange = {},
-): Promise<boolean> {
-  const nowMs = services.clock.now();
-  const dueMs = nowMs + pauseMs;
-  const attempts = JSON.stringify(job.attempts);
-  const written = { ...dueAt(dueMs), asking: false, attempts, ...change };
-  const isWritten = await persist(writeRetryMs(job), () =>
-    writeJob(services.database, job, written, { nowMs }),
-  );
-  services.due(dueMs);
-  await services.at("ask.noted");
-  return isWritten;
 }

@@ -27,6 +27,9 @@ export type TaskEnd =
     }
   | { readonly status: Exclude<TerminalStatus, "succeeded">; readonly error: TaskError };
 
+/** The end of a task that a vendor did not take, or of which nobody knows. */
+export const failed = (error: TaskError) => ({ status: "failed", error }) as const;
+
 interface EndOptions {
   /** The caller ends it, whichever process works on it, as long as it has not moved. */
   readonly bySeen?: boolean;

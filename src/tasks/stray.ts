@@ -3,6 +3,7 @@
  * has been told that the outcome is unknown. The vendor is told to stop, and the operator which job that was. T81, T83.
  */
 import type { KeyedCandidate } from "../attempts/index.ts";
+import type { Queryable } from "../storage/index.ts";
 import { AskFailure } from "../upstream/index.ts";
 import { askAbout } from "./attempt.ts";
 import type { TaskServices } from "./engine.ts";
@@ -10,14 +11,14 @@ import { readJob } from "./read.ts";
 import type { Job } from "./rows.ts";
 
 /** Deals with the vendor's job `upstreamId`, unless the task has it after all: the answer to an earlier write may have been lost. */
-export async function endStray(
-  services: TaskServices,
-  job: Job,
-  { target, upstreamId }: { readonly target: KeyedCandidate; readonly upstreamId: string },
-): Promise<void> {
+export async function endStray(services: TaskServices, job: Job, taken: TakenJob): Promise<void> {
+  const { target, upstreamId } = taken;
   const known = await readJob(services.database, job.workspaceId, job.id);
   if (known?.upstreamId === upstreamId) return;
-  const canceled = await cancelAt(services, job, { target, upstreamId });
+  // The job of another task is that task's: nobody else may end it.
+  const holders = await holdersOf(services.database, job, taken);
+  if (holders.length > 0) return tellShared(services, job, taken, holders);
+  const canceled = await cancelAt(services, job, taken);
   services.log.error(
     { task: job.id, provider: target.provider.id, upstream_id: upstreamId, canceled },
     "a provider took a task after it had been given up; the provider may charge for that job",
@@ -35,7 +36,7 @@ export function tellStray({ log }: TaskServices, { id }: Job, { provider }: Keye
 async function cancelAt(
   services: TaskServices,
   job: Job,
-  { target, upstreamId }: { readonly target: KeyedCandidate; readonly upstreamId: string },
+  { target, upstreamId }: TakenJob,
 ): Promise<boolean> {
   const { dialect, provider, credential } = target;
   if (!dialect.cancel || !dialect.readCancel) return false;
@@ -49,33 +50,47 @@ async function cancelAt(
   }
 }
 
-/**
- * A vendor that names a new job as one of another task that runs: both would get one result, and be charged for it. Whose it is nobody
- * can tell here, so the operator is told; the tasks go on. What fails here is no fault of the task's.
- */
-export async function tellShared(
-  { database, log }: TaskServices,
+/** A vendor's job, as a task would have it. */
+export interface TakenJob {
+  readonly target: KeyedCandidate;
+  readonly upstreamId: string;
+}
+
+/** Another task that runs and has the same job. */
+interface Holder {
+  readonly id: string;
+  readonly workspaceId: string;
+}
+
+/** Those tasks that run and have the vendor's job already. Of one that has ended, a vendor may use the id again. */
+export function holdersOf(
+  database: Queryable,
   { id, workspaceId }: Job,
-  { target, upstreamId }: { readonly target: KeyedCandidate; readonly upstreamId: string },
-): Promise<void> {
-  const { provider, credential } = target;
-  const others = await database
-    .query<{ id: string; workspace_id: string }>(
-      `select id, workspace_id from tasks
-       where due_at is not null and upstream_id = $1 and provider = $2 and credential = $3 and (workspace_id, id) <> ($4, $5)`,
-      [upstreamId, provider.id, credential.id, workspaceId, id],
-      { name: "tasks_shared_job" },
-    )
-    .catch(() => []);
-  if (others.length === 0) return;
+  { target: { provider, credential }, upstreamId }: TakenJob,
+): Promise<Holder[]> {
+  return database.query<Holder>(
+    `select id, workspace_id as "workspaceId" from tasks
+     where due_at is not null and upstream_id = $1 and provider = $2 and credential = $3 and (workspace_id, id) <> ($4, $5)`,
+    [upstreamId, provider.id, credential.id, workspaceId, id],
+    { name: "tasks_shared_job" },
+  );
+}
+
+/** Tells the operator of a vendor that named the job of others as the one that it had just begun. */
+export function tellShared(
+  { log }: TaskServices,
+  { id, workspaceId }: Job,
+  { target, upstreamId }: TakenJob,
+  holders: readonly Holder[],
+): void {
   log.error(
     {
       task: id,
-      provider: provider.id,
+      provider: target.provider.id,
       upstream_id: upstreamId,
-      others: others.map((other) => other.id),
-      across_workspaces: others.some((other) => other.workspace_id !== workspaceId),
+      others: holders.map((other) => other.id),
+      across_workspaces: holders.some((other) => other.workspaceId !== workspaceId),
     },
-    "a provider gave two tasks the same job: they may get the same result, and each is charged",
+    "a provider answered a new task with the job of another one; the new one has failed, and the provider may charge for it",
   );
 }

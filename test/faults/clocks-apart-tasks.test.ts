@@ -13,7 +13,7 @@ import {
   clipModel,
   configurationOf,
   oneKey,
-  says,
+  saysTakenAnew,
   startArkVendor,
   type ArkVendor,
 } from "../tasks/support.ts";
@@ -80,8 +80,9 @@ const send = (life: Life, path: string, body?: object) =>
   });
 
 it("T79 T81: what one gateway asks a vendor for is not taken over by another whose clock is wrong", async () => {
+  const taken = saysTakenAnew();
   vendor.plan("POST", (response, request) => {
-    setTimeout(() => says.taken("job-1")(response, request), workMs);
+    setTimeout(() => taken(response, request), workMs);
   });
   vendor.plan("GET", vendor.done);
   const clip = { model: "acme/clip", prompt: "A boat", duration: 2 };

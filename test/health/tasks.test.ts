@@ -14,12 +14,13 @@ type Name = (typeof names)[number];
 let up: Record<Name, Recorder>;
 let gateway: GatewayUnderTest;
 
+let jobs = 0;
 /** Takes every job, and works on it for ever. */
-const taking: Answer = (request, response) =>
-  json(request.method === "POST" ? { request_id: "job-1" } : { status: "pending" })(
-    request,
-    response,
-  );
+const taking: Answer = (request, response) => {
+  jobs += 1;
+  const answer = request.method === "POST" ? { request_id: `job-${jobs}` } : { status: "pending" };
+  return json(answer)(request, response);
+};
 const failing = json({ error: "down" }, 500);
 
 function configuration(models: number, tierOfB: "official" | "community"): string {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { eventually } from "../money/support.ts";
-import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 
 let some: Recorder;
@@ -15,7 +15,11 @@ const someSeconds = `{ output_second: { 480p: "0.05", 720p: "0.07" }, input_imag
 const allSeconds = `{ output_second: { 480p: "0.2", 720p: "0.2", 1080p: "0.3" }, input_image: "0.01" }`;
 
 beforeAll(async () => {
-  const taken = json({ request_id: "job_1" });
+  let jobs = 0;
+  const taken: Answer = (request, response) => {
+    jobs += 1;
+    return json({ request_id: `job_${jobs}` })(request, response);
+  };
   [some, all] = [await startRecorder(taken), await startRecorder(taken)];
   const provider = (id: string, dialect: string, url: string) =>
     `  - { id: ${id}, dialect: ${dialect}, base_url: "${url}/v1", api_key: none }`;

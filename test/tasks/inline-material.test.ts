@@ -25,8 +25,10 @@ beforeAll(async () => {
     if (request.path.endsWith(".mp4")) {
       return void response.writeHead(200, { "content-length": mp4.length }).end(mp4);
     }
-    if (request.method === "POST")
-      return say({ id: "job", request_id: "job", output: { task_id: "job" } });
+    if (request.method === "POST") {
+      const id = `job-${vendor.requests.length}`;
+      return say({ id, request_id: id, output: { task_id: id } });
+    }
     if (!done) return say({ status: "running", output: { task_status: "RUNNING" } });
     return say(
       request.path.startsWith("/v1/")

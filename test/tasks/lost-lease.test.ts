@@ -3,7 +3,7 @@
  * what the vendor answered is written down, and what cannot be known is told. docs/tasks.md; T79, T81, T83.
  */
 import { Readable } from "node:stream";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { settleIn } from "../../src/ledger/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { askStep } from "../../src/tasks/ask-step.ts";
@@ -19,6 +19,7 @@ import { clock, jobOf, rowOf, useWorld } from "./steps-support.ts";
 import { says } from "./support.ts";
 
 const world = useWorld();
+beforeEach(() => world.vendor.plan("POST", says.taken("job-1")));
 afterEach(() => void vi.restoreAllMocks());
 
 const realNow = performance.now.bind(performance);
@@ -268,14 +269,13 @@ describe("a request that was sent", () => {
     let lost = 0;
     const database: Database = {
       ...world.database,
-      query: (async (sql: string, values: unknown[], options: object) => {
-        const rows = await world.database.query(sql, values, options);
-        if (!sql.includes("upstream_id = $") || lost > 0) return rows;
+      transaction: async (work, options) => {
+        const done = await world.database.transaction(work, options);
+        if (lost > 0) return done;
         lost += 1;
         throw new Error("Connection terminated unexpectedly");
-      }) as Database["query"],
+      },
     };
-    world.vendor.plan("POST", says.taken("job-1"));
     await askStep({ ...world.services, database }, job);
     expect(lost).toBe(1);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "running", upstreamId: "job-1" });

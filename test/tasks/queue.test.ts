@@ -7,6 +7,7 @@ import {
   configurationOf,
   oneKey,
   says,
+  saysTakenAnew,
   startArkVendor,
   type ArkVendor,
 } from "./support.ts";
@@ -83,11 +84,7 @@ describe("the queue", () => {
 describe("a provider that is busy", () => {
   it("T81 LIM-18: a task waits for it as long as limits.task_retry_s says, in the queue, is told as queued, and is charged once", async () => {
     await start("limits: { queue: { per_workspace: 1 }, task_retry_s: 60 }\n");
-    vendor.plan(
-      "POST",
-      ...Array.from({ length: 3 }, () => says.throttled("1")),
-      says.taken("job-1"),
-    );
+    vendor.plan("POST", ...Array.from({ length: 3 }, () => says.throttled("1")), saysTakenAnew());
     vendor.plan("GET", vendor.done);
     const before = await bench.available();
     const { id } = await post();

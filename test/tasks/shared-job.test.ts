@@ -1,32 +1,119 @@
-/** A vendor that gives two tasks one job: nobody can tell whose it is, so the operator is told, and not of ids that vendors share by chance. */
-import { expect, it } from "vitest";
+/** A vendor that gives two tasks one job: it stays the first one's, the second fails unbilled, and the operator is told. */
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Database } from "../../src/storage/index.ts";
 import { askStep } from "../../src/tasks/ask-step.ts";
+import { endTask, failed } from "../../src/tasks/end.ts";
+import type { TaskServices } from "../../src/tasks/engine.ts";
+import type { Job } from "../../src/tasks/rows.ts";
+import { createLedger } from "../support/ledger.ts";
+import { eventually } from "../support/patience.ts";
 import { jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 import { says } from "./support.ts";
 
 const world = useWorld();
+let faults: object[] = [];
+beforeEach(() => void (faults = []));
 
-it("a job that another running task has is told to the operator, and both tasks go on", async () => {
-  const first = await running(world, { upstream_id: "cgt-same" });
-  const stranger = await running(world, { upstream_id: "cgt-same", provider: "two" });
-  const faults: object[] = [];
+function askNoting(job: Job, other: Partial<TaskServices> = {}): Promise<void> {
   const log = { ...world.services.log, error: (fields: object) => void faults.push(fields) };
-  world.vendor.plan("POST", says.taken("cgt-same"));
-  const second = await jobOf(world, "acme/clip");
-  await askStep({ ...world.services, log }, second);
-  expect(faults).toEqual([
-    {
-      task: second.id,
-      provider: "one",
-      upstream_id: "cgt-same",
-      others: [first.id],
-      across_workspaces: false,
-    },
-  ]);
-  expect(stranger.id).not.toBe(first.id);
-  expect(await rowOf(world, first.id)).toMatchObject({ status: "running" });
-  expect(await rowOf(world, second.id)).toMatchObject({
-    status: "running",
-    upstreamId: "cgt-same",
+  return askStep({ ...world.services, log, ...other }, job);
+}
+
+const balance = () => createLedger(world.database).balance("w1");
+
+describe("T83: a vendor that names a new job as one of another running task", () => {
+  it("fails the new task without a charge, tells the operator, and leaves the other one its job", async () => {
+    const first = await running(world, { upstream_id: "cgt-same" });
+    const stranger = await running(world, { upstream_id: "cgt-same", provider: "two" });
+    const before = await balance();
+    world.vendor.plan("POST", says.taken("cgt-same"));
+    const second = await jobOf(world, "acme/clip");
+    await askNoting(second);
+    expect(faults).toEqual([
+      {
+        task: second.id,
+        provider: "one",
+        upstream_id: "cgt-same",
+        others: [first.id],
+        across_workspaces: false,
+      },
+    ]);
+    expect(stranger.id).not.toBe(first.id);
+    expect(await rowOf(world, first.id)).toMatchObject({ status: "running" });
+    const row = await rowOf(world, second.id);
+    expect(row).toMatchObject({
+      status: "failed",
+      upstreamId: null,
+      costNano: 0n,
+      error: { code: "submission_uncertain" },
+    });
+    // Not a word of the other task, which may be somebody else's.
+    expect(row.error?.message).not.toMatch(/another|cgt-same/);
+    expect(await balance()).toEqual(before);
+    expect(world.vendor.calls("DELETE")).toEqual([]);
+  });
+
+  it("lets one of two have it that are written at the same moment", async () => {
+    world.vendor.plan("POST", says.taken("cgt-both"));
+    const jobs = [await jobOf(world, "acme/clip"), await jobOf(world, "acme/clip")];
+    const { database } = world;
+    const looked = Promise.withResolvers<void>();
+    const goesOn = Promise.withResolvers<void>();
+    // The first one stands still between its look and its write.
+    const slow: Database = {
+      ...database,
+      transaction: (work, options) =>
+        database.transaction(async (tx) => {
+          const query = async (...asked: Parameters<typeof tx.query>) => {
+            const rows = await tx.query(...asked);
+            if (!asked[0].includes("due_at is not null and upstream_id")) return rows;
+            looked.resolve();
+            await goesOn.promise;
+            return rows;
+          };
+          return work({ ...tx, query: query as typeof tx.query });
+        }, options),
+    };
+    const first = askNoting(jobs[0]!, { database: slow });
+    await looked.promise;
+    const second = askNoting(jobs[1]!);
+    await eventually(async () => {
+      const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
+      return (await database.query(waiting)).length > 0;
+    }, "the second one waits for its turn");
+    goesOn.resolve();
+    await Promise.all([first, second]);
+    expect(await rowOf(world, jobs[0]!.id)).toMatchObject({ status: "running" });
+    expect(await rowOf(world, jobs[1]!.id)).toMatchObject({ status: "failed" });
+    expect(faults).toHaveLength(1);
+  });
+
+  it("may use the id again once that task has ended", async () => {
+    const first = await running(world, { upstream_id: "cgt-again" });
+    await endTask(world.services, first, failed({ code: "upstream_error", message: "no" }));
+    world.vendor.plan("POST", says.taken("cgt-again"));
+    const second = await jobOf(world, "acme/clip");
+    await askNoting(second);
+    expect(await rowOf(world, second.id)).toMatchObject({
+      status: "running",
+      upstreamId: "cgt-again",
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it("T82: is not told to cancel that job for a task that was given up meanwhile", async () => {
+    const first = await running(world, { upstream_id: "cgt-given-up" });
+    world.vendor.plan("POST", says.taken("cgt-given-up"));
+    const second = await jobOf(world, "acme/clip");
+    const given = failed({ code: "submission_uncertain", message: "given up" });
+    await askNoting(second, {
+      at: async (point) => {
+        if (point === "ask.answered")
+          await endTask(world.services, await rowOf(world, second.id), given);
+      },
+    });
+    expect(world.vendor.calls("DELETE")).toEqual([]);
+    expect(await rowOf(world, first.id)).toMatchObject({ status: "running" });
+    expect(faults).toMatchObject([{ task: second.id, others: [first.id] }]);
   });
 });

@@ -38,6 +38,15 @@ export const says = {
   nothing: (() => undefined) satisfies Reply,
 } as const;
 
+/** Takes each job under an id of its own, as vendors do. */
+export function saysTakenAnew(): Reply {
+  let jobs = 0;
+  return (response, request) => {
+    jobs += 1;
+    says.taken(`cgt-${jobs}`)(response, request);
+  };
+}
+
 export interface ArkVendor extends Recorder {
   /** That the job is done, with a video at this vendor. */
   readonly done: Reply;
@@ -49,9 +58,10 @@ export interface ArkVendor extends Recorder {
   reset(): void;
 }
 
-/** A vendor that takes every job as `job-1`, is at work at first and done then. */
+/** A vendor that takes every job, is at work at first and done then. */
 export async function startArkVendor(): Promise<ArkVendor> {
   const plans = new Map<string, Reply[]>();
+  const takesAnew = saysTakenAnew();
   const recorder = await startRecorder((request, response) => {
     if (request.path.endsWith(".mp4")) {
       response.writeHead(200, { "content-type": "video/mp4", "content-length": mp4.length });
@@ -75,7 +85,7 @@ export async function startArkVendor(): Promise<ArkVendor> {
       recorder.requests.filter((one) => one.method === method && !one.path.endsWith(".mp4")),
     reset() {
       recorder.requests.length = 0;
-      vendor.plan("POST", says.taken("job-1"));
+      vendor.plan("POST", takesAnew);
       vendor.plan("GET", says.running, done);
       vendor.plan("DELETE", says.canceled);
     },

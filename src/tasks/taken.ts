@@ -1,0 +1,51 @@
+/** A vendor has taken a task: whose job that is, is written down before anything else. */
+import { persist } from "../storage/index.ts";
+import { endTask, failed } from "./end.ts";
+import type { TaskServices } from "./engine.ts";
+import { writeRetryMs } from "./lease.ts";
+import { stepOf } from "./next-step.ts";
+import { uncertain } from "./not-taken.ts";
+import type { Job } from "./rows.ts";
+import { endStray, holdersOf, tellShared, type TakenJob } from "./stray.ts";
+
+/** The vendor has the job: its id is written down before anything else. */
+export async function taken(
+  services: TaskServices,
+  job: Job,
+  { target, upstreamId }: Pick<TakenJob, "target"> & Partial<TakenJob>,
+): Promise<void> {
+  if (upstreamId === undefined) {
+    await endTask(services, job, failed(uncertain()));
+    return;
+  }
+  const taking = { target, upstreamId };
+  const written = await writeTaken(services, job, taking);
+  if (written === "lost") return endStray(services, job, taking);
+  if (written === "written") return;
+  tellShared(services, job, taking, written);
+  await endTask(services, job, failed(uncertain("it names no job that has just begun")));
+}
+
+/**
+ * Writes whose job it is. No two tasks that run have one job, whichever gateways write them: they take turns, and the second one is told
+ * who has it. Both would get one result, of each other's workspace perhaps, and each would be charged for it.
+ */
+async function writeTaken(services: TaskServices, job: Job, taking: TakenJob) {
+  const { provider, credential } = taking.target;
+  const { upstreamId } = taking;
+  const leftMs = job.expiresAt.getTime() - services.clock.now();
+  const change = { status: "running", upstream_id: upstreamId } as const;
+  const step = stepOf(services, job, Math.min(services.timing.firstPollMs, leftMs), change);
+  const outcome = await persist(writeRetryMs(job), () =>
+    services.database.transaction(async (tx) => {
+      await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
+        `job ${provider.id} ${credential.id} ${upstreamId}`,
+      ]);
+      const holders = await holdersOf(tx, job, taking);
+      if (holders.length > 0) return holders;
+      return (await step.write(tx)) ? "written" : "lost";
+    }),
+  );
+  await step.written();
+  return outcome;
+}
