@@ -1,6 +1,6 @@
 /**
  * What calls of every kind beside plain texts cost, as a whole: from what the vendor tells to the ledger, the price line by line and
- * the counts of usage, against amounts that were worked out by hand (charge-table.ts).
+ * the counts of usage, against amounts that were worked out by hand (charge-table.ts, task-charges.ts).
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatUsd } from "../../src/base/money.ts";
@@ -10,7 +10,8 @@ import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { picture } from "../images/support.ts";
-import { config, taskCharges, toldCharges, type Charge } from "./charge-table.ts";
+import { config, toldCharges, type Charge } from "./charge-table.ts";
+import { taskCharges } from "./task-charges.ts";
 
 let up: Recorder;
 let gateway: AdminGateway;

@@ -3,8 +3,11 @@ import { Title } from "@mantine/core";
 import classes from "./overview.module.css";
 import type { Total } from "./tiles.tsx";
 
+/** The counts among what a row of usage has. */
+type CountName = { [Name in keyof Total]: Total[Name] extends number ? Name : never }[keyof Total];
+
 /** In groups: what is indented is part of the count above it. */
-const names: readonly (readonly [name: keyof Total, title: string, isPart?: true])[] = [
+const names: readonly (readonly [name: CountName & string, title: string, isPart?: true])[] = [
   ["input_tokens", "Input tokens"],
   ["cache_read_tokens", "read from a cache", true],
   ["cache_write_tokens", "written to a cache", true],
@@ -28,7 +31,7 @@ const names: readonly (readonly [name: keyof Total, title: string, isPart?: true
 ];
 
 export function Counts({ total }: { total: Total }) {
-  const shown = names.filter(([name]) => Number(total[name]) > 0);
+  const shown = names.filter(([name]) => total[name] > 0);
   if (shown.length === 0) return null;
   return (
     <section aria-label="Counts">
