@@ -137,6 +137,13 @@ it("what a call came to beyond the most that one is charged is a line that is ta
   ]);
 });
 
+it("a call that used nothing has no lines, and so nothing that they are from", () => {
+  const charged = { ...old, usage: { ...noUsage }, cost_nano: 0n };
+  const none = { price_lines: [], price_lines_from: null };
+  expect(chargeLines({ ...charged, price: keptPrice({ input: 5n, output: 7n }) })).toEqual(none);
+  expect(chargeLines({ ...charged, usage: null })).toEqual(none);
+});
+
 it("what was free has no lines; what was charged for unknown reasons has none that are known", () => {
   expect(linesOf(null, 0n)).toEqual([]);
   expect(linesOf(null, 5n)).toBeNull();

@@ -40,8 +40,10 @@ export function chargeLines(charged: Charged, catalog?: Catalog): ChargeLines {
   return catalog === undefined ? unknown : from("catalog", linesNow(catalog, charged, usage));
 }
 
-const from = (source: "call" | "catalog", lines: readonly PriceLine[] | undefined): ChargeLines =>
-  lines === undefined ? unknown : { price_lines: lines, price_lines_from: source };
+function from(source: "call" | "catalog", lines: readonly PriceLine[] | undefined): ChargeLines {
+  if (lines === undefined) return unknown;
+  return lines.length === 0 ? nothing : { price_lines: lines, price_lines_from: source };
+}
 
 function linesNow(catalog: Catalog, charged: Charged, usage: object): PriceLine[] | undefined {
   const offers = catalog.models.get(charged.model ?? "")?.offers ?? [];
