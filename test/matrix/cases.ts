@@ -1,0 +1,137 @@
+/**
+ * A request for each member that a type may have, at each place: one with it, and the same without it. So what a member does to what an
+ * upstream is asked can be seen, whatever its value is.
+ */
+import type { SdkTypes, Type } from "./sdk-types.ts";
+
+export interface Case {
+  /** The place of the member, without numbers. */
+  readonly place: string;
+  readonly value: unknown;
+  readonly without: unknown;
+  readonly with: unknown;
+}
+
+/** What stands in for a type's values at places that end so, where a value must mean something. */
+export type Samples = Readonly<Record<string, readonly unknown[]>>;
+
+interface At {
+  readonly place: string;
+  /** The whole that holds a value here. */
+  readonly whole: (value: unknown) => unknown;
+  /** Names on the way here: a type within itself is not walked again. */
+  readonly names: readonly string[];
+}
+
+const depthMax = 12;
+
+/** Makes the cases of one SDK's types. */
+export class Matrix {
+  readonly #types: SdkTypes;
+  readonly #samples: Samples;
+  readonly #always: readonly string[];
+
+  /** `always`: members that every value has, though the types do not ask for them. */
+  constructor(types: SdkTypes, samples: Samples, always: readonly string[] = []) {
+    this.#types = types;
+    this.#samples = samples;
+    this.#always = always;
+  }
+
+  /** The cases of a type by its name. */
+  casesOf(name: string): Case[] {
+    return [
+      ...this.#walk(
+        { kind: "named", name, scope: "" },
+        { place: "", whole: (value) => value, names: [] },
+      ),
+    ];
+  }
+
+  *#walk(type: Type, at: At): Generator<Case> {
+    if (type.kind === "named") {
+      const name = type.scope + type.name;
+      if (at.names.includes(name)) return;
+      yield* this.#walk(this.#types.resolve(type), { ...at, names: [...at.names, name] });
+    } else if (type.kind === "union") for (const one of type.types) yield* this.#walk(one, at);
+    else if (type.kind === "list") yield* this.#items(type.item, at);
+    else if (type.kind === "object") yield* this.#members(type.members, at);
+  }
+
+  /** Each kind of item beside the first. */
+  *#items(item: Type, at: At): Generator<Case> {
+    const place = `${at.place}[]`;
+    const [first, ...others] = this.#values(item, place, depthMax);
+    for (const value of others)
+      yield { place, value, without: at.whole([first]), with: at.whole([first, value]) };
+    yield* this.#walk(item, { ...at, place, whole: (value) => at.whole([value]) });
+  }
+
+  *#members(members: Extract<Type, { kind: "object" }>["members"], at: At): Generator<Case> {
+    const least = this.#least(members, at.place, depthMax);
+    for (const [name, { type, isOptional }] of members) {
+      const place = at.place === "" ? name : `${at.place}.${name}`;
+      const { [name]: first, ...others } = least;
+      const values = this.#values(type, place, depthMax);
+      for (const value of isOptional ? values : values.slice(1))
+        yield {
+          place,
+          value,
+          without: at.whole(isOptional ? others : { ...others, [name]: first }),
+          with: at.whole({ ...least, [name]: value }),
+        };
+      if (this.#sampled(place)) continue;
+      yield* this.#walk(type, {
+        ...at,
+        place,
+        whole: (value) => at.whole({ ...least, [name]: value }),
+      });
+    }
+  }
+
+  #least(
+    members: Extract<Type, { kind: "object" }>["members"],
+    place: string,
+    depth: number,
+  ): Record<string, unknown> {
+    const least: Record<string, unknown> = {};
+    for (const [name, { type, isOptional }] of members) {
+      const inner = place === "" ? name : `${place}.${name}`;
+      if (isOptional && !this.#always.some((one) => inner.endsWith(one))) continue;
+      [least[name]] = this.#values(type, inner, depth - 1);
+    }
+    return least;
+  }
+
+  #sampled(place: string): readonly unknown[] | undefined {
+    const ending = Object.keys(this.#samples).find(
+      (one) => place === one || place.endsWith(`.${one}`),
+    );
+    return ending === undefined ? undefined : this.#samples[ending];
+  }
+
+  /** One value of each form that a type has; the first is the plainest. */
+  #values(type: Type, place: string, depth: number): readonly unknown[] {
+    const sampled = this.#sampled(place);
+    if (sampled) return sampled;
+    if (depth === 0) return [];
+    switch (type.kind) {
+      case "named":
+        return this.#values(this.#types.resolve(type), place, depth - 1);
+      case "union":
+        return type.types.flatMap((one) => this.#values(one, place, depth));
+      case "list":
+        return this.#values(type.item, `${place}[]`, depth - 1)
+          .slice(0, 1)
+          .map((value) => [value]);
+      case "object":
+        return [this.#least(type.members, place, depth)];
+      case "literal":
+        return [type.value];
+      case "boolean":
+        return [true, false];
+      default:
+        return { text: ["word"], number: [1], null: [], any: [{ some: "word" }] }[type.kind];
+    }
+  }
+}
