@@ -5,7 +5,7 @@
 import type { SdkTypes, Type } from "./sdk-types.ts";
 
 export interface Case {
-  /** The place of the member, without numbers. */
+  /** The place of the member, without numbers, with the kinds of what it is within. */
   readonly place: string;
   readonly value: unknown;
   readonly without: unknown;
@@ -24,6 +24,15 @@ interface At {
 }
 
 const depthMax = 12;
+
+/** The kind of an item or a part, as a place has it: `output[]:message.content[]:refusal`. */
+function kindIn(value: unknown): string {
+  if (typeof value !== "object" || value === null || !("type" in value)) return "";
+  return typeof value.type === "string" ? `:${value.type}` : "";
+}
+
+/** A place as notes name it. */
+export const withoutKinds = (place: string): string => place.replaceAll(/:\w+/g, "");
 
 /** Makes the cases of one SDK's types. */
 export class Matrix {
@@ -63,17 +72,24 @@ export class Matrix {
     const place = `${at.place}[]`;
     const [first, ...others] = this.#values(item, place, depthMax);
     for (const value of others)
-      yield { place, value, without: at.whole([first]), with: at.whole([first, value]) };
+      yield {
+        place: place + kindIn(value),
+        value,
+        without: at.whole([first]),
+        with: at.whole([first, value]),
+      };
     yield* this.#walk(item, { ...at, place, whole: (value) => at.whole([value]) });
   }
 
   *#members(members: Extract<Type, { kind: "object" }>["members"], at: At): Generator<Case> {
     const least = this.#least(members, at.place, depthMax);
+    const holder = at.place + kindIn(least);
     for (const [name, { type, isOptional }] of members) {
-      const place = at.place === "" ? name : `${at.place}.${name}`;
+      const place = holder === "" ? name : `${holder}.${name}`;
       const { [name]: first, ...others } = least;
       const values = this.#values(type, place, depthMax);
-      for (const value of isOptional ? values : values.slice(1))
+      const besides = values.length > 1 ? values.slice(1) : this.#otherThan(values[0]);
+      for (const value of isOptional ? values : besides)
         yield {
           place,
           value,
@@ -89,6 +105,12 @@ export class Matrix {
     }
   }
 
+  /** Of a value that every such object has, another one. */
+  #otherThan(value: unknown): readonly unknown[] {
+    if (value === "word") return ["other"];
+    return value === 1 ? [2] : [];
+  }
+
   #least(
     members: Extract<Type, { kind: "object" }>["members"],
     place: string,
@@ -97,13 +119,14 @@ export class Matrix {
     const least: Record<string, unknown> = {};
     for (const [name, { type, isOptional }] of members) {
       const inner = place === "" ? name : `${place}.${name}`;
-      if (isOptional && !this.#always.some((one) => inner.endsWith(one))) continue;
+      if (isOptional && !this.#always.some((one) => withoutKinds(inner).endsWith(one))) continue;
       [least[name]] = this.#values(type, inner, depth - 1);
     }
     return least;
   }
 
-  #sampled(place: string): readonly unknown[] | undefined {
+  #sampled(named: string): readonly unknown[] | undefined {
+    const place = withoutKinds(named);
     const ending = Object.keys(this.#samples).find(
       (one) => place === one || place.endsWith(`.${one}`),
     );

@@ -50,6 +50,14 @@ const plain = (place: string): string =>
 /** A report of these is of something within the conversation, and does not say of what. */
 const conversation: readonly string[] = ["messages", "input", "contents"];
 
+/** Reports that name something by another member, each with what it is of. */
+const alsoOf: Readonly<Record<string, string>> = {
+  "messages.tool_call_id": "messages.content",
+  "messages.content.signature": "messages.content.data",
+  "input.reasoning": "input.summary",
+  "contents.parts.fileData": "contents.parts.functionResponse.parts",
+};
+
 /** Whether a report is of a place: itself, what holds it, or what it holds. */
 function isOf(param: string, place: string): boolean {
   if (conversation.includes(param)) return false;
@@ -57,6 +65,7 @@ function isOf(param: string, place: string): boolean {
   // Markers within results have no name of their own.
   const isMarker = told.endsWith(".cache_control") && own.includes(".cache_control");
   if (isMarker) return own.startsWith(told.replace(/\w+$/, ""));
+  if (own.startsWith(alsoOf[told] ?? " ")) return true;
   const hasDocument = told.endsWith(".document") || told.endsWith(".search_result");
   if (hasDocument) return `${own}.`.startsWith(told.replace(/\w+$/, ""));
   return own === told || own.startsWith(`${told}.`) || told.startsWith(`${own}.`);
@@ -113,6 +122,8 @@ const saysNothing: Readonly<
   generate_content: {
     "contents[].role": ["user"],
     "systemInstruction.role": undefined,
+    // Results are paired with calls that have no ids by their order.
+    "contents[].parts[].functionResponse.id": undefined,
     // It is reported under the name of the conversation's.
     "systemInstruction.parts[].fileData.fileUri": undefined,
     "toolConfig.functionCallingConfig.mode": ["MODE_UNSPECIFIED", "AUTO"],

@@ -1,13 +1,13 @@
 /** The cases of each protocol's requests, as requests that mean something: every call has its result, and every result its call. */
 import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
 import { items, text, wire, type Wire } from "../transcripts/readers/index.ts";
-import { Matrix, type Case, type Samples } from "./cases.ts";
+import { Matrix, withoutKinds, type Case, type Samples } from "./cases.ts";
 import { SdkTypes } from "./sdk-types.ts";
 
 const picture = "data:image/png;base64,iVBORw0KGgo=";
 const schema = { type: "object", properties: { where: { type: "string" } } };
 
-const openaiTypes = () =>
+export const openaiTypes = () =>
   new SdkTypes(
     "openai/resources/shared.d.ts",
     "openai/resources/chat/completions/completions.d.ts",
@@ -230,7 +230,7 @@ export function requestCases(protocol: ProtocolName): Case[] {
       const isList = Array.isArray(whole(0)[holder ?? ""]);
       const prefix = holder === undefined ? "" : `${holder}${isList ? "[]" : ""}.`;
       return new Matrix(types, { ...samples, ...role }, always).casesOf(name).map((one) => ({
-        place: prefix + one.place,
+        place: prefix + withoutKinds(one.place),
         value: one.value,
         without: bodyOf(whole(one.without)),
         with: bodyOf(whole(one.with)),

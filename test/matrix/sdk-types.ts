@@ -67,7 +67,7 @@ function referenceOf(name: string, wire: Node, scope: string): Type {
 function membersOf(signatures: readonly Node[], scope: string): Map<string, Member> {
   const members = new Map<string, Member>();
   for (const signature of signatures) {
-    if (signature.type !== "TSPropertySignature") continue;
+    if (!/^(?:TSPropertySignature|PropertyDefinition)$/.test(signature.type)) continue;
     const key = node(signature["key"]);
     members.set(String(key["name"] ?? key["value"]), {
       type: typeOf(node(node(signature["typeAnnotation"])["typeAnnotation"]), scope),
@@ -100,6 +100,11 @@ function declaredIn(body: readonly Node[], prefix: string, into: Map<string, Dec
           name: baseOf(node(base["expression"])),
           scope: prefix,
         })),
+      });
+    else if (declaration.type === "ClassDeclaration")
+      into.set(name, {
+        type: { kind: "object", members: membersOf(nodes(inner["body"]), `${name}.`) },
+        bases: [],
       });
     else if (declaration.type === "TSTypeAliasDeclaration")
       into.set(name, { type: typeOf(node(declaration["typeAnnotation"]), `${name}.`), bases: [] });

@@ -1,0 +1,142 @@
+/**
+ * Every member that the vendors' SDKs know of a whole answer, at every place: it changes what a caller of another protocol gets, or stands
+ * in a table with the reason why it is lost. A member that a newer SDK has is decided there. CONV-701 to CONV-717.
+ */
+import { describe, expect, it } from "vitest";
+import { noUsage } from "../../src/base/usage.ts";
+import {
+  codecs,
+  createRoute,
+  protocolNames,
+  type JsonObject,
+  type ProtocolName,
+} from "../../src/protocols/index.ts";
+import { requestWith } from "../conversion/tool-wire.ts";
+import { answerCases } from "./answers.ts";
+
+/** What is lost, by its place with its kinds, and why. */
+const lost: Readonly<Record<ProtocolName, readonly (readonly [why: string, places: RegExp])[]>> = {
+  chat: [
+    [
+      "the gateway names the answer and its time itself",
+      /^(?:id|created|model|system_fingerprint)$/,
+    ],
+    ["the vendor's own notes", /^(?:service_tier|metadata|moderation)\b/],
+    ["nobody else asks for token probabilities, and the wish for them is reported", /\.logprobs\b/],
+    ["nobody else asks for sound, and the wish for it is reported", /\.audio\b/],
+    ["no two of these characters are of a text of four", /_citation\.(?:start|end)_index$/],
+    ["not counts of the protocol", /^usage$/],
+    ["of one choice it is zero", /^choices\[\]$/],
+  ],
+  responses: [
+    [
+      "what the request said, which the caller knows, and the vendor's state of it",
+      /^(?!output\b|usage\b|status\b|error\b|incomplete_details\b)/,
+    ],
+    [
+      "steps of the vendor's own tools, which nobody else can ask for",
+      /^output\[\]:(?!message|reasoning|function_call\b(?!_)|custom_tool_call\b(?!_)|image_generation_call)/,
+    ],
+    ["that it is complete", /^status$/],
+    ["ids and states of items", /^output\[\]:\w+\.(?:id|status|phase)$/],
+    ["who of the vendor's own programs calls", /_call\.(?:async|caller|namespace)\b/],
+    ["how a picture was made", /^output\[\]:image_generation_call(?!\.result)/],
+    ["raw thoughts beside their summary", /^output\[\]:reasoning\.content\b/],
+    ["it proves something to its own vendor only", /\.encrypted_content$/],
+    ["nobody else asks for token probabilities, and the wish for them is reported", /\.logprobs\b/],
+    ["files that are kept at the vendor", /:(?:container_file_citation|file_citation|file_path)\b/],
+    ["no two of these characters are of a text of four", /:url_citation\.(?:start|end)_index$/],
+    ["of what is counted the other protocols have fewer counts", /^usage\b/],
+    ["why it is incomplete is told where it is", /^incomplete_details\b/],
+  ],
+  messages: [
+    ["the gateway names the answer itself", /^:message\.(?:id|model)$/],
+    [
+      "the vendor's own state and notes",
+      /^:message\.(?:container|context_management|diagnostics|input_transformations)\b/,
+    ],
+    [
+      "steps of the vendor's own tools, which nobody else can ask for",
+      /^:message\.content\[\]:(?!text\b|thinking\b|tool_use\b)/,
+    ],
+    ["it proves something to its own vendor only", /:thinking\.signature$|\.encrypted_index$/],
+    ["who of the vendor's own programs calls", /:tool_use\.(?:caller|toolset_name)\b/],
+    [
+      "documents of the request, which this protocol is sent by its own callers only",
+      /:(?:char_location|page_location|content_block_location|search_result_location)\b/,
+    ],
+    ["what a page says has a place in messages only", /:web_search_result_location\.cited_text$/],
+    ["others have no such words of an end", /^:message\.stop_(?:reason|sequence)$/],
+    ["why it was refused is told where it was", /^:message\.stop_details\b/],
+    ["of what is counted the other protocols have fewer counts", /^:message\.usage\b/],
+  ],
+  generate_content: [
+    [
+      "the gateway names the answer and its time itself",
+      /^(?:responseId|modelVersion|createTime)$/,
+    ],
+    ["the SDK's own", /^(?:sdkHttpResponse|automaticFunctionCallingHistory)\b/],
+    ["the vendor's own notes", /^modelStatus\b/],
+    ["why a prompt was blocked is told where it was", /^promptFeedback\b/],
+    ["of what is counted the other protocols have fewer counts", /^usageMetadata\b/],
+    [
+      "notes on an answer",
+      /^candidates\[\]\.(?:avgLogprobs|continuationToken|finishMessage|safetyRatings|tokenCount|logprobsResult|urlContextMetadata|index)\b/,
+    ],
+    ["pages, which a text must stand beside", /\.(?:groundingMetadata|citationMetadata)\b/],
+    [
+      "steps of the vendor's own tools, which nobody else can ask for",
+      /\.parts\[\]\.(?:toolCall|toolResponse|executableCode|codeExecutionResult|functionResponse)\b/,
+    ],
+    [
+      "how a part was made or is to be read",
+      /\.parts\[\]\.(?:mediaResolution|audioTranscription|videoMetadata|partMetadata|mediaProcessing|speechMetadata|thought)\b/,
+    ],
+    [
+      "a picture of no type, and any where the caller has no place for it (made-pictures.test.ts)",
+      /\.parts\[\]\.(?:inlineData|fileData)\b/,
+    ],
+    ["a part of nothing", /^candidates\[\]\.content(?:\.parts|\.role)?$/],
+  ],
+};
+
+/** What a caller is given of an answer, or told of its failure. */
+function givenBy(caller: ProtocolName, upstream: ProtocolName): (answer: unknown) => string {
+  const route = createRoute({
+    caller: codecs[caller],
+    upstream: codecs[upstream],
+    body: requestWith[caller]("look"),
+    stream: false,
+    requestedModel: "acme/talk",
+    model: "acme/talk",
+    upstreamModel: "up",
+    maxOutputTokens: 32_000,
+    inputEstimate: 7,
+    id: "req_1",
+    createdAt: 1,
+  });
+  return (said) => {
+    const answer = structuredClone(said) as JsonObject;
+    const failure = route.failure(answer);
+    if (failure) return JSON.stringify(failure);
+    return JSON.stringify([route.usage(answer), route.answer(answer, [], noUsage)]);
+  };
+}
+
+describe.each(protocolNames)("what an answer of %s may say", (upstream) => {
+  const cases = answerCases(upstream);
+  const reasons = lost[upstream];
+  const open = cases.filter(({ place }) => !reasons.some(([, places]) => places.test(place)));
+  it("is read out of its SDK", () => {
+    expect(open.length).toBeGreaterThan(4);
+  });
+
+  const callers = protocolNames.filter((name) => name !== upstream);
+
+  it.each(callers)("reaches the caller, or stands in the table (%s)", (caller) => {
+    const given = givenBy(caller, upstream);
+    const gone = open.filter((one) => given(one.with) === given(one.without));
+    const places = gone.map(({ place, value }) => `${place}: ${JSON.stringify(value)}`);
+    expect([...new Set(places)]).toEqual([]);
+  });
+});
