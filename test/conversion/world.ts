@@ -85,6 +85,7 @@ export interface Conversions {
   ): Promise<{
     readonly events: SseEvent[];
     readonly header: string | null;
+    readonly id: string | null;
     readonly text: string;
   }>;
 }
@@ -141,7 +142,8 @@ models:${names.map(modelRow).join("")}
       const parser = createSseParser();
       const events = [...parser.push(bytes), ...parser.end()];
       const header = reply.headers.get("x-gw-dropped-params");
-      return { events, header, text: new TextDecoder().decode(bytes) };
+      const id = reply.headers.get("x-request-id");
+      return { events, header, id, text: new TextDecoder().decode(bytes) };
     },
   };
 }

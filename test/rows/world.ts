@@ -186,7 +186,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 /** Log rows are written off the caller's path, so a row may come a moment after its answer. */
-async function logRow({ database }: GatewayUnderTest, id: string): Promise<LogRow> {
+export async function logRow({ database }: GatewayUnderTest, id: string): Promise<LogRow> {
   return eventually(async () => {
     const rows = await database.query<LogRow>("select * from request_log where id = $1", [id]);
     return rows[0];

@@ -1,0 +1,149 @@
+/**
+ * Failures of each vendor, in its own words, as callers of each protocol get them: before an answer, in the midst of one, and where one
+ * breaks off. All four get the same status, code and time to wait, and none is charged. ERR-01, T16.
+ */
+import { describe, expect, it } from "vitest";
+import { logRow } from "../rows/world.ts";
+import { sse, type Answer } from "../support/recorder.ts";
+import { byName, conversions, names, type Body, type Name } from "./world.ts";
+
+const world = conversions();
+const directions = names.flatMap((from) => names.map((to) => [from, to] as const));
+const words = "The words of the vendor.";
+
+/** An error as each vendor writes it. */
+const errorOf: Readonly<Record<Name, (status: number, type: string) => Body>> = {
+  chat: (_status, type) => ({ error: { message: words, type, param: null, code: type } }),
+  responses: (_status, type) => ({ error: { message: words, type, param: null, code: type } }),
+  messages: (_status, type) => ({
+    type: "error",
+    error: { type, message: words },
+    request_id: "req_vendor",
+  }),
+  generate_content: (code, status) => ({
+    error: {
+      code,
+      message: words,
+      status,
+      // It sends no header.
+      details:
+        code === 429
+          ? [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "17s" }]
+          : [],
+    },
+  }),
+};
+
+const types: Readonly<Record<Name, readonly string[]>> = {
+  chat: ["invalid_request_error", "invalid_api_key", "rate_limit_exceeded", "server_error", "busy"],
+  responses: [
+    "invalid_request_error",
+    "invalid_api_key",
+    "rate_limit_exceeded",
+    "server_error",
+    "busy",
+  ],
+  messages: [
+    "invalid_request_error",
+    "authentication_error",
+    "rate_limit_error",
+    "api_error",
+    "overloaded_error",
+  ],
+  generate_content: [
+    "INVALID_ARGUMENT",
+    "UNAUTHENTICATED",
+    "RESOURCE_EXHAUSTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+  ],
+};
+
+interface Failure {
+  readonly status: number;
+  /** Which of the vendor's types. */
+  readonly type: 0 | 1 | 2 | 3 | 4;
+  readonly given: number;
+  /** Of the gateway's own code; of a refusal the vendor's may stand in its place. */
+  readonly code: string;
+  readonly wait: string | null;
+  /** Whether the caller is told the vendor's words. */
+  readonly isTold: boolean;
+}
+
+const refused = { type: 0, code: "upstream_rejected", wait: null, isTold: true } as const;
+const failed = { given: 502, code: "upstream_error", wait: null, isTold: false } as const;
+const failures: readonly Failure[] = [
+  { status: 400, given: 400, ...refused },
+  { status: 413, given: 413, ...refused },
+  { status: 422, given: 422, ...refused },
+  { status: 401, type: 1, ...failed },
+  { status: 403, type: 1, ...failed },
+  { status: 500, type: 3, ...failed },
+  { status: 429, type: 2, given: 429, code: "rate_limit_exceeded", wait: "17", isTold: false },
+  { status: 503, type: 4, given: 503, code: "no_provider_available", wait: "5", isTold: false },
+  { status: 529, type: 4, given: 503, code: "no_provider_available", wait: "5", isTold: false },
+];
+
+/** The code in an error of each protocol. */
+const codeIn: Readonly<Record<Name, (body: Body) => unknown>> = {
+  chat: (body) => (body["error"] as Body)["code"],
+  responses: (body) => (body["error"] as Body)["code"],
+  messages: (body) => ((body["error"] as Body)["details"] as Body | undefined)?.["error_code"],
+  generate_content: (body) => {
+    const [detail] = (body["error"] as { details?: Body[] }).details ?? [];
+    return String(detail?.["reason"]).toLowerCase();
+  },
+};
+
+const failing =
+  (to: Name, { status, type }: Failure): Answer =>
+  (_request, response) => {
+    const wait = status === 429 && to !== "generate_content" ? { "retry-after": "17" } : {};
+    const body = errorOf[to](status, types[to][type]!);
+    response.writeHead(status, { "content-type": "application/json", ...wait });
+    response.end(JSON.stringify(body));
+  };
+
+describe.each(failures)("a vendor that answers $status", (failure) => {
+  it.each(directions)("ERR-01: to %s from %s", async (from, to) => {
+    const { status, headers, answer } = await world.send(from, to, {}, failing(to, failure));
+    const id = headers.get("x-request-id");
+    expect([status, headers.get("retry-after")]).toEqual([failure.given, failure.wait]);
+    expect(id).toMatch(/^req_/);
+    const text = JSON.stringify(answer);
+    expect(text.includes(words)).toBe(failure.isTold);
+    // Of its own protocol a refusal goes on in the vendor's words.
+    const isOwn = from === to && failure.isTold;
+    expect(isOwn ? failure.code : codeIn[from](answer)).toBe(failure.code);
+    const { text: streamed } = await world.stream(from, to, {}, failing(to, failure));
+    expect(streamed).not.toContain("data:");
+    expect(streamed.includes(words)).toBe(failure.isTold);
+    const row = await logRow(world.gateway(), id!);
+    expect(row).toMatchObject({ cost_nano: 0n, usage_source: null });
+  });
+});
+
+/** The frames of a vendor's answer up to its first words, and those that come before its end. */
+function begun(to: Name): string {
+  const { frames, endFrames } = byName[to];
+  return frames.slice(0, -endFrames).join("");
+}
+
+const breaks: readonly (readonly [string, (to: Name) => string])[] = [
+  ["tells an error in its midst", (to) => begun(to) + byName[to].errorFrame],
+  ["breaks off", begun],
+];
+
+describe.each(breaks)("a stream that %s", (_how, framesOf) => {
+  it.each(directions)("T16: to %s from %s", async (from, to) => {
+    const { events, id, text } = await world.stream(from, to, {}, sse(framesOf(to)));
+    const caller = byName[from];
+    expect(caller.textOfFrames(events)).toContain("Größe");
+    expect([caller.endsNormally(events), caller.endsWithError(events)]).toEqual([false, true]);
+    expect(text).not.toContain("req_vendor");
+    const row = await logRow(world.gateway(), id!);
+    // The vendor failed: what it has said by then is not charged.
+    expect(row).toMatchObject({ status: "failed", cost_nano: 0n });
+  });
+});
