@@ -286,6 +286,9 @@ tighten and loosen what they like; beyond it takes an admin (403 \`insufficient_
 admin clears, or never set, is the owner's. For keys from before version 0020 of the database, who set what is not
 known, and what was in force then binds.
 
+A key that an admin disabled takes an admin to enable (403 \`insufficient_permissions\`). \`disabled_by_admin\` of the key says so. What the owner
+disabled, the owner enables.
+
 \`POST /keys\` with \`user_id\` makes a key for another member, who must be active; without it the key is yours. The member
 is its owner (\`created_by\`): it is in their list, their caps bind it, and its spend and usage are theirs. The audit log
 names who made it. \`npx tollgate keys create --name ci --user ada@example.com\` does the same.

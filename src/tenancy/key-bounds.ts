@@ -22,19 +22,23 @@ export interface BoundSettingsPatch {
 
 /** null: no bound of that kind. */
 export interface KeyBounds {
+  /** An administrator disabled the key: it takes one to enable it. */
+  readonly disabled: boolean;
   readonly modelAllowlist: readonly string[] | null;
   readonly rateLimits: RateLimits;
   readonly expiresAt: Date | null;
 }
 
-/** As stored; absent: null. */
+/** As stored; absent: null, or not disabled so. */
 export interface KeyBoundsJson {
+  readonly disabled?: boolean;
   readonly model_allowlist?: readonly string[] | null;
   readonly rate_limits?: Partial<RateLimitsJson> | null;
   readonly expires_at?: string | null;
 }
 
 export const noBounds: KeyBounds = {
+  disabled: false,
   modelAllowlist: null,
   rateLimits: noRateLimits,
   expiresAt: null,
@@ -42,6 +46,7 @@ export const noBounds: KeyBounds = {
 
 export function boundsOfRow(json: KeyBoundsJson): KeyBounds {
   return {
+    disabled: json.disabled === true,
     modelAllowlist: json.model_allowlist ?? null,
     rateLimits: rateLimitsOfRow(json.rate_limits ?? null) ?? noRateLimits,
     expiresAt: json.expires_at ? new Date(json.expires_at) : null,
@@ -50,6 +55,7 @@ export function boundsOfRow(json: KeyBoundsJson): KeyBounds {
 
 export function renderBounds(bounds: KeyBounds): KeyBoundsJson {
   return {
+    disabled: bounds.disabled,
     model_allowlist: bounds.modelAllowlist,
     rate_limits: renderRateLimits(bounds.rateLimits),
     expires_at: bounds.expiresAt?.toISOString() ?? null,
@@ -65,6 +71,7 @@ export function bind(current: KeyBounds, patch: BoundSettingsPatch, now: BoundSe
       : current.rateLimits[name];
   const list = now.modelAllowlist.length > 0 ? now.modelAllowlist : null;
   return {
+    disabled: current.disabled,
     modelAllowlist: modelAllowlist === undefined ? current.modelAllowlist : list,
     rateLimits: {
       requestsPerMinute: bound("requestsPerMinute"),

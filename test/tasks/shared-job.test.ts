@@ -21,7 +21,7 @@ function askNoting(job: Job, other: Partial<TaskServices> = {}): Promise<void> {
 
 const balance = () => createLedger(world.database).balance("w1");
 
-describe("T83: a vendor that names a new job as one of another running task", () => {
+describe("a vendor that names a new job as one of another running task", () => {
   it("fails the new task without a charge, tells the operator, and leaves the other one its job", async () => {
     const first = await running(world, { upstream_id: "cgt-same" });
     const stranger = await running(world, { upstream_id: "cgt-same", provider: "two" });

@@ -44,6 +44,7 @@ it("KEY-16: the record on the wire, to the letter", () => {
     rateLimits: { requestsPerMinute: 60, tokensPerMinute: null, concurrency: null },
     expiresAt: null,
     bounds: {
+      disabled: false,
       modelAllowlist: null,
       rateLimits: { requestsPerMinute: null, tokensPerMinute: null, concurrency: null },
       expiresAt: null,

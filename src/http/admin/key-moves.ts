@@ -1,6 +1,7 @@
 /** What is done to an API key besides changing its settings: disable, enable, revoke, reveal, lend, rotate. KEY-04, KEY-08 to KEY-13. */
 import { Type } from "../../base/json-schema.ts";
 import {
+  allows,
   changeObject,
   keyKind,
   type Action,
@@ -28,7 +29,7 @@ const noBody = strict({});
 
 const stateMoves = [
   ["disable", "Make every call with the key fail, until it is enabled again", disableKey],
-  ["enable", "Make a disabled key work again", enableKey],
+  ["enable", "Make a disabled key work again; where an admin disabled it, it takes one", enableKey],
   ["revoke", "Make every call with the key fail, for good", revokeKey],
 ] as const;
 
@@ -40,6 +41,7 @@ type KeyRequest = Pick<
 type Apply<Made> = (
   context: WithinChange & Pick<AdminServices, "secrets">,
   reference: { readonly id: string },
+  before: KeyRecord,
 ) => Promise<Made>;
 
 /** What `apply` makes of the key; `entry`: what the log of changes calls it, where that is not the right's name. */
@@ -58,8 +60,8 @@ async function changed<Made extends { readonly record: KeyRecord }>(
       if (action === "key.enable") await staysOwner(context, request.actor, reference);
       return getKey(context, reference, { forUpdate: true });
     },
-    async apply(context) {
-      made = await apply({ ...context, secrets: services.secrets }, reference);
+    async apply(context, before) {
+      made = await apply({ ...context, secrets: services.secrets }, reference, before);
       return made.record;
     },
   });
@@ -87,11 +89,16 @@ const moveRoutes = stateMoves.map(([name, summary, move]) =>
     action: `key.${name}`,
     body: noBody,
     answer: keySchema,
-    errors: ["not_found", "conflict"],
+    errors: ["not_found", "conflict", "insufficient_permissions"],
     async handle(request) {
-      const { record } = await changed(request, `key.${name}`, async (context, reference) => ({
-        record: await move(context, reference),
-      }));
+      const { record } = await changed(
+        request,
+        `key.${name}`,
+        async (context, reference, before) => {
+          const binding = allows(request.actor, "key.loosen_limits", keyKind.place(before));
+          return { record: await move(context, reference, { binding }) };
+        },
+      );
       return keyAnswer(request.services, record);
     },
   }),

@@ -13,6 +13,9 @@ import { scopeFields } from "./shapes.ts";
 const record = Type.Object({
   ...apiKeySchema.properties,
   owner_email: orNull(Type.String({ description: "Of `created_by`; null without an owner." })),
+  disabled_by_admin: Type.Boolean({
+    description: "True: an admin disabled it, and it takes one to enable it.",
+  }),
   ...scopeFields,
 });
 
@@ -47,6 +50,7 @@ export async function renderKeys(
         await readSpend(services.database, key.workspaceId, { layer: "key", id: key.id }),
       ),
       owner_email: emails.get(key.createdBy ?? "") ?? null,
+      disabled_by_admin: key.status === "disabled" && key.bounds.disabled,
       ...scopeOfLayer(catalog, key.modelAllowlist, layers.get(key.workspaceId)!),
     })),
   );

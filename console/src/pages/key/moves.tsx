@@ -75,9 +75,11 @@ function Revoke({ apiKey }: { apiKey: Key }) {
 export function Moves({ apiKey }: { apiKey: Key }) {
   const may = useMay(apiKey);
   if (apiKey.status === "revoked") return null;
+  const isBound = apiKey.disabled_by_admin && !may("key.loosen_limits");
+  const maySwitch = !isBound && may(apiKey.status === "active" ? "key.disable" : "key.enable");
   return (
     <Group gap="sm">
-      {may(apiKey.status === "active" ? "key.disable" : "key.enable") && <Switch apiKey={apiKey} />}
+      {maySwitch && <Switch apiKey={apiKey} />}
       {may("key.revoke") && <Revoke apiKey={apiKey} />}
     </Group>
   );
