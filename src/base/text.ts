@@ -24,3 +24,6 @@ export const storableText = (text: string): string => text.replaceAll("\0", "").
 /** The beginning of a text, of at most so many UTF-16 units; a character that is cut in two is replaced. */
 export const shortText = (text: string, lengthMax: number): string =>
   text.slice(0, lengthMax).toWellFormed();
+
+/** No name of a model is longer: what a caller writes beyond it is neither kept nor said again. */
+export const modelNameMax = 500;

@@ -5,7 +5,7 @@ import { msSince } from "../base/elapsed.ts";
 import { perObject } from "../base/made-once.ts";
 import { noteParams, noteSentences, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
-import { shortText } from "../base/text.ts";
+import { modelNameMax, shortText } from "../base/text.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
 import type { Tags } from "../base/tags.ts";
@@ -81,6 +81,8 @@ export function startRecord<Entry extends string, Used extends object>(
   return {
     ...start,
     beganMs: performance.now(),
+    // As the caller wrote it, until it is known which one it is.
+    model: shortText(start.model, modelNameMax),
     span: start.span,
     provider: null,
     upstreamProtocol: null,

@@ -3,8 +3,9 @@
  * ROUTE-02 to ROUTE-04, RESP-03 to RESP-05.
  */
 import { GatewayError } from "../base/errors.ts";
+import { modelNameMax } from "../base/text.ts";
 import { modelNames, type Catalog, type ModelNames } from "../catalog/index.ts";
-import { unknownModel } from "./unknown-model.ts";
+import { quoted, unknownModel } from "./unknown-model.ts";
 
 /** Sorting strategies a request, a key or a workspace may name. */
 export const strategies = ["price", "latency", "throughput", "balanced"] as const;
@@ -25,7 +26,7 @@ const providerPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const noNames: ModelNames = { whole: () => undefined, any: () => undefined };
 
 function suffixError(text: string, why: string): GatewayError {
-  return new GatewayError("invalid_model_suffix", `The model id "${text}" ${why}.`, {
+  return new GatewayError("invalid_model_suffix", `The model id "${quoted(text)}" ${why}.`, {
     param: "model",
   });
 }
@@ -50,6 +51,7 @@ export function parseModelId(
 ): ParsedModelId {
   const whole = names.whole(text);
   if (whole !== undefined) return { model: whole };
+  if (text.length > modelNameMax) throw unknownModel(text, { models });
   const slash = text.indexOf("/");
   const colon = suffixColon(text, slash, names);
   const written = colon === -1 ? text : text.slice(0, colon);

@@ -2,6 +2,7 @@
 import { GatewayError } from "../base/errors.ts";
 import { perObject } from "../base/made-once.ts";
 import { nearest } from "../base/suggest.ts";
+import { modelNameMax, shortText } from "../base/text.ts";
 import { modelNames, type Catalog } from "../catalog/index.ts";
 
 type Models = Catalog["models"];
@@ -48,19 +49,23 @@ export function meantModel(
   return id === undefined ? undefined : { id, isAlias: false };
 }
 
+/** What a caller wrote, as it is said again: in an answer, and in the request log. */
+export const quoted = (text: string): string => shortText(text, modelNameMax);
+
 /** What a caller reads who asks for a model that there is not. `why`: what else is wrong with its id. */
 export function unknownModel(
   text: string,
   { models }: Pick<Catalog, "models">,
   why = "",
 ): GatewayError {
-  const meant = likelyIds(models).get(plain(text));
+  const isLong = text.length > modelNameMax;
+  const meant = isLong ? undefined : likelyIds(models).get(plain(text));
   const hint =
     models.size === 0
       ? "This gateway has no models yet: `tollgate doctor` says how it gets some."
       : meant === undefined
         ? "GET /v1/models lists those you can call."
         : `Did you mean "${meant}"? GET /v1/models lists those you can call.`;
-  const message = `The model "${text}" does not exist${why}. ${hint}`;
+  const message = `The model "${quoted(text)}" does not exist${why}. ${hint}`;
   return new GatewayError("model_not_found", message, { param: "model" });
 }
