@@ -5,11 +5,14 @@ const nameLengthMax = 200;
 const allowlistLengthMax = 10_000;
 const modelIdLengthMax = 300;
 
-/** A required name, trimmed. @throws GatewayError `missing_required_parameter`, `invalid_value` (KEY-06) */
+/** What somebody can see, and type where a name is asked for. */
+const visible = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+
+/** A required name, trimmed; one that nobody can see is none. @throws GatewayError `missing_required_parameter`, `invalid_value` (KEY-06) */
 export function checkName(name: string | null | undefined): string {
   const trimmed = typeof name === "string" ? name.trim() : "";
   const param = "name";
-  if (trimmed === "") {
+  if (!visible.test(trimmed)) {
     throw new GatewayError("missing_required_parameter", `\`${param}\` is required.`, { param });
   }
   if (trimmed.length > nameLengthMax) {

@@ -210,6 +210,20 @@ describeDatabase("API keys", (open) => {
     expect(await refusal(emptied)).toBe("missing_required_parameter");
   });
 
+  it.each(["\u200b\u200b", "\u202e", "\u2060 \ufe0f", "\u3164", "\u00ad", "\ue000", "\u0007"])(
+    "KEY-06: a name that nobody can see is none: %j",
+    async (name) => {
+      expect(await refusal(tenant.newKey({ name }))).toBe("missing_required_parameter");
+    },
+  );
+
+  it.each(["\u05d0\u05d1", "\u200fa", "\ud83d\udc68\u200d\ud83d\udd2c", "\u00e9", "-", "\u540d"])(
+    "a name that can be seen is kept: %j",
+    async (name) => {
+      expect((await tenant.newKey({ name })).record.name).toBe(name);
+    },
+  );
+
   it("a new key's expiry is to come; a change may end a key at once", async () => {
     for (const past of [0, startMs - 1, startMs])
       expect(await refusal(tenant.newKey({ expiresAt: new Date(past) }))).toBe("invalid_value");
