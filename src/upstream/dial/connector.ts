@@ -5,6 +5,7 @@ import type { ResolvedAddress } from "../names.ts";
 import { asFault, lateConnection } from "./faults.ts";
 import { insideFault, publicLookup } from "./public-lookup.ts";
 import { socketOptions, TlsSide } from "./tls-side.ts";
+import { vendorLookup } from "./vendor-lookup.ts";
 import { openProxy, openTunnel, unreachable } from "./tunnel.ts";
 import type { Way } from "./way.ts";
 
@@ -55,13 +56,13 @@ export function connectorOf(
       });
     } else if (proxy) use(openProxy(proxy, opened));
     else {
-      const lookup = addresses ? pinned(addresses) : guarded ? publicLookup : undefined;
+      const lookup = addresses ? pinned(addresses) : guarded ? publicLookup : vendorLookup;
       const place = {
         ...socketOptions,
         highWaterMark,
         host: hostname,
         port,
-        ...(lookup && { lookup }),
+        lookup,
       };
       use(side?.connect(place, opened) ?? connectTcp(place, opened));
     }

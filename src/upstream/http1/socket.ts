@@ -5,6 +5,7 @@
  */
 import { connect as connectTcp, type Socket } from "node:net";
 import type { Proxy } from "../../base/proxy.ts";
+import { vendorLookup } from "../dial/vendor-lookup.ts";
 import { directly, type Way } from "../dial/way.ts";
 import { insideFault, publicLookup } from "../dial/public-lookup.ts";
 import { socketOptions, TlsSide } from "../dial/tls-side.ts";
@@ -88,8 +89,8 @@ export class Dialler {
         hearer.failed(isOpen ? error : unreachable(proxy, error));
       return heard(openProxy(proxy, opened, options), { ...hearer, failed });
     }
-    const lookup = guarded ? { lookup: publicLookup } : {};
-    const place = { ...options, ...lookup, host: this.#hostname, port: this.#port };
+    const lookup = guarded ? publicLookup : vendorLookup;
+    const place = { ...options, lookup, host: this.#hostname, port: this.#port };
     const socket = this.#tls?.connect(place, opened) ?? connectTcp(place, opened);
     return heard(socket, hearer);
   }
