@@ -213,9 +213,18 @@ function url(text: string | undefined, name: string, kind: UrlKind): string | un
   const found = URL.canParse(text) ? new URL(text) : undefined;
   // With an @ behind its first slash, what counts as the host is a part of the password, which must not be told.
   const isSplit = password !== undefined && found?.pathname.includes("@") === true;
+  if (password !== undefined) refuseSeveralHosts(text, name);
   if (found !== undefined && protocols.includes(found.protocol) && !isSplit) return text;
   const hint = quotedHint(text) || (text.includes("@") ? (password ?? "") : "");
   throw new UsageError(`${name} is not a URL such as ${example}${hint}`);
+}
+
+/** libpq takes several and looks for the primary among them; the driver does neither. @throws UsageError */
+function refuseSeveralHosts(text: string, name: string): void {
+  if (!/^[^?]*@[^/?@]*,/.test(text) && !/[?&](?:host|port)=[^&]*,/.test(text)) return;
+  throw new UsageError(
+    `${name} names several hosts, and the gateway does not choose among them; name one that follows the primary: a DNS name, a virtual address, or a proxy`,
+  );
 }
 
 /** A TCP port; 0 lets the system choose. @throws UsageError */

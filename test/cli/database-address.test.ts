@@ -110,3 +110,22 @@ it("an address without the password that the server wants is told how it is give
   }, "tollgate");
   expect(told).toMatch(/; give the password in DATABASE_URL, as postgres:/);
 });
+
+it.each([
+  "postgres://u:secret@one,two/db",
+  "postgres://u:secret@one:5432,two:5433/db?sslmode=require",
+  "postgres://u:secret@/db?host=one,two",
+])("several hosts are refused in words that name what to do: %s", (url) => {
+  for (const name of ["DATABASE_URL", "DATABASE_READ_URL"]) {
+    const read = (): unknown => readEnvironment({ DATABASE_URL: "postgres://u@h/d", [name]: url });
+    expect(read).toThrow(
+      new RegExp(`^${name} names several hosts, .*name one that follows the primary`),
+    );
+    expect(read).not.toThrow(/secret/);
+  }
+});
+
+it("a comma elsewhere names no second host", () => {
+  const url = "postgres://u:a%2Cb@one/db?options=-c%20search_path=a,b&target_session_attrs=any";
+  expect(readEnvironment({ DATABASE_URL: url }).databaseUrl).toBe(url);
+});

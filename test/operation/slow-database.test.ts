@@ -1,0 +1,52 @@
+// A database that is slow and not away: the metrics, and so the alert, do not call it down. docs/monitoring.md.
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { gauges } from "../../src/cli/gauges.ts";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
+import { eventually } from "../support/patience.ts";
+import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
+
+let database: Database;
+let delayMs = 0;
+beforeAll(async () => {
+  const url = await (await sharedPostgres()).createMigrated();
+  const real = await openDatabase({ url, log: silentLog });
+  database = {
+    ...real,
+    query: async (...asked) => {
+      await sleep(delayMs);
+      return real.query(...asked);
+    },
+  };
+});
+afterAll(() => database.close());
+
+it("the gauge of a database is 1 where a statement takes half a second, and 0 where it takes longer than /readyz waits", async () => {
+  const read = gauges({
+    database,
+    replica: undefined,
+    health: { circuits: () => [] },
+    tracing: undefined,
+    environment: { dataDir: temporaryDirectory() },
+    files: { failure: undefined },
+    clock: systemClock,
+    sharedClock: systemClock,
+  });
+  const up = async (): Promise<number | undefined> =>
+    (await read()).find(({ name }) => name === "tollgate_database_up")!.lines[0]![1];
+  expect(await up()).toBe(1);
+  delayMs = 500;
+  const seen: (number | undefined)[] = [];
+  const endMs = performance.now() + 3_500;
+  // Longer than what was read last holds.
+  await eventually(async () => {
+    seen.push(await up());
+    return performance.now() > endMs || undefined;
+  }, "some scrapes");
+  expect(new Set(seen)).toEqual(new Set([1]));
+  delayMs = 5_000;
+  await eventually(async () => (await up()) === 0, "a database that is away");
+  delayMs = 0;
+  await eventually(async () => (await up()) === 1, "one that is back");
+});
