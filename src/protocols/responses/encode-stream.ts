@@ -22,11 +22,13 @@ import {
 import {
   annotationFrame,
   beginPart,
+  cutCall,
   deltaFrame,
   frame,
   inProgress,
   itemAdded,
   itemDone,
+  keepCut,
   newItem,
   noneSaid,
   place,
@@ -274,6 +276,7 @@ function finish(state: StreamState, ending: Ending): SseEvent[] {
   const isWhole = ending.status === "completed";
   const frames: SseEvent[] = [];
   if (state.sequence === 0) frames.push(snapshot(state, "response.created", inProgress));
+  if (ending.status === "failed") keepCut(state);
   for (const [id, block] of state.blocks) frames.push(...breakOff(state, id, block));
   frames.push(...settleMessages(state, isWhole ? "completed" : "incomplete"));
   // What was cut is the last thing said.
@@ -284,11 +287,10 @@ function finish(state: StreamState, ending: Ending): SseEvent[] {
 }
 
 function breakOff(state: StreamState, id: BlockId, block: Block): SseEvent[] {
-  const { item, call, text } = block;
   state.blocks.delete(id);
   if (block.kind === "reasoning") return endReasoning(state, block, undefined);
   if (block.kind !== "call") return endPart(state, block);
-  return [itemDone(state, item, callItem(item.id, { ...call, arguments: text }, "incomplete"))];
+  return [itemDone(state, block.item, cutCall(block))];
 }
 
 function endStream(state: StreamState, why: EndReason): SseEvent[] {

@@ -8,8 +8,10 @@ import type { BlockId } from "../canonical/events.ts";
 import type { Citation, Json, JsonObject, ToolCallPart } from "../canonical/request.ts";
 import type { AnswerContext } from "../codec.ts";
 import {
+  callItem,
   encodeAnnotation,
   messageItem,
+  reasoningItem,
   responseObject,
   textPart,
   type Ending,
@@ -144,6 +146,29 @@ export function settleMessages(state: StreamState, status: string): SseEvent[] {
   const idle = [...state.idle].sort((one, other) => one.index - other.index);
   state.idle.clear();
   return idle.map((item) => itemDone(state, item, messageItem(item.id, status, item.content)));
+}
+
+/** A call as far as it came. */
+export const cutCall = ({ item, call, text }: Block): JsonObject =>
+  callItem(item.id, { ...call, arguments: text }, "incomplete");
+
+/**
+ * What a failure cut is told in the last object only. Agents run a call, and keep a text for their next try, as soon as
+ * its item is done, whatever its status (Codex CLI 0.171).
+ */
+export function keepCut(state: StreamState): void {
+  for (const block of state.blocks.values()) {
+    const { item, kind, part, text } = block;
+    if (kind === "call") item.done = cutCall(block);
+    else if (kind === "reasoning") item.done = reasoningItem(item.id, text);
+    else {
+      item.content[part] = spoken(kind, block);
+      state.idle.add(item);
+    }
+  }
+  for (const item of state.idle) item.done = messageItem(item.id, "incomplete", item.content);
+  state.blocks.clear();
+  state.idle.clear();
 }
 
 /** What a block has before anything came for it. */

@@ -34,7 +34,10 @@ const encode = (...events: CanonicalEvent[]): SseEvent[] =>
 const typesOf = (frames: readonly SseEvent[]) =>
   frames.map(({ event }) => event?.replace("response.", ""));
 
-/** What must hold of any stream: names, numbers, every item and part begun once, done once, and whole at the end. */
+/**
+ * What must hold of any stream: names, numbers, every item and part begun once, done once, and whole at the end. What a
+ * failure cut is never done: the last object alone has it.
+ */
 function faultsOf(frames: readonly SseEvent[]): string[] {
   const faults: string[] = [];
   const begun = new Map<string, string>();
@@ -56,8 +59,14 @@ function faultsOf(frames: readonly SseEvent[]): string[] {
     }
     const response = data["response"] as JsonObject | undefined;
     if (/completed|incomplete|failed/.test(type) && response) {
-      if (JSON.stringify(response["output"]) !== JSON.stringify(done))
-        faults.push("output differs");
+      const output = response["output"] as JsonObject[];
+      const isFailed = type.endsWith("failed");
+      const cut = isFailed ? output.entries().filter(([at]) => done[at] === undefined) : [];
+      for (const [at, item] of cut) {
+        begun.set(String(at), "done");
+        done[at] = item;
+      }
+      if (JSON.stringify(output) !== JSON.stringify(done)) faults.push("output differs");
     }
   }
   if ([...begun.values()].includes("open")) faults.push("an item is not done");
@@ -294,6 +303,18 @@ describe("responses streams, written", () => {
     expect(faultsOf(frames)).toEqual([]);
     expect(dataOf(frames).at(-2)).toMatchObject({
       response: { output: [{ status: "completed" }] },
+    });
+  });
+
+  it.each([
+    ["a call", [{ type: "tool_call_start", block: "c", id: "call_c", name: "f" }]],
+    ["a text", text("t", "half")],
+  ] as [string, CanonicalEvent[]][])("T16: %s that a failure cut is never done", (_, said) => {
+    const frames = encode(...said, { type: "error", message: "gone" });
+    expect(typesOf(frames)).not.toContain("output_item.done");
+    expect(dataOf(frames).at(-2)).toMatchObject({
+      type: "response.failed",
+      response: { output: [{ status: "incomplete" }] },
     });
   });
 

@@ -53,14 +53,26 @@ export function readResponsesStream(
     return { says: [], ...(error === undefined ? {} : { error }), faults };
   }
   const output = items(terminal["output"]);
-  for (const [index, item] of state.items.entries()) {
-    if (!item.done) faults.push(`item ${index} is never done`);
-    else if (JSON.stringify(item.done) !== JSON.stringify(output[index])) {
-      faults.push(`item ${index} of the terminal event is not the item that was done`);
-    }
-  }
+  const isFailed = terminal["status"] === "failed";
+  for (const [index, item] of state.items.entries())
+    faults.push(...(isFailed ? faultsOfFailed : faultsOfDone)(item, wire(output[index]), index));
   if (output.length !== state.items.length) faults.push("the terminal event has other items");
   return { ...readObject(terminal), faults };
+}
+
+function faultsOfDone({ done }: Item, told: Wire, index: number): string[] {
+  if (!done) return [`item ${index} is never done`];
+  return JSON.stringify(done) === JSON.stringify(told)
+    ? []
+    : [`item ${index} of the terminal event is not the item that was done`];
+}
+
+/** What a failure cut is in the terminal event only: clients run a call that is done, and keep a text. */
+function faultsOfFailed(item: Item, told: Wire, index: number): string[] {
+  const isCut = "status" in told && told["status"] !== "completed";
+  if (item.done && isCut) return [`item ${index} is done, and a failure cut it`];
+  if (!item.done && !isCut && "status" in told) return [`item ${index} is whole, and never done`];
+  return item.done ? faultsOfDone(item, told, index) : [];
 }
 
 const snapshots = ["response.created", "response.queued", "response.in_progress"];
