@@ -1,4 +1,4 @@
-/** Who may be asked, and with which key. docs/routing.md. */
+/** Who may be asked, and with which credential. docs/routing.md. */
 import type { Catalog, Credential, MediaOffer, Provider } from "../catalog/index.ts";
 import type { MediaRequest } from "../media/index.ts";
 import type { Health, ServedModel } from "../routing/index.ts";
@@ -9,7 +9,7 @@ import type { Failure } from "./failure.ts";
 export interface Tries {
   readonly count: number;
   /** The ids of the credentials it was asked with; absent where each is asked once, whatever it says. */
-  readonly keys?: ReadonlySet<string>;
+  readonly asked?: ReadonlySet<string>;
 }
 
 /** A provider that may be asked for a model. */
@@ -18,7 +18,7 @@ export interface Candidate {
   /** The id of its model, where a call may go to several. */
   readonly model?: string;
   readonly offer: ServedModel;
-  /** What the calls of a session share: an account has its prompt cache and its reasoning, so they use one key. */
+  /** What the calls of a session share: an account has its prompt cache and its reasoning, so they use one credential. */
   readonly session?: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface MediaCandidate extends Candidate {
   readonly dialect: MediaDialect;
 }
 
-/** A provider that is asked for images or videos, and the key it is asked with. */
+/** A provider that is asked for images or videos, and the credential it is asked with. */
 export interface KeyedCandidate extends MediaCandidate {
   readonly credential: Credential;
 }
@@ -55,19 +55,20 @@ export const trustedUrl = ({ baseUrl, guarded }: Provider): string | undefined =
   guarded === true ? undefined : baseUrl;
 
 /**
- * What follows an attempt that failed, once health knows of it: the same provider with another key where its key was refused
+ * What follows an attempt that failed, once health knows of it: the same provider with another credential where its credential was refused
  * and another one works now, or where another account may have what this one has not; the next candidate, or nothing.
  */
 export function nextAfter(
   { mayGoOn, health: outcome }: Pick<Failure, "mayGoOn" | "health">,
   health: Health,
   { offer, provider }: Candidate,
-  { count, keys }: Tries,
-): "other_key" | "next_candidate" | "end" {
+  { count, asked }: Tries,
+): "other_credential" | "next_candidate" | "end" {
   if (mayGoOn !== true) return "end";
-  const isOfKey = outcome?.credential !== undefined || outcome?.ofAccount === true;
-  const asked = outcome?.ofAccount === true ? keys : undefined;
+  const isOfAccount = outcome?.ofAccount === true;
+  const isOfCredential = outcome?.credential !== undefined || isOfAccount;
+  const excepted = isOfAccount ? asked : undefined;
   const hasAnother =
-    count < provider.credentials.length && health.hasCredential(offer, provider, asked);
-  return isOfKey && hasAnother ? "other_key" : "next_candidate";
+    count < provider.credentials.length && health.hasCredential(offer, provider, excepted);
+  return isOfCredential && hasAnother ? "other_credential" : "next_candidate";
 }

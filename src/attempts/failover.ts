@@ -1,5 +1,5 @@
 /**
- * The failover loop of calls that are answered at once: one provider after another, each with another key where one was
+ * The failover loop of calls that are answered at once: one provider after another, each with another credential where one was
  * refused, until one answers. What is asked, and when an answer is good, is for each kind of call to say. docs/routing.md.
  */
 import { msSince } from "../base/elapsed.ts";
@@ -43,7 +43,7 @@ export interface AttemptingCall {
   readonly reply: { readonly gone: boolean };
 }
 
-/** Providers, and attempts in all, for each model: a provider with several keys may take more than one. */
+/** Providers, and attempts in all, for each model: a provider with several credentials may take more than one. */
 const candidatesMax = 4;
 const attemptsMax = 6;
 const retryPauseMs = 200;
@@ -133,15 +133,15 @@ export abstract class Failover<
       const isTurn = this.#isTurn(call, candidate, which);
       // Waits only where the other gateways are asked whose the probe is.
       if (isTurn !== true && !(await isTurn)) continue;
-      const hasKeys = candidate.provider.credentials.length > 1;
-      const kept = hasKeys ? followers(planned, place) : 0;
-      const keys = new Set<string>();
+      const hasSeveral = candidate.provider.credentials.length > 1;
+      const kept = hasSeveral ? followers(planned, place) : 0;
+      const asked = new Set<string>();
       for (let count = 1; attempts < attemptsMax - kept; count += 1) {
         attempts += 1;
-        const tried = await this.#attempt(call, candidate, keys);
+        const tried = await this.#attempt(call, candidate, asked);
         if (!(tried instanceof AttemptFailure)) return tried;
         failed = soonerOf(failed, tried);
-        const next = nextAfter(failed.failure, health, candidate, { count, keys });
+        const next = nextAfter(failed.failure, health, candidate, { count, asked });
         if (next === "end" || call.reply.gone) throw failed;
         if (next === "next_candidate") break;
       }
@@ -182,19 +182,19 @@ export abstract class Failover<
   }
 
   /**
-   * One attempt, which is recorded, logged where it fails, and reported to health: with a credential that is not among `keys`, and then
+   * One attempt, which is recorded, logged where it fails, and reported to health: with a credential that is not among `asked`, and then
    * is, where there is another.
    */
   async #attempt(
     call: Call,
     candidate: Asked,
-    keys = new Set<string>(),
+    asked = new Set<string>(),
   ): Promise<Answer | AttemptFailure> {
     const { services, record } = call;
     const { health } = services;
     const { provider, offer, session } = candidate;
-    const credential = health.credential(offer, provider, session, keys);
-    keys.add(credential.id);
+    const credential = health.credential(offer, provider, session, asked);
+    asked.add(credential.id);
     const startedMs = msSince(record.beganMs);
     const attempt: Attempt = {
       provider: provider.id,
@@ -246,7 +246,7 @@ interface Place {
 const modelOf = (planned: object | undefined): unknown =>
   planned !== undefined && "model" in planned ? planned.model : undefined;
 
-/** How many candidates of the same model may follow: each keeps one attempt, however many keys those before it have. */
+/** How many candidates of the same model may follow: each keeps one attempt, however many credentials those before it have. */
 function followers(planned: readonly object[], { index, count }: Place): number {
   const model = modelOf(planned[index]);
   const following = planned.slice(index + 1).filter((one) => modelOf(one) === model);

@@ -24,7 +24,7 @@ export interface Failure {
   readonly retrySame?: boolean;
   /** The least wait that it or an attempt before it asks for, in seconds, where others were made before. */
   readonly soonestSeconds?: number | undefined;
-  /** What it says of the provider or its key. Absent: nothing. */
+  /** What it says of the provider or its credential. Absent: nothing. */
   readonly health?: Unanswered;
   /** The body of the caller's error, where the vendor's own is passed on. */
   readonly body?: object | undefined;

@@ -23,12 +23,12 @@ interface Parts {
 /** Begins to add. */
 export function openProviderHour({ database, health, log, everyMs }: Parts): ProviderHour {
   const add = async (): Promise<void> => {
-    const counted = health.unsaid.take();
+    const counted = health.outcomes.take();
     if (counted.length === 0) return;
     try {
       await addProviderMinutes(database, counted);
     } catch (error) {
-      health.unsaid.giveBack(counted);
+      health.outcomes.giveBack(counted);
       throw error;
     }
   };

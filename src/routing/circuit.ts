@@ -36,7 +36,7 @@ export const defaultCircuitRules: CircuitRules = {
 export type CircuitState = "closed" | "open" | "due";
 
 /** What another gateway said of this circuit. Milliseconds of the clock of the one that hears it. */
-export interface OpenWord {
+export interface OpenReport {
   readonly by: string;
   readonly pauseMs: number;
   readonly pauseEndMs: number;
@@ -44,7 +44,7 @@ export interface OpenWord {
   readonly probeEndMs: number;
 }
 
-/** Gateways whose word was wrong that are kept in mind: they have a new name after each start. */
+/** Gateways that are remembered because their report was wrong: each has a new name after a start. */
 const doubtedMax = 100;
 const shareMin = 0.1;
 /** In recovery so many failures in a row are enough. */
@@ -68,12 +68,12 @@ export class Circuit {
   #probedMs = -Infinity;
   #recovering = false;
   #changes = 0;
-  /** The gateway by whose word it is open; undefined where it is this one's. */
+  /** The gateway by whose report it is open; undefined where this one opened it. */
   #openedBy: string | undefined;
   /** Gateways that called it open when a probe of ours was answered: from then on a failure of our own must speak for them. */
   readonly #doubted = new Set<string>();
-  /** What a doubted gateway said last. */
-  #unheard: OpenWord | undefined;
+  /** What a doubted gateway reported last. */
+  #ignored: OpenReport | undefined;
 
   /** `sinceMs`: what began before it says nothing of this provider. */
   constructor(rules: CircuitRules, sinceMs = -Infinity) {
@@ -92,7 +92,7 @@ export class Circuit {
   }
 
   /** What other gateways are to hear: the pause and what is left of it; undefined while it is closed. */
-  word(nowMs: number): { readonly pauseMs: number; readonly leftMs: number } | undefined {
+  report(nowMs: number): { readonly pauseMs: number; readonly leftMs: number } | undefined {
     if (this.#openedMs === undefined) return undefined;
     return { pauseMs: this.#pauseMs, leftMs: Math.max(this.#pauseEndMs - nowMs, 0) };
   }
@@ -161,8 +161,8 @@ export class Circuit {
       return;
     }
     this.#doubted.clear();
-    if (this.#unheard !== undefined && nowMs < this.#unheard.pauseEndMs) {
-      this.heardOpen(this.#unheard, nowMs);
+    if (this.#ignored !== undefined && nowMs < this.#ignored.pauseEndMs) {
+      this.heardOpen(this.#ignored, nowMs);
       return;
     }
     const weight = silent ? 2 : 1;
@@ -176,11 +176,11 @@ export class Circuit {
   }
 
   /** Another gateway opened it or found it bad again: it counts here too, no longer than our own rules would let it. */
-  heardOpen(word: OpenWord, nowMs: number): void {
-    const { by, pauseMs, pauseEndMs, probeEndMs } = word;
+  heardOpen(report: OpenReport, nowMs: number): void {
+    const { by, pauseMs, pauseEndMs, probeEndMs } = report;
     if (this.#openedMs === undefined) {
       if (this.#doubted.has(by) && this.#inRow === 0) {
-        this.#unheard = word;
+        this.#ignored = report;
         return;
       }
       this.#open(nowMs);
@@ -194,7 +194,7 @@ export class Circuit {
 
   /** Another gateway's probe was answered. */
   heardClosed(nowMs: number): void {
-    this.#unheard = undefined;
+    this.#ignored = undefined;
     if (this.#openedMs !== undefined) this.#close(nowMs);
   }
 
@@ -222,7 +222,7 @@ export class Circuit {
     this.#openedMs = nowMs;
     this.#changedMs = nowMs;
     this.#recovering = false;
-    this.#unheard = undefined;
+    this.#ignored = undefined;
   }
 
   #doubt(gateway: string): void {

@@ -1,15 +1,15 @@
 /**
- * Which of a provider's keys an attempt uses: by weight, among those that a vendor has not refused lately. A vendor that
- * limits one key's rate or refuses it is not asked with it for a while. docs/routing.md. What other gateways were
+ * Which of a provider's credentials an attempt uses: by weight, among those that a vendor has not refused lately. A vendor that
+ * limits one credential's rate or refuses it is not asked with it for a while. docs/routing.md. What other gateways were
  * refused is an input like what this one was.
  */
 import type { Credential, Provider } from "../catalog/index.ts";
 import { placeOf } from "./provider-forms.ts";
 import { rendezvous } from "./rendezvous.ts";
 
-/** What a refusal says of the key it was given with. */
+/** What a refusal says of the credential it was given with. */
 export interface CredentialRefusal {
-  /** `credential`: the key works for no model. `model`: not for this one, such as a limited rate. */
+  /** `credential`: the credential works for no model. `model`: not for this one, such as a limited rate. */
   readonly of: "credential" | "model";
   /** How long the vendor asks to be left alone. Absent: it names no time. */
   readonly retryAfterMs?: number | undefined;
@@ -21,7 +21,7 @@ export interface CoolDownRules {
   readonly pauseMsMax: number;
 }
 
-/** A rate that is limited is free again soon; a key that is refused, or an account without money, is not. */
+/** A rate that is limited is free again soon; a credential that is refused, or an account without money, is not. */
 export interface CredentialRules {
   readonly limited: CoolDownRules;
   readonly refused: CoolDownRules;
@@ -32,7 +32,7 @@ export const defaultCredentialRules: CredentialRules = {
   refused: { firstPauseMs: 30_000, pauseMsMax: 600_000 },
 };
 
-/** A vendor's own word counts up to here: what it says once must not shut a key out for a day. */
+/** A pause that a vendor asks for counts up to here: one answer must not shut a credential out for a day. */
 const toldMsMax = 3_600_000;
 
 interface CoolDown {
@@ -42,22 +42,22 @@ interface CoolDown {
 }
 
 /** Another gateway was refused: how long its pause is, and when it ends by the clock of the one that hears of it. */
-export interface CoolDownWord {
+export interface CoolDownReport {
   readonly pauseMs: number;
   readonly endMs: number;
 }
 
-/** The word of another gateway keeps a key away for no longer than this; then a call of our own asks. */
+/** What another gateway reports keeps a credential away for no longer than this; then a call of our own asks. */
 const heardMsMax = 600_000;
 
-/** One key for one of the provider's models. */
+/** One credential for one of the provider's models. */
 interface Use {
   readonly provider: Provider;
   /** The upstream's name of the model. */
   readonly model: string;
 }
 
-/** By the key itself and its place too: what a vendor said of a key holds neither for its successor nor at another address. */
+/** By the key itself and its place too: what a vendor said of a credential holds neither for its successor nor at another address. */
 const wide = ({ provider }: Pick<Use, "provider">, id: string): string => {
   const key = provider.credentials.find((credential) => credential.id === id)?.apiKey ?? "";
   return `${provider.id} ${id} ${key} ${placeOf(provider)}`;
@@ -66,8 +66,8 @@ const narrow = (use: Use, id: string): string => `${wide(use, id)} ${use.model}`
 const nameOf = { credential: wide, model: narrow };
 const scopes = ["credential", "model"] as const;
 
-/** The key of a session. `free` is not empty. */
-const keyOfSession = (free: readonly Credential[], session: string): Credential =>
+/** The credential of a session. `free` is not empty. */
+const credentialOfSession = (free: readonly Credential[], session: string): Credential =>
   rendezvous(`key\0${session}`, free, ({ id: name, weight }) => ({ name, weight })) ?? free[0]!;
 
 interface Picking {
@@ -80,7 +80,7 @@ const none: ReadonlySet<string> = new Set();
 export class Credentials {
   readonly #rules: CredentialRules;
   readonly #random: () => number;
-  /** Of keys that were refused and have not worked since: nearly always none. */
+  /** Of credentials that were refused and have not worked since: nearly always none. */
   readonly #coolDowns = new Map<string, CoolDown>();
 
   constructor(rules: CredentialRules, random: () => number) {
@@ -88,7 +88,7 @@ export class Credentials {
     this.#random = random;
   }
 
-  /** True where the provider has a key that can be used now, and is not among `asked`. */
+  /** True where the provider has a credential that can be used now, and is not among `asked`. */
   ready(use: Use, nowMs: number, asked = none): boolean {
     if (asked.size === 0) return this.readyAtMs(use, nowMs) <= nowMs;
     return use.provider.credentials.some(({ id }) => this.#isFree(use, id, nowMs, asked));
@@ -98,7 +98,7 @@ export class Credentials {
     return !asked.has(id) && this.#endMs(use, id) <= nowMs;
   }
 
-  /** When the first of the provider's keys can be used; not after `nowMs` where one can be used now. */
+  /** When the first of the provider's credentials can be used; not after `nowMs` where one can be used now. */
   readyAtMs(use: Use, nowMs: number): number {
     if (this.#coolDowns.size === 0) return nowMs;
     let first = Infinity;
@@ -107,8 +107,8 @@ export class Credentials {
   }
 
   /**
-   * A key to ask with: by weight among those that can be used; where none can, the one that can soonest. Calls of one
-   * `session` get the same key, on every gateway, as long as it can be used. Keys of `asked` are left out while another is free.
+   * A credential to ask with: by weight among those that can be used; where none can, the one that can soonest. Calls of one
+   * `session` get the same credential, on every gateway, as long as it can be used. Those of `asked` are left out while another is free.
    */
   pick(use: Use, nowMs: number, { session, asked = none }: Picking = {}): Credential {
     const { credentials } = use.provider;
@@ -118,13 +118,13 @@ export class Credentials {
         ? credentials
         : credentials.filter(({ id }) => this.#isFree(use, id, nowMs, asked));
     if (free.length > 0)
-      return session === undefined ? this.#byWeight(free) : keyOfSession(free, session);
+      return session === undefined ? this.#byWeight(free) : credentialOfSession(free, session);
     return credentials.reduce((soonest, one) =>
       this.#endMs(use, one.id) < this.#endMs(use, soonest.id) ? one : soonest,
     );
   }
 
-  /** Until when a key is left alone, and whether it was refused for this model only; undefined where it can be used. */
+  /** Until when a credential is left alone, and whether it was refused for this model only; undefined where it can be used. */
   coolDown(
     use: Use,
     id: string,
@@ -135,7 +135,7 @@ export class Credentials {
     return all! >= one! ? { endMs: all!, of: "credential" } : { endMs: one!, of: "model" };
   }
 
-  /** A key was refused: it is left alone for a while. */
+  /** A credential was refused: it is left alone for a while. */
   refused(use: Use, id: string, refusal: CredentialRefusal, nowMs: number): void {
     const name = nameOf[refusal.of](use, id);
     const rules = this.#rulesOf(refusal.of);
@@ -150,44 +150,44 @@ export class Credentials {
     if (rules.pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
   }
 
-  /** A key worked in a call that began at `begunMs`: what was held against it by then is over. Returns what that was. */
+  /** A credential worked in a call that began at `begunMs`: what was held against it by then is over. Returns what that was. */
   worked(use: Use, id: string, begunMs: number): readonly CredentialRefusal["of"][] {
     if (this.#coolDowns.size === 0) return [];
     return scopes.filter((of) => {
       const name = nameOf[of](use, id);
       const coolDown = this.#coolDowns.get(name);
-      // A call that was under way when the key was refused says nothing about what came after.
+      // A call that was under way when the credential was refused says nothing about what came after.
       return coolDown !== undefined && begunMs >= coolDown.beganMs && this.#coolDowns.delete(name);
     });
   }
 
-  /** What other gateways are to hear of a key: its pause and what is left of it; undefined where nothing is held against it. */
-  word(use: Use, id: string, of: CredentialRefusal["of"], nowMs: number) {
+  /** What other gateways are to hear of a credential: its pause and what is left of it; undefined where nothing is held against it. */
+  report(use: Use, id: string, of: CredentialRefusal["of"], nowMs: number) {
     const known = this.#coolDowns.get(nameOf[of](use, id));
     if (known === undefined) return undefined;
     return { pauseMs: known.pauseMs, leftMs: Math.max(known.endMs - nowMs, 0) };
   }
 
-  /** Another gateway was refused with a key; undefined: it worked there. */
+  /** Another gateway was refused with a credential; undefined: it worked there. */
   heard(
     use: Use,
     id: string,
     of: CredentialRefusal["of"],
-    { word, nowMs }: { readonly word: CoolDownWord | undefined; readonly nowMs: number },
+    { report, nowMs }: { readonly report: CoolDownReport | undefined; readonly nowMs: number },
   ): void {
     const name = nameOf[of](use, id);
     const { pauseMsMax } = this.#rulesOf(of);
-    if (word === undefined) {
+    if (report === undefined) {
       this.#coolDowns.delete(name);
       return;
     }
-    const heardMs = Math.min(word.endMs, nowMs + heardMsMax);
+    const heardMs = Math.min(report.endMs, nowMs + heardMsMax);
     const endMs = Math.max(heardMs, this.#coolDowns.get(name)?.endMs ?? 0);
-    const pauseMs = Math.min(word.pauseMs, pauseMsMax);
+    const pauseMs = Math.min(report.pauseMs, pauseMsMax);
     if (pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });
   }
 
-  /** A provider has changed: what is held against keys that it has no more is over. `now` is absent where it is gone. */
+  /** A provider has changed: what is held against credentials that it has no more is over. `now` is absent where it is gone. */
   keep(providerId: string, now: Provider | undefined): void {
     const kept = now?.credentials.map(({ id }) => wide({ provider: now }, id)) ?? [];
     for (const name of this.#coolDowns.keys())

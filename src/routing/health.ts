@@ -1,6 +1,6 @@
 /**
  * How the providers are doing, from this process's own calls: a circuit and a speed for each (provider,
- * model), and which keys are refused. Calls tell it how their attempts ended; plans and attempts ask it. What changes by them
+ * model), and which credentials are refused. Calls tell it how their attempts ended; plans and attempts ask it. What changes by them
  * goes to the other gateways, and what those found comes in (peers.ts). docs/routing.md.
  */
 import type { Clock } from "../base/clock.ts";
@@ -8,17 +8,17 @@ import type { Credential, Provider } from "../catalog/index.ts";
 import {
   defaultCircuitRules,
   type CircuitRules,
-  type OpenWord,
+  type OpenReport,
   type CircuitState,
 } from "./circuit.ts";
 import {
   Credentials,
   defaultCredentialRules,
-  type CoolDownWord,
+  type CoolDownReport,
   type CredentialRefusal,
   type CredentialRules,
 } from "./credentials.ts";
-import { Unsaid } from "./last-hour.ts";
+import { OutcomeCounts } from "./last-hour.ts";
 import { OfferHealths, type OfferHealth, type ServedModel } from "./offer-health.ts";
 import { ProviderForms, type Providers } from "./provider-forms.ts";
 import type { MeasuredCall } from "./speed.ts";
@@ -57,8 +57,8 @@ export interface HealthAttempt {
   readonly begunMs: number;
 }
 
-/** One key of a provider, for one of its models or for all. */
-export interface RefusedKey {
+/** One credential of a provider, for one of its models or for all. */
+export interface RefusedCredential {
   readonly provider: Provider;
   readonly id: string;
   readonly of: CredentialRefusal["of"];
@@ -70,8 +70,8 @@ export interface RefusedKey {
 export interface Peers {
   /** The circuit of an offer changed by calls of this gateway. */
   circuitChanged(offer: ServedModel): void;
-  /** What is held against a key changed by calls of this gateway. */
-  keyChanged(key: RefusedKey): void;
+  /** What is held against a credential changed by calls of this gateway. */
+  credentialChanged(refused: RefusedCredential): void;
   /** Asks for the one probe of all gateways: 0 where this one may send it, else the milliseconds until it may ask again. */
   askProbe(offer: ServedModel, probeMs: number): Promise<number>;
 }
@@ -98,7 +98,7 @@ export class Health {
   readonly #forms = new ProviderForms();
   readonly #offers: OfferHealths;
   /** How attempts ended, until it is added to what all gateways know. */
-  readonly unsaid = new Unsaid();
+  readonly outcomes = new OutcomeCounts();
   #peers: Peers | undefined;
 
   constructor(options: HealthOptions) {
@@ -178,7 +178,7 @@ export class Health {
     return false;
   }
 
-  /** The key for an attempt: the same for all calls of a session, while it can be used. One of `asked` only where no other can. */
+  /** The credential for an attempt: the same for all calls of a session, while it can be used. One of `asked` only where no other can. */
   credential(
     offer: ServedModel,
     provider: Provider,
@@ -188,7 +188,7 @@ export class Health {
     return this.#credentials.pick(useOf(provider, offer), this.nowMs(), { session, asked });
   }
 
-  /** Whether the provider has a key for this model that can be used now, and is not among `asked`. */
+  /** Whether the provider has a credential for this model that can be used now, and is not among `asked`. */
   hasCredential(offer: ServedModel, provider: Provider, asked?: ReadonlySet<string>): boolean {
     return this.#credentials.ready(useOf(provider, offer), this.nowMs(), asked);
   }
@@ -209,7 +209,7 @@ export class Health {
     return this.#offers.all().map(([name, { circuit }]) => [name, circuit.state(nowMs)]);
   }
 
-  /** The provider's keys that are left alone now, by their ids: until when at the longest, and why. */
+  /** The provider's credentials that are left alone now, by their ids: until when at the longest, and why. */
   coolDowns(
     provider: Provider,
     models: readonly string[],
@@ -232,7 +232,7 @@ export class Health {
   /** The attempt was answered; `call` where its speed says something. */
   succeeded(attempt: HealthAttempt, call?: MeasuredCall): void {
     const nowMs = this.nowMs();
-    this.unsaid.add(attempt.provider.id);
+    this.outcomes.add(attempt.provider.id);
     const { provider, offer, credential, begunMs } = attempt;
     const { circuit, speed } = this.of(offer);
     const before = circuit.changes;
@@ -240,22 +240,22 @@ export class Health {
     if (circuit.changes !== before) this.#peers?.circuitChanged(offer);
     const { id } = credential;
     for (const of of this.#credentials.worked(useOf(provider, offer), id, begunMs))
-      this.#peers?.keyChanged({ provider, id, of, model: offer.upstreamModel });
+      this.#peers?.credentialChanged({ provider, id, of, model: offer.upstreamModel });
     if (call !== undefined) speed.add(call, nowMs);
   }
 
-  /** The attempt gave no answer: the provider is at fault, or the key, which is then left alone for a while, or neither. */
+  /** The attempt gave no answer: the provider is at fault, or the credential, which is then left alone for a while, or neither. */
   unanswered(attempt: HealthAttempt, outcome: Unanswered): void {
     const { provider, offer, credential, begunMs } = attempt;
     const { circuit } = this.of(offer);
     const nowMs = this.nowMs();
-    this.unsaid.add(provider.id, outcome.failure);
+    this.outcomes.add(provider.id, outcome.failure);
     if (outcome.credential !== undefined) {
       const { id } = credential;
       circuit.undecided(begunMs);
       this.#credentials.refused(useOf(provider, offer), id, outcome.credential, nowMs);
       const { of } = outcome.credential;
-      this.#peers?.keyChanged({ provider, id, of, model: offer.upstreamModel });
+      this.#peers?.credentialChanged({ provider, id, of, model: offer.upstreamModel });
     } else if (outcome.hurtsHealth) {
       const before = circuit.changes;
       circuit.failed(begunMs, nowMs, outcome.silent === true);
@@ -263,21 +263,24 @@ export class Health {
     } else circuit.undecided(begunMs);
   }
 
-  /** What the other gateways are to hear of a key; undefined where nothing is held against it. */
-  keyWord({ provider, id, of, model }: RefusedKey) {
-    return this.#credentials.word({ provider, model }, id, of, this.nowMs());
+  /** What the other gateways are to hear of a credential; undefined where nothing is held against it. */
+  credentialReport({ provider, id, of, model }: RefusedCredential) {
+    return this.#credentials.report({ provider, model }, id, of, this.nowMs());
   }
 
   /** What another gateway says of a circuit; undefined: its probe was answered. */
-  heardCircuit(offer: ServedModel, word: OpenWord | undefined): void {
+  heardCircuit(offer: ServedModel, report: OpenReport | undefined): void {
     const { circuit } = this.of(offer);
-    if (word === undefined) circuit.heardClosed(this.nowMs());
-    else circuit.heardOpen(word, this.nowMs());
+    if (report === undefined) circuit.heardClosed(this.nowMs());
+    else circuit.heardOpen(report, this.nowMs());
   }
 
-  /** What another gateway says of a key; undefined: it worked there. */
-  heardKey({ provider, id, of, model }: RefusedKey, word: CoolDownWord | undefined): void {
-    this.#credentials.heard({ provider, model }, id, of, { word, nowMs: this.nowMs() });
+  /** What another gateway says of a credential; undefined: it worked there. */
+  heardCredential(
+    { provider, id, of, model }: RefusedCredential,
+    report: CoolDownReport | undefined,
+  ): void {
+    this.#credentials.heard({ provider, model }, id, of, { report, nowMs: this.nowMs() });
   }
 
   #at(ms: number, nowMs: number): string {

@@ -31,7 +31,7 @@ const outcomeLengthMax = 100;
 const messageMax = 300;
 
 /** What was counted since it was last taken. */
-export class Unsaid {
+export class OutcomeCounts {
   #byProvider = new Map<string, Map<string, CountedOutcome>>();
 
   /** An attempt ended: `failure` says how, where it gave no answer. */

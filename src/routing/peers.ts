@@ -1,20 +1,20 @@
 /**
- * What gateways tell each other of providers: circuits and keys that are left alone. What changed here goes out, and what the
+ * What gateways tell each other of providers: circuits and credentials that are left alone. What changed here goes out, and what the
  * others found comes in, in one exchange; nothing is exchanged while nothing changes. Durations go, never times of a clock.
  * docs/routing.md, "On all gateways".
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog, Provider } from "../catalog/index.ts";
-import type { Health, Peers, RefusedKey, ServedModel } from "./health.ts";
+import type { Health, Peers, RefusedCredential, ServedModel } from "./health.ts";
 import { formOf, placeOf } from "./provider-forms.ts";
 
-/** What a row is about: a circuit, or a key for all models (`model` is empty) or for one. */
+/** What a row is about: a circuit, or a credential for all models (`model` is empty) or for one. */
 interface Subject {
   readonly kind: "circuit" | "credential";
   readonly provider: string;
   /** The upstream's name of it. */
   readonly model: string;
-  /** Of a key: its id. Empty for a circuit. */
+  /** Of a credential: its id. Empty for a circuit. */
   readonly credential: string;
   /** A digest that tells a provider, or its key, from the one that takes its place. Empty: from a gateway that knew none. */
   readonly mark: string;
@@ -22,7 +22,7 @@ interface Subject {
 
 /** A state that calls of this gateway came to. */
 export interface HealthChange extends Subject {
-  /** False: the circuit is closed, or the key works. */
+  /** False: the circuit is closed, or the credential works. */
   readonly holds: boolean;
   readonly pauseMs: number;
   /** What is left of the pause. */
@@ -69,15 +69,16 @@ const retryMsMax = 5_000;
 /** Longer than that no call waits to hear whose the probe is. */
 const askMsMax = 250;
 
-type Word = Pick<HealthChange, "pauseMs" | "leftMs">;
+/** A state of a circuit or credential, as durations. */
+type Report = Pick<HealthChange, "pauseMs" | "leftMs">;
 
 const nameOf = ({ kind, provider, model, credential }: Subject): string =>
   JSON.stringify([kind, provider, model, credential]);
 
 export class HealthPeers implements Peers {
   readonly #options: PeersOptions;
-  /** What changed here and was not yet said. */
-  readonly #unsaid = new Map<string, () => HealthChange>();
+  /** What changed here and was not yet sent. */
+  readonly #pending = new Map<string, () => HealthChange>();
   /** The versions that were heard, by what they are about. */
   #heard = new Map<string, string>();
   #isWanted = false;
@@ -93,18 +94,19 @@ export class HealthPeers implements Peers {
   circuitChanged({ provider, upstreamModel }: ServedModel): void {
     const { health } = this.#options;
     const subject = { kind: "circuit" as const, provider, model: upstreamModel, credential: "" };
-    this.#say({ ...subject, mark: this.#markNow(subject) ?? "" }, () =>
-      health.of({ provider, upstreamModel }).circuit.word(health.nowMs()),
+    this.#tell({ ...subject, mark: this.#markNow(subject) ?? "" }, () =>
+      health.of({ provider, upstreamModel }).circuit.report(health.nowMs()),
     );
   }
 
-  keyChanged(key: RefusedKey): void {
+  credentialChanged(refused: RefusedCredential): void {
     const { health } = this.#options;
-    const { provider, id: credential } = key;
-    const model = key.of === "model" ? key.model : "";
+    const { provider, id: credential } = refused;
+    const model = refused.of === "model" ? refused.model : "";
     const subject = { kind: "credential" as const, provider: provider.id, model, credential };
     const mark = this.#markOf(provider, subject);
-    if (mark !== undefined) this.#say({ ...subject, mark }, () => health.keyWord(key));
+    if (mark !== undefined)
+      this.#tell({ ...subject, mark }, () => health.credentialReport(refused));
   }
 
   async askProbe(offer: ServedModel, probeMs: number): Promise<number> {
@@ -131,10 +133,10 @@ export class HealthPeers implements Peers {
     await this.#running;
   }
 
-  #say(subject: Subject, word: () => Word | undefined): void {
+  #tell(subject: Subject, report: () => Report | undefined): void {
     if (this.#closing.signal.aborted) return;
-    this.#unsaid.set(nameOf(subject), () => {
-      const known = word();
+    this.#pending.set(nameOf(subject), () => {
+      const known = report();
       const { pauseMs, leftMs } = known ?? { pauseMs: 0, leftMs: 0 };
       const holds = known !== undefined;
       return { ...subject, holds, pauseMs: Math.ceil(pauseMs), leftMs: Math.ceil(leftMs) };
@@ -166,15 +168,15 @@ export class HealthPeers implements Peers {
 
   async #exchange(): Promise<void> {
     const { link, gateway } = this.#options;
-    const said = [...this.#unsaid].slice(0, changesMax);
-    for (const [name] of said) this.#unsaid.delete(name);
-    if (this.#unsaid.size > 0) this.#isWanted = true;
+    const sent = [...this.#pending].slice(0, changesMax);
+    for (const [name] of sent) this.#pending.delete(name);
+    if (this.#pending.size > 0) this.#isWanted = true;
     try {
-      const changes = said.map(([, change]) => change());
+      const changes = sent.map(([, change]) => change());
       this.#hear(await link.exchange(gateway, changes));
     } catch (error) {
-      for (const [name, change] of said)
-        if (!this.#unsaid.has(name)) this.#unsaid.set(name, change);
+      for (const [name, change] of sent)
+        if (!this.#pending.has(name)) this.#pending.set(name, change);
       throw error;
     }
   }
@@ -185,7 +187,7 @@ export class HealthPeers implements Peers {
     for (const row of rows) {
       const name = nameOf(row);
       const before = this.#heard.get(name);
-      if (this.#unsaid.has(name)) {
+      if (this.#pending.has(name)) {
         if (before !== undefined) heard.set(name, before);
         continue;
       }
@@ -212,8 +214,8 @@ export class HealthPeers implements Peers {
   #markOf(provider: Provider, { kind, credential }: Omit<Subject, "mark">): string | undefined {
     const { markOf } = this.#options;
     if (kind === "circuit") return markOf(formOf(provider));
-    const key = provider.credentials.find(({ id }) => id === credential);
-    return key && markOf(`${key.apiKey} ${placeOf(provider)}`);
+    const found = provider.credentials.find(({ id }) => id === credential);
+    return found && markOf(`${found.apiKey} ${placeOf(provider)}`);
   }
 
   #take(row: HealthRow): void {
@@ -226,11 +228,11 @@ export class HealthPeers implements Peers {
     if (row.kind === "circuit") {
       const offer = { provider: provider.id, upstreamModel: row.model };
       const probeEndMs = probeLeftMs > 0 ? nowMs + probeLeftMs : 0;
-      const word = { by: row.gateway, pauseMs, pauseEndMs: endMs, probeEndMs };
-      return health.heardCircuit(offer, holds ? word : undefined);
+      const report = { by: row.gateway, pauseMs, pauseEndMs: endMs, probeEndMs };
+      return health.heardCircuit(offer, holds ? report : undefined);
     }
     const of = row.model === "" ? "credential" : "model";
-    const word = holds ? { pauseMs, endMs } : undefined;
-    health.heardKey({ provider, id, of, model: row.model }, word);
+    const report = holds ? { pauseMs, endMs } : undefined;
+    health.heardCredential({ provider, id, of, model: row.model }, report);
   }
 }

@@ -220,7 +220,7 @@ async function note(services: TaskServices, job: Job, { target, answer }: Asked)
   }
   const attempted = noted(answer.outcome, answer.message);
   switch (nextAfter(answer, services.health, target, { count: timesAsked(attempted, target) })) {
-    case "other_key":
+    case "other_credential":
       await nextStep(services, attempted, 0);
       return;
     case "next_candidate":

@@ -226,7 +226,7 @@ describe("what other gateways say", () => {
     expect(circuit.changes).toBe(0);
     probe();
     fail();
-    expect(circuit.word(nowMs)).toEqual({ pauseMs: 4_000, leftMs: 4_000 });
+    expect(circuit.report(nowMs)).toEqual({ pauseMs: 4_000, leftMs: 4_000 });
     expect(circuit.changes).toBe(1);
   });
 

@@ -163,9 +163,9 @@ it("health tells of each key the longest pause over the models, and of keys in u
 it("where the rules know no pause, what another gateway says of a key makes none", () => {
   const none = { firstPauseMs: 0, pauseMsMax: 0 };
   keys = new Credentials({ ...defaultCredentialRules, limited: none }, () => drawn);
-  const word = { pauseMs: 60_000, endMs: 60_000 };
-  keys.heard(use, "a", "model", { word, nowMs: 0 });
+  const report = { pauseMs: 60_000, endMs: 60_000 };
+  keys.heard(use, "a", "model", { report, nowMs: 0 });
   expect(pick(0)).toBe("a");
-  keys.heard(use, "a", "credential", { word, nowMs: 0 });
+  keys.heard(use, "a", "credential", { report, nowMs: 0 });
   expect(pick(0)).toBe("b");
 });

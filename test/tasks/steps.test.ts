@@ -121,24 +121,24 @@ describe("asking", () => {
   });
 
   it("counts a refusal against its provider, and an answer for it", async () => {
-    const { unsaid } = world.services.health;
-    unsaid.take();
+    const { outcomes } = world.services.health;
+    outcomes.take();
     world.vendor.plan("POST", says.refused(503));
     await askStep(world.services, await jobOf(world, "acme/clips"));
-    expect(unsaid.take()).toMatchObject([{ provider: "one", outcome: "503", attempts: 1 }]);
+    expect(outcomes.take()).toMatchObject([{ provider: "one", outcome: "503", attempts: 1 }]);
     world.vendor.plan("POST", says.taken("job-1"));
     await askStep(world.services, await jobOf(world, "acme/clips"));
-    expect(unsaid.take()).toMatchObject([{ provider: "one", outcome: "", attempts: 1 }]);
+    expect(outcomes.take()).toMatchObject([{ provider: "one", outcome: "", attempts: 1 }]);
   });
 
   it("of a vendor that does what it should, and makes nothing, fails the task and counts for the vendor", async () => {
     world.painter.answer(json({ data: [{ respect_moderation: false }] }));
     const job = await jobOf(world, "acme/pictures");
-    const { unsaid } = world.services.health;
-    unsaid.take();
+    const { outcomes } = world.services.health;
+    outcomes.take();
     await askStep(world.services, job);
     expect(await rowOf(world, job.id)).toMatchObject({ status: "failed", costNano: 0n });
-    expect(unsaid.take()).toMatchObject([{ provider: "painter", outcome: "", attempts: 1 }]);
+    expect(outcomes.take()).toMatchObject([{ provider: "painter", outcome: "", attempts: 1 }]);
   });
 
   it("T81: a step that a dead process had begun is not taken again", async () => {
