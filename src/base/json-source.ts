@@ -34,13 +34,13 @@ export class JsonSource {
     this.#shape = shape;
   }
 
-  /** The object that the bytes are; read from them again after a rest. */
+  /** The object that the bytes are; read from them again after `discardDerived`. */
   get value(): WireObject {
     return (this.#value ??= parseJson(readJson(this.bytes, this.#shape)));
   }
 
-  /** Lets go of the object, which takes several times the memory of its bytes. What was made of it before is not to be written any more. */
-  rest(): void {
+  /** Frees the object, which takes several times the memory of its bytes. What was made of it before is not to be written any more. */
+  discardDerived(): void {
     this.#value = undefined;
   }
 

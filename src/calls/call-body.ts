@@ -29,9 +29,9 @@ export class CallBody {
     return this.#source?.value as JsonObject | undefined;
   }
 
-  /** It is sent: its values are let go, and read again where they are asked for. */
-  rest(): void {
-    this.#source?.rest();
+  /** Frees the parsed values; they are parsed again where they are asked for. */
+  discardDerived(): void {
+    this.#source?.discardDerived();
   }
 
   /** Hooks made another of it. */
@@ -39,7 +39,7 @@ export class CallBody {
     this.#source = source;
   }
 
-  /** Nobody asks for it any more; what `lease` counted for it is given back. */
+  /** Frees the body for good; what `lease` counted for it is returned. */
   release(lease: ByteLease | undefined): void {
     this.#source = undefined;
     lease?.give(lease.bytes);

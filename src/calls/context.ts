@@ -96,10 +96,10 @@ interface CallParts {
   readonly record: CallRecord;
   readonly inputEstimate: number;
   readonly route: Route;
-  /** Lets go of what was made of the request, once it is written. */
-  readonly letRest: () => void;
-  /** Lets go of the request, once a stream has begun on this route. False where it is kept. */
-  readonly letGo: (route: Route) => boolean;
+  /** Frees what was made of the request, once it is written. */
+  readonly discardDerived: () => void;
+  /** Frees the request, once a stream has begun on this route. False where it is held until the end. */
+  readonly releaseRequest: (route: Route) => boolean;
   /** Where the workspace keeps what was said; it is the reply then. */
   readonly keeper: Keeper | undefined;
 }
@@ -114,9 +114,9 @@ export class CallContext {
   readonly keeper: Keeper | undefined;
   /** The route of the running attempt; none any more once a stream has begun. */
   #route: Route | undefined;
-  /** The request is written for a provider. */
-  readonly rest: () => void;
-  readonly #letGo: (route: Route) => boolean;
+  /** Called once the request is written for a provider. */
+  readonly discardDerived: () => void;
+  readonly #releaseRequest: (route: Route) => boolean;
   #tap: StreamTap | undefined;
   #whenGone: (() => void) | undefined;
 
@@ -128,8 +128,8 @@ export class CallContext {
     this.record = record;
     this.inputEstimate = inputEstimate;
     this.#route = route;
-    this.rest = parts.letRest;
-    this.#letGo = parts.letGo;
+    this.discardDerived = parts.discardDerived;
+    this.#releaseRequest = parts.releaseRequest;
     this.keeper = keeper;
     reply.onGone(() => this.#whenGone?.());
   }
@@ -152,10 +152,10 @@ export class CallContext {
     return this.#tap ?? this.route.tap();
   }
 
-  /** The caller gets the first frames of a stream: nobody else is asked, and what was asked is let go. */
+  /** The caller gets the first frames of a stream: nobody else is asked, and the request is freed. */
   began(tap: StreamTap): void {
     this.#tap = tap;
-    if (this.#letGo(this.route)) this.#route = undefined;
+    if (this.#releaseRequest(this.route)) this.#route = undefined;
   }
 
   /** Replaces what happens to the running attempt when the client goes. */

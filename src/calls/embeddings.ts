@@ -56,7 +56,7 @@ export function prepareEmbedding(
         model,
         provider: catalog.providers.get(offer.provider)!,
         route: () => route,
-        rest: () => route.rest(),
+        discardDerived: () => route.discardDerived(),
         reservedOutputTokens: 0,
         notes: () => route.notes,
       };

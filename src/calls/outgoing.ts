@@ -8,7 +8,7 @@ import { withChanges } from "./hooks.ts";
 import type { Candidate } from "./prepare.ts";
 import { waitsAsBytes, writeBody, type WrittenRequest } from "./write-body.ts";
 
-/** Writes a request, and lets go of what it was made of. */
+/** Writes a request, and frees what it was made of. */
 function write(context: CallContext, candidate: Candidate): WrittenRequest {
   const { call, keeper } = context;
   const { provider, offer } = candidate;
@@ -24,7 +24,7 @@ function write(context: CallContext, candidate: Candidate): WrittenRequest {
   keeper?.sending(sent, provider);
   const source = route.kind === "direct" ? call.body.source : undefined;
   const body = writeBody(sent, { source, lease: call.lease });
-  context.rest();
+  context.discardDerived();
   return { body, notes };
 }
 

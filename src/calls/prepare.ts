@@ -50,10 +50,10 @@ export interface Candidate<Kind extends Offer = Offer> {
   notes(): readonly Note[];
   /** Written before the call was let in; whoever sends it takes it. */
   written?: WrittenRequest | undefined;
-  /** Lets go of what was made of the request, until it is asked for again. */
-  rest(): void;
-  /** Lets go of the request: it is not asked any more. Absent where answers are never streams. */
-  forget?(): void;
+  /** Frees what was made of the request; it is made anew where it is asked for again. */
+  discardDerived(): void;
+  /** Frees the request for good: no attempt follows. Absent where answers are never streams. */
+  release?(): void;
 }
 
 /** A call that nothing but money can refuse any more. */
@@ -140,7 +140,7 @@ class OfferCandidate implements Candidate<TextOffer> {
   readonly limits: TextModel;
   readonly reservedOutputTokens: number;
   written: WrittenRequest | undefined;
-  #forgettable: CandidateParts | undefined;
+  #releasable: CandidateParts | undefined;
   #own: Own | undefined;
   #route: Route | undefined;
 
@@ -150,32 +150,32 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.model = parts.model.id;
     this.limits = parts.model;
     this.reservedOutputTokens = reservedOutput(parts.model, parts.askedOutputTokens);
-    this.#forgettable = parts;
+    this.#releasable = parts;
   }
 
   get #parts(): CandidateParts {
-    if (this.#forgettable === undefined) throw new Error("a candidate is asked after it forgot");
-    return this.#forgettable;
+    if (this.#releasable === undefined) throw new Error("a candidate is asked after its release");
+    return this.#releasable;
   }
 
   get session(): string | undefined {
-    return this.#forgettable?.session;
+    return this.#releasable?.session;
   }
 
   route(): Route {
     return (this.#route ??= this.#makeRoute());
   }
 
-  forget(): void {
+  release(): void {
     this.written = undefined;
-    this.#forgettable = undefined;
+    this.#releasable = undefined;
     this.#own = undefined;
     this.#route = undefined;
   }
 
-  rest(): void {
+  discardDerived(): void {
     this.#own = undefined;
-    this.#route?.rest();
+    this.#route?.discardDerived();
   }
 
   notes(): readonly Note[] {

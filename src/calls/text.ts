@@ -9,7 +9,7 @@ import { prepareEmbedding } from "./embeddings.ts";
 import { endFailed } from "./end.ts";
 import { askHooks, tellHooks } from "./hooks.ts";
 import { keeperOf, type Keeper } from "./keep.ts";
-import { letGo, letRest } from "./let-go.ts";
+import { releaseRequest, discardDerived } from "./release-request.ts";
 import { writeAhead } from "./outgoing.ts";
 import { prepare, type Candidate, type Prepared } from "./prepare.ts";
 import { cacheOf, type CachedCall } from "./response-cache.ts";
@@ -125,8 +125,8 @@ function contextOf(
     inputEstimate,
     route,
     keeper,
-    letRest: () => letRest(holders),
-    letGo: (begun: Route) => letGo(holders, begun),
+    discardDerived: () => discardDerived(holders),
+    releaseRequest: (begun: Route) => releaseRequest(holders, begun),
   });
 }
 

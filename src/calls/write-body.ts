@@ -15,7 +15,7 @@ const textMax = 16 * 1024;
 const isAtOnce = ({ bytes }: ByteLease): boolean => bytes <= atOnceBytes;
 
 /**
- * Whether a call waits as the bytes of its request: what they were read into is let go, and read again where it is asked for. Not what is
+ * Whether a call waits as the bytes of its request: what was parsed from them is freed, and parsed again where it is asked for. Not what is
  * so short that it is nothing to keep, nor what is so large that others would wait while it is read again.
  */
 export const waitsAsBytes = ({ body, lease }: { body: CallBody; lease: ByteLease }): boolean =>

@@ -75,7 +75,7 @@ class ConvertedRoute implements Route {
     return (this.#body ??= converted({ ...this.#facts, body: this.#said() }).body);
   }
 
-  rest(): void {
+  discardDerived(): void {
     this.#body = undefined;
   }
 

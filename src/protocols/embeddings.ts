@@ -71,7 +71,7 @@ export function embeddingRoute(input: EmbeddingRouteInput): Route {
     get body() {
       return (sent ??= sentOf(input)).body;
     },
-    rest: () => void (sent = undefined),
+    discardDerived: () => void (sent = undefined),
     notes,
     askedOutputTokens: undefined,
     failure,

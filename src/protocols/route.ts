@@ -56,10 +56,10 @@ export type Said = () => JsonObject;
 
 export interface Route {
   readonly kind: "direct" | "converted";
-  /** The body for the upstream; made again where it is asked for after a rest. */
+  /** The body for the upstream; made again where it is asked for after `discardDerived`. */
   readonly body: JsonObject;
-  /** It is sent: what was made of the request is let go. */
-  rest(): void;
+  /** Frees the body, once it is sent. */
+  discardDerived(): void;
   /** What was dropped or rewritten on the way there. */
   readonly notes: readonly Note[];
   /** The maximum of output tokens that the upstream is asked for; undefined where it is asked for none. */
@@ -109,7 +109,7 @@ export class PassThroughRoute implements Route {
     return (this.#body ??= sentDirectly(this.#input()).body);
   }
 
-  rest(): void {
+  discardDerived(): void {
     this.#body = undefined;
   }
 

@@ -126,7 +126,7 @@ describe("a body that goes on changed", () => {
         const changed = changedBy(source.value, changes);
         const { text: out, isAnew } = sent(source, changed);
         // What was let go is read again, with nothing lost.
-        source.rest();
+        source.discardDerived();
         expect(sent(source, changedBy(source.value, changes))).toEqual({ text: out, isAnew });
         // The order of members too.
         expect(isAnew ? out : JSON.stringify(JSON.parse(out))).toBe(JSON.stringify(changed));
@@ -172,7 +172,7 @@ describe("a body that goes on changed", () => {
         text: `{"model":"theirs",${kept},"added":{"x":1}}`,
         isAnew: false,
       });
-      source.rest();
+      source.discardDerived();
     }
   });
 

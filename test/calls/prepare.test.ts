@@ -65,8 +65,8 @@ it.each(["acme/narrow", "acme/claude"])(
     const { first, body } = prepared(model, { top_p: 0.5, seed: 7 });
     const [sent, notes] = [first.route().body, first.notes()];
     expect(notes).not.toEqual([]);
-    first.rest();
-    body.rest();
+    first.discardDerived();
+    body.discardDerived();
     expect(first.notes()).toEqual(notes);
     expect(first.route().body).not.toBe(sent);
     expect(first.route().body).toEqual(sent);
