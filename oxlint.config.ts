@@ -16,7 +16,7 @@ export const layers: Record<string, string[]> = {
   ledger: ["base", "storage"],
   verification: ["base", "storage"],
   backup: ["base", "storage", "files", "verification"],
-  tenancy: ["base", "storage", "catalog"],
+  tenancy: ["base", "storage"],
   "request-log": ["base", "storage", "tenancy"],
   tracing: ["base"],
   usage: ["base", "storage", "tenancy"],
@@ -76,7 +76,6 @@ export const layers: Record<string, string[]> = {
     "usage",
     "retention",
     "rates",
-    "hooks",
   ],
 };
 /** The rooms of src/http: which other rooms each may import (docs/architecture.md). Its files outside of rooms are for all. */
@@ -91,7 +90,7 @@ export const rooms: Record<string, string[]> = {
   media: ["bodies", "callers", "errors", "forms", "text"],
   operation: ["errors"],
   console: [],
-  admin: ["shapes", "bodies", "callers"],
+  admin: ["shapes", "bodies"],
   openapi: ["shapes", "errors", "admin"],
 };
 /** The rooms of console/src, which imports nothing of src/: pages stand on the rest, and never on another page. */
@@ -100,7 +99,7 @@ const consoleRooms: Record<string, string[]> = {
   theme: [],
   api: ["base"],
   ui: ["api", "base", "theme"],
-  pages: ["api", "base", "theme", "ui"],
+  pages: ["api", "base", "ui"],
 };
 const codecs = ["chat", "responses", "messages", "generate-content", "converse"];
 
