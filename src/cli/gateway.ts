@@ -80,7 +80,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   let address = "";
   let stage: "starting" | "open" | "leaving" | "refusing" = "starting";
   const ownUrl = (): string => address;
-  const workers = await openWorkers(options, ground, { closers, ownUrl });
+  const background = await openBackground(options, ground, { closers, ownUrl });
   const underWay = new CallsUnderWay();
   const metricsAccess = metricsAccessOf(environment);
   const sockets = role.given.sockets;
@@ -88,7 +88,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   if (metricsServer) closers.keep(metricsServer);
   const app = await createApp(
     await httpServices({
-      ...workers,
+      ...background,
       underWay,
       options,
       ground,
@@ -108,9 +108,9 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   const ending: Ending = { sooner: new AbortController(), options: {}, closers };
   closers.add(async () => {
     stage = "leaving";
-    workers.media.tasks.rest();
+    background.media.tasks.rest();
     const refuse = (): void => void (stage = "refusing");
-    await endCalls(app.server, workers.media.tasks, { ending, refuse, stopMs: options.stopMs });
+    await endCalls(app.server, background.media.tasks, { ending, refuse, stopMs: options.stopMs });
     await whenRecorded(underWay, ground);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
@@ -128,7 +128,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     close: closingOnce(ending, async (options) => {
       stage = "leaving";
       // At once: what is asked of a vendor meanwhile might not be done in time, and others take it.
-      workers.media.tasks.rest();
+      background.media.tasks.rest();
       await leave(app.server, options, ending.sooner.signal);
     }),
     reload: (next) => reload(ground, next),
@@ -237,7 +237,7 @@ async function openOwnHooks(
 }
 
 /** What works by itself while the gateway runs: tasks and callbacks, the money of calls, the sweep of reservations. */
-async function openWorkers(
+async function openBackground(
   options: GatewayOptions,
   ground: Ground,
   { closers, ownUrl }: { readonly closers: Closers; readonly ownUrl: () => string },

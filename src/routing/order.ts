@@ -80,7 +80,7 @@ function weighted<Kind extends Offer>({ offers, random, health }: OrderInput<Kin
 }
 
 /** Those that the test holds for, then the others; each part in the order it had. */
-const first = <Kind>(offers: readonly Kind[], test: (offer: Kind) => boolean): Kind[] => [
+const putFirst = <Kind>(offers: readonly Kind[], test: (offer: Kind) => boolean): Kind[] => [
   ...offers.filter(test),
   ...offers.filter((offer) => !test(offer)),
 ];
@@ -89,13 +89,13 @@ const first = <Kind>(offers: readonly Kind[], test: (offer: Kind) => boolean): K
 const directFirst = <Kind extends Offer>(
   offers: readonly Kind[],
   direct: Offer["protocol"],
-): Kind[] => first(offers, ({ protocol }) => protocol === direct);
+): Kind[] => putFirst(offers, ({ protocol }) => protocol === direct);
 
 /** Those of preferred providers go first. */
 export const preferredFirst = <Kind extends { readonly provider: string }>(
   offers: readonly Kind[],
   preferred: readonly string[],
-): Kind[] => first(offers, ({ provider }) => preferred.includes(provider));
+): Kind[] => putFirst(offers, ({ provider }) => preferred.includes(provider));
 
 /** So often one that was not measured lately is tried first, where others were. */
 const exploredShare = 0.1;
@@ -157,8 +157,10 @@ export function sessionDraw(affinity: string, provider: string): number {
 }
 
 /** Those that the test holds for; all where it holds for none. */
-const these = <Kind>(offers: readonly Kind[], test: (offer: Kind) => boolean): readonly Kind[] =>
-  offers.some(test) ? offers.filter(test) : offers;
+const onlyOrAll = <Kind>(
+  offers: readonly Kind[],
+  test: (offer: Kind) => boolean,
+): readonly Kind[] => (offers.some(test) ? offers.filter(test) : offers);
 
 /** Whether the weights of the operator count: they are shares of the calls under `balanced`. */
 const countsWeights = ({ strategy, offers }: OrderInput): boolean =>
@@ -171,9 +173,9 @@ const countsWeights = ({ strategy, offers }: OrderInput): boolean =>
  */
 function affinityCandidates(input: OrderInput): readonly Offer[] {
   const { offers, preferredProviders, protocol } = input;
-  const leading = these(offers, ({ provider }) => preferredProviders.includes(provider));
-  const shared = countsWeights(input) ? these(leading, ({ weight }) => weight !== 0) : leading;
-  return these(shared, (offer) => offer.protocol === protocol);
+  const leading = onlyOrAll(offers, ({ provider }) => preferredProviders.includes(provider));
+  const shared = countsWeights(input) ? onlyOrAll(leading, ({ weight }) => weight !== 0) : leading;
+  return onlyOrAll(shared, (offer) => offer.protocol === protocol);
 }
 
 /** The provider of a session: the operator's weights are shares of the sessions, too; without them each gets as many. */
@@ -192,6 +194,6 @@ export function orderOffers<Kind extends Offer>(input: OrderInput<Kind>): Ordere
   if (input.affinity === undefined || input.affinity === "") return { offers: sorted };
   const held = sessionProvider(input.affinity, input);
   const isHeld = ({ provider }: Offer): boolean => provider === held;
-  const direct = first(sorted, (offer) => isHeld(offer) && offer.protocol === input.protocol);
-  return { offers: first(direct, isHeld), affinityProvider: held };
+  const direct = putFirst(sorted, (offer) => isHeld(offer) && offer.protocol === input.protocol);
+  return { offers: putFirst(direct, isHeld), affinityProvider: held };
 }
