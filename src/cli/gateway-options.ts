@@ -13,7 +13,7 @@ export interface GatewayOptions {
   /** Lines of requests are written, as the configuration says; none if absent. */
   readonly accessLog?: Omit<AccessLogOptions, "sample"> | undefined;
   readonly clock?: Clock;
-  /** How long a reservation outlives a crashed process. */
+  /** How long a reservation outlives a crashed process; a minute if absent; tests only. */
   readonly holdLeaseMs?: number;
   /** Sends direct calls through the canonical form too; tests only. */
   readonly forceConversion?: boolean;
@@ -31,9 +31,9 @@ export interface GatewayOptions {
   readonly retentionEveryMs?: number;
   /** Hooks and timing of the task engine; tests only. */
   readonly tasks?: TaskTestOptions;
-  /** How often a stream is kept alive while its upstream is silent; 15 s if absent. */
+  /** How often a stream is kept alive while its upstream is silent; 15 s if absent; tests only. */
   readonly keepAliveMs?: number;
-  /** How long a client may take to send a request; half a minute for its headers, ten minutes in all if absent. */
+  /** How long a client may take to send a request; half a minute for its headers, ten minutes in all if absent; tests only. */
   readonly receive?: {
     readonly headersMs: number;
     readonly requestMs: number;

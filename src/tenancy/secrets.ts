@@ -117,7 +117,7 @@ export function secretsOf(ring: () => Keyring): Secrets {
   };
 }
 
-/** The secrets of one master key (32 bytes), without a database. */
+/** The secrets of one master key (32 bytes), without a database: for tests. */
 export function deriveSecrets(masterKey: Uint8Array): Secrets {
   const keys = deriveKeys(masterKey);
   const ring = { held: [keys], active: keys, marked: false, kept: keptOf(keys) };
