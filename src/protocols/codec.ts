@@ -107,7 +107,7 @@ export interface UpstreamCodec {
   decodeStream(): Transducer<SseEvent, CanonicalEvent>;
   /** An upstream's error body, whatever its quirks; never throws. */
   decodeError(status: number, body: unknown): WireError;
-  readonly direct: Pick<DirectRoute, "failure" | "usage" | "text">;
+  readonly direct: Pick<DirectCodec, "failure" | "usage" | "text">;
 }
 
 /** One text protocol that callers speak. */
@@ -121,7 +121,7 @@ export interface Codec extends UpstreamCodec {
   /** The body of an error answer in this protocol's shape. */
   encodeError(error: GatewayError, requestId: string): JsonObject;
   /** The same protocol on both sides. */
-  readonly direct: DirectRoute;
+  readonly direct: DirectCodec;
 }
 
 /** What routing, reserving and metering need to know of a request on any route, read without decoding it whole. */
@@ -142,8 +142,8 @@ export interface CallFacts {
   readonly imageTool?: boolean;
 }
 
-/** The direct route of a protocol: no conversion, the caller's body goes on as it is but for what must change. */
-export interface DirectRoute {
+/** What a direct route needs of its protocol: no conversion, the caller's body goes on as it is but for what must change. */
+export interface DirectCodec {
   /**
    * Checks the types and domains of the fields the protocol defines; unknown fields pass.
    * @throws GatewayError `missing_required_parameter`, `invalid_type` or `invalid_value` with `param`.

@@ -19,7 +19,7 @@ import type { Limits } from "./limits.ts";
 import {
   answerContext,
   decoded,
-  PassThroughRoute,
+  DirectRoute,
   type Route,
   type RouteFacts,
   type RouteInput,
@@ -39,7 +39,7 @@ import { collectFrames } from "./whole.ts";
  */
 export function routeOf(facts: RouteFacts, said: Said, forceConversion: boolean = false): Route {
   return facts.caller === facts.upstream && !forceConversion
-    ? new PassThroughRoute(facts, said)
+    ? new DirectRoute(facts, said)
     : new ConvertedRoute(facts, said);
 }
 
@@ -47,7 +47,7 @@ export function routeOf(facts: RouteFacts, said: Said, forceConversion: boolean 
 export const createRoute = (input: RouteInput, forceConversion?: boolean): Route =>
   routeOf(input, () => input.body, forceConversion);
 
-/** A route through the canonical form. Of the request it keeps only `body`, until its rest: it lives as long as the answer. */
+/** A route through the canonical form. Of the request it keeps only `body`, until `discardDerived`: it lives as long as the answer. */
 class ConvertedRoute implements Route {
   readonly kind = "converted";
   readonly notes: readonly Note[];

@@ -81,7 +81,7 @@ export interface Route {
 }
 
 /** The same protocol on both sides: the caller's body goes on as it is but for what must change. */
-export class PassThroughRoute implements Route {
+export class DirectRoute implements Route {
   readonly kind = "direct";
   readonly notes: readonly Note[];
   readonly askedOutputTokens: number | undefined;

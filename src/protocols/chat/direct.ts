@@ -3,7 +3,7 @@
  */
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import type { DirectRoute, UpstreamAddress, WireError } from "../codec.ts";
+import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { objects } from "../read.ts";
@@ -45,7 +45,7 @@ function failure(answer: JsonObject): WireError | undefined {
 }
 
 /** The direct route of chat-completions. */
-export const chatDirect: DirectRoute = {
+export const chatDirect: DirectCodec = {
   validate: checkChatRequest,
   facts: readFacts,
   request: directRequest,

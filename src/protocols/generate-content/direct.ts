@@ -6,7 +6,7 @@ import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
+import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
@@ -115,7 +115,7 @@ function answer(wire: JsonObject, model: string, droppedParams: readonly string[
   return withDropped(wire, droppedParams);
 }
 
-export const direct: DirectRoute = {
+export const direct: DirectCodec = {
   validate,
   facts,
   request,

@@ -7,7 +7,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import type { CallFacts, DirectRoute, RequestAddress, WireError } from "../codec.ts";
+import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
@@ -106,7 +106,7 @@ function answer(wire: JsonObject, model: string, droppedParams: readonly string[
   return withDropped(wire, droppedParams);
 }
 
-export const direct: DirectRoute = {
+export const direct: DirectCodec = {
   validate,
   facts,
   request,

@@ -6,7 +6,7 @@ import { exactly } from "../../base/exact-numbers.ts";
 import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import type { DirectRoute, RequestAddress, WireError } from "../codec.ts";
+import type { DirectCodec, RequestAddress, WireError } from "../codec.ts";
 import { withDropped } from "../dropped-params.ts";
 import { withImageTool } from "../image-tool.ts";
 import { searchesIn, withSearches } from "../web-searches.ts";
@@ -81,7 +81,7 @@ const isUnderWay = ({ status, usage }: JsonObject): boolean =>
   (status === "queued" || status === "in_progress") && readUsage(usage) === undefined;
 
 /** The direct route of the responses protocol. */
-export const responsesDirect: DirectRoute = {
+export const responsesDirect: DirectCodec = {
   validate: checkResponsesRequest,
   facts: readFacts,
   request: directRequest,

@@ -8,7 +8,7 @@ import type {
   AnswerContext,
   AnsweredRequest,
   Codec,
-  DirectRoute,
+  DirectCodec,
   EndReason,
   StreamTap,
 } from "../../../src/protocols/codec.ts";
@@ -89,7 +89,7 @@ export const dataOf = (frames: readonly SseEvent[]): (JsonObject | string)[] =>
 
 /** A tap of a stream for `acme/talk`, and what it let pass of these frames. */
 export function tapped(
-  direct: DirectRoute,
+  direct: DirectCodec,
   frames: readonly SseEvent[],
   request: JsonObject = {},
 ): { tap: StreamTap; passed: SseEvent[] } {
