@@ -4,6 +4,7 @@
  */
 import type { Readable } from "node:stream";
 import { counted } from "../base/counted.ts";
+import { dayMs } from "../base/durations.ts";
 import type { FileStore } from "../files/index.ts";
 import { differencesIn } from "../verification/index.ts";
 import {
@@ -29,8 +30,6 @@ import {
   tablesOf,
 } from "./schema.ts";
 import type { BackupEnd, BackupHeader, Progress } from "./write.ts";
-
-const dayMs = 24 * 3_600_000;
 
 export interface RestoreOptions {
   readonly database: Database;

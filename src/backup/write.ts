@@ -1,11 +1,11 @@
 /** `tollgate backup`: one snapshot of all tables, and the files they name, as a stream. Nothing stops meanwhile. */
 import type { Writable } from "node:stream";
+import { dayMs } from "../base/durations.ts";
 import type { FileStore } from "../files/index.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import { createFrameWriter, type FrameWriter } from "./frames.ts";
 import { quoted, sumsOf, tablesOf } from "./schema.ts";
 
-const dayMs = 24 * 3_600_000;
 const rowsMax = 5_000;
 /** About so many bytes a frame. */
 const frameBytes = 2 ** 20;

@@ -1,5 +1,6 @@
 /** The clocks of a place, by the name of its time zone. By Intl, because the oldest Node that the package runs on has no Temporal. */
 
+import { dayMs, hourMs } from "./durations.ts";
 /** Whether it is the name of a time zone, such as `Europe/Berlin`. */
 export function isTimeZone(name: string): boolean {
   try {
@@ -19,13 +20,11 @@ export interface LocalClock {
   momentOf(shownMs: number): number;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
-
 /** By how much the clocks are ahead of UTC at a moment. `timeZone`: a name, or `+02:00`. */
 function aheadIn(timeZone: string): (ms: number) => number {
   const [, sign, hours] = /^([+-])(\d\d):00$/.exec(timeZone) ?? [];
   if (hours !== undefined) {
-    const ahead = Number(`${sign!}${hours}`) * 3_600_000;
+    const ahead = Number(`${sign!}${hours}`) * hourMs;
     return () => ahead;
   }
   const format = new Intl.DateTimeFormat("en", {

@@ -5,6 +5,7 @@
 import type { MediaCandidate } from "../attempts/index.ts";
 import { toGatewayError } from "../base/errors.ts";
 import { chargeFor } from "../base/cost-bound.ts";
+import { hourMs } from "../base/durations.ts";
 import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
 import { FileDrafts } from "../files/index.ts";
@@ -41,7 +42,7 @@ export interface Settled {
 }
 
 /** Longer than any charge takes: until then what the call made is nobody's, and the sweep finds it. Rows STORE; EDIT2-35. */
-const unclaimedMs = 60 * 60 * 1000;
+const unclaimedMs = hourMs;
 
 /** Charges what was made; `render` makes the answer. Nothing is kept where it fails. @throws GatewayError */
 export async function settle<Rendering extends Answer>(

@@ -1,4 +1,5 @@
 /** How long a provider may take, in milliseconds. */
+import { hourMs } from "../base/durations.ts";
 export interface Timeouts {
   readonly connectMs: number;
   /** From the request's end to the answer's first byte. */
@@ -12,7 +13,7 @@ export const defaultTimeouts: Timeouts = {
   connectMs: 10_000,
   firstByteMs: 120_000,
   idleMs: 120_000,
-  totalMs: 3_600_000,
+  totalMs: hourMs,
 };
 
 /** Tokens that a slow model writes in the time that another one takes to begin. */

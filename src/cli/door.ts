@@ -1,4 +1,5 @@
 /** What the HTTP routes are given: the parts of the running gateway, as `http` wants them. */
+import { dayMs } from "../base/durations.ts";
 import {
   requestRow,
   type CacheOutcome,
@@ -23,7 +24,6 @@ import type { Ground } from "./ground.ts";
 import type { Media } from "./media.ts";
 import type { WorkerRole } from "./workers/role.ts";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const keepAliveMsDefault = 15_000;
 const receiveDefault = { headersMs: 30_000, requestMs: 600_000, checkMs: 5_000 };
 /** How long a reader of the request log waits for the rows of calls that were just answered. */

@@ -1,6 +1,7 @@
 /** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
 import { counted } from "../base/counted.ts";
 import { hasDay } from "../base/days.ts";
+import { dayMs } from "../base/durations.ts";
 import { exportFormats } from "../base/export-place.ts";
 import { exportByHand, exportKinds, openExportPlace } from "../exports/index.ts";
 import { readsOf } from "../storage/index.ts";
@@ -21,8 +22,6 @@ export interface ExportOptions {
   readonly format?: string;
   readonly json?: boolean;
 }
-
-const dayMs = 24 * 3_600_000;
 
 /** The first moment of a day in UTC. @throws UsageError */
 function dayOf(text: string, option: string): number {

@@ -6,6 +6,7 @@ import { availableParallelism } from "node:os";
 import type { startSandbox } from "../../sandbox/index.ts";
 import { ByteBudget } from "../base/byte-budget.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
+import { minuteMs } from "../base/durations.ts";
 import { LoadGuard } from "../base/load-guard.ts";
 import { createAccessLog, type Log } from "../base/log.ts";
 import type { Proxies } from "../base/proxy.ts";
@@ -37,7 +38,6 @@ import { openProxies } from "./proxies.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
 import { shareOf } from "./workers/share.ts";
 
-const minuteMs = 60_000;
 const privateAddressesAllowed =
   "TOLLGATE_ALLOW_PRIVATE_ADDRESSES is on: callbacks, media and artifacts may reach loopback and private networks. " +
   "That is for development only";

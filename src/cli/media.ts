@@ -1,6 +1,7 @@
 /** What image and video calls need beside the rest of the gateway: the task engine and the deliverer of callbacks. */
 import type { ByteBudget } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
+import { dayMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
@@ -74,8 +75,6 @@ export interface Media {
   refused(workspaceId: string, keyId: string, code: string): void;
   close(): Promise<void>;
 }
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** The code of a task's error, as the log has it. */
 const codeIn = (explanation: object | undefined): string | null =>

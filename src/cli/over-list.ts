@@ -1,5 +1,6 @@
 /** Commands that print a list of the management API: a table for people, JSON for programs, CSV for spreadsheets. docs/cli.md. */
 import type { Command } from "commander";
+import { dayMs } from "../base/durations.ts";
 import { addApiOptions, withApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { printJson } from "./print.ts";
@@ -25,7 +26,6 @@ interface OverList<Options extends ListOptions> {
 }
 
 const daysDefault = 30;
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** CSV is of a period: without one, of the 30 days before now. */
 function withPeriod(query: Listed["query"]): Listed["query"] {

@@ -4,6 +4,7 @@
  * work at a time where it must. docs/operate.md; rows STORE-02, STORE-05.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { minuteMs } from "../base/durations.ts";
 import { sweepSignIns } from "../admin/index.ts";
 import { sweepAnswers } from "../calls/index.ts";
 import { exportNext, openExportPlace } from "../exports/index.ts";
@@ -22,8 +23,6 @@ type Sweep = Omit<Rounds, "sweeps" | "log"> & {
   /** After the last round. */
   readonly end?: () => Promise<void> | undefined;
 };
-
-const minuteMs = 60_000;
 
 /** Reservations whose gateway died, or whose lease ran out. */
 const holds = ({ ledger, log }: Ground): Sweep => ({

@@ -15,6 +15,7 @@ import {
 import { hostname } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
+import { hourMs } from "../base/durations.ts";
 import { isAlive } from "../base/process-alive.ts";
 
 /** The programs as npm brings them. */
@@ -28,7 +29,7 @@ export interface Programs {
 const copyPrefix = "copy-";
 const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
 /** A copy takes seconds. Of another machine's process, or container's, it cannot be known whether it lives. */
-const copyMsMax = 3_600_000;
+const copyMsMax = hourMs;
 
 interface Link {
   /** What exists, and the link's own path, both from the package's root. */

@@ -1,4 +1,5 @@
 /** A day as a file whenever somebody asks for it; nothing is noted. docs/operate.md "Exports". */
+import { dayMs } from "../base/durations.ts";
 import { idTime } from "../base/ids.ts";
 import type { FileStore } from "../files/index.ts";
 import type { Queryable, Reads } from "../storage/index.ts";
@@ -24,7 +25,6 @@ async function refuseGone(tx: Queryable, { kind, day }: Day): Promise<void> {
 
 /** What was written a moment before is there, and gateways have told of calls that began a moment before midnight. */
 const marginSeconds = 60;
-const dayMs = 24 * 3_600_000;
 
 /** Calls of the day still run, so that its file would lack them. */
 class DayOpenError extends Error {

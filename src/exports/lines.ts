@@ -3,10 +3,9 @@
  * in columns.ts.
  */
 import { chargeLines, renderRequest, type RequestLogRow } from "../admin/index.ts";
+import { dayMs } from "../base/durations.ts";
 import { idTime } from "../base/ids.ts";
 import { formatUsd } from "../base/money.ts";
-
-const dayMs = 24 * 3_600_000;
 
 interface Statement {
   readonly sql: string;

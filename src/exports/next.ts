@@ -2,6 +2,7 @@
  * What the setting `exports` asks for: each day that is over, once, the oldest first. The file is put whole, then the day is noted.
  * A process that ends in between leaves a file that the next one writes again, the same. One process of all exports at a time.
  */
+import { dayMs } from "../base/durations.ts";
 import type { ExportFormat } from "../base/export-place.ts";
 import { idMs } from "../base/ids.ts";
 import type { FileStore } from "../files/index.ts";
@@ -13,7 +14,6 @@ import { closedMs } from "./open-calls.ts";
 
 /** Any number that nothing else in the database locks. */
 const lockKey = 7_409_318_200_457n;
-const dayMs = 24 * 3_600_000;
 
 /** For what is not known of calls under way: clocks that differ, gateways that sleep. */
 const marginSeconds = 3 * 3_600;

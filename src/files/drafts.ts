@@ -3,6 +3,7 @@
  * crash leaves behind; until the work keeps them they expire by themselves. Rows STORE.
  */
 import type { Clock } from "../base/clock.ts";
+import { dayMs, hourMs } from "../base/durations.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import { newFileName, type FileSource, type FileStore } from "./store.ts";
 import { expireFilesAt, recordFile, type FileRow } from "./table.ts";
@@ -21,7 +22,7 @@ interface Owner {
 }
 
 /** Longer than one file may take to be written. */
-const writingMs = 60 * 60 * 1000;
+const writingMs = hourMs;
 
 /** A file to be written. */
 interface Draft extends Pick<FileRow, "purpose"> {
@@ -106,7 +107,7 @@ export class FileDrafts {
 }
 
 /** Longer than any task may take; the material of a task goes as soon as it has ended. */
-const materialMs = 4 * 24 * 60 * 60 * 1000;
+const materialMs = 4 * dayMs;
 
 /** Pictures that a caller sent, before there is a task that they belong to. */
 export const inputDrafts = (services: DraftServices, workspaceId: string): FileDrafts =>

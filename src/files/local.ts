@@ -17,6 +17,7 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
+import { dayMs } from "../base/durations.ts";
 import { isAlive } from "../base/process-alive.ts";
 import { syncDirectory } from "../base/sync-directory.ts";
 import { checkFileName, countBytes, type FileSource, type FileStore } from "./store.ts";
@@ -27,7 +28,7 @@ const partPrefix = ".part-";
 const instance = randomBytes(6).toString("hex");
 const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
 /** Of another machine's process it cannot be known whether it lives; nothing is written for so long. */
-const foreignPartMsMax = 24 * 3_600_000;
+const foreignPartMsMax = dayMs;
 
 /** Opens the directory, making it where it is missing, and removes what earlier processes left half-written. */
 export async function openLocalFiles(directory: string): Promise<FileStore> {

@@ -1,4 +1,5 @@
 /** The parts of the request log, made ahead (storage/baseline/10_request_parts.sql). */
+import { dayMs } from "../base/durations.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 
 /** One process of all works on the parts, and on what goes, at a time. Any number that nothing else in the database locks. */
@@ -9,7 +10,6 @@ const aheadDays = 4;
 const byDayMax = 92;
 /** Rows of before that move in one step. */
 const moveMax = 5_000;
-const dayMs = 24 * 3_600_000;
 
 /** Changes of the parts wait so long for those who read, and everybody else waits behind them. */
 const lockWait = "set local lock_timeout = '100ms'";

@@ -3,6 +3,7 @@
  * limits one credential's rate or refuses it is not asked with it for a while. docs/routing.md. What other gateways were
  * refused is an input like what this one was.
  */
+import { hourMs } from "../base/durations.ts";
 import type { Credential, Provider } from "../catalog/index.ts";
 import { placeOf } from "./provider-forms.ts";
 import { rendezvous } from "./rendezvous.ts";
@@ -33,7 +34,7 @@ export const defaultCredentialRules: CredentialRules = {
 };
 
 /** A pause that a vendor asks for counts up to here: one answer must not shut a credential out for a day. */
-const toldMsMax = 3_600_000;
+const toldMsMax = hourMs;
 
 interface CoolDown {
   readonly beganMs: number;

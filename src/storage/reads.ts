@@ -2,6 +2,7 @@
  * Which database answers the heavy reads of people: lists, usage, exports. The one seam for that: what asks through it decides
  * nothing, and may be told what is a moment old. Everything else asks the primary. docs/scale.md "Read replicas".
  */
+import { dayMs } from "../base/durations.ts";
 import type { Database } from "./database.ts";
 import type { Queryable } from "./queryable.ts";
 
@@ -19,8 +20,6 @@ export interface Reads {
    */
   read<T>(work: (database: Queryable) => Promise<T>, options?: ReadOptions): Promise<T>;
 }
-
-const dayMs = 24 * 3_600_000;
 
 /** Reads of the primary, which are all where there is no replica. */
 export const readsOf = (database: Database): Reads => ({

@@ -3,6 +3,7 @@
  * A result that cannot be had, or is not what it should be, makes the task fail, unbilled. docs/tasks.md; STORE-01.
  */
 import { chargeFor } from "../base/cost-bound.ts";
+import { dayMs } from "../base/durations.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readMadePicture } from "../base/image-header.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
@@ -31,7 +32,7 @@ const idleMs = 30_000;
 /** Of this process, whatever gateways there are in it: they share its memory. */
 const fetching = createFetching();
 /** Until the task has ended, a result is one that may be left behind by a crash. */
-const unclaimedMs = 24 * 60 * 60 * 1000;
+const unclaimedMs = dayMs;
 
 type Succeeded = Extract<MediaState, { state: "succeeded" }>;
 

@@ -2,12 +2,13 @@
  * Idempotent submission: one key of a workspace makes one task, or one synchronous image call, within 24 hours, however
  * often and wherever it is sent. docs/decisions.md "Idempotency"; TASK-10, TASK-45; T81.
  */
+import { dayMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { IdempotencyClaim } from "./types.ts";
 
 /** How long a key stands for what it made. */
-export const keyLifetimeMs = 24 * 60 * 60 * 1000;
+export const keyLifetimeMs = dayMs;
 const param = "Idempotency-Key";
 
 interface Holder {

@@ -2,6 +2,7 @@
  * Who takes a task's next step: a row is claimed with a token for a while, and every write of the step names the token, so
  * that of two processes that believe they hold it only the latest can write. docs/tasks.md; T79.
  */
+import { hourMs } from "../base/durations.ts";
 import { settleRetryMs, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import { newToken, ownerHere } from "./owner.ts";
@@ -174,8 +175,6 @@ export async function mendAfterClockJump({
   );
   return rows.length;
 }
-
-const hourMs = 3_600_000;
 
 /**
  * How long a step tries to write what it knows. What a vendor was asked for, and answered, nobody else can know: its process

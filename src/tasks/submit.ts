@@ -2,6 +2,7 @@
  * Submitting a task: everything that can refuse it, then key, hold and row in one transaction (accept.ts).
  * Requirements: TASK; docs/tasks.md; T57, T81.
  */
+import { dayMs } from "../base/durations.ts";
 import { toGatewayError, type ErrorCode } from "../base/errors.ts";
 import { noteSentences, type Note } from "../base/notes.ts";
 import { newId } from "../base/ids.ts";
@@ -19,7 +20,7 @@ import { toTask } from "./rows.ts";
 import type { SubmitInput, SubmitResult, Task } from "./types.ts";
 
 /** The hold of a task outlives its deadline by far: it ends with the task, never by its lease. */
-const leaseSlackMs = 30 * 24 * 60 * 60 * 1000;
+const leaseSlackMs = 30 * dayMs;
 
 /** What a submission works with, beside what every part of the engine does. */
 export interface Submitting {

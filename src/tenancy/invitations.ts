@@ -3,6 +3,7 @@
  * the member has no right, and the user made for them belongs to this invitation only: nothing is looked up or changed
  * that has the same address, so that adding somebody tells nothing about them.
  */
+import { dayMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { checkName } from "./checks.ts";
@@ -20,7 +21,7 @@ import { changeUser, checkEmail, createUser } from "./users.ts";
 const scheme = "gw_inv_";
 /** How long an invitation is open. */
 export const invitationDays = 7;
-const openMs = invitationDays * 24 * 60 * 60 * 1000;
+const openMs = invitationDays * dayMs;
 
 export interface InvitationInput {
   readonly workspaceId: string;

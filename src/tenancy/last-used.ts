@@ -2,6 +2,7 @@
  * When a key was last used: written at most once a minute per key, many keys in one statement, never while a request
  * waits. KEY-16 (`last_used_at`). Losing a few of these in a crash or an outage is fine.
  */
+import { minuteMs } from "../base/durations.ts";
 import type { Queryable } from "../storage/index.ts";
 
 interface Warn {
@@ -15,7 +16,6 @@ export interface LastUsed {
   close(): Promise<void>;
 }
 
-const minuteMs = 60_000;
 const flushDelayMs = 1_000;
 
 /**

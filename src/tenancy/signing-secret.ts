@@ -3,6 +3,7 @@
  * It is derived, not stored: the row holds only its version, since when, and whether callbacks are signed, and so sent,
  * at all. One that an earlier master key derived is stored, sealed: whoever checks signatures with it goes on to. A replaced secret goes on signing beside the new one for a day.
  */
+import { dayMs } from "../base/durations.ts";
 import type { ChangeContext, RowContext } from "./context.ts";
 import { changeRow } from "./changes.ts";
 import { onlyRow } from "./context.ts";
@@ -20,7 +21,7 @@ export interface SigningSecret {
 }
 
 /** How long a replaced secret goes on signing. */
-export const signingOverlapMs = 24 * 60 * 60 * 1000;
+export const signingOverlapMs = dayMs;
 
 interface SigningRow {
   readonly id: string;

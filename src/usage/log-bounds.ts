@@ -2,6 +2,7 @@
  * Which ids of the log a question can be about. The log is kept in parts by the time of ids (storage/baseline/10_request_parts.sql). A plan has
  * only the parts that its parameters allow, so a question that says so costs the same however many there are.
  */
+import { dayMs } from "../base/durations.ts";
 import { idMs } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 
@@ -9,7 +10,7 @@ import type { Queryable } from "../storage/index.ts";
 export type LogIds = (column: string) => string;
 
 /** A call is charged so long after its id was made at the latest: the longest tasks, and what is settled days later. */
-export const callMsMax = 4 * 24 * 3_600_000;
+export const callMsMax = 4 * dayMs;
 
 /** Ids that were made from `low` on: an expression of the part of an id that tells its time. */
 export const idsFrom =

@@ -2,6 +2,7 @@
  * The parts an answer is made of, as SQL with the same columns: `start` (of the period), `of` (what the row is grouped by) and the sums. All of them in one
  * statement, which sees one moment: what was folded, what was not yet, and the ends of the period.
  */
+import { dayMs, hourMs } from "../base/durations.ts";
 import { idTime } from "../base/ids.ts";
 import type { Granularity } from "../base/management.ts";
 import type { Visibility } from "../tenancy/index.ts";
@@ -40,9 +41,9 @@ export interface Wanted {
   readonly logLow: string;
 }
 
-const clockSlackMs = 3_600_000;
+const clockSlackMs = hourMs;
 /** A call that is known to be free may be charged so much later. */
-const chargedLaterMsMax = 2 * 24 * 3_600_000;
+const chargedLaterMsMax = 2 * dayMs;
 const sums = sumColumns.join(", ");
 const taken = sumColumns.map((name) => `-${name} as ${name}`).join(", ");
 

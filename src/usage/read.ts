@@ -3,6 +3,7 @@
  * Money is the ledger's: a row's cost is the sum of the charges committed within its period, so that rows add up to the ledger to the
  * last nano-dollar, whatever became of the log.
  */
+import { hourMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Granularity, UsageGroup } from "../base/management.ts";
 import { formatUsd } from "../base/money.ts";
@@ -117,7 +118,6 @@ const topJoin = (parts: string, top: string): string => `left join (
   select y.of from (${parts}) y where y.of <> ''
   group by y.of order by sum(y.cost_nano) desc, sum(y.requests) desc, y.of limit ${top}::integer offset 0) r on r.of = p.of`;
 
-const hourMs = 3_600_000;
 /** A row may have begun so much later than its id was made, or its call have been charged. */
 const startSlackMs = 2 * hourMs;
 

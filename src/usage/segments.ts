@@ -1,5 +1,6 @@
 /** How a period is read: whole days and hours from the sums, what is left over at its ends from ledger and log. */
 
+import { dayMs, hourMs } from "../base/durations.ts";
 /** From a moment up to another, which is not included. */
 export interface Span {
   readonly from: Date;
@@ -14,9 +15,6 @@ export interface Segments {
   /** Parts of hours, to be added (1) or taken away (-1): whichever is shorter. */
   readonly ends: readonly (Span & { readonly sign: 1 | -1 })[];
 }
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 const down = (ms: number, step: number): number => Math.floor(ms / step) * step;
 const up = (ms: number, step: number): number => Math.ceil(ms / step) * step;

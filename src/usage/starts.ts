@@ -1,10 +1,9 @@
 /** Where the days and months of a place begin, whose clocks may change within a period. docs/management.md. */
+import { hourMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Granularity } from "../base/management.ts";
 import { clockOf } from "../base/time-zones.ts";
 import type { Span } from "./segments.ts";
-
-const hourMs = 3_600_000;
 
 /**
  * The beginnings of the days or months that a period touches, the first one at its start or before it; undefined where they are

@@ -2,6 +2,7 @@
  * The log by cost, the dearest call first. There is no index of costs, since each call would pay for it: a page looks at the rows of
  * the asked period, no more of them than a page with rare filters does, and says how far back that was.
  */
+import { dayMs } from "../../base/durations.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { noCursor, pageLimit } from "../../tenancy/index.ts";
@@ -16,7 +17,6 @@ import {
   type TrailFilter,
 } from "./visible-ids.ts";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const dearestDaysMax = 31;
 
 /** `<nano-USD>.<id>` of the last row of the page before. */

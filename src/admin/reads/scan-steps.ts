@@ -1,7 +1,7 @@
 /** In which parts of time, as bounds of ids, a page of the log is looked for. docs/management.md. */
+import { dayMs, minuteMs } from "../../base/durations.ts";
 import { idMs, idTime } from "../../base/ids.ts";
 
-const minuteMs = 60_000;
 const randomCharacters = 16;
 /** Behind the part of every id that follows its prefix. */
 export const newest = "z".repeat(10 + randomCharacters);
@@ -15,7 +15,7 @@ export const partOf = (id: string): string | undefined => shape.exec(id)?.[1];
  * A page is looked for in the nearest day first, then in so many, and in all of them where they have too few: of each workspace that
  * is seen each part of the log between is looked at, though most have nothing there.
  */
-export const nearMs = [1, 8].map((days) => days * 24 * 3_600_000);
+export const nearMs = [1, 8].map((days) => days * dayMs);
 
 /** Where each of the near times before `high` begins, if not before `low`; `low` itself last. */
 export function nearLows({ low, high }: { readonly low: string; readonly high: string }): string[] {

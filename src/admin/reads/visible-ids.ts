@@ -3,6 +3,7 @@
  * workspace's newest are found by the primary key, so that a page costs the same however long the tables are, and only its
  * ids are sorted; the rows themselves are read for the page alone (T86).
  */
+import { hourMs } from "../../base/durations.ts";
 import { idTime } from "../../base/ids.ts";
 import type { Queryable } from "../../storage/index.ts";
 import {
@@ -49,7 +50,7 @@ const lookedAtMin = 2_000;
 const fewWorkspacesMax = lookedAtMax / lookedAtMin;
 
 /** An id is made when a call arrives, its row says when it began: after its body was read, or by another clock. */
-const clockSlackMs = 60 * 60 * 1000;
+const clockSlackMs = hourMs;
 export interface NameRow {
   readonly workspace_id: string;
   readonly id: string;

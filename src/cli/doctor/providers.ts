@@ -1,5 +1,6 @@
 /** Checks of one provider: the way to it by name (DNS, TCP or proxy, TLS), its certificate, and its key. */
 import { counted } from "../../base/counted.ts";
+import { dayMs } from "../../base/durations.ts";
 import { keyMistake, type Provider } from "../../catalog/index.ts";
 import {
   askModels,
@@ -10,7 +11,6 @@ import {
 } from "../../upstream/index.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
 
-const dayMs = 86_400_000;
 const daysWarned = 14;
 
 /** All that is found of a provider: the way first, then each of its keys. */

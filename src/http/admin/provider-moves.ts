@@ -1,4 +1,5 @@
 /** What is done with a provider besides changing its settings: its keys, a test, a pause. docs/models.md "Side by side". */
+import { hourMs } from "../../base/durations.ts";
 import { Type } from "../../base/json-schema.ts";
 import { addCredential, dropCredential, pauseProvider, permit } from "../../admin/index.ts";
 import { invalidValue } from "../../base/errors.ts";
@@ -94,7 +95,6 @@ const test = route({
   },
 });
 
-const hourMs = 3_600_000;
 const pauseMsMax = 7 * 24 * hourMs;
 
 /** Until when a pause lasts. @throws GatewayError `invalid_value` */

@@ -1,4 +1,5 @@
 /** What a question about usage by a tag may ask, and of which days it is answered. docs/tags.md. */
+import { dayMs } from "../../base/durations.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { usageGroups, type UsageGroup } from "../../base/management.ts";
 import type { UsageFilter } from "../../usage/index.ts";
@@ -41,7 +42,6 @@ function notListed(name: string, param: string): GatewayError {
   return new GatewayError("invalid_value", message, { param });
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
 /** What the sums by tags know of a call beside the tag. */
 const known: ReadonlySet<string> = new Set(["workspace_id", "member_id"]);
 

@@ -1,4 +1,5 @@
 /** What was used and what it cost, over the management API. docs/management.md. */
+import { dayMs, hourMs } from "../../base/durations.ts";
 import { Type } from "../../base/json-schema.ts";
 import { visibilityOf } from "../../admin/index.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
@@ -18,7 +19,6 @@ import { everything, strict, periodOf, periodQuery, whole, words } from "./schem
 import { byDays, groupOf, tagFilterPattern, tagGroupPattern } from "./usage-tags.ts";
 import { zoneDaysMax, zoneOf, zoneParam, zoneQuery } from "./usage-zone.ts";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const daysDefault = 30;
 
 const group = (description: string) => Type.Optional(orNull(Type.String({ description })));
@@ -110,8 +110,6 @@ const filters = {
   status: filter,
 };
 const filterNames = Object.keys(filters) as (keyof typeof filters)[];
-
-const hourMs = 3_600_000;
 
 /** @throws GatewayError `invalid_value` */
 function checkFilter({ from, to, groupBy, tag, top, timeZone }: UsageFilter): void {

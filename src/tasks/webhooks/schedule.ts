@@ -1,9 +1,8 @@
 /** When a callback is tried again, and when it is given up. Requirements: HOOK; docs/decisions.md "Callback". */
+import { hourMs, minuteMs } from "../../base/durations.ts";
 import { testType } from "./events.ts";
 
 const secondMs = 1000;
-const minuteMs = 60 * secondMs;
-const hourMs = 60 * minuteMs;
 
 /** The pause after each failed try; there is one try more than there are pauses. */
 export const pausesMs: readonly number[] = [

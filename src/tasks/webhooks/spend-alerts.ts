@@ -5,6 +5,7 @@
  */
 import { formatUsd } from "../../base/money.ts";
 import { layers, resetsAt, windows } from "../../base/cap-windows.ts";
+import { dayMs } from "../../base/durations.ts";
 import type { Database } from "../../storage/index.ts";
 import { postEvents } from "./events.ts";
 import { warnOfLowBalances, type AlertOptions } from "./low-balance.ts";
@@ -153,7 +154,6 @@ function dataOf(alert: Reached, nowMs: number) {
 
 /** Rows of periods that are over tell nobody anything. */
 async function forgetOld(database: Database, nowMs: number): Promise<void> {
-  const dayMs = 24 * 60 * 60 * 1000;
   await database.query(
     "delete from spend_alerts where cap_window <> 'total' and period_start < $1::date",
     [new Date(nowMs - 62 * dayMs).toISOString().slice(0, 10)],

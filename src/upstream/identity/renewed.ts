@@ -3,6 +3,7 @@
  * and however many calls there are, one fetch is under way.
  */
 
+import { hourMs } from "../../base/durations.ts";
 /** What was fetched, and until when it is good: milliseconds of the system's clock. */
 export interface Lease<Value> {
   readonly value: Value;
@@ -14,7 +15,7 @@ const marginMs = 5_000;
 /** After which part of its life it is fetched again, so that the rest is there for failures. */
 const renewedAfter = 0.75;
 const pauseMsMin = 1_000;
-const pauseMsMax = 3_600_000;
+const pauseMsMax = hourMs;
 /** Values are dropped at most so often. */
 const dropMsMin = 10_000;
 /** Until a value that nobody has waited for yet is tried again. */
