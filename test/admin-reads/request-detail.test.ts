@@ -77,11 +77,15 @@ it("of a call that outlived its hold the entry is the one that charged it, and t
   const script = JSON.stringify({ task_seconds: 1 });
   const body = { model: "sandbox/video-model-v1", prompt: `A\n#sandbox ${script}`, duration: 2 };
   const { id } = JSON.parse((await send("/v1/tasks", body)).text) as { id: string };
-  await database.query(
-    "update ledger_holds set lease_until = now() - interval '1 hour' where id = $1",
-    [id],
-  );
-  expect(await database.query("select ledger_expire_holds(9) as n")).toEqual([{ n: 1 }]);
+  // Both at once: the gateway's own sweep may find it in between.
+  const expired = await database.transaction(async (tx) => {
+    await tx.query(
+      "update ledger_holds set lease_until = now() - interval '1 hour' where id = $1",
+      [id],
+    );
+    return tx.query("select ledger_expire_holds(9) as n");
+  });
+  expect(expired).toEqual([{ n: 1 }]);
   const row = await eventually(async () => {
     const { status, json } = await world.mem.call("GET", `/requests/${id}`);
     return status === 200 && (json as { cost: string; reserved: string; ledger_entry_id: string });
