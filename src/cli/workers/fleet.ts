@@ -1,6 +1,7 @@
 /**
  * Keeps the workers running: starts them, starts one again that died, replaces them one after the other, stops them all.
  */
+import { adviceOnEnd } from "./ended.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
 import type { FirstStart } from "../first-start.ts";
@@ -128,7 +129,8 @@ export class Fleet {
       if (place.current !== worker) continue;
       const livedMs = performance.now() - worker.startedMs;
       if (worker.state === "ready" && livedMs > stableMs) place.failures = 0;
-      this.#options.log.error({ worker: place.number, how }, "a worker ended; it is started again");
+      const end = { worker: place.number, how, ...adviceOnEnd(how) };
+      this.#options.log.error(end, "a worker ended; it is started again");
       await this.#again(place);
       if (this.#stopping.signal.aborted) return;
     }

@@ -71,14 +71,16 @@ export function startWorker(
   // Whoever waits for it gets the rejection; nobody may.
   ready.promise.catch(() => undefined);
   const questions = new Questions<Answer>();
-  const late = setTimeout(() => child.kill("SIGKILL"), startMsMax).unref();
+  const late = setTimeout(() => worker.kill(), startMsMax).unref();
+  let isOurs = false;
 
   const worker: WorkerProcess = {
     number: start.number,
     state: "starting",
     startedMs: performance.now(),
     ready: ready.promise,
-    ended: endOf(child).then((how) => {
+    ended: endOf(child).then((end) => {
+      const how = isOurs ? "ended by its supervisor" : end;
       clearTimeout(late);
       ready.reject(
         new WorkerFailedError(`worker ${start.number} ended (${how}) before it was ready`, 1),
@@ -92,7 +94,10 @@ export function startWorker(
       if (child.connected) child.send(message, () => undefined);
     },
     ask: (what, msMax) => questions.ask((id) => worker.send({ kind: "question", id, what }), msMax),
-    kill: () => void child.kill("SIGKILL"),
+    kill() {
+      isOurs = true;
+      child.kill("SIGKILL");
+    },
   };
   child.on("message", (message: ToSupervisor) => {
     if (message.kind === "ready") {
