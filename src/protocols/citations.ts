@@ -5,7 +5,13 @@
  */
 import { isObject, type WireObject } from "../base/json.ts";
 import { reportedCount } from "../base/usage.ts";
-import type { Citation, JsonObject, Part } from "./canonical/request.ts";
+import type {
+  Citation,
+  FileCitation,
+  JsonObject,
+  PageCitation,
+  Part,
+} from "./canonical/request.ts";
 import { list, member, nonEmpty, objects } from "./read.ts";
 
 /** How many characters a text has. The halves of one beyond U+FFFF may come in two pieces: the second counts none. */
@@ -25,26 +31,68 @@ interface Page {
 }
 
 /** A citation of a whole text; none where there is no address to go to. */
-export const citationOf = (url: unknown, { title, quote }: Page): Citation[] =>
+export const citationOf = (url: unknown, { title, quote }: Page): PageCitation[] =>
   typeof url === "string" && /^https?:\/\//i.test(url)
     ? [{ url, ...member("title", nonEmpty(title)), ...member("quote", nonEmpty(quote)) }]
     : [];
 
-/** The `url_citation` annotations of chat and responses; others are of files that are kept at the vendor. */
-export function decodeAnnotations(annotations: unknown): Citation[] {
-  return objects(annotations).flatMap((wire) => {
-    if (wire["type"] !== "url_citation") return [];
-    const { url_citation: inner } = wire;
-    // chat has the members within; some of its vendors do not.
-    const { url, title, content, start_index, end_index }: WireObject = isObject(inner)
-      ? inner
-      : wire;
-    const start = reportedCount(start_index);
-    const end = reportedCount(end_index);
-    const span =
-      start !== undefined && end !== undefined && start < end ? { start, end } : undefined;
-    return citationOf(url, { title, quote: content }).map((page) => ({ ...page, ...span }));
+/** A citation of a whole file, by its id or at least its name. */
+export function fileCitationOf(id: unknown, { title, quote, index }: File): FileCitation[] {
+  const [known, name] = [nonEmpty(id), nonEmpty(title)];
+  if (known === undefined && name === undefined) return [];
+  const number = reportedCount(index);
+  return [
+    {
+      file: { ...member("id", known), ...member("index", number) },
+      ...member("title", name),
+      ...member("quote", nonEmpty(quote)),
+    },
+  ];
+}
+
+interface File extends Page {
+  readonly index?: unknown;
+}
+
+/** The annotations of chat and responses. */
+export const decodeAnnotations = (annotations: unknown): Citation[] =>
+  objects(annotations).flatMap((wire): Citation[] => {
+    switch (wire["type"]) {
+      case "url_citation":
+        return pageIn(wire);
+      case "file_citation":
+      case "file_path":
+        return fileCitationOf(wire["file_id"], { title: wire["filename"], index: wire["index"] });
+      case "container_file_citation":
+        return containerFileIn(wire);
+      default:
+        return [];
+    }
   });
+
+function pageIn(wire: WireObject): PageCitation[] {
+  const { url_citation: inner } = wire;
+  // chat has the members within; some of its vendors do not.
+  const said: WireObject = isObject(inner) ? inner : wire;
+  const { url, title, content } = said;
+  const span = spanOf(said);
+  return citationOf(url, { title, quote: content }).map((page) => ({ ...page, ...span }));
+}
+
+function containerFileIn(wire: WireObject): FileCitation[] {
+  const container = nonEmpty(wire["container_id"]);
+  const span = spanOf(wire);
+  return fileCitationOf(wire["file_id"], { title: wire["filename"] }).map(({ file, ...cited }) => ({
+    ...cited,
+    file: { ...file, container },
+    ...span,
+  }));
+}
+
+function spanOf({ start_index, end_index }: WireObject) {
+  const start = reportedCount(start_index);
+  const end = reportedCount(end_index);
+  return start !== undefined && end !== undefined && start < end ? { start, end } : undefined;
 }
 
 /** The pages that some vendors of chat name beside an answer, of all of it: Perplexity with their titles, xAI by their addresses. */
@@ -59,7 +107,7 @@ export function decodePages({ search_results: results, citations }: WireObject):
 
 /** The members of a `url_citation`. Its text begins at `offset` and has `length` characters. */
 export function encodeUrlCitation(
-  { url, title = url, start = 0, end }: Citation,
+  { url, title = url, start = 0, end }: PageCitation,
   offset: number,
   length: number,
 ): JsonObject {
@@ -68,6 +116,23 @@ export function encodeUrlCitation(
     title,
     start_index: offset + start,
     end_index: offset + (end ?? length),
+  };
+}
+
+/** An annotation of a file, as responses has it. Its text has `length` characters. */
+export function encodeFileCitation(
+  { file: { id = "", container, index = 0 }, title = id, start = 0, end }: FileCitation,
+  length: number,
+): JsonObject {
+  if (container === undefined)
+    return { type: "file_citation", file_id: id, filename: title, index };
+  return {
+    type: "container_file_citation",
+    container_id: container,
+    file_id: id,
+    filename: title,
+    start_index: start,
+    end_index: end ?? length,
   };
 }
 

@@ -48,15 +48,36 @@ export interface TextPart {
   readonly citations?: readonly Citation[] | undefined;
 }
 
-/** A page on the web that a text of an answer relies on. */
-export interface Citation {
-  readonly url: string;
+/** What a text of an answer relies on. */
+export type Citation = PageCitation | FileCitation;
+
+interface Cited {
+  /** Of a file its name. */
   readonly title?: string | undefined;
-  /** What the page says. */
+  /** What the page or the file says. */
   readonly quote?: string | undefined;
   /** Which characters (code points) of the text; absent: all of it. */
   readonly start?: number | undefined;
   readonly end?: number | undefined;
+}
+
+/** A page on the web. */
+export interface PageCitation extends Cited {
+  readonly url: string;
+  readonly file?: undefined;
+}
+
+/** A file that the vendor keeps, or a document of the request. */
+export interface FileCitation extends Cited {
+  readonly file: CitedFile;
+}
+
+export interface CitedFile {
+  readonly id?: string | undefined;
+  /** What a program of the vendor's made the file in. */
+  readonly container?: string | undefined;
+  /** Its number among the files, or its place in the text, as the vendor counts. */
+  readonly index?: number | undefined;
 }
 
 /** An image, audio, a video or a file. */

@@ -129,16 +129,16 @@ type TextEvent = Extract<
 /** Starts and ends have no frame here. */
 function takeText(state: StreamState, event: TextEvent): SseEvent[] {
   if (event.type === "text_delta") return addText(state, event.block, event.text);
-  if (event.type === "citation") return [cite(state, event.block, event.citation)];
+  if (event.type === "citation") return cite(state, event.block, event.citation);
   state.paragraphs.begin("apart" in event);
   return [];
 }
 
 /** An annotation counts the characters of the whole answer. */
-function cite(state: StreamState, block: BlockId, citation: Citation): SseEvent {
+function cite(state: StreamState, block: BlockId, citation: Citation): SseEvent[] {
   const offset = state.offsets.get(block) ?? state.length;
-  const annotation = encodeAnnotation(citation, offset, state.length - offset);
-  return delta(state, { annotations: [annotation] });
+  const annotations = encodeAnnotation(citation, offset, state.length - offset);
+  return annotations.length > 0 ? [delta(state, { annotations })] : [];
 }
 
 /** A message of its own is a paragraph of its own, as in a whole answer. */

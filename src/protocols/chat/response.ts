@@ -159,16 +159,20 @@ function joined(texts: readonly TextPart[]): { content: string; annotations: Jso
     const length = characters(part.text);
     const offset = total - length;
     for (const citation of part.citations)
-      annotations.push(encodeAnnotation(citation, offset, length));
+      annotations.push(...encodeAnnotation(citation, offset, length));
   }
   return { content, annotations };
 }
 
-/** An annotation of a text that begins at `offset`. */
-export const encodeAnnotation = (citation: Citation, offset: number, length: number) => ({
-  type: "url_citation",
-  url_citation: encodeUrlCitation(citation, offset, length),
-});
+/** An annotation of a text that begins at `offset`; none of a file, for which the protocol has none. */
+export const encodeAnnotation = (
+  citation: Citation,
+  offset: number,
+  length: number,
+): JsonObject[] =>
+  citation.file
+    ? []
+    : [{ type: "url_citation", url_citation: encodeUrlCitation(citation, offset, length) }];
 
 function encodeMessage(parts: readonly Part[], asFunction: boolean): JsonObject {
   const texts = parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [part] : []));

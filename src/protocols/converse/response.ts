@@ -4,7 +4,7 @@ import type { Citation, JsonObject, MediaPart, Part } from "../canonical/request
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { WireError } from "../codec.ts";
 import { callId } from "../call-id.ts";
-import { citationOf } from "../citations.ts";
+import { citationOf, fileCitationOf } from "../citations.ts";
 import { member, nonEmpty, objectOf, objects, rowOf } from "../read.ts";
 import type { WireObject } from "../../base/json.ts";
 import { argumentsObject } from "../tool-arguments.ts";
@@ -82,13 +82,17 @@ function decodeCited({ content, citations }: WireObject): Part[] {
   return [{ type: "text", text, ...(cited.length > 0 ? { citations: cited } : {}) }];
 }
 
-/** A citation of a page; of the caller's own documents there is no address. */
+/** A citation of a page, or of a document of the request, which has no address. */
 export function decodeCitation({ title, source, sourceContent, location }: WireObject): Citation[] {
-  const { url } = objectOf(objectOf(location)["web"]);
+  const { web, documentChar, documentPage, documentChunk } = objectOf(location);
+  const { url } = objectOf(web);
   const quote = objects(sourceContent)
     .map((piece) => nonEmpty(piece["text"]) ?? "")
     .join("");
-  return citationOf(url ?? source, { title, quote });
+  const pages = citationOf(url ?? source, { title, quote });
+  if (pages.length > 0) return pages;
+  const { documentIndex: index } = objectOf(documentChar ?? documentPage ?? documentChunk);
+  return fileCitationOf(undefined, { title, quote, index });
 }
 
 const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
@@ -153,13 +157,18 @@ function encodeBlock(part: Part): JsonObject[] {
 const encodeCited = (text: string, citations: readonly Citation[]): JsonObject => ({
   citationsContent: {
     content: [{ text }],
-    citations: citations.map(({ url, title, quote }) => ({
+    citations: citations.map(({ title, quote, ...of }) => ({
       ...member("title", title),
       ...(quote === undefined ? {} : { sourceContent: [{ text: quote }] }),
-      location: { web: { url } },
+      location: placeOf(of),
     })),
   },
 });
+
+const placeOf = ({ file, url }: Pick<Citation, "file"> & { readonly url?: string }): JsonObject =>
+  file
+    ? { documentChar: { documentIndex: file.index ?? 0, start: 0, end: 0 } }
+    : { web: member("url", url) };
 
 function encodePicture({ source }: MediaPart): JsonObject[] {
   if (source.kind !== "base64") return [];

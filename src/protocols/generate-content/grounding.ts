@@ -2,11 +2,11 @@
  * The pages that an answer of generateContent relies on. Its offsets are bytes of UTF-8, of one part in a whole answer and of
  * all text in a stream. CONV-704.
  */
-import type { WireObject } from "../../base/json.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
 import { getOrMake } from "../../base/made-once.ts";
 import { reportedCount } from "../../base/usage.ts";
-import type { Citation, JsonObject } from "../canonical/request.ts";
-import { characters, citationOf } from "../citations.ts";
+import type { Citation, JsonObject, PageCitation } from "../canonical/request.ts";
+import { characters, citationOf, fileCitationOf } from "../citations.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
 
 /** A text of an answer, and the number of its part. */
@@ -38,7 +38,8 @@ export function decodeGrounding(
     const span = spanOf(objectOf(support["segment"]), places);
     const pages = list(support["groundingChunkIndices"]).flatMap((at) => chunks[Number(at)] ?? []);
     return pages.flatMap((page) => {
-      named += page.url.length + (page.title?.length ?? 0) + (page.quote?.length ?? 0);
+      named +=
+        (page.file ? 0 : page.url.length) + (page.title?.length ?? 0) + (page.quote?.length ?? 0);
       return named > namedMax ? [] : [{ ...page, ...span }];
     });
   });
@@ -52,9 +53,11 @@ export function decodeGrounding(
 }
 
 /** The page of a chunk: a search's, a map's, a picture's, or one of a store of the caller's. */
-function pageOf({ web, maps, image, retrievedContext }: WireObject): Citation[] {
-  const { uri, sourceUri, title, text } = objectOf(web ?? maps ?? image ?? retrievedContext);
-  return citationOf(uri ?? sourceUri, { title, quote: text });
+function pageOf({ web, maps, image, retrievedContext: stored }: WireObject): Citation[] {
+  const { uri, sourceUri, title, text } = objectOf(web ?? maps ?? image ?? stored);
+  const pages = citationOf(uri ?? sourceUri, { title, quote: text });
+  if (pages.length > 0 || !isObject(stored)) return pages;
+  return fileCitationOf(stored["documentName"] ?? uri, { title, quote: text });
 }
 
 /** A text that offsets may be of, and how many characters stand before it. */
@@ -149,8 +152,9 @@ export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
     const at = citations.length > 0 ? indexOf(text) : undefined;
     if (!at) return [];
     const bySpan = new Map<string, { segment: JsonObject; chunks: Set<number> }>();
-    for (const { url, title = url, start = 0, end } of citations) {
-      const chunk = getOrMake(chunks, url, () => pages.push({ web: { uri: url, title } }) - 1);
+    for (const citation of citations) {
+      const { start = 0, end } = citation;
+      const chunk = getOrMake(chunks, keyOf(citation), () => pages.push(chunkOf(citation)) - 1);
       const [from, to] = [at(start), at(end ?? Infinity)];
       const support = getOrMake(bySpan, `${from.unit} ${to.unit}`, () => {
         repeated += to.unit - from.unit;
@@ -172,6 +176,19 @@ export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
   });
   if (pages.length === 0) return {};
   return { groundingMetadata: { groundingChunks: pages, groundingSupports: supports } };
+}
+
+const keyOf = ({ file, title = "", ...page }: Citation): string =>
+  file ? `file ${file.id ?? ""} ${title}` : String((page as PageCitation).url);
+
+function chunkOf(citation: Citation): JsonObject {
+  if (!citation.file) {
+    const { url, title = url } = citation;
+    return { web: { uri: url, title } };
+  }
+  const { file, title = file.id, quote } = citation;
+  const told = { ...member("title", title), ...member("text", quote) };
+  return { retrievedContext: { ...told, ...member("documentName", file.id) } };
 }
 
 /** Where each character of a text begins, in units of JavaScript and in bytes; the end stands for any beyond it. */

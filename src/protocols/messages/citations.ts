@@ -1,20 +1,46 @@
-/** Citations of the messages protocol, of pages. They stand on the text that they are of. */
+/** Citations of the messages protocol. They stand on the text that they are of. */
+import type { WireObject } from "../../base/json.ts";
 import type { Citation, JsonObject } from "../canonical/request.ts";
-import { citationOf } from "../citations.ts";
-import { objects } from "../read.ts";
-import { unsignedMark } from "./unsigned.ts";
+import { citationOf, fileCitationOf } from "../citations.ts";
+import { nonEmpty, objects } from "../read.ts";
+import { unsignedFile, unsignedMark } from "./unsigned.ts";
 
-/** Those of a text that are of a page. The caller's own documents have no address. */
+/** Those of a text: pages by their address, and documents and results of searches by their names. */
 export const decodeCitations = (citations: unknown): Citation[] =>
-  objects(citations).flatMap(({ url, source, title, cited_text: quote }) =>
-    citationOf(url ?? source, { title, quote }),
-  );
+  objects(citations).flatMap(decodeCitation);
 
-/** A citation of a text. In place of the vendor's proof it carries the gateway's mark, by which it is left out when it comes back. */
-export const encodeCitation = ({ url, title, quote }: Citation): JsonObject => ({
-  type: "web_search_result_location",
-  url,
-  title: title ?? null,
-  cited_text: quote ?? "",
-  encrypted_index: unsignedMark,
-});
+function decodeCitation(wire: WireObject): Citation[] {
+  const { url, source, title, cited_text: quote, document_title: name, file_id: id } = wire;
+  const pages = citationOf(url ?? source, { title, quote });
+  if (pages.length > 0) return pages;
+  const index = wire["document_index"] ?? wire["search_result_index"];
+  return fileCitationOf(id ?? nonEmpty(source), { title: name ?? title, quote, index });
+}
+
+/**
+ * A citation of a text. In place of the vendor's proof it carries the gateway's mark, by which it is left out when it comes back. A file
+ * is a result of a search, which has a place for any name.
+ */
+export function encodeCitation(citation: Citation): JsonObject {
+  const { title = null, quote = "" } = citation;
+  if (!citation.file) {
+    const { url } = citation;
+    return {
+      type: "web_search_result_location",
+      url,
+      title,
+      cited_text: quote,
+      encrypted_index: unsignedMark,
+    };
+  }
+  const { id = title ?? "", index = 0 } = citation.file;
+  return {
+    type: "search_result_location",
+    source: `${unsignedFile}${id}`,
+    title,
+    cited_text: quote,
+    search_result_index: index,
+    start_block_index: 0,
+    end_block_index: 0,
+  };
+}

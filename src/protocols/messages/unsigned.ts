@@ -10,6 +10,9 @@ import type { Json, JsonObject, Signature } from "../canonical/request.ts";
 /** Stands where the signature would: no vendor's is written so. */
 export const unsignedMark = "gw_unsigned";
 
+/** What the source of a file that another vendor cited begins with. */
+export const unsignedFile = "gw_file:";
+
 /** The signature if it proves something here: another protocol's would be refused when it is sent back. */
 export const ownSignature = (signature: Signature | undefined): Signature | undefined =>
   signature?.protocol === "messages" && signature.value !== unsignedMark ? signature : undefined;
@@ -56,7 +59,9 @@ const citesMarked = (block: Json): block is Citing =>
   isObject(block) && Array.isArray(block["citations"]) && block["citations"].some(isMarkedCitation);
 
 const isMarkedCitation = (citation: Json): boolean =>
-  isObject(citation) && citation["encrypted_index"] === unsignedMark;
+  isObject(citation) &&
+  (citation["encrypted_index"] === unsignedMark ||
+    (typeof citation["source"] === "string" && citation["source"].startsWith(unsignedFile)));
 
 function without(message: Holder): JsonObject {
   const content = message.content

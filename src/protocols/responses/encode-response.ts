@@ -12,7 +12,7 @@ import type {
 } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import type { AnswerContext, AnsweredRequest } from "../codec.ts";
-import { characters, encodeUrlCitation } from "../citations.ts";
+import { characters, encodeFileCitation, encodeUrlCitation } from "../citations.ts";
 import { kindsOf } from "../function-tools.ts";
 import { streamError } from "../error-object.ts";
 import { explained } from "../explained.ts";
@@ -162,10 +162,10 @@ function annotationsOf({ text, citations }: TextPart): Json[] {
 }
 
 /** An annotation of a text of so many characters. */
-export const encodeAnnotation = (citation: Citation, length: number): JsonObject => ({
-  type: "url_citation",
-  ...encodeUrlCitation(citation, 0, length),
-});
+export const encodeAnnotation = (citation: Citation, length: number): JsonObject =>
+  citation.file
+    ? encodeFileCitation(citation, length)
+    : { type: "url_citation", ...encodeUrlCitation(citation, 0, length) };
 
 /** A message item of the assistant. */
 export const messageItem = (id: string, status: string, content: Json[]): JsonObject => ({

@@ -1,0 +1,167 @@
+/**
+ * Files that an answer relies on: those that a vendor keeps and searches, and documents. Callers of responses, messages and generateContent
+ * have a place for them; chat completions have none. CONV-702 to CONV-704.
+ */
+import { describe, expect, it } from "vitest";
+import { formatSse } from "../../src/base/sse.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import { codecs, type JsonObject } from "../../src/protocols/index.ts";
+import { routeOf } from "./route.ts";
+import { byName, type Body, type Name } from "./world.ts";
+
+const text = "The report says 7.";
+const name = "report.pdf";
+const fileId = "file_1";
+const quote = "Seven of them.";
+
+const responsesWith = (annotation: Body): JsonObject =>
+  ({
+    ...byName.responses.whole(),
+    output: [
+      {
+        type: "message",
+        id: "msg_1",
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text, annotations: [annotation] }],
+      },
+    ],
+  }) as JsonObject;
+
+const messagesWith = (citation: Body): JsonObject =>
+  ({
+    ...byName.messages.whole(),
+    content: [{ type: "text", text, citations: [citation] }],
+  }) as JsonObject;
+
+const googleWith = (chunk: Body): JsonObject =>
+  ({
+    ...byName.generate_content.whole(),
+    candidates: [
+      {
+        index: 0,
+        content: { role: "model", parts: [{ text }] },
+        finishReason: "STOP",
+        groundingMetadata: {
+          groundingChunks: [{ retrievedContext: chunk }],
+          groundingSupports: [
+            { segment: { startIndex: 0, endIndex: 18, text }, groundingChunkIndices: [0] },
+          ],
+        },
+      },
+    ],
+  }) as JsonObject;
+
+const fileCitation = { type: "file_citation", file_id: fileId, filename: name, index: 2 };
+const containerFile = {
+  type: "container_file_citation",
+  container_id: "cntr_1",
+  file_id: fileId,
+  filename: name,
+  start_index: 4,
+  end_index: 10,
+};
+const charLocation = {
+  type: "char_location",
+  cited_text: quote,
+  document_index: 2,
+  document_title: name,
+  file_id: fileId,
+  start_char_index: 0,
+  end_char_index: 9,
+};
+const stored = { title: name, text: quote, documentName: fileId };
+
+type Told = readonly [what: string, to: Name, answer: JsonObject];
+const told: readonly Told[] = [
+  ["a file of a store", "responses", responsesWith(fileCitation)],
+  ["a file of a container", "responses", responsesWith(containerFile)],
+  ["a document", "messages", messagesWith(charLocation)],
+  ["a file of a store", "generate_content", googleWith(stored)],
+];
+
+/** Of a whole answer, and of the stream of it. */
+function given(from: Name, to: Name, answer: JsonObject): [string, string] {
+  const route = routeOf(from, to, byName[from].body("acme/x", false));
+  return [
+    JSON.stringify(route.answer(answer, [], noUsage)),
+    route.framesOf(answer, noUsage).map(formatSse).join(""),
+  ];
+}
+
+describe.each(told)("%s, told in %s", (_what, to, answer) => {
+  const callers = (["responses", "messages", "generate_content"] as const).filter(
+    (from) => from !== to,
+  );
+
+  it.each(callers)(
+    "CONV-702 CONV-703 CONV-704: reaches callers of %s by its id and name",
+    (from) => {
+      for (const one of given(from, to, answer)) {
+        expect(one).toContain(name);
+        expect(one).toContain(fileId);
+      }
+    },
+  );
+
+  it.skipIf(to === "chat")("has no place in chat completions, and leaves the text whole", () => {
+    for (const one of given("chat", to, answer)) {
+      expect(one).toContain(text);
+      expect(one).not.toContain("_citation");
+    }
+  });
+});
+
+it("CONV-702: responses has a file of its own kind, and numbers it as the other vendor does", () => {
+  const [whole] = given("responses", "messages", messagesWith(charLocation));
+  expect(whole).toContain(JSON.stringify(fileCitation));
+});
+
+it("CONV-702: through the canonical form an annotation of a file stays as it is", () => {
+  for (const annotation of [fileCitation, containerFile]) {
+    const answer = codecs.responses.decodeResponse(responsesWith(annotation));
+    const [part] = answer.content;
+    expect(part).toMatchObject({ citations: [{ file: { id: fileId }, title: name }] });
+    const context = { model: "m", id: "1", createdAt: 1, inputEstimate: 1 };
+    const request = {
+      protocol: "responses",
+      model: "",
+      stream: false,
+      native: [],
+      names: {},
+    } as const;
+    const written = codecs.responses.encodeResponse(answer, { ...context, request });
+    expect(JSON.stringify(written)).toContain(JSON.stringify(annotation));
+  }
+});
+
+it("CONV-703: messages has it as a result of a search, which is left out where it comes back", () => {
+  const [whole] = given("messages", "responses", responsesWith(fileCitation));
+  const { content } = JSON.parse(whole) as { content: Body[] };
+  expect(content).toMatchObject([
+    {
+      text,
+      citations: [
+        {
+          type: "search_result_location",
+          source: `gw_file:${fileId}`,
+          title: name,
+          cited_text: "",
+        },
+      ],
+    },
+  ]);
+  const messages = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content },
+    { role: "user", content: "Go on" },
+  ] as JsonObject[];
+  const body: JsonObject = { model: "acme/x", max_tokens: 9, messages };
+  const sent = codecs.messages.direct.request(body, { model: "x", stream: false });
+  expect((sent.body["messages"] as JsonObject[])[1]!["content"]).toEqual([{ type: "text", text }]);
+});
+
+it("CONV-704: generateContent has it as a piece of a store, with its words", () => {
+  const [whole] = given("generate_content", "messages", messagesWith(charLocation));
+  expect(whole).toContain(JSON.stringify({ retrievedContext: stored }));
+});
