@@ -53,6 +53,11 @@ describe("what is no HTTP", () => {
       "chunks under another name as well",
       () => `${head([json, "Transfer-Encoding: chunked, identity"])}0\r\n\r\n`,
     ],
+    ...["gzip, chunked", "chunked, chunked", "x, chunked"].map((coding): [string, () => string] => [
+      `chunks of a body that is coded otherwise, too: ${coding}`,
+      () =>
+        `${head([json, `Transfer-Encoding: ${coding}`])}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ]),
     [
       "chunks, hidden by a control character",
       () => `${head([json, "Transfer-Encoding: \u000bchunked"])}0\r\n\r\n`,

@@ -37,11 +37,14 @@ export const tooManyHeaders = (): GatewayError =>
   });
 
 /**
- * Whether a request that Node has read is one that HTTP/1.1 has refused: two hosts, or chunks in HTTP/1.0. A proxy in front may
- * take the other host, or another end of the body. RFC 9112, sections 3.2 and 6.1.
+ * Whether a request that Node has read is one that HTTP/1.1 has refused: two hosts, chunks in HTTP/1.0, or a body coded in
+ * another way than by chunks, which Node hands over as it is. A proxy in front may take the other host, or another body. RFC 9112,
+ * sections 3.2, 6.1 and 7.
  */
 export function isAmbiguous({ httpVersionMinor, headers, rawHeaders }: IncomingMessage): boolean {
-  if (httpVersionMinor === 0 && headers["transfer-encoding"] !== undefined) return true;
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== "chunked"))
+    return true;
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;
