@@ -52,6 +52,22 @@ it("a key is disabled with one click, and Undo within ten seconds enables it aga
   await close();
 });
 
+it("a key that an admin disabled is not offered to its owner to enable, and is to an admin", async () => {
+  const { id } = await newKey(world.mem, "stopped");
+  world.must(await world.ann.call("POST", `/keys/${id}/disable`, {}));
+  const enable = (page: Page) => page.getByRole("button", { name: "Enable" });
+  const owner = await world.open("mem");
+  await owner.page.goto(`/keys/${id}`);
+  await owner.page.getByRole("button", { name: "Revoke" }).waitFor();
+  expect(await enable(owner.page).count()).toBe(0);
+  const admin = await world.open("ann");
+  await admin.page.goto(`/keys/${id}`);
+  await enable(admin.page).click();
+  await toast(admin.page, "stopped works again").waitFor();
+  expect([...owner.complaints, ...admin.complaints]).toEqual([]);
+  await Promise.all([owner.close(), admin.close()]);
+});
+
 it.skipIf(!isLong)(
   "Undo takes nothing back where somebody else changed the key meanwhile, and says so",
   async () => {
