@@ -1,6 +1,6 @@
 /** Opens the file store that the configuration names. docs/configuration.md, `storage`. */
 import { join } from "node:path";
-import { makeInDataDirectory } from "../base/data-directory.ts";
+import { DataDirectoryUnusableError, makeInDataDirectory } from "../base/data-directory.ts";
 import { openLocalFiles } from "./local.ts";
 import type { FileStore, FileStoreOptions } from "./store.ts";
 
@@ -16,9 +16,15 @@ export async function openFileStore(
   dataDir: string,
 ): Promise<FileStore> {
   if (options.kind === "local") {
+    if (options.directory !== undefined) return openLocalFiles(options.directory);
     const own = filesDirectory(dataDir);
-    if (options.directory === undefined) makeInDataDirectory(dataDir, own, 0o700);
-    return openLocalFiles(options.directory ?? own);
+    makeInDataDirectory(dataDir, own, 0o700);
+    try {
+      return await openLocalFiles(own);
+    } catch (error) {
+      // Such as one that belongs to another user.
+      throw new DataDirectoryUnusableError(dataDir, error);
+    }
   }
   // Loaded only where it is used: it takes longer than the rest of the start.
   const { openS3Files } = await import("./s3.ts");

@@ -62,6 +62,7 @@ export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
   };
   const timer = setInterval(() => void look(), watch.everyMs ?? lookEveryMs);
   timer.unref();
+  void look();
   return {
     ...store,
     get failure() {

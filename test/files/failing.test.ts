@@ -2,7 +2,10 @@
  * A disk that takes no files: full, without inodes, read-only. Calls that need files are refused before a vendor is asked, the log says
  * once what helps, all else goes on, and it is over when the disk is well. docs/operate.md "When files cannot be kept".
  */
+import { execFile } from "node:child_process";
+import { chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { checkDirectory } from "../../src/cli/doctor/machine.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
@@ -16,7 +19,7 @@ import {
   unmountDisk,
 } from "../support/disk.ts";
 import { eventually } from "../support/patience.ts";
-import { silentLog } from "../support/postgres.ts";
+import { silentLog, temporaryDirectory } from "../support/postgres.ts";
 import {
   modelA,
   modelB,
@@ -25,6 +28,10 @@ import {
   startImages,
   type ImageBench,
 } from "../images/support.ts";
+
+const run = promisify(execFile);
+const nobody = 65_534;
+const filesIndex = new URL("../../src/files/index.ts", import.meta.url).href;
 
 let bench: ImageBench;
 let disk: string;
@@ -122,3 +129,20 @@ it.skipIf(!canMount)("a disk that fails while nobody calls is told too", async (
   remountDisk(disk, "rw");
   await eventually(async () => ((await isUp()) ? true : undefined), "a disk that is well");
 });
+
+it.skipIf(process.getuid?.() !== 0)(
+  "a start with files of another user is refused in words that name the directory",
+  async () => {
+    const dataDir = temporaryDirectory();
+    mkdirSync(join(dataDir, "files"), { mode: 0o700 });
+    chownSync(dataDir, nobody, nobody);
+    const open = `
+      process.setuid(${nobody});
+      const { openFileStore } = await import(${JSON.stringify(filesIndex)});
+      await openFileStore({ kind: "local" }, ${JSON.stringify(dataDir)}).catch((error) => console.log(error.message));`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", open]);
+    expect(stdout).toMatch(
+      /^The data directory .* cannot be used: EACCES.*Make it writable for this user/,
+    );
+  },
+);
