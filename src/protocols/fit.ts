@@ -55,14 +55,26 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
 
 /** Leaves out what only the caller's protocol knows. @throws GatewayError for what is part of what the caller said */
 function loseNative({ protocol, native }: CanonicalRequest): Note[] {
-  return native.flatMap((field): Note[] => {
-    const { param, value } = field;
-    if (isNoList(value)) return [];
+  const lost = native.filter(({ value }) => !isNoList(value));
+  for (const field of lost) {
     const loss = lossOf(protocol, field);
-    if (loss.class === "refused") throw refusalOf(protocol, param, loss);
-    const detail = "only its own protocol knows it, dropped in conversion";
-    return [{ param, kind: "dropped", detail }];
-  });
+    if (loss.class === "refused") throw refusalOf(protocol, field.param, loss);
+  }
+  const detail = "only its own protocol knows it, dropped in conversion";
+  return togetherNamed(lost.map(({ param }) => param)).map((param) => ({
+    param,
+    kind: "dropped",
+    detail,
+  }));
+}
+
+/**
+ * A member that several items of a list have is named once, without indexes: Codex CLI 0.171 has one in each item, and the
+ * header ends after 4 KB. Items themselves keep their indexes.
+ */
+function togetherNamed(params: readonly string[]): string[] {
+  const byPlace = Map.groupBy(params, (param) => param.replace(/\[\d+\](?!$)/g, ""));
+  return [...byPlace].map(([place, alike]) => (alike.length === 1 ? alike[0]! : place));
 }
 
 /** A list of nothing says nothing: frameworks send their lists with every call, such as `include` and `safetySettings`. */

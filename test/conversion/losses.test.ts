@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
+import { noteHeader } from "../../src/base/notes.ts";
 import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import { kindOf, lossesOf } from "../../src/protocols/losses.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
@@ -30,6 +31,16 @@ const rowsOf = (wanted: "refused" | "dropped") =>
       .filter(([, loss]) => loss.class === wanted)
       .map(([place]) => [from, place, names.filter((name) => name !== from)] as const),
   );
+
+it("TXT-14 TXT-15: a member that several items have is named once, and leaves room for the rest", () => {
+  const turn = (role: string) => ({ role, content: "x", turn_metadata: { kinds: ["a"] } });
+  const turns = Array.from({ length: 400 }, (_, at) => turn(at % 2 === 0 ? "user" : "assistant"));
+  const custom = { type: "custom", name: "free" };
+  const told = (input: object[]) =>
+    noteHeader(convert("responses", "messages", { input, tools: [custom, custom] }).notes);
+  expect(told(turns)).toBe("input.turn_metadata, tools[0], tools[1]");
+  expect(told([turns[0]!])).toBe("input[0].turn_metadata, tools[0], tools[1]");
+});
 
 describe("each row of the table", () => {
   it.each(rowsOf("dropped"))("T33: %s %s is dropped, and told", (from, place, targets) => {
