@@ -169,6 +169,12 @@ export const errorCatalogue = {
     type: "invalid_request_error",
     meaning: "The path exists, but not with this HTTP method.",
   },
+  websocket_not_offered: {
+    status: 426,
+    type: "invalid_request_error",
+    meaning:
+      "The path exists, but not as a WebSocket: send a POST. Streams are server-sent events.",
+  },
   conflict: conflict("The object is in a state that does not allow this."),
   task_not_cancelable: conflict(
     "The task has ended, or its vendor works on it and did not confirm that it stops.",

@@ -145,9 +145,15 @@ function notFound(methods: Methods, { request, reply }: Omit<Failed, "error">): 
   const allowed = allowedMethods(methods, path);
   if (allowed.length > 0 && !allowed.includes(request.method)) {
     reply.raw.setHeader("allow", allowed.join(", "));
+    const instead = `use ${allowed.join(" or ")}.`;
+    if (/^websocket$/i.test(request.headers.upgrade ?? "")) {
+      // Codex CLI goes on over HTTP at once when it reads 426, and after several tries otherwise (0.171).
+      reply.raw.setHeader("upgrade", "HTTP/1.1");
+      return new GatewayError("websocket_not_offered", `No WebSocket is offered here; ${instead}`);
+    }
     return new GatewayError(
       "method_not_allowed",
-      `${request.method} is not allowed here; use ${allowed.join(" or ")}.`,
+      `${request.method} is not allowed here; ${instead}`,
     );
   }
   return new GatewayError(

@@ -1,4 +1,6 @@
 /** What somebody reads whose first call goes wrong: the path, method, key or body that was meant, in the caller's own shape. */
+import { get, type IncomingMessage } from "node:http";
+import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { whereInstead } from "../../src/http/elsewhere.ts";
 import { fitsRoute } from "../../src/http/path.ts";
@@ -70,6 +72,28 @@ describe("a path where nothing is", () => {
         details: { error_code: "not_found" },
       },
     });
+  });
+});
+
+it("a WebSocket where responses are posted is told to go on over HTTP, which Codex does", async () => {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${gateway.key}`,
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": Buffer.from("sixteen letters!").toString("base64"),
+      "openai-beta": "responses_websockets=2026-02-06",
+    };
+    get(`${gateway.url}/v1/responses`, { headers }, resolve).on("error", reject);
+  });
+  expect(answer.statusCode).toBe(426);
+  expect(answer.headers).toMatchObject({ allow: "POST", upgrade: "HTTP/1.1" });
+  expect(await json(answer)).toMatchObject({
+    error: {
+      code: "websocket_not_offered",
+      message: "No WebSocket is offered here; use POST.",
+    },
   });
 });
 
