@@ -1,7 +1,6 @@
 /** What a spend comes to at its pace so far: even through its time, which is a guess and called so. Pure. */
+import { dayMs } from "./durations.ts";
 import { monthBefore, readStart } from "./period.ts";
-
-const dayMs = 24 * 3_600_000;
 
 interface Going {
   /** Nano-USD. */

@@ -3,6 +3,7 @@
  * months are those of UTC. One meaning for every page that has a period.
  */
 
+import { dayMs, hourMs } from "./durations.ts";
 export interface PeriodSearch {
   readonly period?: string;
   readonly from?: string;
@@ -23,8 +24,6 @@ interface Period {
   readonly spanBefore: (span: Span) => Span;
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const weekMs = 7 * dayMs;
 
 const span = (from: number, to: number): Span => ({ from: new Date(from), to: new Date(to) });

@@ -1,4 +1,5 @@
 /** Times for reading, in UTC or in the reader's zone; what is copied or hovered is RFC 3339 in UTC. */
+import { minuteMs } from "./durations.ts";
 import { gatewayNow } from "./clock.ts";
 
 export type Zone = "utc" | "local";
@@ -73,8 +74,6 @@ export function readMoment(time: Date, now = new Date()): string {
   const { date, month } = partsOf(time);
   return `${date} ${months[month]} ${readMinute(time)}`;
 }
-
-const minuteMs = 60_000;
 
 /** "in 5 h 12 m", "in 3 d 2 h": how far off a time to come is. */
 export function readUntil(time: Date, now = gatewayNow()): string {

@@ -1,6 +1,7 @@
 /** Chooses the period of a page, in the address: by a word, or from one day to another (UTC). */
 import { Button, Group, Popover, Select, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { dayMs } from "../base/durations.ts";
 import { periodChoices, type PeriodSearch } from "../base/period.ts";
 import { fieldsOf } from "./form.ts";
 
@@ -11,7 +12,6 @@ interface PeriodPickerProps {
   readonly set: (search: PeriodSearch) => void;
 }
 
-const dayMs = 86_400_000;
 const dayOf = (text: string | undefined, before = 0): string => {
   const ms = Date.parse(text ?? "");
   return Number.isNaN(ms) ? "" : new Date(ms - before).toISOString().slice(0, 10);

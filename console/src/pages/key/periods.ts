@@ -1,7 +1,6 @@
 /** The periods of a key's use: they end now. */
 import { gatewayMs } from "../../base/clock.ts";
-
-const hourMs = 60 * 60 * 1000;
+import { hourMs } from "../../base/durations.ts";
 
 export const periods = [
   { value: "24h", label: "24 hours", ms: 24 * hourMs },

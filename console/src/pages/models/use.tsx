@@ -4,13 +4,12 @@ import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { gatewayMs } from "../../base/clock.ts";
+import { dayMs, minuteMs } from "../../base/durations.ts";
 import { readCount, readDuration, readShare } from "../../base/numbers.ts";
 import { Money } from "../../ui/money.tsx";
 import { Part } from "../../ui/part.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 
-const dayMs = 24 * 60 * 60 * 1000;
-const minuteMs = 60_000;
 const days = 7;
 
 export function Use({ model }: { model: string }) {

@@ -3,6 +3,7 @@ import { Skeleton, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../api/client.ts";
+import { dayMs } from "../../base/durations.ts";
 import { exactUsd, parseUsd } from "../../base/money.ts";
 import { reaches } from "../../base/pace.ts";
 import { More } from "../../ui/more.tsx";
@@ -44,7 +45,6 @@ function Tile(props: {
   );
 }
 
-const dayMs = 24 * 3_600_000;
 /** Beyond this a guess says nothing. */
 const daysMax = 365;
 

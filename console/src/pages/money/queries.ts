@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { api, client } from "../../api/client.ts";
 import { gatewayMs } from "../../base/clock.ts";
+import { dayMs, minuteMs } from "../../base/durations.ts";
 import { parseUsd } from "../../base/money.ts";
 import { pageSize, useAllPages } from "../../ui/all-pages.ts";
 import { usePages } from "../../ui/pages.ts";
@@ -31,9 +32,7 @@ export function useBalances() {
   });
 }
 
-const weekMs = 7 * 24 * 3_600_000;
-
-const minuteMs = 60_000;
+const weekMs = 7 * dayMs;
 
 /** What the workspace spent in the seven days up to the end of this minute; undefined while it is on its way. */
 export function useWeek(id: string, enabled: boolean) {

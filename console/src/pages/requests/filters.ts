@@ -1,10 +1,8 @@
 /** The filters of the log, as they stand in the address. */
 import { gatewayMs, gatewayNow } from "../../base/clock.ts";
+import { dayMs, minuteMs } from "../../base/durations.ts";
 import { isTime, momentsIn, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
-
-const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
 
 export const filterNames = [
   "key",

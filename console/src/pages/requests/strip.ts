@@ -1,10 +1,8 @@
 /** Calls over time above the log: of which time, in which steps, and what is asked for. Pure. */
+import { dayMs, minuteMs } from "../../base/durations.ts";
 import { endOf, momentsIn, readStart, startsOf, type Span, type Step } from "../../base/period.ts";
 import type { Filters } from "./filters.ts";
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
-const minuteMs = 60_000;
 const failed = "failed,expired";
 
 /** Sums know nothing of these: with one of them set there is no strip. */
