@@ -1,20 +1,23 @@
 /** The end of a form: what was refused, Save and Discard. Its place is kept while nothing is changed. */
 import { Button, Group, Text } from "@mantine/core";
+import type { Change } from "./change.ts";
 import { FormError } from "./form-error.tsx";
 import { LeaveGuard } from "./leave-guard.tsx";
 
 interface SaveBarProps {
-  readonly isChanged: boolean;
-  readonly isPending: boolean;
-  readonly error: unknown;
-  readonly discard: () => void;
+  readonly draft: { readonly isChanged: boolean; readonly discard: () => void };
+  readonly change: Pick<Change<object>, "isPending" | "beside">;
+  /** The fields of the API that show their own refusals. */
+  readonly shown: readonly string[];
 }
 
 /** Within a `<form>`, whose `onSubmit` saves. */
-export function SaveBar({ isChanged, isPending, error, discard }: SaveBarProps) {
+export function SaveBar({ draft, change, shown }: SaveBarProps) {
+  const { isChanged, discard } = draft;
+  const { isPending } = change;
   return (
     <div>
-      <FormError error={error} />
+      <FormError error={change.beside(...shown)} />
       <LeaveGuard isChanged={isChanged} />
       <Group gap="sm" mt="xs">
         <Button type="submit" loading={isPending} disabled={!isChanged}>

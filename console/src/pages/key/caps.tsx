@@ -107,14 +107,7 @@ export function Caps({ apiKey }: { apiKey: Key }) {
             disabled={disabled}
             isOnlyOff={!may("key.loosen_limits")}
           />
-          {!disabled && (
-            <SaveBar
-              isChanged={draft.isChanged}
-              isPending={change.isPending}
-              error={change.beside(...shownFields)}
-              discard={draft.discard}
-            />
-          )}
+          {!disabled && <SaveBar draft={draft} change={change} shown={shownFields} />}
         </Stack>
       </form>
     </Stack>

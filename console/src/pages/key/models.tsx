@@ -28,14 +28,7 @@ export function Models({ apiKey }: { apiKey: Key }) {
           error={change.at("model_allowlist")}
           disabled={disabled}
         />
-        {!disabled && (
-          <SaveBar
-            isChanged={draft.isChanged}
-            isPending={change.isPending}
-            error={change.beside("model_allowlist")}
-            discard={draft.discard}
-          />
-        )}
+        {!disabled && <SaveBar draft={draft} change={change} shown={["model_allowlist"]} />}
       </Stack>
     </form>
   );

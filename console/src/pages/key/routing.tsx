@@ -50,14 +50,7 @@ export function RoutingTab({ apiKey }: { apiKey: Key }) {
               draft.set({ allow_request_override: checked })
             }
           />
-          {!disabled && (
-            <SaveBar
-              isChanged={draft.isChanged}
-              isPending={change.isPending}
-              error={change.beside("routing")}
-              discard={draft.discard}
-            />
-          )}
+          {!disabled && <SaveBar draft={draft} change={change} shown={["routing"]} />}
         </Stack>
       </form>
       <Preview

@@ -63,12 +63,7 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
           set={(limits) => draft.set({ limits })}
           at={change.at}
         />
-        <SaveBar
-          isChanged={draft.isChanged}
-          isPending={change.isPending}
-          error={change.beside("role", "spend_caps", "rate_limits")}
-          discard={draft.discard}
-        />
+        <SaveBar draft={draft} change={change} shown={["role", "spend_caps", "rate_limits"]} />
       </Stack>
     </form>
   );

@@ -72,12 +72,7 @@ function Form({ organization }: { organization: Organization }) {
           at={change.at}
           outOfScope={organization.out_of_scope_models}
         />
-        <SaveBar
-          isChanged={draft.isChanged}
-          isPending={change.isPending}
-          error={change.beside("name", "model_allowlist", "routing")}
-          discard={draft.discard}
-        />
+        <SaveBar draft={draft} change={change} shown={["name", "model_allowlist", "routing"]} />
       </Stack>
     </form>
   );

@@ -121,12 +121,7 @@ function Form({ workspace, may }: FormProps) {
           onChange={({ currentTarget }) => set({ low_balance: currentTarget.value })}
         />
         <BodyFields kept={fields.keep_bodies} days={fields.body_retention_days} set={set} at={at} />
-        <SaveBar
-          isChanged={draft.isChanged}
-          isPending={change.isPending}
-          error={change.beside(...shownFields)}
-          discard={draft.discard}
-        />
+        <SaveBar draft={draft} change={change} shown={shownFields} />
       </Stack>
     </form>
   );
