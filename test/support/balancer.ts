@@ -1,6 +1,6 @@
 /** A balancer in front of gateways that asks /readyz, keeps its connections open and never sends a call twice. */
 import { Agent, createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { endServer, listenOnLoopback } from "./loopback.ts";
 
 export interface Balancer {
   readonly url: string;
@@ -46,14 +46,13 @@ export async function startBalancer(urls: readonly string[], port = 0): Promise<
   });
   // Its callers are not what is tested: their connections stay open.
   server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const own = await listenOnLoopback(server, port);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${own}`,
     async close() {
       for (const check of checks) clearInterval(check);
       agent.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await endServer(server);
     },
   };
 }

@@ -2,10 +2,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { eventually } from "./patience.ts";
 import { temporaryDirectory } from "./postgres.ts";
+import { listenOnLoopback } from "./loopback.ts";
 
 const deploy = new URL("../../deploy", import.meta.url).pathname;
 
@@ -14,8 +15,7 @@ export const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
 /** A port that nobody listens on now. */
 export async function freePort(): Promise<number> {
   const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   await new Promise((resolve) => server.close(resolve));
   return port;
 }

@@ -3,7 +3,7 @@
  * shares no code with OpenTelemetry's. opentelemetry-proto, trace/v1/trace.proto.
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { endServer, listenOnLoopback } from "./loopback.ts";
 
 /** A span as it arrived. */
 export interface ReceivedSpan {
@@ -137,16 +137,12 @@ export async function startCollector(): Promise<Collector> {
       current(response);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     spans,
     requests,
     answer: (next) => void (current = next),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => endServer(server),
   };
 }

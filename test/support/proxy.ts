@@ -1,9 +1,10 @@
 /** A forward proxy as companies have them: `CONNECT` and absolute form, with a password, over HTTP or HTTPS. It keeps a journal. */
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { connect, type AddressInfo, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TestCertificate } from "./certificate.ts";
+import { endServer, listenOnLoopback } from "./loopback.ts";
 
 export interface ProxyOptions {
   /** `user:password`; anybody if absent. */
@@ -83,8 +84,7 @@ export async function startProxy(options: ProxyOptions = {}): Promise<TestProxy>
     socket.on("close", () => onward.destroy());
     onward.on("close", () => socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const at = `127.0.0.1:${port}`;
   return {
     url: `${certificate ? "https" : "http"}://${user === undefined ? "" : `${user}@`}${at}`,
@@ -93,8 +93,7 @@ export async function startProxy(options: ProxyOptions = {}): Promise<TestProxy>
     headers,
     async close() {
       for (const socket of sockets) socket.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await endServer(server);
     },
   };
 }

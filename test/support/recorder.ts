@@ -3,7 +3,7 @@
  * For what the sandbox's vendors would be too lifelike for: exact transparency, and answers no vendor would give.
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { endServer, listenOnLoopback } from "./loopback.ts";
 
 export interface Recorded {
   readonly method: string;
@@ -48,16 +48,12 @@ export async function startRecorder(first: Answer): Promise<Recorder> {
       void current(recorded, response);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     requests,
     answer: (next) => void (current = next),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => endServer(server),
   };
 }
 
