@@ -5,7 +5,7 @@
 import { GatewayError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "./events.ts";
-import type { Citation, Part, Signature, UpstreamProtocol } from "./request.ts";
+import type { Citation, Part, Signature, ToolCallPart, UpstreamProtocol } from "./request.ts";
 import type { CanonicalResponse, Finish } from "./response.ts";
 
 /** A block being collected; pieces are joined once, at the end. */
@@ -183,24 +183,28 @@ function partEvents(part: Part, block: BlockId): CanonicalEvent[] {
           : { type: "reasoning_end", block, signature: part.signature },
       ];
     case "tool_call":
-      return [
-        {
-          type: "tool_call_start",
-          block,
-          id: part.id,
-          name: part.name,
-          ...(part.custom ? { custom: true } : {}),
-        },
-        ...(part.arguments === ""
-          ? []
-          : [{ type: "tool_call_delta", block, arguments: part.arguments } as const]),
-        part.signature === undefined
-          ? { type: "tool_call_end", block }
-          : { type: "tool_call_end", block, signature: part.signature },
-      ];
+      return callEvents(part, block);
     case "media":
       return [{ type: "media", part }];
     case "tool_result":
       return [];
   }
+}
+
+function callEvents(part: ToolCallPart, block: BlockId): CanonicalEvent[] {
+  return [
+    {
+      type: "tool_call_start",
+      block,
+      id: part.id,
+      name: part.name,
+      ...(part.custom ? { custom: true } : {}),
+    },
+    ...(part.arguments === ""
+      ? []
+      : [{ type: "tool_call_delta", block, arguments: part.arguments } as const]),
+    part.signature === undefined
+      ? { type: "tool_call_end", block }
+      : { type: "tool_call_end", block, signature: part.signature },
+  ];
 }

@@ -5,7 +5,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { getOrMake } from "../../base/made-once.ts";
 import { reportedCount } from "../../base/usage.ts";
-import type { Citation, JsonObject, PageCitation } from "../canonical/request.ts";
+import type { Citation, JsonObject } from "../canonical/request.ts";
 import { characters, citationOf, fileCitationOf } from "../citations.ts";
 import { list, member, nonEmpty, objectOf, objects } from "../read.ts";
 
@@ -178,8 +178,8 @@ export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
   return { groundingMetadata: { groundingChunks: pages, groundingSupports: supports } };
 }
 
-const keyOf = ({ file, title = "", ...page }: Citation): string =>
-  file ? `file ${file.id ?? ""} ${title}` : String((page as PageCitation).url);
+const keyOf = (citation: Citation): string =>
+  citation.file ? `file ${citation.file.id ?? ""} ${citation.title ?? ""}` : citation.url;
 
 function chunkOf(citation: Citation): JsonObject {
   if (!citation.file) {

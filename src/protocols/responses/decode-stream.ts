@@ -15,6 +15,7 @@ import { decodeFinish, decodeItem, idOfCall, isCall } from "./response.ts";
 import { Places } from "./stream-places.ts";
 import {
   addContent,
+  callSteps,
   citationEvents,
   closeAll,
   closeBlock,
@@ -22,6 +23,7 @@ import {
   isEmpty,
   openBlock,
   openPart,
+  takeCall,
   type Kind,
   type StreamState,
 } from "./stream-blocks.ts";
@@ -65,8 +67,6 @@ const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
   "response.reasoning": "reasoning",
 };
 
-const callSteps = new Set(["response.function_call_arguments", "response.custom_tool_call_input"]);
-
 function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEvent[] {
   const index = state.places.of(name, frame);
   if (name === "response.output_item.added") return itemBegun(state, index, frame["item"]);
@@ -77,12 +77,7 @@ function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEven
   }
   const at = name.lastIndexOf(".");
   const [stem, step] = [name.slice(0, at), name.slice(at + 1)];
-  const block = `tool_${index}`;
-  if (callSteps.has(stem)) {
-    if (step === "delta") return addContent(state, block, frame["delta"]);
-    const isUntold = step === "done" && isEmpty(state, block);
-    return isUntold ? addContent(state, block, frame["arguments"] ?? frame["input"]) : [];
-  }
+  if (callSteps.has(stem)) return takeCall(state, `tool_${index}`, step, frame);
   const kind = rowOf(textKinds, stem);
   if (!kind || (step !== "delta" && step !== "done")) return [];
   const isDone = step === "done";

@@ -1,6 +1,7 @@
 /** The blocks of a responses stream that is read: begun, filled and ended. */
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { Signature } from "../canonical/request.ts";
+import type { WireObject } from "../../base/json.ts";
 import { decodeAnnotations } from "../citations.ts";
 import { nonEmpty } from "../read.ts";
 import type { ResponsesReader } from "./read-stream.ts";
@@ -78,6 +79,23 @@ export function addContent(state: StreamState, id: BlockId, piece: unknown): Can
   block.hasContent = true;
   if (block.kind === "tool_call") return [{ type: "tool_call_delta", block: id, arguments: text }];
   return [{ type: `${block.kind}_delta`, block: id, text }];
+}
+
+/** What the steps of a call's arguments begin with, or of a custom tool's input. */
+export const callSteps = new Set([
+  "response.function_call_arguments",
+  "response.custom_tool_call_input",
+]);
+
+/** A piece of a call, or its end: which gives all of it where no piece came before. */
+export function takeCall(
+  state: StreamState,
+  block: BlockId,
+  step: string,
+  { delta, arguments: written, input = written }: WireObject,
+): CanonicalEvent[] {
+  if (step === "delta") return addContent(state, block, delta);
+  return step === "done" && isEmpty(state, block) ? addContent(state, block, input) : [];
 }
 
 /** What is cited of a text that has begun. */
