@@ -1,5 +1,4 @@
 // A database that is slow and not away: the metrics, and so the alert, do not call it down. docs/monitoring.md.
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { gauges } from "../../src/cli/gauges.ts";
@@ -8,14 +7,14 @@ import { eventually } from "../support/patience.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 
 let database: Database;
-let delayMs = 0;
+let delaySeconds = 0;
 beforeAll(async () => {
   const url = await (await sharedPostgres()).createMigrated();
   const real = await openDatabase({ url, log: silentLog });
   database = {
     ...real,
     query: async (...asked) => {
-      await sleep(delayMs);
+      if (delaySeconds > 0) await real.query("select pg_sleep($1)", [delaySeconds]);
       return real.query(...asked);
     },
   };
@@ -36,7 +35,7 @@ it("the gauge of a database is 1 where a statement takes half a second, and 0 wh
   const up = async (): Promise<number | undefined> =>
     (await read()).find(({ name }) => name === "tollgate_database_up")!.lines[0]![1];
   expect(await up()).toBe(1);
-  delayMs = 500;
+  delaySeconds = 0.5;
   const seen: (number | undefined)[] = [];
   const endMs = performance.now() + 3_500;
   // Longer than what was read last holds.
@@ -45,8 +44,8 @@ it("the gauge of a database is 1 where a statement takes half a second, and 0 wh
     return performance.now() > endMs || undefined;
   }, "some scrapes");
   expect(new Set(seen)).toEqual(new Set([1]));
-  delayMs = 5_000;
+  delaySeconds = 5;
   await eventually(async () => (await up()) === 0, "a database that is away");
-  delayMs = 0;
+  delaySeconds = 0;
   await eventually(async () => (await up()) === 1, "one that is back");
 });
