@@ -15,7 +15,7 @@ const mainCounts = {
   output_video_tokens: `coalesce(u."tokens", 0)`,
 } as const;
 
-/** What else may be charged at a rate of its own. Sums of before 0055_kept_prices.sql have none of it. */
+/** What else may be charged at a rate of its own. Sums of before 0054_kept_prices.sql have none of it. */
 const otherCounts = {
   cache_write_1h_tokens: `coalesce(u."cacheWrite1hTokens", 0)`,
   audio_input_tokens: `coalesce(u."audioInputTokens", 0)`,

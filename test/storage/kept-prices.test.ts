@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { describeDatabase } from "../support/postgres.ts";
 
 const sql = readFileSync(
-  join(import.meta.dirname, "../../src/storage/migrations/0055_kept_prices.sql"),
+  join(import.meta.dirname, "../../src/storage/migrations/0054_kept_prices.sql"),
   "utf8",
 );
 
