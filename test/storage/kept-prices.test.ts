@@ -1,4 +1,4 @@
-/** Migration 0055 on a log that was one large table, and is still to take its place as the first part (docs/architecture.md). */
+/** Migration 0054 on a log that was one large table, and is still to take its place as the first part (docs/architecture.md). */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
