@@ -35,9 +35,9 @@ const rowsOf = (wanted: "refused" | "dropped") =>
 it("TXT-14 TXT-15: a member that several items have is named once, and leaves room for the rest", () => {
   const turn = (role: string) => ({ role, content: "x", turn_metadata: { kinds: ["a"] } });
   const turns = Array.from({ length: 400 }, (_, at) => turn(at % 2 === 0 ? "user" : "assistant"));
-  const custom = { type: "custom", name: "free" };
+  const shell = { type: "local_shell" };
   const told = (input: object[]) =>
-    noteHeader(convert("responses", "messages", { input, tools: [custom, custom] }).notes);
+    noteHeader(convert("responses", "messages", { input, tools: [shell, shell] }).notes);
   expect(told(turns)).toBe("input.turn_metadata, tools[0], tools[1]");
   expect(told([turns[0]!])).toBe("input[0].turn_metadata, tools[0], tools[1]");
 });

@@ -231,7 +231,7 @@ describe("more than one request", () => {
     const text = await world.raw([upgrade], { answers: 1 });
     expect(statuses(text)).toEqual([200]);
     const websocket = head(["Connection: Upgrade", "Upgrade: websocket"], chat.path, "GET");
-    expect(statuses(await world.raw([websocket], { answers: 1 }))).toEqual([405]);
+    expect(statuses(await world.raw([websocket], { answers: 1 }))).toEqual([426]);
   });
 
   it("CONNECT and an absolute address of another host open nothing", async () => {

@@ -309,12 +309,13 @@ function copyFolder(from: string, to: string): void {
   }
 }
 
-/** The schema's version: what the text of the baseline and of all migrations comes to. */
+/** The schema's version: what the names and the text of the baseline and of all migrations come to. */
 function schemaMark(): string {
   const hash = createHash("sha256");
   for (const place of ["baseline", "migrations"]) {
     const folder = new URL(`../../src/storage/${place}/`, import.meta.url);
-    for (const name of readdirSync(folder).sort()) hash.update(readFileSync(new URL(name, folder)));
+    for (const name of readdirSync(folder).sort())
+      hash.update(name).update(readFileSync(new URL(name, folder)));
   }
   return hash.digest("hex").slice(0, 12);
 }
