@@ -48,13 +48,17 @@ const named = (error: unknown): boolean =>
  */
 export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
   const standing = new Standing(watch);
+  const probe = createProbe(store);
   let isLooking = false;
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
+    const { failure } = standing;
     try {
-      await (standing.failure === undefined ? store.look?.() : probe(store));
-      standing.works();
+      // What a look suspects, a file decides: some file systems count no blocks, and some users may write into the last of them.
+      await (failure === undefined ? store.look?.().catch(probe) : probe());
+      // A file may have failed since.
+      if (standing.failure === failure) standing.works();
     } catch (error) {
       if (!isShortage(error)) standing.fails(error);
     }
@@ -154,9 +158,12 @@ class Source {
   }
 }
 
-async function probe(store: FileStore): Promise<void> {
+/** Puts a file for a try, and removes it. One name for all tries of a process: a store may let nobody remove, and still takes files. */
+function createProbe(store: FileStore): () => Promise<void> {
   const name = `probe-${randomBytes(8).toString("hex")}`;
   const mediaType = "application/octet-stream";
-  await store.put(name, Buffer.alloc(probeBytes), { mediaType, bytesMax: probeBytes });
-  await store.remove(name);
+  return async () => {
+    await store.put(name, Buffer.alloc(probeBytes), { mediaType, bytesMax: probeBytes });
+    await store.remove(name).catch(() => undefined);
+  };
 }

@@ -1,0 +1,94 @@
+/** When a store counts as failing, and when it is well again, whatever kind it is. docs/operate.md "When files cannot be kept". */
+import { expect, it, onTestFinished } from "vitest";
+import { watchFiles, type FileStore, type WatchedFiles } from "../../src/files/index.ts";
+import { eventually } from "../support/patience.ts";
+
+const options = { mediaType: "image/png", bytesMax: 10 };
+const everyMs = 2;
+const refused = (code: string): Error => Object.assign(new Error(code), { code });
+
+/** A store in memory, of which parts can be replaced while it is watched. */
+function start(own: Partial<FileStore> = {}) {
+  const kept = new Set<string>();
+  const said: string[] = [];
+  const parts: { -readonly [Name in keyof FileStore]: FileStore[Name] } = {
+    heldBytes: 0,
+    put: (name) => Promise.resolve(void kept.add(name)).then(() => ({ bytes: 0 })),
+    open: () => Promise.resolve(undefined),
+    remove: (name) => Promise.resolve(void kept.delete(name)),
+    close: () => Promise.resolve(),
+    ...own,
+  };
+  const store: FileStore = {
+    ...parts,
+    put: (...given) => parts.put(...given),
+    remove: (name) => parts.remove(name),
+    look: () => parts.look?.() ?? Promise.resolve(),
+  };
+  const say = (_fields: object, message: string): void => void said.push(message);
+  const files = watchFiles(store, { log: { info: say, error: say }, place: "here", everyMs });
+  onTestFinished(() => files.close());
+  return { files, parts, kept, said };
+}
+
+const put = (files: WatchedFiles) => files.put("one.png", Buffer.alloc(1), options);
+
+/** Lets the store be looked at a few times more. */
+async function afterLooks(parts: { look?: FileStore["look"] }): Promise<void> {
+  let looks = 0;
+  const { look } = parts;
+  parts.look = () => {
+    looks += 1;
+    return look?.() ?? Promise.resolve();
+  };
+  await eventually(() => looks > 3, "some looks");
+}
+
+it("a bucket that lets nobody remove is well again once it takes files, and has one file for all tries", async () => {
+  const works = start().parts.put;
+  const { files, parts, kept } = start({
+    put: () => Promise.reject(refused("ECONNREFUSED")),
+    remove: () => Promise.reject(refused("AccessDenied")),
+  });
+  await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
+  let tries = 0;
+  parts.put = (name, ...rest) => {
+    kept.add(name);
+    tries += 1;
+    return tries < 3 ? Promise.reject(refused("ECONNRESET")) : works(name, ...rest);
+  };
+  await eventually(() => files.failure === undefined, "a store that takes files");
+  expect(tries).toBeGreaterThanOrEqual(3);
+  expect([...kept]).toEqual([expect.stringMatching(/^probe-/)]);
+});
+
+it("a disk that tells of no room, and takes files, refuses no call", async () => {
+  const { files, parts, said } = start({ look: () => Promise.reject(refused("ENOSPC")) });
+  await afterLooks(parts);
+  expect(files.failure).toBeUndefined();
+  await expect(put(files)).resolves.toEqual({ bytes: 0 });
+  expect(said).toEqual([]);
+});
+
+it("a look that began before a file failed does not call the store well", async () => {
+  const looking = Promise.withResolvers<void>();
+  let isLooking = false;
+  const { files, parts, said } = start({
+    look() {
+      isLooking = true;
+      return looking.promise;
+    },
+    put: () => Promise.reject(refused("EIO")),
+  });
+  await eventually(() => isLooking, "a look");
+  await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
+  let isTried = false;
+  parts.put = () => {
+    isTried = true;
+    return Promise.reject(refused("EIO"));
+  };
+  looking.resolve();
+  await eventually(() => isTried || files.failure === undefined, "a try");
+  expect(files.failure).toBeDefined();
+  expect(said).not.toContain("files can be kept again");
+});
