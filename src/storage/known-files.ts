@@ -7,6 +7,8 @@ import { Client, type ClientConfig } from "pg";
 import type { Log } from "../base/log.ts";
 
 const settings = ["sslrootcert", "sslcert", "sslkey"] as const;
+/** What else of an address the driver makes TLS of, in place of what it is given. */
+const others = ["sslmode", "ssl", "sslnegotiation"] as const;
 const sayEveryMs = 60_000;
 
 /** By address: what its files made of TLS last. */
@@ -28,8 +30,10 @@ export function withKnownFiles(config: ClientConfig, log: Pick<Log, "warn">): Cl
     const ssl = known.get(connectionString);
     if (ssl === undefined) throw error;
     warnOf(error, log);
-    for (const name of [...settings, "sslmode"]) url.searchParams.delete(name);
-    return { ...config, connectionString: url.href, ssl };
+    const isDirect = url.searchParams.get("sslnegotiation") === "direct";
+    for (const name of [...settings, ...others]) url.searchParams.delete(name);
+    const tls = { ssl, ...(isDirect && { sslnegotiation: "direct" as const }) };
+    return { ...config, connectionString: url.href, ...tls };
   }
 }
 

@@ -6,6 +6,7 @@ import { chownSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { adviceOn, openDatabase, type Database } from "../../src/storage/index.ts";
+import { clientKnowingFiles } from "../../src/storage/known-files.ts";
 import { makeAuthority, makeCertificate, type TestAuthority } from "../support/certificate.ts";
 import { eventually } from "../support/patience.ts";
 import {
@@ -14,6 +15,12 @@ import {
   temporaryDirectory,
   type TestPostgres,
 } from "../support/postgres.ts";
+
+/** What the driver's declaration does not say. */
+interface Made {
+  readonly ssl: unknown;
+  readonly connectionParameters: object;
+}
 
 let postgres: TestPostgres;
 let plain: Database;
@@ -103,6 +110,23 @@ it("an authority's file that is away ends nothing: what it said before counts un
     "a connection by the newest authority",
   );
 });
+
+it.each(["ssl=true", "ssl=0", "sslmode=no-verify", "sslnegotiation=direct&sslmode=require"])(
+  "what the address says beside its files changes nothing while they are away: %s",
+  (beside) => {
+    const path = join(temporaryDirectory(), "authority.pem");
+    writeFileSync(path, makeAuthority().cert);
+    const connectionString = `postgres://u:p@127.0.0.1/d?${beside}&sslrootcert=${path}&application_name=a%20b`;
+    const client = clientKnowingFiles({ warn: () => undefined });
+    const made = () => {
+      const { ssl, connectionParameters } = new client({ connectionString }) as unknown as Made;
+      return { ssl, ...connectionParameters };
+    };
+    const before = made();
+    renameSync(path, `${path}.away`);
+    expect(made()).toEqual(before);
+  },
+);
 
 it("one that was never there is refused at the start, by its name", async () => {
   const url = `${postgres.url}?sslmode=verify-full&sslrootcert=${file}.none`;
