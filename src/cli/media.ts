@@ -5,7 +5,7 @@ import { dayMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
-import type { FileStore } from "../files/index.ts";
+import type { WatchedFiles } from "../files/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import type { Metrics } from "../http/index.ts";
 import type { RequestLog, RequestRow } from "../request-log/index.ts";
@@ -45,7 +45,7 @@ interface MediaOptions {
   readonly environment: Environment;
   readonly catalog: OpenCatalog;
   readonly database: Database;
-  readonly files: FileStore;
+  readonly files: WatchedFiles;
   readonly secrets: Secrets;
   readonly pools: Pools;
   readonly health: Health;

@@ -46,6 +46,10 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
     const message = "No provider of this task is available.";
     return tryNext(services, job, { code: "no_provider_available", message });
   }
+  if (isForNothing(services, target)) {
+    await nextStep(services, job, services.timing.shortageMs);
+    return;
+  }
   await services.at("ask.claimed");
   const lease = services.budget.lease();
   const expected = expectedAnswer(services, job, target);
@@ -60,6 +64,10 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
     lease.release();
   }
 }
+
+/** A vendor that answers with the result is paid for it, also where it cannot be kept; one that keeps it is asked for it again. */
+const isForNothing = ({ files }: TaskServices, { dialect }: KeyedCandidate): boolean =>
+  dialect.synchronous === true && files.failure !== undefined;
 
 /** Bytes of the budget that an answer takes which brings its pictures along; never so many that they cannot fit at all. */
 function expectedAnswer(

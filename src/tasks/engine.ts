@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { Catalog } from "../catalog/index.ts";
-import type { FileStore } from "../files/index.ts";
+import type { WatchedFiles } from "../files/index.ts";
 import type { QueueLimits } from "../ledger/index.ts";
 import type { KeptFile } from "../media/index.ts";
 import type { RequestRow } from "../request-log/index.ts";
@@ -51,7 +51,7 @@ export interface TaskServices {
   readonly health: Health;
   /** Answers of vendors are counted in it while they are held. */
   readonly budget: ByteBudget;
-  readonly files: FileStore;
+  readonly files: WatchedFiles;
   /** Callbacks, material and results may be at loopback and private addresses. */
   readonly allowPrivateAddresses: boolean;
   readonly queue: QueueLimits;

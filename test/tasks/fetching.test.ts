@@ -1,6 +1,6 @@
 // How many results are fetched at a time: after a stop hundreds may be there at once, and each takes memory on its way. T86.
 import { describe, expect, it } from "vitest";
-import type { FileStore } from "../../src/files/index.ts";
+import type { WatchedFiles } from "../../src/files/index.ts";
 import { createFetching, fetchesMax } from "../../src/tasks/fetching.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
 import { eventually } from "../support/patience.ts";
@@ -13,7 +13,7 @@ it("T86: of forty videos that are made at once, half of the places are fetched a
   const gate = Promise.withResolvers<void>();
   let now = 0;
   let most = 0;
-  const slow: FileStore = {
+  const slow: WatchedFiles = {
     ...files,
     async put(...given) {
       now += 1;

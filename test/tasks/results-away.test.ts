@@ -3,7 +3,7 @@
  * docs/tasks.md; STORE-01.
  */
 import { describe, expect, it } from "vitest";
-import type { FileStore } from "../../src/files/index.ts";
+import type { WatchedFiles } from "../../src/files/index.ts";
 import { takenTarget } from "../../src/tasks/attempt.ts";
 import { collect } from "../../src/tasks/collect.ts";
 import { defaultTiming } from "../../src/tasks/engine.ts";
@@ -110,7 +110,7 @@ it("STORE-01: of results that our storage takes in part nothing stays, though th
   const job = await running(world);
   const { files } = world.services;
   let puts = 0;
-  const short: FileStore = {
+  const short: WatchedFiles = {
     ...files,
     put(...given) {
       puts += 1;
@@ -147,7 +147,7 @@ const storageFaults: readonly [what: string, error: Error][] = [
 it.each(storageFaults)(
   "STORE-01: with %s a result is fetched again ever less often, not every five seconds for a day",
   async (_what, error) => {
-    const full: FileStore = { ...world.services.files, put: () => Promise.reject(error) };
+    const full: WatchedFiles = { ...world.services.files, put: () => Promise.reject(error) };
     const services = { ...world.services, files: full };
     world.vendor.plan("GET", world.vendor.done);
     const job = await running(world);

@@ -109,7 +109,10 @@ async function newServices(world: World): Promise<TaskServices> {
     pools: createPools(),
     health: new Health({ clock }),
     budget: new ByteBudget(64 * 1024 * 1024),
-    files: await openFileStore({ kind: "local" }, temporaryDirectory()),
+    files: {
+      ...(await openFileStore({ kind: "local" }, temporaryDirectory())),
+      failure: undefined,
+    },
     allowPrivateAddresses: true,
     queue: { global: 1_000, perWorkspace: 1_000 },
     retryForMs: 0,

@@ -3,7 +3,7 @@ import type { manualClock } from "../../support/manual-clock.ts";
 import { ByteBudget } from "../../../src/base/byte-budget.ts";
 import type { Span, Tracer } from "../../../src/base/tracing.ts";
 import type { Catalog } from "../../../src/catalog/index.ts";
-import { openFileStore, type FileStore } from "../../../src/files/index.ts";
+import { openFileStore, type WatchedFiles } from "../../../src/files/index.ts";
 import type { RequestRow } from "../../../src/request-log/index.ts";
 import { Health } from "../../../src/routing/index.ts";
 import { openDatabase, type Database } from "../../../src/storage/index.ts";
@@ -26,7 +26,7 @@ export interface World {
   readonly vendors: Vendors;
   readonly catalog: Catalog;
   readonly pools: Pools;
-  readonly files: FileStore;
+  readonly files: WatchedFiles;
   readonly logged: RequestRow[];
   readonly directory: string;
 }
@@ -41,7 +41,8 @@ export async function openWorld(clock: World["clock"]): Promise<World> {
   await createLedger(database).credit(credit);
   const vendors = await startVendors();
   const directory = temporaryDirectory();
-  const files = await openFileStore({ kind: "local", directory }, directory);
+  const store = await openFileStore({ kind: "local", directory }, directory);
+  const files = { ...store, failure: undefined };
   const catalog = taskCatalogOf(vendors.recorder, vendors.recorder);
   return { database, clock, vendors, catalog, pools: createPools(), files, logged: [], directory };
 }
@@ -80,7 +81,7 @@ function guardedDatabase(database: Database, gateway: Pick<Gateway, "alive" | "f
   };
 }
 
-function guardedFiles(files: FileStore, gateway: Pick<Gateway, "alive">): FileStore {
+function guardedFiles(files: WatchedFiles, gateway: Pick<Gateway, "alive">): WatchedFiles {
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!gateway.alive) throw new Killed();
     return work();
