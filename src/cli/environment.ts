@@ -221,7 +221,9 @@ function url(text: string | undefined, name: string, kind: UrlKind): string | un
 
 /** libpq takes several and looks for the primary among them; the driver does neither. @throws UsageError */
 function refuseSeveralHosts(text: string, name: string): void {
-  if (!/^[^?]*@[^/?@]*,/.test(text) && !/[?&](?:host|port)=[^&]*,/.test(text)) return;
+  // Behind the last @, or behind the slashes where there is none: a password may have commas.
+  const hosts = /^(?:[^?]*@|[^?@/]*\/\/(?![^?]*@))([^/?@]*)/.exec(text)?.[1] ?? "";
+  if (!hosts.includes(",") && !/[?&](?:host|port)=[^&]*,/.test(text)) return;
   throw new UsageError(
     `${name} names several hosts, and the gateway does not choose among them; name one that follows the primary: a DNS name, a virtual address, or a proxy`,
   );

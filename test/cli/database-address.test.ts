@@ -115,6 +115,8 @@ it.each([
   "postgres://u:secret@one,two/db",
   "postgres://u:secret@one:5432,two:5433/db?sslmode=require",
   "postgres://u:secret@/db?host=one,two",
+  "postgres://one,two/db",
+  "postgres://one:5432,two:5433/db?options=-c%20application_name=a@b",
 ])("several hosts are refused in words that name what to do: %s", (url) => {
   for (const name of ["DATABASE_URL", "DATABASE_READ_URL"]) {
     const read = (): unknown => readEnvironment({ DATABASE_URL: "postgres://u@h/d", [name]: url });
@@ -125,7 +127,10 @@ it.each([
   }
 });
 
-it("a comma elsewhere names no second host", () => {
-  const url = "postgres://u:a%2Cb@one/db?options=-c%20search_path=a,b&target_session_attrs=any";
+it.each([
+  "postgres://u:a%2Cb@one/db?options=-c%20search_path=a,b&target_session_attrs=any",
+  "postgres://u:a,b@one/db",
+  "postgres://one/a,b",
+])("a comma elsewhere names no second host: %s", (url) => {
   expect(readEnvironment({ DATABASE_URL: url }).databaseUrl).toBe(url);
 });
