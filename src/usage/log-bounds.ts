@@ -53,8 +53,12 @@ const newEntries = `
     and e.entry > 0 and e.entry > coalesce(f.entry, 0) order by e.entry limit ${waitingMax + 1}) x
   where x.kind = 'charge' and ${isAsked("a.workspace_id")}`;
 
+/** Since then sums have every count. Gateways of before may add to them for a while; a day for that. */
+const countsMigration = "0055_kept_prices.sql";
+
 const lowSql = `
-  select ${lowOf(["p", "u", "e"])} as low, (select id_time from request_log_start) as start
+  select ${lowOf(["p", "u", "e"])} as low, (select id_time from request_log_start) as start,
+    (select applied_at + interval '1 day' from schema_migrations where name = '${countsMigration}') as whole_since
   from ${oldestSql(`select id from usage_pending where ${isAsked("workspace_id")}`)} p,
     ${oldestSql(`select id from usage_unattributed where ${isAsked("workspace_id")}`)} u, ${oldestSql(newEntries)} e`;
 
@@ -62,11 +66,13 @@ const waitingSql = `
   select ${lowOf(["p", "u"], ", $1::text")} as low from ${pending} p, ${unattributed} u`;
 
 /** What is known of the log before it is asked. */
-interface LogBounds {
+export interface LogBounds {
   /** The time of the oldest row that what is not in the sums yet may be about, as in an id; empty where that is not known. */
   readonly low: string;
   /** Rows from before that time were dropped; undefined where none were. */
   readonly startMs: number | undefined;
+  /** Sums of hours from before lack counts that rows of the log have. */
+  readonly wholeSince: Date | undefined;
 }
 
 /** Of what is not in the sums of some workspaces; undefined: of all. */
@@ -75,8 +81,16 @@ export async function logBounds(
   workspaceIds?: readonly string[],
 ): Promise<LogBounds> {
   const params = [workspaceIds ?? null];
-  const [row] = await database.query<{ low: string; start: string | null }>(lowSql, params);
-  return { low: row?.low ?? "", startMs: row?.start == null ? undefined : idMs(row.start) };
+  const [row] = await database.query<{
+    low: string;
+    start: string | null;
+    whole_since: Date | null;
+  }>(lowSql, params);
+  return {
+    low: row?.low ?? "",
+    startMs: row?.start == null ? undefined : idMs(row.start),
+    wholeSince: row?.whole_since ?? undefined,
+  };
 }
 
 /** `low` of {@link logBounds}, where the oldest of the new entries that are meant are known. */

@@ -39,6 +39,7 @@ export interface Wanted {
   readonly starts: readonly Date[] | undefined;
   /** {@link logBounds}. */
   readonly logLow: string;
+  readonly wholeSince: Date | undefined;
 }
 
 const clockSlackMs = hourMs;
@@ -267,7 +268,10 @@ export function partsSql(wanted: Wanted, bind: Bind): { tables: string; parts: s
   // The sums by day are of days in UTC.
   const byDay = wanted.granularity !== "hour" && wanted.starts === undefined;
   const dimension = byDay ? dayDimension(wanted) : undefined;
-  const { whole, days, hours, ends } = divide(wanted.period, dimension !== undefined);
+  const { whole, days, hours, ends } = divide(wanted.period, {
+    byDay: dimension !== undefined,
+    wholeSince: wanted.wholeSince,
+  });
   const parts = new Parts(wanted, bind);
   const near = [
     parts.live(whole),

@@ -10,7 +10,7 @@ import { formatUsd } from "../base/money.ts";
 import type { Queryable } from "../storage/index.ts";
 import { workspaceOfKey, type Visibility } from "../tenancy/index.ts";
 import { percentilesOf } from "./histogram.ts";
-import { logBounds } from "./log-bounds.ts";
+import { logBounds, type LogBounds } from "./log-bounds.ts";
 import { partsSql, type Bind, type WantedTag } from "./parts.ts";
 import { startsOf } from "./starts.ts";
 import { countNames, sumColumns, type CountName, type Dimension } from "./sums.ts";
@@ -75,8 +75,11 @@ const summed = (table: string): string =>
 const earliest = new Date("2000-01-01T00:00:00Z");
 const latest = new Date("9000-01-01T00:00:00Z");
 
-/** The statement and its parameters; `low` of the log is {@link logBounds}, empty for all of it. */
-export function usageSql(filter: UsageFilter, low = ""): { sql: string; params: unknown[] } {
+/** The statement and its parameters, by {@link logBounds}: absent, all of the log is looked at, and all sums have every count. */
+export function usageSql(
+  filter: UsageFilter,
+  { low, wholeSince }: Pick<LogBounds, "low" | "wholeSince"> = { low: "", wholeSince: undefined },
+): { sql: string; params: unknown[] } {
   const params: unknown[] = [];
   const bind: Bind = (value) => `$${params.push(value)}`;
   const { granularity, groupBy, from, to, timeZone, top } = filter;
@@ -93,6 +96,7 @@ export function usageSql(filter: UsageFilter, low = ""): { sql: string; params: 
       granularity,
       starts: timeZone === undefined ? undefined : startsOf(period, granularity, timeZone),
       logLow: low,
+      wholeSince,
     },
     bind,
   );
@@ -158,8 +162,8 @@ export async function readUsage(database: Queryable, asked: UsageFilter): Promis
   const workspaces = workspacesOf(filter);
   // Who is in no workspace has used nothing.
   if (workspaces?.length === 0) return [];
-  const { low, startMs } = await logBounds(database, workspaces);
-  const { sql, params } = usageSql({ ...filter, ...wholeHours(filter, startMs) }, low);
+  const bounds = await logBounds(database, workspaces);
+  const { sql, params } = usageSql({ ...filter, ...wholeHours(filter, bounds.startMs) }, bounds);
   const rows = await database.query<UsageRow>(sql, params);
   if (rows.length > usageRowsMax) {
     throw new GatewayError(

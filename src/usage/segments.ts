@@ -21,12 +21,27 @@ const up = (ms: number, step: number): number => Math.ceil(ms / step) * step;
 const span = (from: number, to: number): Span => ({ from: new Date(from), to: new Date(to) });
 const notEmpty = ({ from, to }: Span): boolean => from < to;
 
-/** Divides a period. `byDay`: whole days (UTC) may be read as such. */
-export function divide({ from, to }: Span, byDay: boolean): Segments {
+export interface Dividing {
+  /** Whole days (UTC) may be read as such. */
+  readonly byDay: boolean;
+  /** Sums of hours before may lack counts that the log has: nothing is taken from them. */
+  readonly wholeSince?: Date | undefined;
+}
+
+/** Divides a period. */
+export function divide({ from, to }: Span, { byDay, wholeSince }: Dividing): Segments {
   const [start, end] = [from.getTime(), to.getTime()];
   const [startHour, endHour] = [down(start, hourMs), down(end, hourMs)];
-  const startsLate = start - startHour >= hourMs / 2;
-  const endsLate = end - endHour > hourMs / 2;
+  const lacks = (hour: number): boolean => wholeSince !== undefined && hour < wholeSince.getTime();
+  if (startHour === endHour && lacks(startHour))
+    return {
+      whole: span(startHour, startHour),
+      days: undefined,
+      hours: [],
+      ends: [{ ...span(start, end), sign: 1 }],
+    };
+  const startsLate = start - startHour >= hourMs / 2 || (start > startHour && lacks(startHour));
+  const endsLate = end - endHour > hourMs / 2 && !lacks(endHour);
   const first = startsLate ? startHour + hourMs : startHour;
   const last = endsLate ? endHour + hourMs : endHour;
   const ends = [

@@ -182,8 +182,13 @@ describeDatabase("sums of usage", (open) => {
       fc.asyncProperty(
         fc.array(fc.tuple(call, step), { minLength: 1, maxLength: 30 }),
         fc.array(question(nowMs), { minLength: 6, maxLength: 6 }),
-        async (history, questions) => {
+        // Hours from before and since the sums have every count.
+        fc.constantFrom(0, nowMs - 30 * dayMs, nowMs),
+        async (history, questions, appliedMs) => {
           await clear();
+          await database.query("update schema_migrations set applied_at = $1", [
+            new Date(appliedMs),
+          ]);
           const log = createRequestLog(database, silentLog);
           const calls = new Calls(database, log);
           const late: LogRow[] = [];
