@@ -248,7 +248,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   request log: where a crash lost a row, its cost is there with a null model.
 - \`/usage\` has every count that is charged, so that a vendor's invoice can be compared with it. Beside tokens, images and seconds
   these are cache writes (those for an hour apart), sound, images given, web searches and the vendor's own image tool. Which count is part of
-  another says [the document of the API](openapi.json). Sums from before a count was added have 0 of it.
+  another says [the document of the API](openapi.json). Whole hours from before a count was added have 0 of it.
 - \`/usage\` groups by \`model\`, \`key\` (with \`key_name\`), \`provider\`, \`member\` (with \`member_email\`), \`workspace\` (with \`workspace_name\`), \`protocol\`, \`status\` or
   \`error_code\`. It filters by \`workspace_id\`, \`key_id\`, \`member_id\`, \`model\`, \`provider\`, \`protocol\` and \`status\`.
   \`top=4\` gives the four dearest groups of the whole period, and one row with \`other: true\` for the rest. Cost without
