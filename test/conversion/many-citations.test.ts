@@ -86,17 +86,22 @@ it("words of Gemini that stand nowhere are not looked for without end", () => {
   expect(annotationsIn(told[0]!)).toHaveLength(many);
 });
 
-it("a page with a long title that is named again and again is not told again and again", () => {
-  const groundingChunks = [{ web: { uri: url, title: "t".repeat(mib) } }];
-  const groundingSupports = Array.from({ length: 20 }, () => ({
-    segment: { startIndex: 0, endIndex: 4 },
-    groundingChunkIndices: Array.from({ length: 20 }, () => 0),
-  }));
-  const answer = inGemini("Köln", { groundingChunks, groundingSupports });
-  const told = annotationsIn(answerOf("chat", "generate_content", answer));
-  expect(told.length).toBeGreaterThan(10);
-  expect(told.length).toBeLessThan(32);
-});
+it.each([
+  ["a page with a long title", "chat", { web: { uri: url, title: "t".repeat(mib) } }],
+  ["a file with a long id", "messages", { retrievedContext: { documentName: "d".repeat(mib) } }],
+] as const)(
+  "%s that is named again and again is not told again and again",
+  (_what, from, chunk) => {
+    const groundingSupports = Array.from({ length: 20 }, () => ({
+      segment: { startIndex: 0, endIndex: 4 },
+      groundingChunkIndices: Array.from({ length: 20 }, () => 0),
+    }));
+    const answer = inGemini("Köln", { groundingChunks: [chunk], groundingSupports });
+    const told = JSON.stringify(answerOf(from, "generate_content", answer));
+    expect(told.length).toBeGreaterThan(10 * mib);
+    expect(told.length).toBeLessThan(70 * mib);
+  },
+);
 
 it("CONV-704: pages of the same words share a support", () => {
   const answer = inChat("Köln", { citations: [...addresses(3), `${url}/0`] });

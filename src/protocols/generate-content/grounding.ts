@@ -38,8 +38,9 @@ export function decodeGrounding(
     const span = spanOf(objectOf(support["segment"]), places);
     const pages = list(support["groundingChunkIndices"]).flatMap((at) => chunks[Number(at)] ?? []);
     return pages.flatMap((page) => {
-      named +=
-        (page.file ? 0 : page.url.length) + (page.title?.length ?? 0) + (page.quote?.length ?? 0);
+      const { title = "", quote = "" } = page;
+      const place = page.file ? (page.file.id ?? "") : page.url;
+      named += place.length + title.length + quote.length;
       return named > namedMax ? [] : [{ ...page, ...span }];
     });
   });
