@@ -15,6 +15,7 @@ import type { UpstreamCodec } from "./codec.ts";
 import { holding, mapped } from "./held-blocks.ts";
 import type { Limits } from "./limits.ts";
 import { jsonOrText } from "../base/json-text.ts";
+import { isSet } from "./read.ts";
 import { isNoArguments, objectIn } from "./tool-arguments.ts";
 import { containerOf } from "./tidy.ts";
 
@@ -117,23 +118,36 @@ const asCustomCall = (part: Part, custom: ReadonlySet<string>): Part =>
 function inputIn(text: string): string {
   if (isNoArguments(text)) return "";
   const object = objectIn(text);
-  if (!object) return cutInput(text);
+  if (!object) return brokenInput(text) ?? text;
   const { input, ...others } = object;
   if (typeof input === "string") return input;
+  if (isSet(input)) return text;
   const [only, ...more] = Object.values(others);
-  if (input === undefined && only === undefined) return "";
-  return input === undefined && typeof only === "string" && more.length === 0 ? only : text;
+  if (only === undefined) return "";
+  return typeof only === "string" && more.length === 0 ? only : text;
 }
 
 const begun = /^\s*\{\s*"input"\s*:\s*"/;
+/** A quote that is not escaped, with nothing but braces behind it. */
+const closing = /(?<!\\)((?:\\\\)*)"[\s}]*$/;
+/** An escape without its end. */
+const cutEscape = /(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/;
+const halfOfPair = /[\ud800-\udbff]$/u;
 
-/** The same of arguments that were cut in an answer that met its limit: as far as it came. */
-function cutInput(text: string): string {
+/** The same of arguments that are no JSON: as far as they came in an answer that met its limit, and with line ends as they are. */
+function brokenInput(text: string): string | undefined {
   const start = begun.exec(text);
-  if (!start) return text;
-  const said = text
-    .slice(start[0].length)
-    .replace(/(?<!\\)((?:\\\\)*)\\(?:u[0-9a-fA-F]{0,3})?$/, "$1");
-  const input = jsonOrText(`"${said}"`);
-  return input === `"${said}"` ? text : String(input);
+  if (!start) return undefined;
+  const said = text.slice(start[0].length);
+  if (closing.test(said)) return written(said.replace(closing, "$1"));
+  return written(said.replace(cutEscape, "$1"))?.replace(halfOfPair, "");
+}
+
+/** What stands between the quotes of a JSON text, its control characters escaped or not. */
+function written(text: string): string | undefined {
+  const escaped = text.replace(/\\[^]|\p{Cc}/gu, (one) =>
+    one.startsWith("\\") ? one : JSON.stringify(one).slice(1, -1),
+  );
+  const value = jsonOrText(`"${escaped}"`);
+  return value === `"${escaped}"` ? undefined : String(value);
 }

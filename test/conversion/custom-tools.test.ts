@@ -7,6 +7,7 @@ import { parseJsonText } from "../../src/base/json-text.ts";
 import { formatSse } from "../../src/base/sse.ts";
 import { noUsage } from "../../src/base/usage.ts";
 import type { JsonObject } from "../../src/protocols/index.ts";
+import { objectOf } from "../../src/protocols/read.ts";
 import {
   answers,
   before,
@@ -196,26 +197,52 @@ describe("between chat completions and responses", () => {
   );
 });
 
-it("T3 T33: of a call that was cut the caller gets its input as far as it came", () => {
-  const route = routeOf("responses", "messages");
-  const cut = String.raw`{"input":"*** Begin Patch\n+ \u00e9 \\ \"a`;
-  for (const [given, input] of [
-    [cut, '*** Begin Patch\n+ é \\ "a'],
-    [`${cut}\\`, '*** Begin Patch\n+ é \\ "a'],
-    [`${cut}\\u00`, '*** Begin Patch\n+ é \\ "a'],
-    ["*** Begin", "*** Begin"],
-    ['{"inp', '{"inp'],
-    ['{"input":7}', '{"input":7}'],
-    ['{"a":"x","b":"y"}', '{"a":"x","b":"y"}'],
-    ["{}", ""],
-  ] as const) {
-    const stream = streamCalling
-      .messages("apply_patch")
-      .replace('"partial_json":"{}"', () => `"partial_json":${JSON.stringify(given)}`);
-    const frames = passed(route, stream);
-    const done = frames.find(({ event }) => event === "response.custom_tool_call_input.done");
-    expect([given, parseJsonText(done!.data)]).toMatchObject([given, { input }]);
-  }
+/** What a caller of responses gets as the input, of a call with these arguments. */
+function inputOf(given: string): unknown {
+  const stream = streamCalling
+    .messages("apply_patch")
+    .replace('"partial_json":"{}"', () => `"partial_json":${JSON.stringify(given)}`);
+  const frames = passed(routeOf("responses", "messages"), stream);
+  const done = frames.find(({ event }) => event === "response.custom_tool_call_input.done");
+  return objectOf(parseJsonText(done!.data))["input"];
+}
+
+const cut = String.raw`{"input":"*** Begin Patch\n+ \u00e9 \\ \"a`;
+const asFarAsItCame = '*** Begin Patch\n+ é \\ "a';
+
+it.each([
+  ["between characters", cut, asFarAsItCame],
+  ["in an escape", `${cut}\\`, asFarAsItCame],
+  ["in the number of an escape", `${cut}\\u00`, asFarAsItCame],
+  ["between the halves of a pair", String.raw`${cut}\ud83d`, asFarAsItCame],
+  ["in the second half of a pair", String.raw`${cut}\ud83d\ude`, asFarAsItCame],
+  ["behind a pair", String.raw`${cut}\ud83d\ude00`, `${asFarAsItCame}😀`],
+  ["behind the text", `${cut}"`, asFarAsItCame],
+  ["before the text", '{"inp', '{"inp'],
+])(
+  "T3 T33: of a call that was cut %s the caller gets its input as far as it came",
+  (_where, given, input) => {
+    expect(inputOf(given)).toBe(input);
+  },
+);
+
+it.each([
+  ["as it is", "*** Begin", "*** Begin"],
+  ["with line ends as they are", '{"input":"*** Begin\n\t+ a\n"}', "*** Begin\n\t+ a\n"],
+  ["with a brace too many", '{"input":"*** Begin"}}', "*** Begin"],
+  [
+    "with quotes as they are, which may end anywhere",
+    '{"input":"say "a" }"}',
+    '{"input":"say "a" }"}',
+  ],
+  ["as a number", '{"input":7}', '{"input":7}'],
+  ["under two other names", '{"a":"x","b":"y"}', '{"a":"x","b":"y"}'],
+  ["with a remark beside it", '{"input":"x","why":"y"}', "x"],
+  ["under another name beside nothing", '{"input":null,"patch":"x"}', "x"],
+  ["as null", '{"input":null}', ""],
+  ["as an object of nothing", "{}", ""],
+])("T33: an input that a model wrote %s reaches the tool", (_how, given, input) => {
+  expect(inputOf(given)).toBe(input);
 });
 
 it("T33: a tool without grammar has no more than its own description, and calls of one no longer offered go as well", () => {
