@@ -298,7 +298,8 @@ schema that is no object, such as a list, goes within one. The answer is taken o
 A tool's schema goes as one object: \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Others are 400 \`unsupported_parameter\`.
 An argument's name that Claude or Gemini refuses, such as \`$filter\`, goes under another one; calls have the caller's own, streamed in one piece. That is reported.
 A custom tool (\`type: custom\`), such as Codex's \`apply_patch\`, goes as it is to responses, and to the chat of OpenAI and Azure. Elsewhere it goes as a
-function with one text, \`input\`, and its grammar into the description. Calls come back as calls of the custom tool, streamed in one piece. That is reported.
+function with one text, \`input\`, and its grammar into the description, where nothing enforces it. Calls come back as calls of the custom tool, streamed in one
+piece, without what a model wrote beside \`input\`. That is reported.
 Google's SDKs send a streamed answer back as its pieces: to other protocols, a model's neighbouring texts of generateContent go on without a break.
 Signatures of reasoning go back to the protocol that gave them, and to no other. A call that another vendor made has
 \`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.

@@ -44,13 +44,16 @@ export function customAsFunctions(request: CanonicalRequest, { customTools }: Li
       {
         param: isOffered ? (names.tools ?? "tools") : containerOf[protocol],
         kind: "rewritten",
-        detail:
-          "custom tools went as functions with one text, `input`, and a grammar as a part of the description; calls are of your own tools",
+        detail: `custom tools went as functions with one text, \`input\`${tools.some(hasGrammar) ? grammarsToo : ""}; calls are of your own tools`,
       },
     ],
     restored: (upstream) => restoring(upstream, custom),
   };
 }
+
+const grammarsToo = ", and grammars as a part of descriptions, which nothing enforces";
+
+const hasGrammar = ({ custom }: Tool): boolean => custom?.format?.type === "grammar";
 
 const isCustomCall = (part: Part): part is ToolCallPart =>
   part.type === "tool_call" && part.custom === true;

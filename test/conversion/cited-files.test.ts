@@ -165,3 +165,14 @@ it("CONV-704: generateContent has it as a piece of a store, with its words", () 
   const [whole] = given("generate_content", "messages", messagesWith(charLocation));
   expect(whole).toContain(JSON.stringify({ retrievedContext: stored }));
 });
+
+it("CONV-704: two pieces of one file are two of Google's, and the same piece is one", () => {
+  const other = "Eight of them.";
+  const citations = [quote, other, quote].map((words) => ({ ...charLocation, cited_text: words }));
+  const content = [{ type: "text", text, citations }];
+  const answer = { ...byName.messages.whole(), content } as JsonObject;
+  const [whole] = given("generate_content", "messages", answer);
+  const pieces = [stored, { ...stored, text: other }].map((piece) => ({ retrievedContext: piece }));
+  expect(whole).toContain(`"groundingChunks":${JSON.stringify(pieces)}`);
+  expect(whole).toContain('"groundingChunkIndices":[0,1]');
+});

@@ -179,8 +179,9 @@ export function encodeGrounding(texts: readonly CitedText[]): JsonObject {
   return { groundingMetadata: { groundingChunks: pages, groundingSupports: supports } };
 }
 
+/** Pieces of one file are one where they say the same. */
 const keyOf = (citation: Citation): string =>
-  citation.file ? `file ${citation.file.id ?? ""} ${citation.title ?? ""}` : citation.url;
+  citation.file ? JSON.stringify([citation.file.id, citation.title, citation.quote]) : citation.url;
 
 function chunkOf(citation: Citation): JsonObject {
   if (!citation.file) {
