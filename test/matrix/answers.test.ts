@@ -29,7 +29,6 @@ const lost: Readonly<Record<ProtocolName, readonly Lost[]>> = {
     ["nobody else asks for sound, and the wish for it is reported", /\.audio\b/],
     ["no two of these characters are of a text of four", /_citation\.(?:start|end)_index$/],
     ["not counts of the protocol", /^usage$/],
-    ["of one choice it is zero", /^choices\[\]$/],
   ],
   responses: [
     [
@@ -63,7 +62,8 @@ const lost: Readonly<Record<ProtocolName, readonly Lost[]>> = {
     ],
     ["Google numbers no files", /:file_citation\.index$/, "generate_content"],
     ["no two of these characters are of a text of four", /:url_citation\.(?:start|end)_index$/],
-    ["of what is counted the other protocols have fewer counts", /^usage\b/],
+    ["for how long a cache keeps what was written", /^usage\..*\.cache_write_tokens_details\b/],
+    ["a sum of counts", /^usage\.total_tokens$/],
     ["why it is incomplete is told where it is", /^incomplete_details\b/],
   ],
   messages: [
@@ -87,13 +87,22 @@ const lost: Readonly<Record<ProtocolName, readonly Lost[]>> = {
       "which part of a document says so has a place here only",
       /:\w+_location\.(?:start|end)_(?:char_index|page_number|block_index)$/,
     ],
-    ["a file that is cited twice is one piece of Google's", /:\w+_location$/, "generate_content"],
+    [
+      "a file that is cited twice with the same words is one piece of Google's",
+      /:(?!web_)\w+_location$/,
+      "generate_content",
+    ],
     ["responses has no words of a file", /:\w+_location\.cited_text$/, "responses"],
     ["Google numbers no files", /\.(?:document_index|search_result_index)$/, "generate_content"],
     ["what a page says has a place in messages only", /:web_search_result_location\.cited_text$/],
     ["others have no such words of an end", /^:message\.stop_(?:reason|sequence)$/],
     ["why it was refused is told where it was", /^:message\.stop_details\b/],
-    ["of what is counted the other protocols have fewer counts", /^:message\.usage\b/],
+    [
+      "the vendor's own notes on its counts, and steps that they count",
+      /^:message\.usage\.(?:fallback_credit|inference_geo|service_tier|speed|iterations\[\]:(?:fallback_)?message)\b/,
+    ],
+    ["what those of an hour leave of all writes to a cache", /\.ephemeral_5m_input_tokens$/],
+    ["pages that were fetched cost what their words do", /\.web_fetch_requests$/],
   ],
   generate_content: [
     [
@@ -103,7 +112,9 @@ const lost: Readonly<Record<ProtocolName, readonly Lost[]>> = {
     ["the SDK's own", /^(?:sdkHttpResponse|automaticFunctionCallingHistory)\b/],
     ["the vendor's own notes", /^modelStatus\b/],
     ["why a prompt was blocked is told where it was", /^promptFeedback\b/],
-    ["of what is counted the other protocols have fewer counts", /^usageMetadata\b/],
+    ["sums of counts", /^usageMetadata\.(?:totalTokenCount|initialPromptTokenCount)$/],
+    ["results of tools are charged as words", /^usageMetadata\.toolUsePromptTokensDetails\b/],
+    ["the vendor's own notes on its counts", /^usageMetadata\.trafficType$/],
     [
       "notes on an answer",
       /^candidates\[\]\.(?:avgLogprobs|continuationToken|finishMessage|safetyRatings|tokenCount|logprobsResult|urlContextMetadata|index)\b/,
@@ -159,6 +170,19 @@ describe.each(protocolNames)("what an answer of %s may say", (upstream) => {
   });
 
   const callers = protocolNames.filter((name) => name !== upstream);
+
+  it("is in the table only where something of it is lost", () => {
+    const gone = callers.flatMap((caller) => {
+      const given = givenBy(caller, upstream);
+      const same = cases.filter((one) => given(one.with) === given(one.without));
+      return same.map(({ place }) => ({ place, caller }));
+    });
+    const idle = reasons.filter(
+      ([, places, only]) =>
+        !gone.some(({ place, caller }) => (only ?? caller) === caller && places.test(place)),
+    );
+    expect(idle.map(([why]) => why)).toEqual([]);
+  });
 
   it.each(callers)("reaches the caller, or stands in the table (%s)", (caller) => {
     const given = givenBy(caller, upstream);

@@ -12,6 +12,18 @@ const common: Samples = {
   name: ["look"],
   arguments: ['{"where":"box"}'],
   result: ["iVBORw0KGgo="],
+  // What is counted within them is less.
+  "usage.prompt_tokens": [100, 200],
+  "usage.completion_tokens": [50, 60],
+  "usage.input_tokens": [100, 200],
+  "usage.output_tokens": [50, 60],
+  cache_creation_input_tokens: [10, 20],
+  "usageMetadata.promptTokenCount": [100, 200],
+  "usageMetadata.candidatesTokenCount": [50, 60],
+  "usageMetadata.cachedContentTokenCount": [20],
+  "usageMetadata.cacheTokensDetails": [[{ modality: "AUDIO", tokenCount: 5 }]],
+  "usageMetadata.promptTokensDetails": [[{ modality: "AUDIO", tokenCount: 5 }]],
+  "usageMetadata.candidatesTokensDetails": [[{ modality: "IMAGE", tokenCount: 5 }]],
 };
 
 interface Source {
@@ -71,7 +83,14 @@ const sources: Readonly<Record<ProtocolName, Source>> = {
         { index: 0, content: { role: "model", parts: [{ text: "Hi" }] }, finishReason: "STOP" },
       ],
     },
-    always: ["functionCall.name", "candidates[].content", "content.parts"],
+    always: [
+      "functionCall.name",
+      "candidates[].content",
+      "content.parts",
+      "usageMetadata.promptTokenCount",
+      "usageMetadata.candidatesTokenCount",
+      "usageMetadata.cachedContentTokenCount",
+    ],
   },
 };
 
