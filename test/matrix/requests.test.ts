@@ -124,8 +124,6 @@ const saysNothing: Readonly<
     "systemInstruction.role": undefined,
     // Results are paired with calls that have no ids by their order.
     "contents[].parts[].functionResponse.id": undefined,
-    // It is reported under the name of the conversation's.
-    "systemInstruction.parts[].fileData.fileUri": undefined,
     "toolConfig.functionCallingConfig.mode": ["MODE_UNSPECIFIED", "AUTO"],
     "generationConfig.thinkingConfig": [{}],
     "generationConfig.thinkingConfig.includeThoughts": [false],
