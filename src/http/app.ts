@@ -148,7 +148,7 @@ function notFound(methods: Methods, { request, reply }: Omit<Failed, "error">): 
     const instead = `use ${allowed.join(" or ")}.`;
     if (/^websocket$/i.test(request.headers.upgrade ?? "")) {
       // Codex CLI goes on over HTTP at once when it reads 426, and after several tries otherwise (0.171).
-      reply.raw.setHeader("upgrade", "HTTP/1.1");
+      reply.raw.setHeader("upgrade", "HTTP/1.1").appendHeader("connection", "upgrade");
       return new GatewayError("websocket_not_offered", `No WebSocket is offered here; ${instead}`);
     }
     return new GatewayError(

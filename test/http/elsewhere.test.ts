@@ -88,7 +88,11 @@ it("a WebSocket where responses are posted is told to go on over HTTP, which Cod
     get(`${gateway.url}/v1/responses`, { headers }, resolve).on("error", reject);
   });
   expect(answer.statusCode).toBe(426);
-  expect(answer.headers).toMatchObject({ allow: "POST", upgrade: "HTTP/1.1" });
+  expect(answer.headers).toMatchObject({
+    allow: "POST",
+    connection: "upgrade",
+    upgrade: "HTTP/1.1",
+  });
   expect(await json(answer)).toMatchObject({
     error: {
       code: "websocket_not_offered",
