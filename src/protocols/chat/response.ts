@@ -92,13 +92,13 @@ function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {
   const { function: declared, custom } = call;
   const isCustom = !isObject(declared) && isObject(custom);
   const named = objectOf(isCustom ? custom : declared);
-  const written = isCustom ? (named["input"] ?? "") : named["arguments"];
+  const written = named["arguments"] ?? named["input"] ?? (isCustom ? "" : {});
   return {
     type: "tool_call",
     id: nonEmpty(call["id"]) ?? fallbackId,
     name: nonEmpty(named["name"]) ?? "",
     // Ollama and some others send an object where the protocol has JSON text (T3).
-    arguments: typeof written === "string" ? written : exactText(written ?? {}),
+    arguments: typeof written === "string" ? written : exactText(written),
     ...(isCustom ? { custom: true } : {}),
   };
 }

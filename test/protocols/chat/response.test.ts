@@ -39,6 +39,21 @@ describe("whole chat answers", () => {
   });
 
   it.each([
+    ["under the other kind's name", { function: { name: "f", input: { a: 1 } } }, '{"a":1}'],
+    ["of a custom tool", { type: "custom", custom: { name: "f", input: "x" } }, "x"],
+    [
+      "of a custom tool, under the other kind's name",
+      { type: "custom", custom: { name: "f", arguments: "x" } },
+      "x",
+    ],
+    ["of nothing", { function: { name: "f" } }, "{}"],
+    ["of nothing of a custom tool", { type: "custom", custom: { name: "f" } }, ""],
+  ])("T3: arguments %s are read as in a stream", (_what, call, text) => {
+    const { content } = chatCodec.decodeResponse(answer({ tool_calls: [{ id: "a", ...call }] }));
+    expect(content).toMatchObject([{ type: "tool_call", id: "a", name: "f", arguments: text }]);
+  });
+
+  it.each([
     ["stop", "stop"],
     ["length", "length"],
     ["max_tokens", "length"],
