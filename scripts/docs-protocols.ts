@@ -312,7 +312,8 @@ a place for them: messages has none. Sound has a place in chat completions and g
 
 Pages that an answer relies on arrive in the caller's form: \`annotations\`, \`citations\` or \`groundingMetadata\`. Each has its address,
 its title and the words that it is for; messages has what the page says too. A citation of messages that another vendor gave has
-\`gw_unsigned\` for \`encrypted_index\`, and is left out where it comes back. A file that a vendor keeps, or a document, arrives with its id and name. In responses it is a file, and in
+\`gw_unsigned\` for \`encrypted_index\`, and is left out where it comes back. A file that a vendor keeps, or a document, arrives with its id and name,
+or, without any, with its number. In responses it is a file, and in
 generateContent \`retrievedContext\`. In messages it is a result of a search from \`gw_file:\` and its id, which is left out where it comes back.
 Chat completions have no place for files. The vendor's record of its search arrives on direct routes only.
 

@@ -36,11 +36,11 @@ export const citationOf = (url: unknown, { title, quote }: Page): PageCitation[]
     ? [{ url, ...member("title", nonEmpty(title)), ...member("quote", nonEmpty(quote)) }]
     : [];
 
-/** A citation of a whole file, by its id or at least its name. */
+/** A citation of a whole file, by its id, its name, or at least its number. */
 export function fileCitationOf(id: unknown, { title, quote, index }: File): FileCitation[] {
   const [known, name] = [nonEmpty(id), nonEmpty(title)];
-  if (known === undefined && name === undefined) return [];
   const number = reportedCount(index);
+  if (known === undefined && name === undefined && number === undefined) return [];
   return [
     {
       file: { ...member("id", known), ...member("index", number) },

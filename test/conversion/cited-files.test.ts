@@ -176,3 +176,12 @@ it("CONV-704: two pieces of one file are two of Google's, and the same piece is 
   expect(whole).toContain(`"groundingChunks":${JSON.stringify(pieces)}`);
   expect(whole).toContain('"groundingChunkIndices":[0,1]');
 });
+
+it("CONV-702 CONV-704: a document without a name arrives by its number, or by its words", () => {
+  const { file_id: _id, ...unnamed } = { ...charLocation, document_title: null };
+  const answer = messagesWith(unnamed);
+  for (const one of given("responses", "messages", answer))
+    expect(one).toContain('"type":"file_citation","file_id":"","filename":"","index":2');
+  for (const one of given("generate_content", "messages", answer))
+    expect(one).toContain(JSON.stringify({ retrievedContext: { text: quote } }));
+});
