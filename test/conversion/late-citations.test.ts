@@ -23,7 +23,21 @@ const candidate = (parts: object[], more: object = {}): object => ({
 });
 
 /** A text, a call, and then where the text came from. */
+const calls = (index: number): object =>
+  chunk({
+    tool_calls: [
+      { index, id: `call_${index}`, type: "function", function: { name: "look", arguments: "{}" } },
+    ],
+  });
 const streams = {
+  /** The text is over before it has its turn in messages: a call before it has no end until the stream has. */
+  waiting: [
+    calls(0),
+    chunk({ content: before + cited }),
+    calls(1),
+    chunk({ annotations: [{ type: "url_citation", url_citation: urlCitation }] }),
+    chunk({}, "tool_calls"),
+  ],
   chat: [
     chunk({ role: "assistant", content: before + cited }),
     chunk({
@@ -45,7 +59,7 @@ const streams = {
 function given(caller: ProtocolName, upstream: keyof typeof streams): JsonObject[] {
   const route = createRoute({
     caller: codecs[caller],
-    upstream: upstreamCodecs[upstream],
+    upstream: upstreamCodecs[upstream === "waiting" ? "chat" : upstream],
     body: requestWith[caller]("look"),
     stream: true,
     requestedModel: "acme/talk",
@@ -105,6 +119,22 @@ it.each(upstreams)(
     expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "tool_use" } });
   },
 );
+
+it("CONV-703: it stands on its text where that still waits behind a call", () => {
+  const events = given("messages", "waiting");
+  const starts = events.filter(({ type }) => type === "content_block_start");
+  expect(starts.map(({ content_block: block }) => (block as JsonObject)["type"])).toEqual([
+    "tool_use",
+    "text",
+    "tool_use",
+  ]);
+  expect(events.filter(({ index }) => index === 1)).toMatchObject([
+    { type: "content_block_start" },
+    { delta: { text: before + cited } },
+    { delta: { type: "citations_delta", citation: page } },
+    { type: "content_block_stop" },
+  ]);
+});
 
 it("CONV-702: callers of chat completions have it by the characters of the answer", () => {
   const deltas = JSON.stringify(given("chat", "generate_content"));

@@ -120,14 +120,15 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
   return [];
 }
 
-/** Deltas that wait are joined: what waits is then bounded by its text, not by the number of its pieces. */
+/** Deltas that wait are joined: what waits is then bounded by its text, not by the number of its pieces. A citation stands before an end. */
 function addWaiting(events: BlockEvent[], event: BlockEvent): void {
   const last = events.at(-1);
   if (last?.type === "tool_call_delta" && event.type === "tool_call_delta") {
     events[events.length - 1] = { ...last, arguments: last.arguments + event.arguments };
   } else if (last && "text" in last && "text" in event) {
     events[events.length - 1] = { ...last, text: last.text + event.text };
-  } else events.push(event);
+  } else if (last?.type === "text_end") events.splice(-1, 0, event);
+  else events.push(event);
 }
 
 /** Adds what waited for the first block of the queue; where that ends it, the same for the next. */
