@@ -54,7 +54,7 @@ const newEntries = `
   where x.kind = 'charge' and ${isAsked("a.workspace_id")}`;
 
 /** Since then sums have every count. Gateways of before may add to them for a while; a day for that. */
-const countsMigration = "0055_kept_prices.sql";
+const countsMigration = "0054_kept_prices.sql";
 
 const lowSql = `
   select ${lowOf(["p", "u", "e"])} as low, (select id_time from request_log_start) as start,
