@@ -300,6 +300,9 @@ An argument's name that Claude or Gemini refuses, such as \`$filter\`, goes unde
 A custom tool (\`type: custom\`), such as Codex's \`apply_patch\`, goes as it is to responses, and to the chat of OpenAI and Azure. Elsewhere it goes as a
 function with one text, \`input\`, and its grammar into the description, where nothing enforces it. Calls come back as calls of the custom tool, streamed in one
 piece, without what a model wrote beside \`input\`. That is reported.
+Tools within a namespace (\`type: namespace\`), as Codex sends those of MCP servers, go to other protocols as tools of their own, \`<namespace>__<name>\`. What is
+said of the namespace stands with the first of them. Calls come back with name and namespace apart. That is reported. Deferred ones (\`defer_loading\`)
+are offered at once: without \`tool_search\` no model could find them. A call of a name that stands for none of them stays as the model wrote it.
 Google's SDKs send a streamed answer back as its pieces: to other protocols, a model's neighbouring texts of generateContent go on without a break.
 Signatures of reasoning go back to the protocol that gave them, and to no other. A call that another vendor made has
 \`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.

@@ -27,6 +27,7 @@ import {
 } from "./route.ts";
 import { customAsFunctions } from "./custom-as-function.ts";
 import { renameArguments } from "./argument-names.ts";
+import { outOfNamespaces } from "./tool-namespaces.ts";
 import { boxAnswer } from "./boxed-answer.ts";
 import { containerOf, tidy } from "./tidy.ts";
 import { renameTools } from "./tool-names.ts";
@@ -186,7 +187,8 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   }
   const upstream = any.forModel?.(upstreamModel) ?? any;
   const limits = limitsOf(upstream, input);
-  const fitted = fit(request, { limits, maxOutputTokens, abilities });
+  const flat = outOfNamespaces(request);
+  const fitted = fit(flat.request, { limits, maxOutputTokens, abilities });
   const tidied = tidy(fitted.request, limits);
   if (abilities) refusePrefill(tidied.request, abilities);
   const asked = askForJson(tidied.request, limits);
@@ -196,8 +198,10 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const renamed = renameTools(legal.request, upstream);
   return {
     fitted: renamed.request,
-    notes: [fitted, tidied, asked, boxed, plain, legal, renamed].flatMap(({ notes }) => notes),
-    upstream: boxed.opened(plain.restored(legal.restored(renamed.upstream))),
+    notes: [flat, fitted, tidied, asked, boxed, plain, legal, renamed].flatMap(
+      ({ notes }) => notes,
+    ),
+    upstream: flat.restored(boxed.opened(plain.restored(legal.restored(renamed.upstream)))),
   };
 }
 

@@ -17,7 +17,7 @@ import type { Limits } from "./limits.ts";
 import { jsonOrText } from "../base/json-text.ts";
 import { isSet } from "./read.ts";
 import { isNoArguments, objectIn } from "./tool-arguments.ts";
-import { containerOf } from "./tidy.ts";
+import { noteOfTools } from "./tool-names.ts";
 
 interface AsFunctions {
   readonly request: CanonicalRequest;
@@ -28,7 +28,7 @@ interface AsFunctions {
 
 /** Makes functions of a request's custom tools, where its target has none, and of the calls so far. */
 export function customAsFunctions(request: CanonicalRequest, { customTools }: Limits): AsFunctions {
-  const { tools = [], messages, names, protocol } = request;
+  const { tools = [], messages } = request;
   const isOffered = tools.some(({ custom }) => custom);
   const isCalled = messages.some(({ content }) => content.some(isCustomCall));
   if (customTools === true || !(isOffered || isCalled))
@@ -41,11 +41,11 @@ export function customAsFunctions(request: CanonicalRequest, { customTools }: Li
       ...(request.tools ? { tools: tools.map(asFunction) } : {}),
     },
     notes: [
-      {
-        param: isOffered ? (names.tools ?? "tools") : containerOf[protocol],
-        kind: "rewritten",
-        detail: `custom tools went as functions with one text, \`input\`${tools.some(hasGrammar) ? grammarsToo : ""}; calls are of your own tools`,
-      },
+      noteOfTools(
+        request,
+        isOffered,
+        `custom tools went as functions with one text, \`input\`${tools.some(hasGrammar) ? grammarsToo : ""}; calls are of your own tools`,
+      ),
     ],
     restored: (upstream) => restoring(upstream, custom),
   };

@@ -1,6 +1,7 @@
 /** Function tools as the OpenAI-style protocols have them. Requirements: CONV, RESP-16. */
 import { exactly } from "../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../base/json.ts";
+import { nonEmpty } from "./read.ts";
 import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from "./canonical/request.ts";
 
 /** The members of a declaration that every protocol has. */
@@ -29,19 +30,30 @@ export function decodeFunction(wire: WireObject): Tool {
 export const choiceOfNone = (tools: readonly unknown[], mode: unknown): ToolChoice | undefined =>
   tools.length === 0 && mode !== "required" ? { type: "none" } : undefined;
 
-/** How a protocol writes one tool, and the choice among them. */
+/** How a protocol writes tools, and the choice among them. */
 interface ToolWriter {
-  readonly tool: (tool: Tool) => JsonObject;
+  readonly tools: (tools: readonly Tool[]) => JsonObject[];
   readonly choice: (choice: ToolChoice, kindOf: KindOfTool) => Json;
 }
 
-/** By its name, what kind of tool is offered. */
-export type KindOfTool = (name: string) => "function" | "custom";
+/** By its name, and that of what it is within, what kind of tool is offered. */
+export type KindOfTool = (name: string, namespace?: string) => "function" | "custom";
+
+/** One text for a name and that of what it is within: no two tools have the same. */
+export const toolKey = (name: string, namespace?: string): string =>
+  JSON.stringify([namespace, name]);
+
+/** The name of what a tool that is called, or chosen, is within, as the wire has it: nothing where it is within none. */
+export function withinOf({ namespace }: WireObject): { readonly namespace?: string } {
+  const name = nonEmpty(namespace);
+  return name === undefined ? {} : { namespace: name };
+}
 
 /** Kinds of the tools of a request. A name that is not offered counts as a function's. */
 export function kindsOf(tools: readonly Tool[]): KindOfTool {
-  const custom = new Set(tools.flatMap((tool) => (tool.custom ? [tool.name] : [])));
-  return (name) => (custom.has(name) ? "custom" : "function");
+  const custom = tools.filter((tool) => tool.custom);
+  const names = new Set(custom.map(({ name, namespace }) => toolKey(name, namespace?.name)));
+  return (name, namespace) => (names.has(toolKey(name, namespace)) ? "custom" : "function");
 }
 
 /** Sets the tools of a request and what goes with them. */
@@ -52,7 +64,7 @@ export function setTools(
 ): void {
   // Without tools there is nothing to choose from, or to call in parallel: upstreams refuse it (RESP-16).
   if (tools.length === 0) return;
-  set("tools", tools.map(writer.tool));
+  set("tools", writer.tools(tools));
   set("tool_choice", toolChoice && writer.choice(toolChoice, kindsOf(tools)));
   set("parallel_tool_calls", parallelToolCalls);
 }

@@ -14,10 +14,15 @@ const hashCharacters = 8;
 /** The name with `_` for what is not taken; cut, and with a hash of the whole, where that is too long or taken. */
 export function legalName(name: string, { other, max, taken }: LegalRules): string {
   const plain = name.replace(other, "_").replace(/^[^a-zA-Z_]|^$/, "_$&");
-  let short = plain;
-  for (let salt = 0; short.length > max || taken.has(short); salt += 1) {
-    const hash = createHash("sha256").update(`${salt} ${name}`).digest("hex");
-    short = `${plain.slice(0, max - hashCharacters - 1)}_${hash.slice(0, hashCharacters)}`;
+  if (plain.length <= max && !taken.has(plain)) return plain;
+  return hashedName(plain.slice(0, max - hashCharacters - 1), name, taken);
+}
+
+/** `start` with a hash of what it stands for, unlike every name that is taken. */
+export function hashedName(start: string, of: string, taken: ReadonlySet<string>): string {
+  for (let salt = 0; ; salt += 1) {
+    const hash = createHash("sha256").update(`${salt} ${of}`).digest("hex");
+    const name = `${start}_${hash.slice(0, hashCharacters)}`;
+    if (!taken.has(name)) return name;
   }
-  return short;
 }

@@ -39,6 +39,7 @@ const vendorTool = dropped(
 const ownTool = dropped(
   "a kind of tool that other protocols do not have: the model is not offered it",
 );
+const emptyNamespace = dropped("what holds no tool that other protocols have");
 const toolDetail = dropped("how a tool is offered, not what it is");
 const record = dropped(
   "that a step was taken: what came of it stands elsewhere in the conversation",
@@ -94,7 +95,8 @@ const responses: Readonly<Record<string, Loss>> = {
   "input[].content[]": content,
   "input[].output[]": content,
   "tools[]": vendorTool,
-  "tools[]:namespace": ownTool,
+  "tools[]:namespace": emptyNamespace,
+  "tools[].tools[]": ownTool,
   "tools[]:web_search": search,
   "tools[]:web_search_preview": search,
   "tools[]:computer": vendorTool,

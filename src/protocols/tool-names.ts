@@ -3,8 +3,13 @@
  * and the answer's calls come back under the caller's own. Pure; the same names give the same short ones in every turn.
  */
 import type { Note } from "../base/notes.ts";
-import type { CanonicalRequest, Message, Part, ToolChoice } from "./canonical/request.ts";
-import type { CanonicalResponse } from "./canonical/response.ts";
+import type {
+  CanonicalRequest,
+  Message,
+  Part,
+  ToolCallPart,
+  ToolChoice,
+} from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import { mapped } from "./held-blocks.ts";
 import { legalName } from "./legal-name.ts";
@@ -33,19 +38,27 @@ export function renameTools(request: CanonicalRequest, upstream: UpstreamCodec):
       ...(tools ? { tools: tools.map((tool) => ({ ...tool, name: short(tool.name) })) } : {}),
       ...(toolChoice ? { toolChoice: renameChoice(toolChoice, short) } : {}),
     },
-    notes: [noteOf(request, shorts)],
-    upstream: restoring(upstream, (name) => originals.get(name) ?? name),
+    notes: [
+      noteOfTools(
+        request,
+        (tools ?? []).some(({ name }) => shorts.has(name)),
+        "names of tools that the upstream refuses went under short ones; answers have your own",
+      ),
+    ],
+    upstream: callsNamed(upstream, (name) => ({ name: originals.get(name) ?? name })),
   };
 }
 
-function noteOf({ tools, names, protocol }: CanonicalRequest, shorts: Names): Note {
-  const defined = (tools ?? []).some(({ name }) => shorts.has(name));
-  return {
-    param: defined ? (names.tools ?? "tools") : containerOf[protocol],
-    kind: "rewritten",
-    detail: "names of tools that the upstream refuses went under short ones; answers have your own",
-  };
-}
+/** That tools went otherwise than they were sent, or, where none of them `isOffered`, calls of them. */
+export const noteOfTools = (
+  { names, protocol }: CanonicalRequest,
+  isOffered: boolean,
+  detail: string,
+): Note => ({
+  param: isOffered ? (names.tools ?? "tools") : containerOf[protocol],
+  kind: "rewritten",
+  detail,
+});
 
 function namesIn({ tools = [], messages, toolChoice }: CanonicalRequest): Set<string> {
   const names = new Set(tools.map(({ name }) => name));
@@ -77,13 +90,9 @@ function shortNames(names: ReadonlySet<string>, { toolName, toolNameMax }: Limit
 
 type Rename = (name: string) => string;
 
-/** Of a message, or an answer. */
-const renameCalls = <Said extends Message | CanonicalResponse>(
-  said: Said,
-  rename: Rename,
-): Said => ({
-  ...said,
-  content: said.content.map((part) => renamePart(part, rename)),
+const renameCalls = (message: Message, rename: Rename): Message => ({
+  ...message,
+  content: message.content.map((part) => renamePart(part, rename)),
 });
 
 function renamePart(part: Part, rename: Rename): Part {
@@ -97,14 +106,26 @@ function renameChoice(choice: ToolChoice, rename: Rename): ToolChoice {
   return choice.type === "allowed" ? { ...choice, names: choice.names.map(rename) } : choice;
 }
 
-/** A codec whose answers, whole and streamed, name tools as the caller does. */
-function restoring(upstream: UpstreamCodec, rename: Rename): UpstreamCodec {
+/** What a call says of the tool that it is of. */
+type Called = Pick<ToolCallPart, "name" | "namespace">;
+
+/** A codec whose answers, whole and streamed, name tools as the caller does: `calledOf` says how, of the upstream's name. */
+export function callsNamed(
+  upstream: UpstreamCodec,
+  calledOf: (name: string) => Called,
+): UpstreamCodec {
   return {
     ...upstream,
-    decodeResponse: (body) => renameCalls(upstream.decodeResponse(body), rename),
+    decodeResponse(body) {
+      const response = upstream.decodeResponse(body);
+      const content = response.content.map((part) =>
+        part.type === "tool_call" ? { ...part, ...calledOf(part.name) } : part,
+      );
+      return { ...response, content };
+    },
     decodeStream: () =>
       mapped(upstream.decodeStream(), (event) =>
-        event.type === "tool_call_start" ? { ...event, name: rename(event.name) } : event,
+        event.type === "tool_call_start" ? { ...event, ...calledOf(event.name) } : event,
       ),
   };
 }

@@ -36,8 +36,8 @@ const claudeGoogle = [
 ];
 const cached = "messages.content.cache_control";
 
-/** Tools that only the responses protocol has: a namespace of functions, and the vendor's own web search. */
-const codexTools = ["tools[4]", "tools[8]"];
+/** A namespace of functions, which went as functions of their own, and the vendor's own web search. */
+const codexTools = ["tools", "tools[8]"];
 const codexChat = [...codexTools, "reasoning.summary", "include", "client_metadata"];
 const codexMessages = [
   ...codexTools,

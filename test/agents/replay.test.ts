@@ -5,7 +5,6 @@
  * Thinking that the gateway showed without a vendor's signature has the mark that it gives such thinking now.
  * docs/clients.md says how the agents were started. Requirements: TXT, CONV.
  */
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
 import { collect } from "../../src/protocols/canonical/collect.ts";
@@ -13,33 +12,14 @@ import { grammarFaults } from "../support/grammar.ts";
 import type { ProtocolName } from "../../src/protocols/canonical/request.ts";
 import { codecs } from "../../src/protocols/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { models, readCase, type AgentCase } from "./cases.ts";
 import { losses } from "./losses.ts";
-
-interface AgentCase {
-  readonly client: string;
-  readonly protocol: ProtocolName;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** What all requests of the run share, in the order of their fields; those that differ are null here. */
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly steps: readonly Readonly<Record<string, unknown>>[];
-}
 
 interface Script {
   readonly reply?: string;
   readonly tool_calls?: readonly { readonly name: string; readonly arguments: object }[];
   readonly next?: Script;
 }
-
-const models: Readonly<Record<ProtocolName, string>> = {
-  chat: "sandbox/chat",
-  responses: "sandbox/responses",
-  messages: "sandbox/messages",
-  generate_content: "sandbox/generate-content",
-};
-
-const readCase = (name: string): AgentCase =>
-  JSON.parse(readFileSync(new URL(`cases/${name}.json`, import.meta.url), "utf8")) as AgentCase;
 
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;

@@ -138,11 +138,18 @@ export const streamedCall: Readonly<Record<Caller, (frames: readonly SseEvent[])
     const [done] = of("response.custom_tool_call_input.done");
     expect(done).toMatchObject({ input: deltas.join(""), output_index: 0 });
     expect(JSON.stringify(events)).not.toContain("function_call_arguments");
-    const { output } = of("response.completed")[0]!["response"] as JsonObject;
-    expect(of("response.output_item.done").map(({ item }) => item)).toEqual(output);
-    return output;
+    return streamedItems(frames);
   },
 };
+
+/** The items of a stream of responses, as their own ends and its last event have them. */
+export function streamedItems(frames: readonly SseEvent[]): unknown {
+  const events = frames.flatMap(({ data }) => (data === "[DONE]" ? [] : [parseJsonText(data)]));
+  const of = (type: string) => (events as JsonObject[]).filter((event) => event["type"] === type);
+  const { output } = of("response.completed")[0]!["response"] as JsonObject;
+  expect(of("response.output_item.done").map(({ item }) => item)).toEqual(output);
+  return output;
+}
 
 export const call = { name: "apply_patch", input: patch };
 export const answers: Readonly<Record<Caller, JsonObject>> = {

@@ -90,6 +90,11 @@ const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => 
       ],
     }),
     "tools[]": (value) => ({ tools: [value] }),
+    "tools[].tools[]": (value) => ({
+      tools: [
+        { type: "namespace", name: "mcp", tools: [{ type: "function", name: "look" }, value] },
+      ],
+    }),
     // Numbers in range are carried: Open Responses has them.
     presence_penalty: () => ({ presence_penalty: "some" }),
     frequency_penalty: () => ({ frequency_penalty: "some" }),

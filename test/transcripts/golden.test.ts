@@ -32,6 +32,7 @@ const cases: readonly (readonly [title: string, name: string])[] = [
   ["T10 T11 T12: text and a call", "text-then-call"],
   ["T7 T8: text after a call", "text-after-call"],
   ["T13 T33: tools of one protocol only", "custom-tools"],
+  ["T13 T33: a tool within a namespace", "namespaces"],
   ["CONV-717 T21: calls without ids", "calls-without-ids"],
   ["T17: characters of every kind", "unicode"],
   ["CONV-604 T25: contents that are empty", "empty-content"],

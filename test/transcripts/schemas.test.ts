@@ -36,11 +36,11 @@ const answerSchemas: Judges = {
   responses: [judgeBy(openai, "Response"), judgeBy(openResponses, "ResponseResource")],
 };
 
-/** Open Responses has no custom tools, and OpenAI's document has no pieces of their calls, which its SDK reads. */
+/** Open Responses has no custom tools and no namespaces, and OpenAI's document has no pieces of their calls, which its SDK reads. */
 function isKnown(file: string, item: unknown): boolean {
   const { type, index } = wire(item);
-  const isCustom = /^custom(?:$|_tool)/.test(text(type));
-  return !isCustom || (file === openai && index === undefined);
+  const isOpenAis = /^namespace$|^custom(?:$|_tool)/.test(text(type));
+  return !isOpenAis || (file === openai && index === undefined);
 }
 
 function forgive(file: string, value: unknown): unknown {

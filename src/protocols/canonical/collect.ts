@@ -136,6 +136,7 @@ function partOf({ start, pieces, citations, signature }: OpenBlock): Part {
         type: "tool_call",
         id: start.id,
         name: start.name,
+        ...(start.namespace === undefined ? {} : { namespace: start.namespace }),
         arguments: text,
         ...(start.custom ? { custom: true } : {}),
         ...signed,
@@ -198,6 +199,7 @@ function callEvents(part: ToolCallPart, block: BlockId): CanonicalEvent[] {
       block,
       id: part.id,
       name: part.name,
+      ...(part.namespace === undefined ? {} : { namespace: part.namespace }),
       ...(part.custom ? { custom: true } : {}),
     },
     ...(part.arguments === ""

@@ -45,6 +45,8 @@ export type CanonicalEvent =
       readonly block: BlockId;
       readonly id: string;
       readonly name: string;
+      /** As of a call in a whole answer. */
+      readonly namespace?: string | undefined;
       /** The call is of a custom tool: its deltas are any text. */
       readonly custom?: true | undefined;
     }

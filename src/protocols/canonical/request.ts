@@ -3,6 +3,9 @@
  * Requirements: CONV. One form, four codecs; no codec knows another.
  */
 import type { ReasoningField } from "../../base/abilities.ts";
+import type { ToolNamespace, CustomInput, ToolChoice } from "./tools.ts";
+
+export type { ToolNamespace, ToolWithin, CustomInput, CustomFormat, ToolChoice } from "./tools.ts";
 
 /** The four text protocols that callers speak, by the names the configuration uses. */
 export const protocolNames = ["chat", "responses", "messages", "generate_content"] as const;
@@ -120,6 +123,8 @@ export interface ToolCallPart {
   /** Unique over the conversation; pairs the call with its result. */
   readonly id: string;
   readonly name: string;
+  /** The name of what the tool is within; absent: it is within none. */
+  readonly namespace?: string | undefined;
   /** The arguments as JSON text, as the model wrote them ("" counts as "{}"); of a custom tool its input, which is any text. */
   readonly arguments: string;
   /** The call is of a custom tool. */
@@ -151,7 +156,10 @@ export interface Message {
 }
 
 export interface Tool {
+  /** Unique among those that are within the same namespace, or within none. */
   readonly name: string;
+  /** What it is within (responses); the same object for all tools of one declaration. */
+  readonly namespace?: ToolNamespace | undefined;
   readonly description?: string | undefined;
   /** JSON Schema of the arguments; absent for a tool without arguments. */
   readonly parameters?: JsonObject | undefined;
@@ -160,28 +168,6 @@ export interface Tool {
   /** Of a custom tool (chat, responses): its input is one text, and no JSON. */
   readonly custom?: CustomInput | undefined;
 }
-
-/** What the input of a custom tool is held to. */
-export interface CustomInput {
-  /** Absent: any text. */
-  readonly format?: CustomFormat | undefined;
-}
-
-/** `syntax`: `lark` or `regex`. */
-export type CustomFormat =
-  | { readonly type: "text" }
-  | { readonly type: "grammar"; readonly syntax: string; readonly definition: string };
-
-export type ToolChoice =
-  | { readonly type: "auto" }
-  | { readonly type: "none" }
-  | { readonly type: "required" }
-  | { readonly type: "tool"; readonly name: string }
-  | {
-      readonly type: "allowed";
-      readonly mode: "auto" | "required";
-      readonly names: readonly string[];
-    };
 
 export type OutputFormat =
   | { readonly type: "text" }

@@ -37,7 +37,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   set("seed", request.seed);
   set("presence_penalty", request.presencePenalty);
   set("frequency_penalty", request.frequencyPenalty);
-  setTools(request, set, { tool: encodeTool, choice: encodeToolChoice });
+  setTools(request, set, { tools: (tools) => tools.map(encodeTool), choice: encodeToolChoice });
   set("response_format", request.outputFormat && encodeFormat(request.outputFormat));
   Object.assign(body, encodeReasoningWish(request.reasoning));
   set("verbosity", request.verbosity);

@@ -9,6 +9,7 @@ import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
 import type { MediaPart, Part } from "../canonical/request.ts";
 import { transducer, type EndReason, type Transducer, type WireError } from "../codec.ts";
 import { callId } from "../call-id.ts";
+import { withinOf } from "../function-tools.ts";
 import { nonEmpty, objects, rowOf } from "../read.ts";
 import { ResponsesReader, type ResponseEvent, type StepEvent } from "./read-stream.ts";
 import { decodeFinish, decodeItem, idOfCall, isCall } from "./response.ts";
@@ -156,7 +157,8 @@ function beginCall(state: StreamState, index: string, item: WireObject): Canonic
   state.blocks.set(block, { ...begun, part: id });
   state.calls += 1;
   const kind = item["type"] === "custom_tool_call" ? ({ custom: true } as const) : {};
-  return [{ type: "tool_call_start", block, id, name: nonEmpty(item["name"]) ?? "", ...kind }];
+  const name = nonEmpty(item["name"]) ?? "";
+  return [{ type: "tool_call_start", block, id, name, ...withinOf(item), ...kind }];
 }
 
 /** A whole item: ends its blocks, and tells what never came in pieces (T11, T12). */

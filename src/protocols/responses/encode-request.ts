@@ -13,6 +13,7 @@ import type {
   Reasoning,
   Tool,
   ToolChoice,
+  ToolNamespace,
   ToolResultPart,
 } from "../canonical/request.ts";
 import { joinText } from "../content-parts.ts";
@@ -35,7 +36,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   set("max_output_tokens", request.maxOutputTokens);
   set("temperature", request.temperature);
   set("top_p", request.topP);
-  setTools(request, set, { tool: encodeTool, choice: encodeToolChoice });
+  setTools(request, set, { tools: encodeTools, choice: encodeToolChoice });
   set("text", encodeText(request));
   set("reasoning", request.reasoning && encodeReasoningWish(request.reasoning));
   set("user", request.endUserId);
@@ -109,12 +110,16 @@ function encodeAssistant(parts: readonly Part[]): JsonObject[] {
 
 function encodeItem(part: Part): JsonObject[] {
   if (part.type === "tool_call" && part.custom) {
-    const { id, name, arguments: input } = part;
-    return [{ type: "custom_tool_call", call_id: id, name, input }];
+    const { id, name, namespace, arguments: input } = part;
+    return [
+      { type: "custom_tool_call", call_id: id, name, ...member("namespace", namespace), input },
+    ];
   }
   if (part.type === "tool_call") {
     const text = part.arguments === "" ? "{}" : part.arguments;
-    return [{ type: "function_call", call_id: part.id, name: part.name, arguments: text }];
+    const { id, name, namespace } = part;
+    const named = { name, ...member("namespace", namespace) };
+    return [{ type: "function_call", call_id: id, ...named, arguments: text }];
   }
   if (part.type === "media") return encodePicture(part);
   // Without its encryption a stateless upstream cannot know a reasoning item again.
@@ -137,6 +142,29 @@ function encodePicture({ id, source }: MediaPart): JsonObject[] {
   return [{ type: "image_generation_call", ...member("id", id), ...picture }];
 }
 
+/** The tools, those that were declared within one namespace together again. `encode` writes one. */
+export function encodeTools(
+  tools: readonly Tool[],
+  encode: (tool: Tool) => JsonObject = encodeTool,
+): JsonObject[] {
+  let last: { readonly of: ToolNamespace; readonly tools: JsonObject[] } | undefined;
+  return tools.flatMap((tool): JsonObject[] => {
+    const { namespace } = tool;
+    const one = encode(tool);
+    if (!namespace) {
+      last = undefined;
+      return [one];
+    }
+    if (last?.of === namespace) {
+      last.tools.push(one);
+      return [];
+    }
+    last = { of: namespace, tools: [one] };
+    const { name, description } = namespace;
+    return [{ type: "namespace", name, ...member("description", description), tools: last.tools }];
+  });
+}
+
 /** The tool in the flat form. `strict` is said always: left out it means true here and false everywhere else. */
 export function encodeTool(tool: Tool): JsonObject {
   if (tool.custom) return { type: "custom", ...encodeCustomTool(tool) };
@@ -152,10 +180,19 @@ export function encodeTool(tool: Tool): JsonObject {
 
 /** The choice in the flat form. */
 export function encodeToolChoice(choice: ToolChoice, kindOf: KindOfTool): Json {
-  const named = (name: string): JsonObject => ({ type: kindOf(name), name });
-  if (choice.type === "tool") return named(choice.name);
+  const named = (name: string, namespace?: string): JsonObject => ({
+    type: kindOf(name, namespace),
+    name,
+    ...member("namespace", namespace),
+  });
+  if (choice.type === "tool") return named(choice.name, choice.namespace);
   if (choice.type !== "allowed") return choice.type;
-  return { type: "allowed_tools", mode: choice.mode, tools: choice.names.map(named) };
+  const { mode, names, within = [] } = choice;
+  const tools = [
+    ...names.map((name) => named(name)),
+    ...within.map(({ name, namespace }) => named(name, namespace)),
+  ];
+  return { type: "allowed_tools", mode, tools };
 }
 
 function encodeText({ outputFormat, verbosity }: CanonicalRequest): JsonObject | undefined {

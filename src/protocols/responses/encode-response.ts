@@ -18,7 +18,7 @@ import { streamError } from "../error-object.ts";
 import { explained } from "../explained.ts";
 import { formatMediaUrl } from "../media-url.ts";
 import { member } from "../read.ts";
-import { encodeFormat, encodeTool, encodeToolChoice } from "./encode-request.ts";
+import { encodeFormat, encodeTool, encodeTools, encodeToolChoice } from "./encode-request.ts";
 import { responseError } from "./errors.ts";
 import { completeResponse } from "./response-object.ts";
 import { writeUsage } from "./usage.ts";
@@ -99,7 +99,7 @@ function echoOf(request: AnsweredRequest): JsonObject {
     top_p: request.topP,
     presence_penalty: request.presencePenalty,
     frequency_penalty: request.frequencyPenalty,
-    tools: tools.map((tool) => ({
+    tools: encodeTools(tools, (tool) => ({
       ...(tool.custom ? {} : { description: null }),
       ...encodeTool(tool),
     })),
@@ -236,11 +236,12 @@ export function isOurReasoning(item: Json): boolean {
 /** An item of a call; no arguments of a function are an empty object once the call is complete. */
 export function callItem(
   id: string,
-  call: Pick<ToolCallPart, "id" | "name" | "arguments" | "custom">,
+  call: Pick<ToolCallPart, "id" | "name" | "namespace" | "arguments" | "custom">,
   status: string,
 ): JsonObject {
-  const { id: call_id, name, arguments: text } = call;
-  if (call.custom) return { type: "custom_tool_call", id, call_id, name, input: text, status };
+  const { id: call_id, arguments: text } = call;
+  const named = { name: call.name, ...member("namespace", call.namespace) };
+  if (call.custom) return { type: "custom_tool_call", id, call_id, ...named, input: text, status };
   const written = text === "" && status === "completed" ? "{}" : text;
-  return { type: "function_call", id, call_id, name, arguments: written, status };
+  return { type: "function_call", id, call_id, ...named, arguments: written, status };
 }

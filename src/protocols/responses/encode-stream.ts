@@ -116,10 +116,10 @@ type StartEvent = Extract<CanonicalEvent, { type: `${string}_start` }>;
  */
 function begin(state: StreamState, event: StartEvent): SseEvent[] {
   if (event.type !== "tool_call_start") return "apart" in event ? settle(state) : [];
-  const { block, id, name, custom } = event;
+  const { block, id, name, namespace, custom } = event;
   const frames = settle(state);
   const item = newItem(state, custom ? "custom" : "call");
-  const call = { id, name, custom };
+  const call = { id, name, namespace, custom };
   state.blocks.set(block, { ...noneSaid(), kind: "call", item, part: 0, call });
   const wire = callItem(item.id, { ...call, arguments: "" }, "in_progress");
   return [...frames, itemAdded(state, item, wire)];

@@ -2,6 +2,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { MediaPart, Message, NativeField, Part, ReasoningPart } from "../canonical/request.ts";
 import { decodeCustomCall } from "../custom-tools.ts";
+import { withinOf } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
 import { list, nonEmpty, objects } from "../read.ts";
 import { decodeContent } from "./parts.ts";
@@ -44,9 +45,9 @@ interface Turn {
 const itemKeys = ["type", "id", "status"];
 const knownKeys: Readonly<Record<string, ReadonlySet<string>>> = {
   message: new Set([...itemKeys, "role", "content"]),
-  function_call: new Set([...itemKeys, "call_id", "name", "arguments"]),
+  function_call: new Set([...itemKeys, "call_id", "name", "namespace", "arguments"]),
   function_call_output: new Set([...itemKeys, "call_id", "output"]),
-  custom_tool_call: new Set([...itemKeys, "call_id", "name", "input"]),
+  custom_tool_call: new Set([...itemKeys, "call_id", "name", "namespace", "input"]),
   custom_tool_call_output: new Set([...itemKeys, "call_id", "output"]),
   reasoning: new Set([...itemKeys, "summary", "content", "encrypted_content"]),
   image_generation_call: new Set([...itemKeys, "result", "output_format"]),
@@ -63,11 +64,12 @@ function decodeItem(item: WireObject, param: string, native: NativeField[]): Tur
         type: "tool_call",
         id: String(item["call_id"]),
         name: String(item["name"]),
+        ...withinOf(item),
         arguments: nonEmpty(item["arguments"]) ?? "",
       });
     case "custom_tool_call": {
       const call = decodeCustomCall(item["call_id"], item);
-      return call && assistant(call);
+      return call && assistant({ ...call, ...withinOf(item) });
     }
     case "function_call_output":
       return resultOf(item, decodeContent(item["output"], `${param}.output`, native));

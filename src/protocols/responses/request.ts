@@ -10,10 +10,11 @@ import type {
   Reasoning,
   Tool,
   ToolChoice,
+  ToolWithin,
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
 import { decodeCustomTool } from "../custom-tools.ts";
-import { choiceOfNone, decodeFunction, functionKeys } from "../function-tools.ts";
+import { choiceOfNone, decodeFunction, functionKeys, withinOf } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
 import { declarationKeys, formatOf } from "../output-format.ts";
 import {
@@ -112,9 +113,9 @@ function decodeTools(wire: unknown, { names, native }: Gathered): Fields {
   const tools: Tool[] = [];
   for (const [index, tool] of list(wire).entries()) {
     const param = `tools[${index}]`;
-    const read = isObject(tool) ? decodeTool(tool, param, native) : undefined;
-    if (read) tools.push(read);
-    else native.push({ param, value: tool });
+    const read = isObject(tool) ? decodeDeclared(tool, param, native) : [];
+    tools.push(...read);
+    if (read.length === 0) native.push({ param, value: tool });
   }
   names.tools = "tools";
   return { tools };
@@ -126,6 +127,32 @@ function decodeTool(wire: WireObject, param: string, native: NativeField[]): Too
   if (type !== "function") return undefined;
   keepUnknown(wire, toolKeys, param, native);
   return decodeFunction(wire);
+}
+
+const namespaceKeys = new Set(["type", "name", "description", "tools"]);
+
+/** The tools of one declaration: itself, or all that are within it; none where nothing of it is known. */
+function decodeDeclared(wire: WireObject, param: string, native: NativeField[]): Tool[] {
+  const name = nonEmpty(wire["name"]);
+  if (wire["type"] !== "namespace" || name === undefined) {
+    const tool = decodeTool(wire, param, native);
+    return tool ? [tool] : [];
+  }
+  const { description } = wire;
+  const namespace = { name, ...(typeof description === "string" ? { description } : {}) };
+  const others: NativeField[] = [];
+  const within = list(wire["tools"]).flatMap((tool, index): Tool[] => {
+    const place = `${param}.tools[${index}]`;
+    // Nothing else has looked at what is within.
+    const isNamed = isObject(tool) && nonEmpty(tool["name"]) !== undefined;
+    const read = isNamed ? decodeTool(tool, place, others) : undefined;
+    if (!read) others.push({ param: place, value: tool });
+    return read ? [{ ...read, namespace }] : [];
+  });
+  if (within.length === 0) return [];
+  native.push(...others);
+  keepUnknown(wire, namespaceKeys, param, native);
+  return within;
 }
 
 function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
@@ -140,6 +167,7 @@ function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {
 }
 
 const named = new Set(["type", "name"]);
+const namedWithin = new Set([...named, "namespace"]);
 const callable = new Set<unknown>(["function", "custom"]);
 const toolsOnly = new Set(["type", "tools"]);
 const allowedKeys = new Set(["type", "mode", "tools"]);
@@ -149,8 +177,9 @@ function choiceOf(wire: unknown, native: NativeField[]): ToolChoice | undefined 
   const choice = objectOf(wire);
   const { type, name } = choice;
   if (type === "function" || (type === "custom" && typeof name === "string")) {
-    keepUnknown(choice, named, "tool_choice", native);
-    return { type: "tool", name: String(name) };
+    const within = withinOf(choice);
+    keepUnknown(choice, within.namespace ? namedWithin : named, "tool_choice", native);
+    return { type: "tool", name: String(name), ...within };
   }
   return choice["type"] === "allowed_tools" ? allowedChoice(choice, native) : undefined;
 }
@@ -158,22 +187,28 @@ function choiceOf(wire: unknown, native: NativeField[]): ToolChoice | undefined 
 function allowedChoice(choice: WireObject, native: NativeField[]): ToolChoice | undefined {
   const others: NativeField[] = [];
   const names: string[] = [];
+  const within: ToolWithin[] = [];
   for (const [index, tool] of list(choice["tools"]).entries()) {
     const param = `tool_choice.tools[${index}]`;
     const isOurs = isObject(tool) && callable.has(tool["type"] ?? "function");
     const name = isOurs ? nonEmpty(tool["name"]) : undefined;
-    if (!isOurs || name === undefined) others.push({ param, value: tool });
-    else {
-      names.push(name);
-      keepUnknown(tool, named, param, others);
+    if (!isOurs || name === undefined) {
+      others.push({ param, value: tool });
+      continue;
     }
+    const { namespace } = withinOf(tool);
+    if (namespace === undefined) names.push(name);
+    else within.push({ namespace, name });
+    keepUnknown(tool, namespace === undefined ? named : namedWithin, param, others);
   }
-  if (names.length === 0) return choiceOfNone(list(choice["tools"]), choice["mode"]);
+  if (names.length + within.length === 0)
+    return choiceOfNone(list(choice["tools"]), choice["mode"]);
   native.push(...others);
   const { mode } = choice;
   const known = mode === "auto" || mode === "required" ? allowedKeys : toolsOnly;
   keepUnknown(choice, known, "tool_choice", native);
-  return { type: "allowed", mode: mode === "required" ? "required" : "auto", names };
+  const those = within.length > 0 ? { within } : {};
+  return { type: "allowed", mode: mode === "required" ? "required" : "auto", names, ...those };
 }
 
 const formatKeys = new Set(["type"]);

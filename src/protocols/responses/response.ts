@@ -5,6 +5,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { JsonObject, Part } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
+import { withinOf } from "../function-tools.ts";
 import { decodeAnnotations } from "../citations.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
@@ -80,6 +81,7 @@ export function decodeItem(item: WireObject, fallbackId: string): Part[] {
           type: "tool_call",
           id: idOfCall(item, fallbackId),
           name: nonEmpty(item["name"]) ?? "",
+          ...withinOf(item),
           arguments: nonEmpty(item["arguments"]) ?? "",
         },
       ];
@@ -89,6 +91,7 @@ export function decodeItem(item: WireObject, fallbackId: string): Part[] {
           type: "tool_call",
           id: idOfCall(item, fallbackId),
           name: nonEmpty(item["name"]) ?? "",
+          ...withinOf(item),
           arguments: nonEmpty(item["input"]) ?? "",
           custom: true,
         },

@@ -34,7 +34,7 @@ export interface Block {
   readonly kind: "output_text" | "refusal" | "reasoning" | "call";
   readonly item: Item;
   readonly part: number;
-  readonly call: Pick<ToolCallPart, "id" | "name" | "custom">;
+  readonly call: Pick<ToolCallPart, "id" | "name" | "namespace" | "custom">;
   text: string;
   /** Of a text: how many characters it has so far. */
   length: number;

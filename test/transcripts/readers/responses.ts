@@ -48,17 +48,21 @@ function partSays(part: Wire): Said {
   }
 }
 
+/** A tool's name, behind that of what it is within. */
+const nameOf = ({ namespace, name }: Wire): string =>
+  namespace === undefined ? text(name) : `${text(namespace)} ${text(name)}`;
+
 /** What one item says, and who says it. */
 function itemSays(item: Wire): { role: "user" | "assistant" | "system"; said: Said[] } {
   switch (item["type"] ?? "message") {
     case "function_call": {
-      const { call_id: id, name, arguments: json } = item;
-      const call = { call: text(name), id: text(id), arguments: parsed(text(json)) };
+      const { call_id: id, arguments: json } = item;
+      const call = { call: nameOf(item), id: text(id), arguments: parsed(text(json)) };
       return { role: "assistant", said: [call] };
     }
     case "custom_tool_call": {
-      const { call_id: id, name, input } = item;
-      return { role: "assistant", said: [{ call: text(name), id: text(id), arguments: input }] };
+      const { call_id: id, input } = item;
+      return { role: "assistant", said: [{ call: nameOf(item), id: text(id), arguments: input }] };
     }
     case "function_call_output":
     case "custom_tool_call_output":
@@ -106,8 +110,8 @@ function turnsOf(input: unknown): Turn[] {
 
 function choiceOf(choice: unknown): unknown {
   if (!isWire(choice)) return choice;
-  if (choice["type"] === "function") return { tool: choice["name"] };
-  return { allowed: items(choice["tools"]).map((tool) => tool["name"]), mode: choice["mode"] };
+  if (choice["type"] === "function") return { tool: nameOf(choice) };
+  return { allowed: items(choice["tools"]).map(nameOf), mode: choice["mode"] };
 }
 
 function formatOf(format: unknown): unknown {
@@ -145,9 +149,14 @@ const read = [
 
 function request(body: Wire): RequestMeaning {
   const tools = items(body["tools"])
+    .flatMap((tool) =>
+      tool["type"] === "namespace"
+        ? items(tool["tools"]).map((one) => ({ ...one, namespace: tool["name"] }))
+        : [tool],
+    )
     .filter((tool) => tool["type"] === "function")
-    .map(({ name, description, parameters, strict }) => [
-      text(name),
+    .map(({ description, parameters, strict, ...tool }) => [
+      nameOf(tool),
       set({ description, parameters, strict: strict === true || undefined }),
     ]);
   const { effort, summary, mode, context } = wire(body["reasoning"]);
