@@ -174,3 +174,18 @@ it("what was typed for a new provider is there again after a look at another for
   expect(await typed("By hand", "Context (tokens)")).toBe("1000");
   await close();
 });
+
+it("Enter takes the first of what fits, though it came after the last letter was typed", async () => {
+  const { id } = await world.keyOf(world.root, world.home.id);
+  world.must(await world.root.call("PATCH", `/keys/${id}`, { name: "late riser" }));
+  const { page, close } = await world.open("root");
+  const keys = await held(page, atPath("/keys"));
+  await page.goto("/requests");
+  await keys.asked();
+  await page.getByRole("combobox", { name: "Key" }).pressSequentially("late");
+  await keys.release();
+  await page.getByRole("option", { name: "late riser" }).waitFor();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.url(), patiently).toContain(`key=${id}`);
+  await close();
+});

@@ -1,6 +1,6 @@
 /** A field that chooses one of many: what is typed is looked for on the server, what is chosen is no search. */
 import { useDebouncedValue } from "@mantine/hooks";
-import { useState } from "react";
+import { useState, type KeyboardEvent } from "react";
 import { asApiError } from "../api/errors.ts";
 
 const lookAfterMs = 200;
@@ -16,6 +16,21 @@ export const choosing = {
   styles: { option: { overflowWrap: "anywhere" } },
 } as const;
 
+/**
+ * Enter where no choice is marked: `Select` marks the first when a letter is typed, and not when what fits comes later from the
+ * server. It takes the first all the same.
+ */
+function takeFirst(event: KeyboardEvent<HTMLInputElement>): void {
+  if (event.key !== "Enter") return;
+  const list = document.getElementById(event.currentTarget.getAttribute("aria-controls") ?? "");
+  if (!list || list.querySelector("[data-combobox-selected]")) return;
+  const first = list.querySelector<HTMLElement>("[role=option]");
+  if (!first) return;
+  event.preventDefault();
+  event.stopPropagation();
+  first.click();
+}
+
 /** The text to look for, and what a `Select` needs for it. */
 export function useSearched(set: (id: string | undefined) => void) {
   const [text, setText] = useState("");
@@ -30,6 +45,7 @@ export function useSearched(set: (id: string | undefined) => void) {
     onSearchChange: setText,
     // By keys, by pasting, by speaking.
     onInput: () => setIsTyped(true),
+    ...(isTyped ? { onKeyDownCapture: takeFirst } : {}),
     onDropdownClose: () => setIsTyped(false),
     onChange: (id: string | null) => {
       setIsTyped(false);
