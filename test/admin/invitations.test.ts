@@ -98,13 +98,14 @@ describe("invitations", () => {
       await timed("signKnown", () => signIn(world.gateway, taken, "wrong"));
       await timed("signNot", () => signIn(world.gateway, freshEmail(), "wrong"));
     }
-    const median = (name: string) => spent[name]!.sort((a, b) => a - b)[2]!;
+    // The least: what else the process does meanwhile, such as collecting what earlier tests left, only adds.
+    const least = (name: string) => Math.min(...spent[name]!);
     for (const [a, b] of [
       ["known", "unknown"],
       ["signKnown", "signNot"],
     ] as const) {
       // One derivation of a password takes some 50 ms: one more of them would show.
-      expect(Math.abs(median(a) - median(b))).toBeLessThan(Math.max(median(b) * 0.4, 20));
+      expect(Math.abs(least(a) - least(b))).toBeLessThan(Math.max(least(b) * 0.4, 20));
     }
   });
 

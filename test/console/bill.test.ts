@@ -23,7 +23,7 @@ it("the overview has every count of the period that there is something of, exact
   await table.waitFor();
   const rows = await table.getByRole("row").allInnerTexts();
   expect(rows.map((row) => row.split(/\s*\t\s*/))).toEqual([
-    ["Input tokens", "1003"],
+    ["Input tokens", "1,003"],
     ["read from a cache", "400"],
     ["Output tokens", "207"],
     ["Images given", "1"],

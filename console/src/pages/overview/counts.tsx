@@ -49,7 +49,9 @@ export function Counts({ total }: { total: Total }) {
               >
                 {title}
               </th>
-              <td className={`${classes["right"]} number`}>{String(total[name])}</td>
+              <td className={`${classes["right"]} number`}>
+                {total[name].toLocaleString("en-US", { maximumFractionDigits: 6 })}
+              </td>
             </tr>
           ))}
         </tbody>
