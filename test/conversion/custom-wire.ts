@@ -5,12 +5,11 @@ import { createSseParser, formatSse, type SseEvent } from "../../src/base/sse.ts
 import { noUsage } from "../../src/base/usage.ts";
 import {
   codecs,
-  createRoute,
-  upstreamCodecs,
   type JsonObject,
   type Route,
   type UpstreamProtocol,
 } from "../../src/protocols/index.ts";
+import { routeOf as routeBetween } from "./route.ts";
 
 export type Caller = "chat" | "responses";
 export const grammar = {
@@ -68,20 +67,7 @@ export function routeOf(
   more: { readonly customTools?: true; readonly body?: JsonObject } = {},
 ): Route {
   const { body = bodies[caller], ...rest } = more;
-  return createRoute({
-    caller: codecs[caller],
-    upstream: upstreamCodecs[upstream],
-    body,
-    stream: true,
-    requestedModel: "acme/talk",
-    model: "acme/talk",
-    upstreamModel: "talk-large",
-    maxOutputTokens: 1000,
-    inputEstimate: 1,
-    id: "01abc",
-    createdAt: 1,
-    ...rest,
-  });
+  return routeBetween(caller, upstream, body, { stream: true, id: "01abc", ...rest });
 }
 
 const framesOf = (bytes: string): SseEvent[] => {

@@ -59,7 +59,7 @@ const next = {
 
 /** The next request as its upstream gets it. */
 function sent(to: Name, upstreamModel: string) {
-  return routeOf("generate_content", to, next, upstreamModel);
+  return routeOf("generate_content", to, next, { upstreamModel });
 }
 
 describe("calls of a chat upstream, to a generateContent caller", () => {

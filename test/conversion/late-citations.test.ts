@@ -3,14 +3,9 @@ import { expect, it } from "vitest";
 import { parseJsonText } from "../../src/base/json-text.ts";
 import { createSseParser, formatSse } from "../../src/base/sse.ts";
 import { noUsage } from "../../src/base/usage.ts";
-import {
-  codecs,
-  createRoute,
-  upstreamCodecs,
-  type JsonObject,
-  type ProtocolName,
-} from "../../src/protocols/index.ts";
+import { codecs, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
 import { before, cited, grounding, page, urlCitation } from "./cited.ts";
+import { routeOf } from "./route.ts";
 import { requestWith } from "./tool-wire.ts";
 
 const chunk = (delta: object, finish: string | null = null): object => ({
@@ -57,19 +52,8 @@ const streams = {
 
 /** The events that a caller gets. */
 function given(caller: ProtocolName, upstream: keyof typeof streams): JsonObject[] {
-  const route = createRoute({
-    caller: codecs[caller],
-    upstream: upstreamCodecs[upstream === "waiting" ? "chat" : upstream],
-    body: requestWith[caller]("look"),
-    stream: true,
-    requestedModel: "acme/talk",
-    model: "acme/talk",
-    upstreamModel: "talk-large",
-    maxOutputTokens: 1000,
-    inputEstimate: 1,
-    id: "01abc",
-    createdAt: 1,
-  });
+  const to = upstream === "waiting" ? "chat" : upstream;
+  const route = routeOf(caller, to, requestWith[caller]("look"), { stream: true });
   const bytes = streams[upstream].map((data) => formatSse({ data: JSON.stringify(data) })).join("");
   const parser = createSseParser();
   const tap = route.tap();

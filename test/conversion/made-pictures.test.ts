@@ -50,7 +50,7 @@ const nextTurn = {
 const callers = Object.keys(nextTurn) as (keyof typeof nextTurn)[];
 
 function convert(from: Name, to: Name, body: Body, upstreamModel: string) {
-  return routeOf(from, to, { ...byName[from].body("acme/x", false), ...body }, upstreamModel);
+  return routeOf(from, to, { ...byName[from].body("acme/x", false), ...body }, { upstreamModel });
 }
 
 describe("a picture of an earlier answer", () => {

@@ -24,7 +24,7 @@ const conversation: Body = {
 };
 
 const sent = (model: string): Body[] =>
-  routeOf("messages", "chat", conversation, model).body["messages"] as Body[];
+  routeOf("messages", "chat", conversation, { upstreamModel: model }).body["messages"] as Body[];
 
 describe("a conversation with calls", () => {
   it.each(["devstral-medium-latest", "mistralai/mistral-small-4-119b-2603", "open-mixtral-8x22b"])(
@@ -47,14 +47,18 @@ describe("a conversation with calls", () => {
     ["devstral-medium-latest", [{ param: "messages", kind: "rewritten" }]],
     ["gpt-5.2", []],
   ])("T33: the caller reads that something was added, at %s", (model, notes) => {
-    expect(routeOf("messages", "chat", conversation, model).notes).toMatchObject(notes);
+    expect(routeOf("messages", "chat", conversation, { upstreamModel: model }).notes).toMatchObject(
+      notes,
+    );
   });
 
   it("T33: nothing is said of an addition where none was needed", () => {
     const messages = (conversation["messages"] as Body[]).slice(0, 2);
     const content = [result("toolu_01ABC"), result("aB3dE6gH9")];
     const body = { ...conversation, messages: [...messages, { role: "user", content }] };
-    expect(routeOf("messages", "chat", body, "devstral-medium-latest").notes).toEqual([]);
+    expect(
+      routeOf("messages", "chat", body, { upstreamModel: "devstral-medium-latest" }).notes,
+    ).toEqual([]);
   });
 
   it("goes on as it is to other models", () => {

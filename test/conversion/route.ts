@@ -8,12 +8,12 @@ import {
 } from "../../src/protocols/index.ts";
 import type { Body, Name } from "./world.ts";
 
-/** A whole call of `acme/x`, which its provider calls `upstreamModel`. */
+/** A whole call of `acme/x`, which its provider calls `x`; `more` is what is otherwise. */
 export const routeOf = (
   from: Name,
   to: Name | "converse",
   body: Body,
-  upstreamModel = "x",
+  more: Partial<Parameters<typeof createRoute>[0]> = {},
 ): Route =>
   createRoute({
     caller: codecs[from],
@@ -22,9 +22,10 @@ export const routeOf = (
     stream: false,
     requestedModel: "acme/x",
     model: "acme/x",
-    upstreamModel,
+    upstreamModel: "x",
     maxOutputTokens: 1000,
     inputEstimate: 1,
     id: "req_1",
     createdAt: 1,
+    ...more,
   });

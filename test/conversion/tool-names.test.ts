@@ -4,31 +4,19 @@ import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
 import { noUsage } from "../../src/base/usage.ts";
 import {
   codecs,
-  createRoute,
   protocolNames,
   type JsonObject,
   type ProtocolName,
   type Route,
 } from "../../src/protocols/index.ts";
+import { routeOf as routeBetween } from "./route.ts";
 import { answerCalling, requestWith, streamCalling } from "./tool-wire.ts";
 
 const long = `mcp__a_server_of_many_words__${"look_at_the_shelf_".repeat(8)}`;
 const dotted = "mcp.server/look at";
 
 const routeOf = (caller: ProtocolName, upstream: ProtocolName, body: JsonObject): Route =>
-  createRoute({
-    caller: codecs[caller],
-    upstream: codecs[upstream],
-    body,
-    stream: true,
-    requestedModel: "acme/talk",
-    model: "acme/talk",
-    upstreamModel: "talk-large",
-    maxOutputTokens: 1000,
-    inputEstimate: 1,
-    id: "01abc",
-    createdAt: 1,
-  });
+  routeBetween(caller, upstream, body, { stream: true });
 
 /** Every value that names a tool in a body. */
 function namesIn(value: unknown): string[] {

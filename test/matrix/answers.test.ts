@@ -4,13 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { noUsage } from "../../src/base/usage.ts";
-import {
-  codecs,
-  createRoute,
-  protocolNames,
-  type JsonObject,
-  type ProtocolName,
-} from "../../src/protocols/index.ts";
+import { protocolNames, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
+import { routeOf } from "../conversion/route.ts";
 import { requestWith } from "../conversion/tool-wire.ts";
 import { answerCases } from "./answers.ts";
 
@@ -139,19 +134,7 @@ const lost: Readonly<Record<ProtocolName, readonly Lost[]>> = {
 
 /** What a caller is given of an answer, or told of its failure. */
 function givenBy(caller: ProtocolName, upstream: ProtocolName): (answer: unknown) => string {
-  const route = createRoute({
-    caller: codecs[caller],
-    upstream: codecs[upstream],
-    body: requestWith[caller]("look"),
-    stream: false,
-    requestedModel: "acme/talk",
-    model: "acme/talk",
-    upstreamModel: "up",
-    maxOutputTokens: 32_000,
-    inputEstimate: 7,
-    id: "req_1",
-    createdAt: 1,
-  });
+  const route = routeOf(caller, upstream, requestWith[caller]("look"));
   return (said) => {
     const answer = structuredClone(said) as JsonObject;
     const failure = route.failure(answer);

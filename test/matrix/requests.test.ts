@@ -7,11 +7,11 @@ import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import {
   codecs,
-  createRoute,
   protocolNames,
   type JsonObject,
   type ProtocolName,
 } from "../../src/protocols/index.ts";
+import { routeOf } from "../conversion/route.ts";
 import { inForm } from "../support/long.ts";
 import type { Case } from "./cases.ts";
 import { requestCases } from "./requests.ts";
@@ -24,18 +24,8 @@ type Outcome =
 function outcome(caller: ProtocolName, upstream: ProtocolName, body: unknown): Outcome {
   try {
     codecs[caller].direct.validate(body as JsonObject);
-    const { body: asked, notes } = createRoute({
-      caller: codecs[caller],
-      upstream: codecs[upstream],
-      body: body as JsonObject,
-      stream: false,
-      requestedModel: "acme/talk",
-      model: "acme/talk",
-      upstreamModel: "up",
+    const { body: asked, notes } = routeOf(caller, upstream, body as JsonObject, {
       maxOutputTokens: 32_000,
-      inputEstimate: 7,
-      id: "req_1",
-      createdAt: 1,
     });
     return { sent: JSON.stringify(asked), reported: notes.map(({ param }) => param) };
   } catch (error) {
