@@ -17,10 +17,74 @@ const fixes: Readonly<Record<string, string>> = {
   EIO: medium,
 };
 
+const bucketRights =
+  "let its credentials use the bucket: s3:PutObject, GetObject, DeleteObject, AbortMultipartUpload, ListBucket";
+const bucketKeys =
+  "mend `access_key_id` and `secret_access_key`, which are read at the start; without them those of the machine count";
+const renewed =
+  "give new credentials and restart: those of variables and of the configuration are read at the start, those of a role renew themselves";
+const otherRegion = "set `region` of `storage` to the bucket's own";
+const serverTrouble =
+  "look at the bucket's server or its provider's status: it is overloaded or does not work. Nothing else needs to be done";
+const bucketRoom = "free room in the bucket, or raise its quota";
+
+/** By the code that a bucket's server answers, which the client makes the error's name. */
+const bucketFixes: Readonly<Record<string, string>> = {
+  AccessDenied: bucketRights,
+  AllAccessDisabled: bucketRights,
+  InvalidAccessKeyId: bucketKeys,
+  SignatureDoesNotMatch: bucketKeys,
+  CredentialsProviderError: bucketKeys,
+  ExpiredToken: renewed,
+  InvalidToken: renewed,
+  PermanentRedirect: otherRegion,
+  AuthorizationHeaderMalformed: otherRegion,
+  IllegalLocationConstraintException: otherRegion,
+  NoSuchBucket: "make the bucket, or mend its name (`bucket` of `storage`)",
+  RequestTimeTooSkewed: "set this machine's clock by NTP: the bucket refuses another time",
+  QuotaExceeded: bucketRoom,
+  XMinioStorageFull: bucketRoom,
+};
+
+/** Where its code says nothing, by the status. */
+const statusFixes: Readonly<Record<number, string>> = {
+  301: otherRegion,
+  307: otherRegion,
+  401: bucketKeys,
+  403: bucketRights,
+  429: serverTrouble,
+  507: bucketRoom,
+};
+
+/** What a bucket's server answered. Not the client's class: without a bucket the client is not loaded. */
+interface BucketAnswer extends Error {
+  readonly $metadata: { readonly httpStatusCode?: number };
+  /** The bucket's region, where the server names it. */
+  readonly Region?: unknown;
+}
+
+const isBucketAnswer = (error: Error): error is BucketAnswer => "$metadata" in error;
+
+function adviceOnBucket(error: BucketAnswer): ReturnType<typeof adviceOnFiles> | undefined {
+  const status = error.$metadata.httpStatusCode;
+  if (status === undefined) return undefined;
+  const isNamed = error.name !== "Unknown" && error.name !== "Error";
+  const reason = isNamed
+    ? `${status} ${error.name}: ${error.message}`
+    : `${status}, and no error of S3: something else may answer at this address`;
+  const fix = bucketFixes[error.name] ?? statusFixes[status];
+  if (fix === otherRegion && typeof error.Region === "string")
+    return { reason, fix: `${fix}, ${error.Region}` };
+  return { reason, fix: fix ?? (status >= 500 ? serverTrouble : generalFix) };
+}
+
+const generalFix = "check that it can be reached, and `storage` of the configuration";
+
 /** What an error of the store means, and what helps. */
 export function adviceOnFiles(error: unknown): { readonly reason: string; readonly fix: string } {
-  const reason = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const fix = fixes[code] ?? "check that it can be reached, and `storage` of the configuration";
-  return { reason, fix };
+  if (!(error instanceof Error)) return { reason: String(error), fix: generalFix };
+  const ofBucket = isBucketAnswer(error) ? adviceOnBucket(error) : undefined;
+  if (ofBucket !== undefined) return ofBucket;
+  const code = "code" in error ? String(error.code) : error.name;
+  return { reason: error.message, fix: fixes[code] ?? bucketFixes[code] ?? generalFix };
 }

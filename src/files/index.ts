@@ -9,6 +9,7 @@ export {
   newFileName,
   type ByteRange,
   type FileStore,
+  type OpenFile,
   type FileStoreOptions,
 } from "./store.ts";
 export {

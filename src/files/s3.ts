@@ -65,9 +65,13 @@ export function openS3Files(options: FileStoreOptions): FileStore {
             ...(range && { Range: `bytes=${range.start}-${range.end}` }),
           }),
         );
-        return { stream: answer.Body as Readable, bytes: answer.ContentLength ?? 0 };
+        const stream = answer.Body as Readable;
+        if (answer.ContentLength !== undefined) return { stream, bytes: answer.ContentLength };
+        stream.destroy();
+        throw new Error("the bucket's server does not tell how long a file is (Content-Length)");
       } catch (error) {
-        if (isStatus(error, 404)) return undefined;
+        // Of a bucket that is gone every file is missing.
+        if (isStatus(error, 404) && error.name !== "NoSuchBucket") return undefined;
         if (isStatus(error, 416)) throw new RangeError("the range is outside the file");
         throw error;
       }
@@ -115,5 +119,5 @@ function rememberFailure(source: AsyncIterable<Uint8Array>) {
   return { chunks: chunks(), failure: () => failure };
 }
 
-const isStatus = (error: unknown, status: number): boolean =>
+const isStatus = (error: unknown, status: number): error is S3ServiceException =>
   error instanceof S3ServiceException && error.$metadata.httpStatusCode === status;

@@ -102,8 +102,8 @@ class Standing {
   readonly #watch: FilesWatch;
   #failure: GatewayError | undefined;
   #sinceMs = 0;
-  #said = "";
-  #saidMs = -Infinity;
+  /** When each thing was said last: several may go on at once. */
+  readonly #saidMs = new Map<string, number>();
 
   constructor(watch: FilesWatch) {
     this.#watch = watch;
@@ -132,8 +132,8 @@ class Standing {
     const nowMs = performance.now();
     const advice = adviceOnFiles(error);
     const what = message + advice.fix;
-    if (what === this.#said && nowMs - this.#saidMs < sayEveryMs) return;
-    [this.#said, this.#saidMs] = [what, nowMs];
+    if (nowMs - (this.#saidMs.get(what) ?? -Infinity) < sayEveryMs) return;
+    this.#saidMs.set(what, nowMs);
     const { log, place } = this.#watch;
     log.error({ place, ...advice }, message);
   }

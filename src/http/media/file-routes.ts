@@ -12,6 +12,7 @@ import {
   thumbnailWidths,
   type ByteRange,
   type FileRow,
+  type OpenFile,
   type Thumbnails,
   type ThumbnailWidth,
 } from "../../files/index.ts";
@@ -22,27 +23,47 @@ import type { HttpServices } from "../services.ts";
 export function registerFiles(app: FastifyInstance, services: HttpServices): void {
   const { database, files, images } = services;
   const thumbnails = createThumbnails({ database, files, clock: images.clock });
-  const notHere = notHereWarning(services);
+  const troubles = tellTroubles(services);
   const send: RouteHandlerMethod = (request, reply) =>
-    sendFile({ ...services, thumbnails, notHere }, request, reply);
+    sendFile({ ...services, thumbnails, troubles }, request, reply);
   handle(app, "GET /files/*", send, ["HEAD"]);
 }
 
 type FileServices = HttpServices & {
   readonly thumbnails: Thumbnails;
-  readonly notHere: (row: FileRow) => void;
+  readonly troubles: FileTroubles;
 };
 
-const warnedEveryMs = 600_000;
+interface FileTroubles {
+  /** A file that the database names is not in the store. */
+  notHere(row: FileRow): void;
+  /** So many bytes of it are there, of those that are wanted. */
+  otherSize(row: FileRow, found: number, wanted: number): void;
+}
 
-/** Tells an operator, once in ten minutes, that a file which the database names is not in the store. */
-function notHereWarning({ log, images: { clock } }: HttpServices): (row: FileRow) => void {
-  let warnedMs = -Infinity;
-  return ({ name }) => {
+const saidEveryMs = 600_000;
+const restoring =
+  "put the file back from a copy: it was cut or replaced in the directory or bucket";
+
+/** Tells an operator, each thing once in ten minutes: a page or a player may ask for the same files again and again. */
+function tellTroubles({ log, images: { clock } }: HttpServices): FileTroubles {
+  const saidMs = { notHere: -Infinity, otherSize: -Infinity };
+  const isDue = (what: keyof typeof saidMs): boolean => {
     const nowMs = clock.now();
-    if (nowMs - warnedMs < warnedEveryMs) return;
-    warnedMs = nowMs;
-    log.warn({ file: name }, "a file is in the database and not in this gateway's storage");
+    if (nowMs - saidMs[what] < saidEveryMs) return false;
+    saidMs[what] = nowMs;
+    return true;
+  };
+  return {
+    notHere({ name }) {
+      if (!isDue("notHere")) return;
+      log.warn({ file: name }, "a file is in the database and not in this gateway's storage");
+    },
+    otherSize({ name }, found, wanted) {
+      if (!isDue("otherSize")) return;
+      const fields = { file: name, found, wanted, fix: restoring };
+      log.error(fields, "a file in the storage is not the one that was kept: it is not sent");
+    },
   };
 }
 
@@ -69,13 +90,28 @@ async function sendFile(
   }
   reply.header("content-length", range ? range.end - range.start + 1 : row.bytes);
   if (request.method === "HEAD") return reply.send();
-  const file = await services.files.open(row.name, range);
-  if (file === undefined) {
-    services.notHere(row);
-    throw missing();
-  }
+  const file = await openWhole(services, row, range);
   // Fastify ends the stream where the client leaves, and waits where it is slow.
   return reply.send(file.stream);
+}
+
+/** A file that was cut or replaced has another size: its bytes would not fill what the head promises, or run into the next answer. */
+async function openWhole(
+  { files, troubles }: FileServices,
+  row: FileRow,
+  range: ByteRange | undefined,
+): Promise<OpenFile> {
+  const wanted = range ? range.end - range.start + 1 : row.bytes;
+  const file = await files.open(row.name, range).catch((error: unknown) => {
+    // The range is within the file that was kept.
+    if (error instanceof RangeError) return { bytes: 0, stream: undefined };
+    throw error;
+  });
+  if (file?.bytes === wanted && file.stream !== undefined) return file;
+  file?.stream?.destroy();
+  if (file === undefined) troubles.notHere(row);
+  else troubles.otherSize(row, file.bytes, wanted);
+  throw missing();
 }
 
 async function findResult(services: HttpServices, request: FastifyRequest): Promise<FileRow> {

@@ -1,0 +1,95 @@
+/** What a bucket answers, and what its operator reads: the reason, and what helps. docs/operate.md "When files cannot be kept". */
+import { createServer, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { openFileStore, watchFiles, type WatchedFiles } from "../../src/files/index.ts";
+
+let answer: (response: ServerResponse) => void;
+const server = createServer((request, response) => {
+  request.resume().once("end", () => answer(response));
+});
+let endpoint: string;
+beforeAll(async () => {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.close());
+
+interface Said {
+  readonly reason: string;
+  readonly fix: string;
+}
+
+async function watched(): Promise<{ files: WatchedFiles; said: Said[] }> {
+  const said: Said[] = [];
+  const keys = { accessKeyId: "key", secretAccessKey: "secret" };
+  const bucket = { kind: "s3", bucket: "films", region: "us-east-1", endpoint, ...keys } as const;
+  const log = { info: () => undefined, error: (fields: object) => void said.push(fields as Said) };
+  const files = watchFiles(await openFileStore(bucket, ""), { log, place: "films" });
+  onTestFinished(() => files.close());
+  return { files, said };
+}
+
+const put = (files: WatchedFiles) =>
+  files.put("a.png", Buffer.alloc(10), { mediaType: "image/png", bytesMax: 10 });
+
+const refuses = (status: number, code: string, more = "") => {
+  answer = (response) =>
+    void response
+      .writeHead(status, { "content-type": "application/xml" })
+      .end(`<Error><Code>${code}</Code><Message>Told so.</Message>${more}</Error>`);
+};
+
+const refusals = [
+  { status: 403, code: "AccessDenied", fix: "s3:PutObject" },
+  { status: 403, code: "InvalidAccessKeyId", fix: "access_key_id" },
+  { status: 403, code: "SignatureDoesNotMatch", fix: "secret_access_key" },
+  { status: 400, code: "ExpiredToken", fix: "new credentials" },
+  { status: 404, code: "NoSuchBucket", fix: "make the bucket" },
+  { status: 403, code: "RequestTimeTooSkewed", fix: "NTP" },
+  { status: 507, code: "XMinioStorageFull", fix: "free room in the bucket" },
+];
+it.each(refusals)("a bucket that answers $code: the log says what helps", async (refusal) => {
+  refuses(refusal.status, refusal.code);
+  const { files, said } = await watched();
+  await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(said).toEqual([
+    expect.objectContaining({
+      reason: `${refusal.status} ${refusal.code}: Told so.`,
+      fix: expect.stringContaining(refusal.fix),
+    }),
+  ]);
+});
+
+it("a bucket of another region: the log names the region", async () => {
+  refuses(400, "AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>");
+  const { files, said } = await watched();
+  await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(said[0]!.fix).toMatch(/`region`.*eu-west-1$/);
+});
+
+it("what is no bucket, such as a proxy's page, is told as that", async () => {
+  answer = (response) => void response.writeHead(403).end("<html>No.</html>");
+  const { files, said } = await watched();
+  await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(said[0]!.reason).toContain("403, and no error of S3");
+});
+
+it("STORE-02: of a bucket that is gone no file is called missing", async () => {
+  refuses(404, "NoSuchBucket");
+  const { files } = await watched();
+  await expect(files.open("a.png")).rejects.toMatchObject({ code: "storage_unavailable" });
+  refuses(404, "NoSuchKey");
+  expect(await files.open("a.png")).toBeUndefined();
+});
+
+it("a bucket that neither takes nor gives files is told of once a minute, however the two alternate", async () => {
+  refuses(403, "AccessDenied");
+  const { files, said } = await watched();
+  for (let round = 0; round < 5; round += 1) {
+    await expect(put(files)).rejects.toThrow("storage");
+    await expect(files.open("a.png")).rejects.toThrow("storage");
+  }
+  expect(said).toHaveLength(2);
+});

@@ -1,0 +1,84 @@
+/** A file that has become another than the one that was kept is not sent: its bytes would run into the next answer. */
+import { truncateSync, writeFileSync } from "node:fs";
+import { Agent, request, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { newFileName, recordFile } from "../../src/files/index.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+
+const size = 100_000;
+/** One connection: bytes too few or too many would be taken for those of the next answer. */
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const told: [object, string][] = [];
+let gateway: GatewayUnderTest;
+let path: string;
+let url: string;
+beforeAll(async () => {
+  const error = (fields: object, message: string): void => void told.push([fields, message]);
+  gateway = await startTestGateway({ log: { ...silentLog, error } });
+  const name = newFileName("video/mp4");
+  await recordFile(gateway.database, {
+    name,
+    workspaceId: gateway.workspaceId,
+    taskId: null,
+    purpose: "result",
+    mediaType: "video/mp4",
+    bytes: size,
+    createdAt: new Date(),
+    expiresAt: new Date(Date.now() + 3_600_000),
+  });
+  path = join(gateway.directory, "data", "files", name);
+  url = `${gateway.url}/files/${name}`;
+  writeFileSync(path, Buffer.alloc(size));
+});
+afterAll(async () => {
+  agent.destroy();
+  await gateway.close();
+});
+
+/** The status and how many bytes came; a text where the answer did not end, or the connection had bytes of no answer. */
+async function get(address: string, range = "bytes=,"): Promise<string> {
+  const asked = request(address, { agent, headers: { range } });
+  const failed = once(asked, "error").then(([error]) => Promise.reject(error as Error));
+  failed.catch(() => undefined);
+  asked.setTimeout(2_000, () => asked.destroy(new Error("no more bytes came"))).end();
+  try {
+    const [answer] = (await Promise.race([once(asked, "response"), failed])) as [IncomingMessage];
+    const body = answer.statusCode === 404 ? "none" : String((await buffer(answer)).length);
+    answer.resume();
+    return `${answer.statusCode} ${body}`;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+const cases = [
+  { kind: "shorter", bytes: size - 1, end: "404 none" },
+  { kind: "empty", bytes: 0, end: "404 none" },
+  // Its range is there, as far as anybody can see.
+  { kind: "longer", bytes: size + 50, end: "206 10" },
+];
+
+it.each(cases)(
+  "STORE-02: one that is $kind is not there for its caller, and the next answer is its own",
+  async ({ bytes, end }) => {
+    truncateSync(path, size);
+    expect(await get(url)).toBe(`200 ${size}`);
+    truncateSync(path, bytes);
+    expect(await get(url)).toBe("404 none");
+    expect(await get(`${gateway.url}/healthz`)).toMatch(/^200 /);
+    expect(await get(url, `bytes=${size - 10}-`)).toBe(end);
+  },
+);
+
+it("the operator is told once what was found, and what to do", () => {
+  expect(told).toEqual([
+    [
+      { file: url.slice(-36), found: size - 1, wanted: size, fix: expect.stringContaining("copy") },
+      "a file in the storage is not the one that was kept: it is not sent",
+    ],
+  ]);
+});
