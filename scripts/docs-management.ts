@@ -69,8 +69,13 @@ runs they work on its database. \`--json\` prints what the API answers.
 A second \`credits add\` or \`credits take\` with the same \`--reference\` changes nothing. With the same amount it says what was counted
 then and exits with 0. With another amount it is refused, names the amount of then, and exits with 1.
 
-- Ten wrong passwords in five minutes close an account for the rest of them, on all gateways: at sign-in, when the
-  password is changed, and when an invitation is accepted. However the address is typed, it is one account.
+- Ten wrong passwords in five minutes close an account to sign-ins for the rest of them, on all gateways. However the
+  address is typed, it is one account. Fifty from one network address close that address.
+- A stranger who guesses does not lock out the owner. A browser in which somebody signed in before gets past both limits, and
+  has ten attempts of its own, at that user's password alone.
+- Its cookie \`tollgate.browser\` opens nothing. It ends after 90 days, and with the password. \`rememberMe: false\` leaves none.
+- Changing the password, with a session, has ten attempts of its own. So does accepting an invitation, per e-mail address.
+- What remains: during an attack, a browser that the owner never used has to wait. Open sessions and tokens go on.
 - A process looks at two passwords at a time, and 30 wait; more sign-ins are 503 \`overloaded\`. So strangers who guess leave
   its threads to calls.
 - A change with a session's cookie is refused to pages of other origins. Behind a proxy, pass the \`Host\` header on.

@@ -16,6 +16,7 @@ import {
 } from "../tenancy/index.ts";
 import { writeAudit } from "./audit.ts";
 import { noteAccepted, type ThrottledContext } from "./joining.ts";
+import { knownBrowser, type KnownBrowserContext } from "./known-browser.ts";
 import type { WithinChange } from "./objects.ts";
 
 interface SignIn {
@@ -23,6 +24,8 @@ interface SignIn {
   readonly password: string;
   /** Where the request came from; undefined where that is not limited. */
   readonly address: string | undefined;
+  /** The cookies of the request: the browser may be known. */
+  readonly cookie?: string | undefined;
   readonly requestId: string;
 }
 
@@ -40,14 +43,20 @@ export interface SignedIn {
  * @throws GatewayError 401 `invalid_credential`, in the same words and time for an unknown address; 429 `too_many_attempts`
  */
 export async function signIn(
-  context: ThrottledContext,
-  { email, password, address, requestId }: SignIn,
+  context: ThrottledContext & KnownBrowserContext,
+  { email, password, address, cookie, requestId }: SignIn,
 ): Promise<SignedIn> {
-  const attempt = { address, email };
-  await context.throttle.begin(attempt);
-  for (const login of await findLogins(context, { email, password })) {
+  const browser = () => knownBrowser(context, { cookie, email });
+  const admission = await context.throttle.begin({
+    door: "account",
+    whose: email,
+    address,
+    browser,
+  });
+  const { onlyUser } = admission;
+  for (const login of await findLogins(context, { email, password, onlyUser })) {
     if (login.oneTime && !(await useOneTimePassword(context, login))) continue;
-    await context.throttle.succeeded(attempt);
+    await context.throttle.succeeded(admission);
     const { userId, oneTime, invited } = login;
     if (invited && !oneTime) {
       await changeTogether(context.database, async (database) => {
@@ -70,7 +79,6 @@ interface PasswordChange {
   readonly newPassword: string;
   /** Personal tokens go on; without it they end. */
   readonly keepTokens: boolean;
-  readonly address: string | undefined;
   readonly requestId: string;
 }
 
@@ -85,8 +93,8 @@ export async function changePassword(
 ): Promise<void> {
   const { userId, currentPassword, newPassword } = change;
   const { email } = await getUser(context, userId);
-  const attempt = { address: change.address, email };
-  await context.throttle.begin(attempt);
+  // Whoever is signed in has a count of their own: strangers who guess do not keep them from another password.
+  const admission = await context.throttle.begin({ door: "session", whose: userId });
   const stored = await storedPassword(context, userId);
   if (stored === undefined) {
     throw new GatewayError("conflict", "You have no password: you sign in elsewhere.");
@@ -94,7 +102,7 @@ export async function changePassword(
   if (!(await verifyPassword(currentPassword, stored))) {
     throw invalidValue("currentPassword", "is not your password");
   }
-  await context.throttle.succeeded(attempt);
+  await context.throttle.succeeded(admission);
   if (newPassword === currentPassword) {
     throw invalidValue("newPassword", "must be another password than the current one");
   }

@@ -67,6 +67,7 @@ export {
   dropProvider,
   pauseProvider,
 } from "./providers.ts";
+export { browserCookie } from "./known-browser.ts";
 export { createThrottle, sweepSignIns, type Throttle } from "./throttle.ts";
 export { loosensCaps, sameCaps } from "./spend-caps.ts";
 export { rightsOf } from "./rights-of.ts";

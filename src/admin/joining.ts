@@ -75,12 +75,11 @@ async function joinerOf(
 ): Promise<Joiner> {
   if ("userId" in by) return by;
   const { password, name } = by;
-  // Whoever has a link is no stranger, and many of one office may join at once: only the account is counted.
-  const attempt = { address: undefined, email };
-  await context.throttle.begin(attempt);
+  // Whoever has a link is no stranger, whose guesses do not count here, and many of one office may join at once.
+  const admission = await context.throttle.begin({ door: "invited", whose: email });
   const [known] = await findLogins(context, { email, password });
   if (known !== undefined && !known.oneTime) {
-    await context.throttle.succeeded(attempt);
+    await context.throttle.succeeded(admission);
     return { userId: known.userId, email };
   }
   return { userId: undefined, email, name, hash: await hashFor(context, email, password) };

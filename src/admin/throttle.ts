@@ -1,31 +1,48 @@
 /**
- * The throttle of sign-ins: failures of one address and of one account within a window, counted in the database, so that
- * all nodes count together. An attempt is counted before the password is looked at, and taken back when it was right:
- * many attempts at once cannot pass together.
+ * The throttle of passwords that are tried: failures within a window, counted in the database, so that all nodes count
+ * together. An attempt is counted before the password is looked at, and taken back when it was right: many attempts at once
+ * cannot pass together. Each door has counts of its own, so that a stranger closes only the strangers' door: a browser that
+ * is known (known-browser.ts), somebody who is signed in, and the holder of an invitation still get in.
  */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import { addressText } from "../tenancy/index.ts";
+import type { KnownBrowser } from "./known-browser.ts";
 
 export interface Throttle {
   /** Counts an attempt. @throws GatewayError 429 `too_many_attempts` */
-  begin(attempt: Attempt): Promise<void>;
+  begin(attempt: Attempt): Promise<Admission>;
   /**
    * The attempt was right, and counts no more. Those before it do: several users may have one address, and whoever signs in
    * as one of them must not make room for guesses at the others.
    */
-  succeeded(attempt: Attempt): Promise<void>;
+  succeeded(admission: Admission): Promise<void>;
 }
 
+/** Where a password is tried: a sign-in by e-mail address, an invitation by its own, a session by its user's id. */
+type Door = "account" | "invited" | "session";
+
 export interface Attempt {
+  readonly door: Door;
+  /** Whose password is tried: an e-mail address, or a user's id. */
+  readonly whose: string;
   /** What is limited together (base/client-address.ts); undefined where no limit by address holds. */
-  readonly address: string | undefined;
-  readonly email: string;
+  readonly address?: string | undefined;
+  /** Where the door is closed: the known browser that the attempt comes from. */
+  readonly browser?: (() => Promise<KnownBrowser | undefined>) | undefined;
+}
+
+/** An attempt that may go on. */
+export interface Admission {
+  /** The only user whose password may be tried; undefined where it may be anybody's of the address. */
+  readonly onlyUser: string | undefined;
+  /** What counted it. */
+  readonly names: readonly string[];
 }
 
 /** How many failures fit into a window: people mistype, an office shares an address. */
-const failuresMax = { account: 10, address: 50 };
+const failuresMax = { account: 10, invited: 10, session: 10, browser: 10, address: 50 };
 const windowMs = 5 * 60_000;
 
 const countOne = `
@@ -38,31 +55,39 @@ const countOne = `
 /** Names may be long, and are anybody's text: one account has one, however its address is typed. */
 const nameOf = (kind: string, text: string): string => `${kind}:${addressText(text).slice(0, 300)}`;
 
-/** A throttle for all gateways of a database: 10 failures of an account, 50 of an address, within five minutes. */
+/** A throttle for all gateways of a database: 10 failures at a door, 50 of an address, within five minutes. */
 export function createThrottle(database: Queryable, clock: Clock): Throttle {
-  async function count(kind: "account" | "address", text: string): Promise<void> {
+  /** Counts one, and tells for how long it is one too many; 0 for one that is not. */
+  async function count(kind: keyof typeof failuresMax, name: string): Promise<number> {
     const nowMs = clock.now();
     const [row] = await database.query<{ count: number; started_at: Date }>(countOne, [
-      nameOf(kind, text),
+      name,
       new Date(nowMs),
       new Date(nowMs - windowMs),
     ]);
-    if (row!.count <= failuresMax[kind]) return;
-    const waitMs = row!.started_at.getTime() + windowMs - nowMs;
-    throw new GatewayError(
-      "too_many_attempts",
-      `Too many sign-ins failed for this ${kind}. Wait, then try again.`,
-      { retryAfterSeconds: Math.max(Math.ceil(waitMs / 1000), 1) },
-    );
+    if (row!.count <= failuresMax[kind]) return 0;
+    return Math.max(row!.started_at.getTime() + windowMs - nowMs, 1);
   }
   return {
-    async begin({ address, email }) {
-      if (address !== undefined) await count("address", address);
-      await count("account", email);
+    async begin({ door, whose, address, browser }) {
+      const names: string[] = [];
+      const refusal = async (kind: keyof typeof failuresMax, text: string) => {
+        const name = nameOf(kind, text);
+        names.push(name);
+        const waitMs = await count(kind, name);
+        return waitMs === 0 ? undefined : tooMany(kind === "address" ? kind : "account", waitMs);
+      };
+      const closed =
+        (address === undefined ? undefined : await refusal("address", address)) ??
+        (await refusal(door, whose));
+      if (closed === undefined) return { onlyUser: undefined, names };
+      const known = await browser?.();
+      if (known === undefined) throw closed;
+      const closedToo = await refusal("browser", known.id);
+      if (closedToo !== undefined) throw closedToo;
+      return { onlyUser: known.userId, names };
     },
-    async succeeded({ address, email }) {
-      const names = [nameOf("account", email)];
-      if (address !== undefined) names.push(nameOf("address", address));
+    async succeeded({ names }) {
       await database.query(
         "update auth_attempts set count = count - 1 where name = any($1::text[]) and count > 0",
         [names],
@@ -70,6 +95,13 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
     },
   };
 }
+
+const tooMany = (of: "account" | "address", waitMs: number): GatewayError =>
+  new GatewayError(
+    "too_many_attempts",
+    `Too many sign-ins failed for this ${of}. Wait, then try again.`,
+    { retryAfterSeconds: Math.ceil(waitMs / 1000) },
+  );
 
 /** How many rows of a table one step takes away. */
 const stepMax = 1_000;

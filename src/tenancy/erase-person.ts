@@ -119,7 +119,7 @@ export async function erasePersonRows(
   if (!dryRun) {
     await renameKeys(context, person, token);
     await database.query("delete from auth_attempts where name = any($1)", [
-      emails.map((email) => `account:${email}`),
+      emails.flatMap((email) => [`account:${email}`, `invited:${email}`]),
     ]);
     await database.query(
       `update users set email = $2, name = $3, image = null, role = 'user', email_verified = false, updated_at = $4

@@ -52,7 +52,16 @@ interface LoginRow {
  */
 export async function findLogins(
   { database, clock }: RowContext,
-  { email, password }: { readonly email: string; readonly password: string },
+  {
+    email,
+    password,
+    onlyUser,
+  }: {
+    readonly email: string;
+    readonly password: string;
+    /** Whose password may be tried, where it is not everybody's of the address. */
+    readonly onlyUser?: string | undefined;
+  },
 ): Promise<Login[]> {
   const rows = await database.query<LoginRow>(
     `select u.id as user_id, a.id as account_id, a.password, a.one_time, coalesce(i.open, false) as invited,
@@ -61,8 +70,9 @@ export async function findLogins(
      from users u join auth_accounts a on a.user_id = u.id
      left join lateral (select bool_or(m.invitation_expires_at > $2) as open
        from members m where m.user_id = u.id and m.status = 'invited') i on true
-     where u.email = $1 and a.provider_id = 'credential' and a.password is not null order by u.id desc`,
-    [addressText(email), new Date(clock.now())],
+     where u.email = $1 and a.provider_id = 'credential' and a.password is not null
+       and ($3::text is null or u.id = $3) order by u.id desc`,
+    [addressText(email), new Date(clock.now()), onlyUser ?? null],
   );
   const matches = await matchPasswords(
     password,

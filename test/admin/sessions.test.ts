@@ -230,7 +230,7 @@ describe("console sessions", () => {
     expect(data[0].actor.name).toBe(email);
   });
 
-  it("wrong current passwords count like sign-ins, for both, and a stranger changes nothing", async () => {
+  it("ten wrong current passwords close the change and not the door of sign-ins, and a stranger changes nothing", async () => {
     clock.advance(5 * 60_000 + 1);
     const cookie = cookieOf(await signIn(email, password));
     const change = (currentPassword: string, newPassword = "another password") =>
@@ -243,8 +243,6 @@ describe("console sessions", () => {
     const statuses = guesses.map(({ status }) => status).sort((one, other) => one - other);
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 400), 429, 429]);
     expect((await change(password)).status).toBe(429);
-    expect((await signIn(email, password)).status).toBe(429);
-    clock.advance(5 * 60_000 + 1);
     expect((await signIn(email, password)).status).toBe(200);
     const body = { currentPassword: password, newPassword: "another password" };
     const stranger = await call(gateway.url, "POST", "/auth/change-password", { body });

@@ -15,14 +15,14 @@ export function registerPasswords(app: FastifyInstance, services: HttpServices):
     const { email, password, rememberMe } = await readAuthBody("SignInRequest", request);
     const address = attemptAddress(services, request);
     const requestId = request.id;
-    const signedIn = await signIn(admin, { email, password, address, requestId }).catch(
-      (error: unknown) => {
-        const from = addressOf(request.raw, services.trustedProxies);
-        if (error instanceof GatewayError && error.status === 401)
-          services.log.warn({ request: requestId, address: from }, "a sign-in failed");
-        throw error;
-      },
-    );
+    const { cookie } = request.headers;
+    const sent = { email, password, address, cookie, requestId };
+    const signedIn = await signIn(admin, sent).catch((error: unknown) => {
+      const from = addressOf(request.raw, services.trustedProxies);
+      if (error instanceof GatewayError && error.status === 401)
+        services.log.warn({ request: requestId, address: from }, "a sign-in failed");
+      throw error;
+    });
     return passAnswer(
       reply,
       await openSession(services, request, { ...signedIn, remember: rememberMe }),
@@ -42,7 +42,6 @@ export function registerPasswords(app: FastifyInstance, services: HttpServices):
       currentPassword,
       newPassword,
       keepTokens: keep_tokens === true,
-      address: attemptAddress(services, request),
       requestId: request.id,
     });
     const opened = { userId, passwordChangeRequired: false };

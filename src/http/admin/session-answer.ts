@@ -1,6 +1,6 @@
 /** Between a request and what keeps sessions: the headers that they get, and their answers. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { cookiePrefix, type SignedIn } from "../../admin/index.ts";
+import { browserCookie, cookiePrefix, type SignedIn } from "../../admin/index.ts";
 import { limitedAddress } from "../../base/client-address.ts";
 import { addressOf } from "../client-address.ts";
 import type { AdminServices, HttpServices } from "../services.ts";
@@ -36,15 +36,24 @@ export async function sessionOf(
   return sessions.userOf(new Headers({ cookie }));
 }
 
-/** Opens a session; its answer is in `response`, or its cookies alone go onto `reply`. */
-export function openSession(
+/**
+ * Opens a session for a user who has just given or chosen their password. Their browser is known from now on, unless it is to
+ * forget them or somebody else knows the password.
+ */
+export async function openSession(
   services: HttpServices,
   request: FastifyRequest,
   signedIn: SignedIn & { readonly remember?: boolean | undefined },
 ): Promise<Response> {
   const { userId, passwordChangeRequired, remember = true } = signedIn;
   const headers = sessionHeaders(services, request);
-  return services.admin.sessions.open({ userId, passwordChangeRequired, remember }, headers);
+  const { admin } = services;
+  const answer = await admin.sessions.open({ userId, passwordChangeRequired, remember }, headers);
+  if (passwordChangeRequired || !remember) return answer;
+  const secure = admin.publicUrl().startsWith("https:");
+  const cookie = await browserCookie(admin, { userId, secure });
+  if (cookie !== undefined) answer.headers.append("set-cookie", cookie);
+  return answer;
 }
 
 /** The cookies of an answer. */

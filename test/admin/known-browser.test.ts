@@ -1,0 +1,121 @@
+/** A stranger who guesses closes an account for strangers: not for the browsers of its owner, nor for whoever is signed in or invited. docs/management.md. */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { rememberDerivations } from "../support/derivations.ts";
+import { manualClock } from "../support/manual-clock.ts";
+import { inviting } from "./inviting.ts";
+import { cookieOf, startWorld, password, type World } from "./people.ts";
+import { call, type Answer } from "./support.ts";
+
+rememberDerivations();
+
+const windowMs = 5 * 60_000;
+const clock = manualClock(Date.now());
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ clock });
+});
+afterAll(() => world.gateway.close());
+beforeEach(() => clock.advance(windowMs + 1));
+
+const guests = inviting(() => world, clock);
+
+const signIn = (email: string, secret: string, cookie = "") =>
+  guests.post("/auth/sign-in/email", { email, password: secret }, cookie);
+const statusOf = async (answer: Promise<Answer>) => (await answer).status;
+const times = async (count: number, send: () => Promise<Answer>): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (let at = 0; at < count; at += 1) statuses.push(await statusOf(send()));
+  return statuses;
+};
+/** Only what says that the browser is known. */
+const browserOf = (answer: Answer): string =>
+  cookieOf(answer)
+    .split("; ")
+    .filter((one) => one.startsWith("tollgate.browser="))
+    .join("; ");
+const closeBy = (email: string) => times(11, () => signIn(email, "a guess"));
+
+it("a stranger's guesses close an account for strangers, and its owner's browser gets in", async () => {
+  const { email } = world.ann;
+  const known = browserOf(await signIn(email, password));
+  expect(await closeBy(email)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
+  expect(await statusOf(signIn(email, password))).toBe(429);
+  expect(await times(12, () => signIn(email, password, known))).toEqual(
+    Array.from({ length: 12 }, () => 200),
+  );
+});
+
+it("a known browser has ten guesses of its own, and then it is closed too", async () => {
+  const { email } = world.ann;
+  const known = browserOf(await signIn(email, password));
+  await closeBy(email);
+  const guesses = await times(12, () => signIn(email, "a guess", known));
+  expect(guesses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+  expect(await statusOf(signIn(email, password, known))).toBe(429);
+  clock.advance(windowMs + 1);
+  expect(await statusOf(signIn(email, password))).toBe(200);
+});
+
+it("a browser that knows one user gives no guess at another of the same address, nor of another address", async () => {
+  const email = guests.freshEmail();
+  const [first, second] = [await guests.invited(email), await guests.invited(email, {}, "bob")];
+  const accept = (token: string, secret: string) => guests.accept({ token, password: secret });
+  await accept(first.token, "the victim's password");
+  const known = browserOf(await accept(second.token, "the stranger's own"));
+  await closeBy(email);
+  expect(await statusOf(signIn(email, "the stranger's own", known))).toBe(200);
+  expect(await statusOf(signIn(email, "the victim's password", known))).toBe(401);
+  await closeBy(world.ann.email);
+  expect(await statusOf(signIn(world.ann.email, password, known))).toBe(429);
+});
+
+it("browsers that knew an old password, are altered or are over are strangers", async () => {
+  const email = guests.freshEmail();
+  const { token } = await guests.invited(email);
+  const joined = await guests.accept({ token, password: "the first password" });
+  const old = browserOf(joined);
+  const change = { currentPassword: "the first password", newPassword: "the second password" };
+  const renewed = browserOf(await guests.post("/auth/change-password", change, cookieOf(joined)));
+  const open = () => signIn(email, "the second password", renewed);
+  await closeBy(email);
+  expect(await statusOf(open())).toBe(200);
+  const [id = "", user = "", until = "", signature = ""] = renewed.split("=")[1]!.split(".");
+  const later = `${Number(until) + 1}`;
+  const altered = [
+    [`${id}1`, user, until, signature],
+    [id, world.ann.userId, until, signature],
+    [id, user, later, signature],
+    [id, user, until, ""],
+    [id, user, until, `${signature}A`],
+  ].map((parts) => `tollgate.browser=${parts.join(".")}`);
+  for (const cookie of [old, ...altered]) {
+    expect(await statusOf(signIn(email, "the second password", cookie))).toBe(429);
+  }
+  clock.advance(91 * 24 * 3_600_000);
+  await closeBy(email);
+  expect(await statusOf(open())).toBe(429);
+});
+
+it("the cookie goes to sign-ins alone, opens nothing, and is not left where the browser is to forget", async () => {
+  const { email } = world.ann;
+  const signedIn = await signIn(email, password);
+  const set = signedIn.headers.getSetCookie().find((one) => one.startsWith("tollgate.browser="));
+  expect(set).toMatch(/; Max-Age=7776000; Path=\/auth; HttpOnly; SameSite=Strict$/);
+  const headers = { cookie: browserOf(signedIn) };
+  expect(await statusOf(call(world.gateway.url, "GET", "/keys", { headers }))).toBe(401);
+  const brief = { email, password, rememberMe: false };
+  expect(browserOf(await guests.post("/auth/sign-in/email", brief))).toBe("");
+  const invited = await guests.invited(guests.freshEmail());
+  const oneTime = await signIn(invited.answer.json.email as string, invited.oneTime);
+  expect([oneTime.status, browserOf(oneTime)]).toEqual([200, ""]);
+});
+
+it("a stranger keeps nobody from changing their password or accepting an invitation", async () => {
+  const email = guests.freshEmail();
+  const { token } = await guests.invited(email);
+  await closeBy(email);
+  const joined = await guests.accept({ token, password: "the first password" });
+  expect(joined.status).toBe(200);
+  const change = { currentPassword: "the first password", newPassword: "the second password" };
+  expect(await statusOf(guests.post("/auth/change-password", change, cookieOf(joined)))).toBe(200);
+});
