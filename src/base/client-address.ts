@@ -4,7 +4,7 @@
  * What stands left of that is the client's own text. Pure.
  */
 import { BlockList, isIP } from "node:net";
-import { hostOf, lastFourBytes } from "./safe-url.ts";
+import { groupsOf, hostOf, lastFourBytes } from "./safe-url.ts";
 
 /** The proxies whose word counts. */
 export interface TrustedProxies {
@@ -99,9 +99,6 @@ export function limitedAddress(address: string, trusted: TrustedProxies): string
   const family = isIP(address);
   if (family === 0 || isLoopback(address) || trusted.includes(address)) return undefined;
   if (family === 4) return address;
-  const [head = "", tail] = address.split("::");
-  const groups = head === "" ? [] : head.split(":");
-  const after = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? [] : Array<string>(8 - groups.length - after.length).fill("0");
-  return `${[...groups, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
+  const network = groupsOf(address).slice(0, 4);
+  return `${network.map((group) => group.toString(16)).join(":")}::/64`;
 }

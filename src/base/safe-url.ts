@@ -112,13 +112,29 @@ export function isPublicAddress(address: string): boolean {
   if (family !== 6) return false;
   const plain = address.replace(/%.*$/, "");
   if (ipv6Embedding.check(plain, "ipv6")) return isPublicAddress(lastFourBytes(plain));
+  if (isIsatap(plain) && !isPublicAddress(lastFourBytes(plain))) return false;
   return ipv6Global.check(plain, "ipv6") && !ipv6Reserved.check(plain, "ipv6");
+}
+
+/** The eight groups of an IPv6 address, whatever its spelling: URL writes them the one way, with one run of zeros left out. */
+export function groupsOf(address: string): number[] {
+  const [before = "", after = ""] = hostOf(new URL(`http://[${address}]`)).split("::");
+  const [left, right] = [before, after].map((part) =>
+    part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16)),
+  ) as [number[], number[]];
+  const zeros = Array<number>(8 - left.length - right.length).fill(0);
+  return [...left, ...zeros, ...right];
+}
+
+/** Whether a host of any network is meant that is reached over IPv4: `...:0:5efe:` and its IPv4 address. RFC 5214, 6.1. */
+function isIsatap(address: string): boolean {
+  const [flags = 0, mark] = groupsOf(address).slice(4);
+  // The bits "universal" and "group" may be set.
+  return (flags & ~0x0300) === 0 && mark === 0x5efe;
 }
 
 /** The last 32 bits of an IPv6 address, as an IPv4 address. */
 export function lastFourBytes(address: string): string {
-  // URL writes every spelling the one way: groups of hexadecimal digits, one run of zeros left out.
-  const groups = hostOf(new URL(`http://[${address}]`)).split(":");
-  const [high = 0, low = 0] = groups.slice(-2).map((group) => Number.parseInt(group || "0", 16));
+  const [high = 0, low = 0] = groupsOf(address).slice(-2);
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }

@@ -39,6 +39,11 @@ describe("T77: IP addresses", () => {
       0:0:0:0:0:ffff:c0a8:1 ::127.0.0.1 ::7f00:1 ::ffff:0:7f00:1
       64:ff9b::7f00:1 64:ff9b::10.0.0.1 64:ff9b::a9fe:a9fe 64:ff9b:: 64:ff9b:1::1
       2002:7f00:1:: 2002:a00:1::1 2001:0:1::1 2001:10::1`),
+    // ISATAP within a public network: the bits "universal" and "group" of its interface are set or not.
+    ...words(`
+      2606:4700::5efe:7f00:1 2606:4700::5efe:10.0.0.1 2606:4700:0:0:200:5efe:a9fe:a9fe
+      2a00:1450:4001:1:0:5efe:c0a8:1 2606:4700:1:2:100:5efe:7f00:1 2606:4700:1:2:300:5efe:7f00:1
+      2606:4700:1:2:0:5EFE:0:0`),
     // No IP address at all.
     ...words(`
       localhost 127.1 0x7f.0.0.1 1.2.3`),
@@ -54,7 +59,8 @@ describe("T77: IP addresses", () => {
       126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0 172.15.255.255
       172.32.0.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0
       223.255.255.255 2606:4700::1111 2a00:1450:4001::8a 2001:4860:4860::8888
-      ::ffff:8.8.8.8 64:ff9b::808:808`),
+      ::ffff:8.8.8.8 64:ff9b::808:808 2606:4700::5efe:8.8.8.8 2606:4700::200:5efe:808:808
+      2606:4700:1:2:4:5efe:7f00:1 2606:4700:1:2:0:5eff:7f00:1 2606:4700:5efe::1 2606:4700::`),
   ])("%j is public", (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
@@ -84,7 +90,7 @@ describe("addresses as text", () => {
     ...words(`
       127.1 127.0.1 2130706433 0x7f000001 0177.0.0.1 0x7f.1 127.0.0.1.
       ①②⑦.⓪.⓪.① 2852039166 0xa9fea9fe 0 [::ffff:127.0.0.1] [::]
-      [0:0:0:0:0:0:0:1] [64:ff9b::7f00:1] localhost LOCALHOST a.localhost`),
+      [0:0:0:0:0:0:0:1] [64:ff9b::7f00:1] [2606:4700::5efe:127.0.0.1] localhost LOCALHOST a.localhost`),
   ])("HOOK-08, T77: https://%s is refused", (host) => {
     const error = refusal(`https://${host}/hook`);
     expect(error).toMatchObject({ status: 400, code: "invalid_value", param: "webhook_url" });
