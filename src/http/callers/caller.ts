@@ -28,6 +28,9 @@ export function callerOf(
   );
 }
 
+/** Methods whose answers a cache may keep unless it is told. */
+const reading: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
 /**
  * The first step of Fastify's routes, as the table says: the key before the body is read, so that a stranger cannot make us
  * buffer megabytes, then its limits of requests and of calls at once. Tokens of what is not a text call are not counted.
@@ -39,6 +42,9 @@ export async function admitCaller(
   response: Parameters<typeof rateOf>[1],
 ): Promise<void> {
   const { key, limited } = request.match.route;
+  // A cache between us tells callers apart by `Authorization` alone (RFC 9111, 3.5), and keys come in other headers too.
+  if (key !== undefined && reading.has(request.method))
+    response.setHeader("cache-control", "no-store");
   if (key === undefined || (key === "optional" && !hasCredential(request))) return;
   request.caller = await callerOf(services, request);
   if (limited === true) await rateOf(services, response, request.caller);
