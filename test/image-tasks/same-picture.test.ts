@@ -31,8 +31,8 @@ afterAll(async () => {
   await vendor?.close();
 });
 
-/** A task of four pictures, whose vendor answers with this output. */
-async function made(output: object): Promise<TaskBody> {
+/** A task of four pictures, whose vendor answers with this output, and counts so many. */
+async function made(output: object, count?: number): Promise<TaskBody> {
   const picture = await plain();
   vendor.answer((request, response) => {
     if (request.path.includes(".png")) {
@@ -40,7 +40,8 @@ async function made(output: object): Promise<TaskBody> {
       return void response.end(picture);
     }
     const state = request.method === "POST" ? { task_status: "PENDING" } : output;
-    return json({ output: { task_id: "job-1", ...state } })(request, response);
+    const usage = { image_count: count };
+    return json({ output: { task_id: "job-1", ...state }, usage })(request, response);
   });
   const body = { model: "acme/wan", prompt: "A boat", n: 4 };
   const sent = await bench.send("POST", "/v1/tasks", { body, headers: { prefer: "wait=20" } });
@@ -68,4 +69,16 @@ it("BILL-04: different addresses are pictures of their own, though they differ b
   const urls = ["a", "b", "c"].map((name) => `${vendor.url}/1.png?part=${name}`);
   const task = await made({ task_status: "SUCCEEDED", choices: [choice(...urls)] });
   expect(task).toMatchObject({ cost: "0.06", usage: { output_images: 3 } });
+});
+
+it("BILL-09, TASK-23: one address for several pictures is as many as the vendor counts, kept and charged one by one", async () => {
+  const one = `${vendor.url}/1.png`;
+  const task = await made({ task_status: "SUCCEEDED", choices: [choice(one), choice(one)] }, 2);
+  expect(task).toMatchObject({ status: "succeeded", cost: "0.04", usage: { output_images: 2 } });
+  expect(task.output.images.map(({ index }) => index)).toEqual([0, 1]);
+  const both = await made(
+    { task_status: "SUCCEEDED", choices: [choice(one, one)], results: [{ url: one }] },
+    2,
+  );
+  expect(both).toMatchObject({ cost: "0.04", usage: { output_images: 2 } });
 });

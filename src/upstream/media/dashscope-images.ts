@@ -56,18 +56,25 @@ function bodyParts(request: ImageRequest, model: string) {
 const listIn = (value: unknown): WireObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
+const texts = (values: readonly unknown[]): string[] =>
+  values.map(textIn).filter((text) => text !== undefined);
+
 /**
- * Addresses in `choices`, message by message, and in the older `results`, where a picture may have failed by itself. One that is
- * told twice, such as in both lists, is one picture, kept and charged once.
+ * Addresses in `choices`, message by message, or in the older `results`, where a picture may have failed by itself. One that is told twice, such as in both lists, is one
+ * picture, kept and charged once, unless the vendor counts as many pictures as a list has addresses.
  */
-function madeImages(output: WireObject): MediaState {
+function addressesIn(contents: WireObject[], older: WireObject[], count: unknown): string[] {
+  const lists = [texts(contents.map((part) => part["image"])), texts(older.map(({ url }) => url))];
+  return lists.find(({ length }) => length > 0 && length === count) ?? [...new Set(lists.flat())];
+}
+
+function madeImages(output: WireObject, usage: WireObject): MediaState {
   const contents = listIn(output["choices"]).flatMap((choice) =>
     listIn(objectIn(choice["message"])["content"]),
   );
   const older = listIn(output["results"]);
-  const told = [...contents.map((part) => part["image"]), ...older.map((item) => item["url"])];
-  const urls = new Set(told.map(textIn).filter((url) => url !== undefined));
-  const results = Array.from(urls, (url): MediaResult => ({ from: "url", url }));
+  const urls = addressesIn(contents, older, usage["image_count"]);
+  const results = urls.map((url): MediaResult => ({ from: "url", url }));
   if (results.length > 0) return { state: "succeeded", results, reported: {} };
   const failed = older.find((item) => textIn(item["code"]) !== undefined);
   return failed ? failedJob(textIn(failed["code"]), textIn(failed["message"])) : emptyJob;
