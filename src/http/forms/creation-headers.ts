@@ -41,6 +41,6 @@ export function waitSecondsOf(headers: IncomingHttpHeaders): number | undefined 
   if (found === undefined) return undefined;
   const [, value = ""] = found;
   if (value === "") return waitSecondsMax;
-  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+  const seconds = /^\d+$/.test(value) ? Number(value) : 0;
   return seconds === 0 ? undefined : Math.min(seconds, waitSecondsMax);
 }
