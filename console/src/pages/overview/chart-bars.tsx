@@ -1,8 +1,7 @@
 /** Stacked bars over time. Loaded after the numbers, into a box that is there already. */
 import "@mantine/charts/styles.css";
 import { BarChart } from "@mantine/charts";
-import type { Step } from "../../base/period.ts";
-import { readTick } from "../../base/steps.ts";
+import { readTick, type Step } from "../../base/steps.ts";
 import { titleOf } from "./chart-title.ts";
 import type { Bars } from "./usage.ts";
 
@@ -21,14 +20,27 @@ const startOf = (bar: unknown): string | undefined => {
   return typeof payload?.start === "string" ? payload.start : undefined;
 };
 
+/**
+ * A series in the data that is drawn. Not its name: what draws the bars reads a dot in it, such as that of a model, as the way to a
+ * part of the data, and reads nothing where there is none.
+ */
+const fieldOf = (place: number): string => `series ${place}`;
+
 export function ChartBars({ bars, step, title, read, choose }: ChartBarsProps) {
   return (
     <BarChart
       h="100%"
       type="stacked"
       dataKey="start"
-      data={bars.points.map((point) => ({ ...point }))}
-      series={bars.series.map(({ name, label, color }) => ({ name, label, color }))}
+      data={bars.points.map((point) => ({
+        start: point.start,
+        ...Object.fromEntries(bars.series.map(({ name }, place) => [fieldOf(place), point[name]])),
+      }))}
+      series={bars.series.map(({ label, color }, place) => ({
+        name: fieldOf(place),
+        label,
+        color,
+      }))}
       valueFormatter={read}
       tickLine="none"
       gridAxis="x"
