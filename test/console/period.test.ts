@@ -2,15 +2,16 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { readChange, readShare } from "../../console/src/base/numbers.ts";
+import { momentsIn, shownOf } from "../../console/src/base/period.ts";
 import {
+  cutOf,
   endOf,
-  momentsIn,
+  readPlace,
   readStart,
-  shownOf,
+  readTick,
   startsOf,
   stepOf,
-} from "../../console/src/base/period.ts";
-import { cutOf, readPlace, readTick } from "../../console/src/base/steps.ts";
+} from "../../console/src/base/steps.ts";
 import { barsOf, sumOf } from "../../console/src/pages/overview/usage.ts";
 
 // A Sunday, the last day of a month.
@@ -20,6 +21,12 @@ const ends = ({ from, to }: { from: Date; to: Date }) =>
 
 it("each period has its ends in UTC, and the one before it", () => {
   for (const [period, span, before] of [
+    ["today", ["2026-05-31T00:00", "2026-05-31T10:30"], ["2026-05-30T00:00", "2026-05-30T10:30"]],
+    [
+      "yesterday",
+      ["2026-05-30T00:00", "2026-05-31T00:00"],
+      ["2026-05-29T00:00", "2026-05-30T00:00"],
+    ],
     ["24h", ["2026-05-30T10:30", "2026-05-31T10:30"], ["2026-05-29T10:30", "2026-05-30T10:30"]],
     ["7d", ["2026-05-24T10:30", "2026-05-31T10:30"], ["2026-05-17T10:30", "2026-05-24T10:30"]],
     ["30d", ["2026-05-01T10:30", "2026-05-31T10:30"], ["2026-04-01T10:30", "2026-05-01T10:30"]],

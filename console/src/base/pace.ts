@@ -1,6 +1,7 @@
 /** What a spend comes to at its pace so far: even through its time, which is a guess and called so. Pure. */
 import { dayMs } from "./durations.ts";
-import { monthBefore, readStart } from "./period.ts";
+import { monthBefore } from "./period.ts";
+import { readStart } from "./steps.ts";
 
 interface Going {
   /** Nano-USD. */

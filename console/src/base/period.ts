@@ -3,7 +3,7 @@
  * months are those of UTC. One meaning for every page that has a period.
  */
 
-import { dayMs, hourMs } from "./durations.ts";
+import { dayMs } from "./durations.ts";
 export interface PeriodSearch {
   readonly period?: string;
   readonly from?: string;
@@ -27,12 +27,12 @@ interface Period {
 const weekMs = 7 * dayMs;
 
 const span = (from: number, to: number): Span => ({ from: new Date(from), to: new Date(to) });
-const lengthOf = ({ from, to }: Span): number => to.getTime() - from.getTime();
+export const lengthOf = ({ from, to }: Span): number => to.getTime() - from.getTime();
 const justBefore = (one: Span): Span =>
   span(one.from.getTime() - lengthOf(one), one.from.getTime());
 
 /** The first of a month, `by` months from the one of `time`. */
-const monthOf = (time: Date, by = 0): number =>
+export const monthOf = (time: Date, by = 0): number =>
   Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + by, 1);
 
 /** The first of the month before the one of `time`. */
@@ -41,10 +41,10 @@ export const monthBefore = (time: Date): Date => new Date(monthOf(time, -1));
 /** The first of the month after it. */
 export const monthAfter = (time: Date): Date => new Date(monthOf(time, 1));
 
-const mondayOf = (time: Date): number => {
-  const day = Math.floor(time.getTime() / dayMs);
-  return (day - ((time.getUTCDay() + 6) % 7)) * dayMs;
-};
+/** Midnight before a time. */
+const dayOf = (time: Date): number => Math.floor(time.getTime() / dayMs) * dayMs;
+
+const mondayOf = (time: Date): number => dayOf(time) - ((time.getUTCDay() + 6) % 7) * dayMs;
 
 const rolling = (label: string, before: string, ms: number): Period => ({
   label,
@@ -55,6 +55,24 @@ const rolling = (label: string, before: string, ms: number): Period => ({
 
 /** By their word in the address. */
 const periods: ReadonlyMap<string, Period> = new Map([
+  [
+    "today",
+    {
+      label: "Today (UTC)",
+      before: "yesterday up to the same time",
+      span: (now) => span(dayOf(now), now.getTime()),
+      spanBefore: ({ from, to }) => span(from.getTime() - dayMs, to.getTime() - dayMs),
+    },
+  ],
+  [
+    "yesterday",
+    {
+      label: "Yesterday (UTC)",
+      before: "the day before",
+      span: (now) => span(dayOf(now) - dayMs, dayOf(now)),
+      spanBefore: justBefore,
+    },
+  ],
   ["24h", rolling("Last 24 hours", "the 24 hours before", dayMs)],
   ["7d", rolling("Last 7 days", "the 7 days before", weekMs)],
   ["30d", rolling("Last 30 days", "the 30 days before", 30 * dayMs)],
@@ -93,6 +111,9 @@ const periods: ReadonlyMap<string, Period> = new Map([
 
 export const periodWords: readonly string[] = [...periods.keys()];
 export const periodChoices = [...periods].map(([value, { label }]) => ({ value, label }));
+
+/** A label within a sentence: "yesterday (UTC)". */
+export const inSentence = (label: string): string => label.charAt(0).toLowerCase() + label.slice(1);
 
 const timeShape = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 const timeOf = (text: string | undefined): Date | undefined =>
@@ -155,42 +176,4 @@ export function shownOf(search: PeriodSearch, now: Date): Shown {
     beforeLabel: period.before,
     unread: asked.length > 0 && !(asked.length === 1 && periods.has(search.period ?? "")),
   };
-}
-
-export type Step = "hour" | "day" | "month";
-
-/** How finely a period is drawn: at most some hundred bars. */
-export function stepOf(one: Span): Step {
-  if (lengthOf(one) <= 2 * dayMs) return "hour";
-  return lengthOf(one) <= 100 * dayMs ? "day" : "month";
-}
-
-const stepsMax = 1_000;
-
-/** The beginnings of all hours, days or months that a period touches, the first one too where it began earlier. */
-export function startsOf({ from, to }: Span, step: Step): string[] {
-  const starts: string[] = [];
-  const size = step === "hour" ? hourMs : dayMs;
-  let at = step === "month" ? monthOf(from) : Math.floor(from.getTime() / size) * size;
-  while (at < to.getTime() && starts.length < stepsMax) {
-    starts.push(new Date(at).toISOString());
-    at = step === "month" ? monthOf(new Date(at), 1) : at + size;
-  }
-  return starts;
-}
-
-/** The end of the hour, day or month that begins then. */
-export const endOf = (start: string, step: Step): Date =>
-  step === "month"
-    ? new Date(monthOf(new Date(start), 1))
-    : new Date(Date.parse(start) + (step === "hour" ? hourMs : dayMs));
-
-const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
-
-/** "16 Nov", "14:00" or "Nov 2026", of UTC. */
-export function readStart(start: string, step: Step): string {
-  const time = new Date(start);
-  const month = months[time.getUTCMonth()]!;
-  if (step === "month") return `${month} ${time.getUTCFullYear()}`;
-  return step === "day" ? `${time.getUTCDate()} ${month}` : start.slice(11, 16);
 }

@@ -1,5 +1,44 @@
-/** The hours, days and months of a drawing as they are read beside it; of UTC. Pure. */
-import { endOf, readStart, startsOf, type Span, type Step } from "./period.ts";
+/** The hours, days and months of a drawing, and how they are read beside it; of UTC. Pure. */
+import { dayMs, hourMs } from "./durations.ts";
+import { lengthOf, monthOf, type Span } from "./period.ts";
+
+export type Step = "hour" | "day" | "month";
+
+/** How finely a period is drawn: at most some hundred bars. */
+export function stepOf(one: Span): Step {
+  if (lengthOf(one) <= 2 * dayMs) return "hour";
+  return lengthOf(one) <= 100 * dayMs ? "day" : "month";
+}
+
+const stepsMax = 1_000;
+
+/** The beginnings of all hours, days or months that a period touches, the first one too where it began earlier. */
+export function startsOf({ from, to }: Span, step: Step): string[] {
+  const starts: string[] = [];
+  const size = step === "hour" ? hourMs : dayMs;
+  let at = step === "month" ? monthOf(from) : Math.floor(from.getTime() / size) * size;
+  while (at < to.getTime() && starts.length < stepsMax) {
+    starts.push(new Date(at).toISOString());
+    at = step === "month" ? monthOf(new Date(at), 1) : at + size;
+  }
+  return starts;
+}
+
+/** The end of the hour, day or month that begins then. */
+export const endOf = (start: string, step: Step): Date =>
+  step === "month"
+    ? new Date(monthOf(new Date(start), 1))
+    : new Date(Date.parse(start) + (step === "hour" ? hourMs : dayMs));
+
+const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
+
+/** "16 Nov", "14:00" or "Nov 2026", of UTC. */
+export function readStart(start: string, step: Step): string {
+  const time = new Date(start);
+  const month = months[time.getUTCMonth()]!;
+  if (step === "month") return `${month} ${time.getUTCFullYear()}`;
+  return step === "day" ? `${time.getUTCDate()} ${month}` : start.slice(11, 16);
+}
 
 /** The beginning of a step where it stands alone: an hour has its day, since a period of hours may have the same one twice. */
 export const readPlace = (start: string, step: Step): string =>

@@ -2,7 +2,7 @@
 import { Button, Group, Popover, Select, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { dayMs } from "../base/durations.ts";
-import { periodChoices, type PeriodSearch } from "../base/period.ts";
+import { inSentence, periodChoices, type PeriodSearch } from "../base/period.ts";
 import { fieldsOf } from "./form.ts";
 
 interface PeriodPickerProps {
@@ -115,6 +115,6 @@ export function PeriodPicker({ search, fallback, set }: PeriodPickerProps) {
 export const UnreadPeriod = ({ unread, label }: { unread: boolean; label: string }) =>
   unread && (
     <Text component="output" display="block" size="sm" mb="md">
-      The address names no period that can be read; shown is: {label.toLowerCase()}.
+      The address names no period that can be read; shown is: {inSentence(label)}.
     </Text>
   );

@@ -2,8 +2,7 @@
 import "@mantine/charts/styles.css";
 import { LineChart } from "@mantine/charts";
 import { readDuration } from "../../base/numbers.ts";
-import type { Step } from "../../base/period.ts";
-import { readTick } from "../../base/steps.ts";
+import { readTick, type Step } from "../../base/steps.ts";
 import { titleOf } from "./chart-title.ts";
 
 export interface TimePoint {

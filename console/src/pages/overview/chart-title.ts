@@ -1,6 +1,5 @@
 /** What stands above the numbers at a place of a chart. */
-import type { Step } from "../../base/period.ts";
-import { readPlace } from "../../base/steps.ts";
+import { readPlace, type Step } from "../../base/steps.ts";
 
 /** "16 Nov (UTC)", "16 Nov 14:00 (UTC)"; a chart asks for it once without a place. */
 export const titleOf = (start: unknown, step: Step): string =>

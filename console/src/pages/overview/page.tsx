@@ -3,7 +3,7 @@ import { Button, Group as Row, Switch, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { parseUsd, readUsd } from "../../base/money.ts";
 import { spentBy } from "../../base/pace.ts";
-import { monthAfter, shownOf, type Shown } from "../../base/period.ts";
+import { inSentence, monthAfter, shownOf, type Shown } from "../../base/period.ts";
 import { readTime } from "../../base/time.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -32,7 +32,7 @@ function Nothing({ ws, shown, now }: { ws: string | undefined; shown: Shown; now
       text={
         last === undefined
           ? "No calls yet. What they cost, how long they take and which fail is shown here."
-          : `No calls in this period (${shown.label.toLowerCase()}); the last one was at ${when}.`
+          : `No calls in this period, ${inSentence(shown.label)}; the last one was at ${when}.`
       }
       to={last === undefined ? "/start" : "/requests"}
       action={last === undefined ? "Make your first call" : "Show all requests"}

@@ -1,6 +1,5 @@
 /** The bars as a table: every number that is drawn, with its rows. */
-import type { Step } from "../../base/period.ts";
-import { readPlace } from "../../base/steps.ts";
+import { readPlace, type Step } from "../../base/steps.ts";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Measure } from "./measure.tsx";
 import classes from "./overview.module.css";

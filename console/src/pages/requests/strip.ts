@@ -1,6 +1,7 @@
 /** Calls over time above the log: of which time, in which steps, and what is asked for. Pure. */
 import { dayMs, minuteMs } from "../../base/durations.ts";
-import { endOf, momentsIn, readStart, startsOf, type Span, type Step } from "../../base/period.ts";
+import { momentsIn, type Span } from "../../base/period.ts";
+import { endOf, readStart, startsOf, type Step } from "../../base/steps.ts";
 import type { Filters } from "./filters.ts";
 
 const failed = "failed,expired";
