@@ -26,8 +26,8 @@ export function requestLines(record: Json): string[] {
     ),
     "",
     ...named("time", record.created_at),
-    ...named("workspace", record.workspace_id),
-    ...named("key", record.key_id),
+    ...named("workspace", calledText(record.workspace_name, record.workspace_id)),
+    ...named("key", calledText(record.key_name, record.key_id)),
     ...named("model", record.model),
     ...named("provider", record.provider),
     ...named("protocol", record.protocol),
@@ -45,6 +45,9 @@ export function requestLines(record: Json): string[] {
     ...under("Price", priceLinesOf(record.price_lines, record.price_lines_from)),
   ];
 }
+
+/** A name with its id, or the id alone: a gateway of an earlier version tells no name. */
+const calledText = (name: Json, id: Json): Json => (name == null ? id : `${name} (${id})`);
 
 /** Each as `requests list --tag` takes it; empty without any. */
 const tagsText = (tags: Json): string =>

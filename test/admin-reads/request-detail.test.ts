@@ -41,6 +41,11 @@ it("the price lines of each kind of call add up to its charge, and its entry and
       status: "succeeded",
       error: null,
     });
+    expect([row.workspace_name, row.key_name, row.key_last4]).toEqual([
+      "home",
+      "calls",
+      key.slice(-4),
+    ]);
     const lines = row.price_lines as { amount: string; name: string }[];
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.reduce((sum, { amount }) => sum + exactUsd(amount), 0n)).toBe(exactUsd(row.cost));

@@ -117,6 +117,7 @@ async function looks(environment: Environment, [good, bad]: readonly [string, st
   const well: string = await run(`requests show ${good}`, environment);
   expect(well).toMatch(new RegExp(`^${good} succeeded \\(200\\)\n`));
   expect(well).toContain("\ntags        team:search\n");
+  expect(well).toMatch(/\nworkspace +\S.* \(ws_\w+\)\nkey +\S.* \(key_\w+\)\n/);
   expect(well).toMatch(/\nProviders, in their order\n {2}1\. \S+\/chat \(by \w+\)\n/);
   expect(well).toMatch(/\nAttempts\n {2}\S+ \(\S+\) ok 200 after \d+ ms\n/);
   expect(well).toMatch(/\nPrice\n {2}input_tokens: \d+ at \$0\.5 per million tokens = \$0\.\d+\n/);

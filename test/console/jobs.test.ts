@@ -6,6 +6,8 @@ import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
 let root: Visit;
+let call: string;
+let key: { readonly id: string; readonly key: string };
 
 /** A model whose provider is away, and whose name has a dot as most do. */
 const config = `
@@ -18,10 +20,10 @@ models:
 
 beforeAll(async () => {
   world = await startConsoleWorld({ config, environment: { TOLLGATE_SANDBOX: "on" } });
-  const { key } = await world.keyOf(world.mem, world.home.id);
-  await world.chat(key);
-  await world.chat(key);
-  await world.chat(key, {}, "vendor/model-1.5");
+  key = await world.keyOf(world.mem, world.home.id);
+  await world.chat(key.key);
+  call = await world.chat(key.key);
+  await world.chat(key.key, {}, "vendor/model-1.5");
   root = await world.open("root");
 });
 afterAll(() => world.close());
@@ -46,5 +48,25 @@ it("a bar is read where a model with a dot in its name had no calls", async () =
     "vendor/model-1.5",
     "1",
   ]);
+  expect(complaints).toEqual([]);
+});
+
+it("a call and a key say which workspace they are of, and a call which key it was", async () => {
+  const { page, complaints } = root;
+  const end = key.key.slice(-4);
+  await arrive(root, `/requests/${call}`);
+  await page.getByText("in home", { exact: true }).waitFor();
+  await page.getByRole("link", { name: `Key calls (...${end})` }).press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Key calls" }).waitFor();
+  await page.getByText("in home", { exact: true }).waitFor();
+  await page.setViewportSize({ width: 1440, height: 800 });
+  await arrive(root, "/keys");
+  const row = page.getByRole("row").filter({ hasText: end });
+  await row.getByRole("cell", { name: "home", exact: true }).waitFor();
+  // Of one workspace it is not said again.
+  await arrive(root, `/keys?ws=${world.home.id}`);
+  await row.waitFor();
+  expect(await page.getByRole("columnheader", { name: "Workspace" }).count()).toBe(0);
+  await page.setViewportSize({ width: 1280, height: 800 });
   expect(complaints).toEqual([]);
 });

@@ -2,6 +2,7 @@
 import { Select } from "@mantine/core";
 import { keepPreviousData } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
+import { keyLabel } from "../base/key-label.ts";
 import { listedMax, nothingFound, useSearched, withChosen } from "./use-searched.ts";
 
 interface KeySelectProps {
@@ -24,7 +25,7 @@ const choiceOf = ({
   key_last4: string;
 }) => ({
   value: id,
-  label: `${name} (...${end})`,
+  label: keyLabel(name, end),
 });
 
 /** Keys that were used last, or that fit a text; the chosen one is among them. */

@@ -19,3 +19,8 @@ export const useWorkspaces = (): AllPages<Workspace> =>
 
 /** So many choices a field lists at once; what is typed is looked for in all. */
 export const choicesMax = 100;
+
+/** Their names by their ids. */
+export function useWorkspaceNames(): ReadonlyMap<string, string> {
+  return new Map((useWorkspaces().rows ?? []).map(({ id, name }) => [id, name]));
+}

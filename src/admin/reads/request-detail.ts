@@ -34,6 +34,24 @@ async function entriesOf(database: Queryable, workspaceId: string, id: string) {
   return { ended, late: ended?.kind === "expire" ? await entryOf(id + latePart) : undefined };
 }
 
+/** What a call's workspace and its key are called today. */
+async function namesOf(
+  database: Queryable,
+  { workspaceId }: { workspaceId: string },
+  key: string | null,
+) {
+  const [names] = await database.query<{
+    workspace_name: string;
+    key_name: string | null;
+    key_last4: string | null;
+  }>(
+    `select w.name as workspace_name, k.name as key_name, k.key_last4
+     from workspaces w left join api_keys k on k.workspace_id = w.id and k.id = $2 where w.id = $1`,
+    [workspaceId, key],
+  );
+  return names;
+}
+
 /** One log row, its entry of the ledger and its price line by line. @throws GatewayError `not_found` */
 export async function getRequest(
   { database, catalog }: { readonly database: Queryable; readonly catalog?: () => Catalog },
@@ -50,6 +68,7 @@ export async function getRequest(
   return {
     ...renderRequest(row!, visibility.everything),
     ...renderDetail(row!, entries),
+    ...(await namesOf(database, name, row!.key_id)),
     ...chargeLines(row!, catalog?.()),
   };
 }

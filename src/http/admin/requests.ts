@@ -58,6 +58,9 @@ const row = Type.Object({
 
 const detail = Type.Object({
   ...row.properties,
+  workspace_name: Type.String({ description: "What its workspace is called today." }),
+  key_name: orNull(Type.String({ description: "What its key is called today." })),
+  key_last4: orNull(Type.String()),
   stream: orNull(
     Type.Boolean({ description: "Whether a stream was asked for; null: a task, or an old row." }),
   ),

@@ -8,6 +8,7 @@ import { readAgo, readTime } from "../../base/time.ts";
 import { KeyStanding } from "../../ui/key-standing.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { useWorkspaceNames } from "../../ui/workspaces.ts";
 import { Caps } from "./caps.tsx";
 import { History } from "./history.tsx";
 import { Models } from "./models.tsx";
@@ -33,6 +34,7 @@ type Tab = (typeof tabs)[number]["value"];
 /** What the key is, in one line. */
 function Facts({ apiKey }: { apiKey: Key }) {
   const { owner_email: owner, created_at: made, last_used_at: used } = apiKey;
+  const workspace = useWorkspaceNames().get(apiKey.workspace_id);
   return (
     <Group gap="lg" mb="lg">
       <span className="mono">
@@ -40,6 +42,7 @@ function Facts({ apiKey }: { apiKey: Key }) {
       </span>
       <KeyStanding of={apiKey} />
       <Text>{owner === null ? "nobody's" : `of ${owner}`}</Text>
+      {workspace !== undefined && <Text style={{ overflowWrap: "anywhere" }}>in {workspace}</Text>}
       <Text className="muted" title={made}>
         made {readTime(new Date(made))}
       </Text>

@@ -15,7 +15,11 @@ const capOf = (key: Key, window: "daily" | "monthly") => ({
   resetsAt: key.resets_at[window],
 });
 
-export const columns: readonly Column<Key>[] = [
+/** `names` has those of all workspaces; where keys of one alone are shown it is not named again. */
+export const columnsOf = (
+  names: ReadonlyMap<string, string>,
+  isOfAll: boolean,
+): readonly Column<Key>[] => [
   {
     header: "Name",
     cell: (key) => (
@@ -34,6 +38,17 @@ export const columns: readonly Column<Key>[] = [
       </span>
     ),
   },
+  ...(isOfAll && names.size > 1
+    ? [
+        {
+          header: "Workspace",
+          width: 140,
+          wide: true,
+          roomy: true,
+          cell: (key: Key) => names.get(key.workspace_id) ?? nothing,
+        } as const,
+      ]
+    : []),
   { header: "Owner", width: 170, wide: true, cell: (key) => key.owner_email ?? nothing },
   { header: "Status", width: 100, cell: (key) => <KeyStanding of={key} /> },
   {

@@ -6,7 +6,8 @@ import { mayAll } from "../../base/rights.ts";
 import { NoRows } from "../../ui/empty.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { Page } from "../../ui/page.tsx";
-import { columns } from "./columns.tsx";
+import { useWorkspaceNames } from "../../ui/workspaces.ts";
+import { columnsOf } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { NewKey } from "./new-key.tsx";
 import { useKeys } from "./queries.ts";
@@ -16,6 +17,7 @@ const route = getRouteApi("/shell/keys");
 export function KeysPage() {
   const filters = route.useSearch();
   const navigate = useNavigate();
+  const names = useWorkspaceNames();
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const mayMake = me !== undefined && mayAll(me.rights, "key.create", filters.ws);
   const isFiltered = [filters.status, filters.owner, filters.q].some((one) => one !== undefined);
@@ -28,7 +30,7 @@ export function KeysPage() {
         query={useKeys(filters)}
         what="keys"
         label="Keys"
-        columns={columns}
+        columns={columnsOf(names, filters.ws === undefined)}
         keyOf={({ id }) => id}
         empty={<NoRows what="key" to="/keys" isFiltered={isFiltered} />}
       />

@@ -5,9 +5,10 @@ import { exactUsd, readUsd } from "../../base/money.ts";
 import type { Shown } from "../../base/period.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { useWorkspaceNames } from "../../ui/workspaces.ts";
 import { Head, Line } from "./breakdown-parts.tsx";
 import classes from "./overview.module.css";
-import { daysOf, usageQuery, useGroups, useGroupsBefore, useWorkspaceNames } from "./queries.ts";
+import { daysOf, usageQuery, useGroups, useGroupsBefore } from "./queries.ts";
 import { isCompared, labelOf, tagOf, type Group, type OverviewSearch } from "./search.ts";
 import { filterOf, idOf, measureOf, nameOf, sumOf, type UsageRow } from "./usage.ts";
 

@@ -9,9 +9,10 @@ import { cutOf, endOf, startsOf, type Step } from "../../base/steps.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { usePageKeys } from "../../ui/shortcuts.ts";
+import { useWorkspaceNames } from "../../ui/workspaces.ts";
 import classes from "./overview.module.css";
 import { Measure, widthFor } from "./measure.tsx";
-import { daysOf, stepBy, stepsQuery, useSteps, useWorkspaceNames } from "./queries.ts";
+import { daysOf, stepBy, stepsQuery, useSteps } from "./queries.ts";
 import {
   byOf,
   labelOf,

@@ -1,11 +1,12 @@
 /** What stands below the tiles of the overview: the course of time, each group, times, errors and counts. */
 import type { Shown } from "../../base/period.ts";
+import { useWorkspaceNames } from "../../ui/workspaces.ts";
 import { Breakdown } from "./breakdown.tsx";
 import { Counts } from "./counts.tsx";
 import { Errors, Latency } from "./latency.tsx";
 import { OverTime } from "./over-time.tsx";
 import classes from "./overview.module.css";
-import { useSeesOthers, useTags, useWorkspaceNames } from "./queries.ts";
+import { useSeesOthers, useTags } from "./queries.ts";
 import { groups, tagOf, type Group, type OverviewSearch } from "./search.ts";
 import type { Total } from "./tiles.tsx";
 

@@ -7,7 +7,6 @@ import { type Shown, type Span } from "../../base/period.ts";
 import { stepOf, type Step } from "../../base/steps.ts";
 import { asking } from "../../ui/same-question.ts";
 import { useEvents } from "../../ui/use-events.ts";
-import { useWorkspaces } from "../../ui/workspaces.ts";
 import { tagOf, type Group } from "./search.ts";
 
 const renewMs = 60_000;
@@ -123,11 +122,6 @@ export const useLastCall = (ws: string | undefined, enabled: boolean) =>
     { params: { query: { view: "list" as const, limit: "1", workspace_id: ws } } },
     { enabled },
   );
-
-/** Names of workspaces, and whether there are several. */
-export function useWorkspaceNames(): ReadonlyMap<string, string> {
-  return new Map((useWorkspaces().rows ?? []).map(({ id, name }) => [id, name]));
-}
 
 /** Whether calls of others are seen too. */
 export function useSeesOthers(ws: string | undefined): boolean {

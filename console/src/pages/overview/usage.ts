@@ -1,4 +1,5 @@
 /** Rows of usage: what they are called, what they measure, and which calls they are of. Pure. */
+import { keyLabel } from "../../base/key-label.ts";
 import { parseUsd } from "../../base/money.ts";
 import { tagOf, type Group, type Metric, type NamedGroup } from "./search.ts";
 
@@ -45,16 +46,12 @@ const unnamed: Readonly<Record<string, string>> = {
   workspace: "no workspace",
 };
 
-/** As keys are named wherever one is chosen: several may have one name. */
-const keyNameOf = ({ key_name: name, key_last4: end }: UsageRow): string | undefined =>
-  name == null ? undefined : `${name}${end == null ? "" : ` (...${end})`}`;
-
 /** The name of a row's group; `names` has those of workspaces. */
 export function nameOf(row: UsageRow, by: Group, names: ReadonlyMap<string, string>): string {
   if (row.other === true) return "all others";
   const id = idOf(row, by);
   if (id === null) return unnamed[by] ?? "without it";
-  if (by === "key") return keyNameOf(row) ?? id;
+  if (by === "key") return row.key_name == null ? id : keyLabel(row.key_name, row.key_last4);
   if (by === "member") return row.member_email ?? id;
   return names.get(id) ?? id;
 }

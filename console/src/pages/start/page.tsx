@@ -3,6 +3,7 @@ import { Button, Group, Select, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
+import { keyLabel } from "../../base/key-label.ts";
 import { asReached } from "../../base/reached.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { FormError } from "../../ui/form-error.tsx";
@@ -95,7 +96,7 @@ function FirstCall(props: {
           allowDeselect={false}
           data={keys.map(({ id, name, key_last4: end }) => ({
             value: id,
-            label: `${name} (...${end})`,
+            label: keyLabel(name, end),
           }))}
           value={key.id}
           onChange={setKeyId}

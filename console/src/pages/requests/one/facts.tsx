@@ -38,7 +38,7 @@ export function Facts({ row }: { row: Row }) {
   const streamed = row.stream === true ? "streamed" : undefined;
   const cached = cacheWords[explainedOf(row).cache ?? ""];
   const [now] = useState(() => new Date());
-  const facts = [spoken, streamed, cached, took, first, reserved];
+  const facts = [spoken, streamed, cached, took, first, reserved, `in ${row.workspace_name}`];
   return (
     <Group gap="lg" mt="sm" className="muted">
       {row.model !== null && (

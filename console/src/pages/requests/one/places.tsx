@@ -2,6 +2,7 @@
 import { Group } from "@mantine/core";
 import { Link, useSearch } from "@tanstack/react-router";
 import { api, type Schemas } from "../../../api/client.ts";
+import { keyLabel } from "../../../base/key-label.ts";
 import { mayAll } from "../../../base/rights.ts";
 import { Copy } from "../../../ui/copy.tsx";
 
@@ -22,8 +23,13 @@ export function Places({ row }: { row: Schemas["RequestRow"] }) {
   return (
     <Group gap="lg" mt="sm">
       {key !== null && (
-        <Link to="/keys/$id" params={{ id: key }} search={({ ws }) => ({ ws })}>
-          Its key
+        <Link
+          to="/keys/$id"
+          params={{ id: key }}
+          search={({ ws }) => ({ ws })}
+          style={{ overflowWrap: "anywhere" }}
+        >
+          {row.key_name === null ? "Its key" : `Key ${keyLabel(row.key_name, row.key_last4)}`}
         </Link>
       )}
       {row.error !== null && (
