@@ -3,7 +3,7 @@ import { GatewayError } from "../base/errors.ts";
 import { perObject } from "../base/made-once.ts";
 import { nearest } from "../base/suggest.ts";
 import { modelNameMax, shortText } from "../base/text.ts";
-import { modelNames, type Catalog } from "../catalog/index.ts";
+import { modelNames, vendorRows, type Catalog } from "../catalog/index.ts";
 
 type Models = Catalog["models"];
 
@@ -52,6 +52,22 @@ export function meantModel(
 /** What a caller wrote, as it is said again: in an answer, and in the request log. */
 export const quoted = (text: string): string => shortText(text, modelNameMax);
 
+const vendorOf = (id: string): string => id.slice(0, Math.max(0, id.indexOf("/")));
+
+/** The vendors of which there are models. */
+const vendorsThere = perObject((models: Models) => new Set([...models.keys()].map(vendorOf)));
+
+/** What sets a vendor up, where no model of it is here: the first mistake after a start with another vendor's key. */
+function vendorHint(text: string, models: Models): string {
+  const vendor = vendorOf(text).toLowerCase();
+  if (vendor === "" || vendorsThere(models).has(vendor)) return "";
+  if (vendor === "sandbox")
+    return "The simulated vendors are off here: whoever runs this gateway sets TOLLGATE_SANDBOX=on. ";
+  const row = vendorRows().find(({ id, prefix = id }) => prefix === vendor);
+  if (row === undefined) return "";
+  return `No model of ${row.name} is here: whoever runs this gateway sets ${row.variables[0]} (\`tollgate vendors\`). `;
+}
+
 /** What a caller reads who asks for a model that there is not. `why`: what else is wrong with its id. */
 export function unknownModel(
   text: string,
@@ -64,7 +80,7 @@ export function unknownModel(
     models.size === 0
       ? "This gateway has no models yet: `tollgate doctor` says how it gets some."
       : meant === undefined
-        ? "GET /v1/models lists those you can call."
+        ? `${vendorHint(text, models)}GET /v1/models lists those you can call.`
         : `Did you mean "${meant}"? GET /v1/models lists those you can call.`;
   const message = `The model "${quoted(text)}" does not exist${why}. ${hint}`;
   return new GatewayError("model_not_found", message, { param: "model" });

@@ -92,8 +92,24 @@ describe("a model that does not exist", () => {
       "acme/unknown",
       /^The model "acme\/unknown" does not exist\. GET \/v1\/models lists those you can call\.$/,
     ],
+    [
+      "mistral/mistral-large-latest",
+      /does not exist\. No model of Mistral is here: whoever runs this gateway sets MISTRAL_API_KEY/,
+    ],
+    ["alibaba/qwen-max:@price", /whoever runs this gateway sets DASHSCOPE_API_KEY/],
+    [
+      "sandbox/chat",
+      /simulated vendors are off here: whoever runs this gateway sets TOLLGATE_SANDBOX=on/,
+    ],
   ])("%s", (text, message) => {
     expect(messageOf(text, { ...catalog, models })).toMatch(message);
+  });
+
+  it("a vendor of which there are models is not said to be missing", () => {
+    const there = new Map([...models, ["mistral/small", models.get("acme/talk-4.5")!]]);
+    expect(messageOf("mistral/large", { ...catalog, models: there })).toBe(
+      'The model "mistral/large" does not exist. GET /v1/models lists those you can call.',
+    );
   });
 
   it("a gateway without any model says so", () => {
