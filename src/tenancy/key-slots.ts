@@ -18,7 +18,7 @@ function slotOfText(secrets: Secrets, text: string): Slot {
     if (value === undefined) throw unknownKey();
     return { value, slot: text };
   }
-  if (parseKey(text) === undefined) throw isQuoted(text) ? quotedKey() : unknownKey();
+  if (parseKey(text) === undefined) throw notAKey(text);
   const lookup = secrets.lookup(text);
   return { value: { lookup }, slot: lookup.toString("base64") };
 }
@@ -30,11 +30,15 @@ export const unknownKey = () =>
     "The API key is not valid. Keys of this gateway begin with gw_; a vendor's own key does not work here.",
   );
 
-const isQuoted = (text: string): boolean => /^["'`]|["'`]$/.test(text);
-
-/** Such as docker's --env-file leaves it. */
-const quotedKey = () =>
-  new GatewayError("invalid_api_key", "The API key was sent in quotes: leave them out.");
+/** Mistakes that show in the form alone: quotes such as docker's --env-file leaves, and a token of the management API. */
+function notAKey(text: string): GatewayError {
+  const why = /^["'`]|["'`]$/.test(text)
+    ? "The API key was sent in quotes: leave them out."
+    : /^gw_(?:admin|pat)_/.test(text)
+      ? "This is a token of the management API (/admin/v1). Calls take an API key, which begins with gw_live_."
+      : undefined;
+  return why === undefined ? unknownKey() : new GatewayError("invalid_api_key", why);
+}
 
 /**
  * Lookup values by key: hashing the same key on every call is the dearest part of knowing it. Bounded; what is not a

@@ -112,7 +112,7 @@ it("GET where generateContent is called is a wrong method, and no model that doe
   }
 });
 
-it("ERR-08: keys in quotes, with a space, and of a vendor are each told as what they are, and not repeated", async () => {
+it("ERR-08: keys in quotes, with a space, and of a vendor, and tokens of the management API are each told as what they are, and not repeated", async () => {
   const told = async (key: string) => {
     const headers = { authorization: `Bearer ${key}` };
     const { status, text } = await ask("POST", "/v1/chat/completions", { headers });
@@ -124,6 +124,8 @@ it("ERR-08: keys in quotes, with a space, and of a vendor are each told as what 
   expect(await told(`"${gateway.key}"`)).toContain("was sent in quotes: leave them out");
   expect(await told(`${gateway.key} x`)).toContain("characters that no key has, such as a space");
   expect(await told("sk-proj-1234")).toContain("a vendor's own key does not work here");
+  for (const token of [`gw_admin_${"x".repeat(43)}`, `gw_pat_${"x".repeat(43)}`])
+    expect(await told(token)).toContain("This is a token of the management API (/admin/v1). Calls");
 });
 
 it("an empty body is told as one", async () => {
