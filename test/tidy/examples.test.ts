@@ -1,0 +1,91 @@
+/** What the pages give to be typed: settings that the program takes, commands and options that it has. */
+import { globSync, readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { checkConfig, configSchema } from "../../src/catalog/index.ts";
+import { createProgram } from "../../src/cli/program.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+const pages = globSync(["*.md", "docs/*.md"], { cwd: root }).toSorted();
+
+/** A fenced block of a page, with the line it begins at. */
+interface Block {
+  readonly at: string;
+  readonly language: string;
+  readonly text: string;
+}
+
+const blocks: Block[] = pages.flatMap((page) => {
+  const whole = readFileSync(root + page, "utf8");
+  return [...whole.matchAll(/^( *)```(\w*)\n([^]*?)^ *```$/gm)].map(
+    ({ 1: indent, 2: language, 3: text, index }) => ({
+      at: `${page}:${whole.slice(0, index).split("\n").length}`,
+      language: language!,
+      text: text!.replaceAll(new RegExp(`^${indent!}`, "gm"), ""),
+    }),
+  );
+});
+
+describe("settings", () => {
+  const known = new Set(Object.keys(configSchema()["properties"] as object));
+  const isOurs = (text: string): boolean => {
+    const keys = [...text.matchAll(/^([\w-]+):/gm)].map(([, key]) => key!);
+    return new Set(keys).size === keys.length && keys.every((key) => known.has(key));
+  };
+  /** What a part of a file leaves to the rest of it, and what is on no disk but the reader's. */
+  const isElsewhere = /\b(?:missing;|there is no provider|does not exist; name|is not set; set it)/;
+  const files = blocks.filter(({ language, text }) => language === "yaml" && isOurs(text));
+
+  it("there are files to look at", () => {
+    expect(files.length).toBeGreaterThan(15);
+  });
+
+  it.each(files)("$at", ({ text }) => {
+    expect(parse(text)).toBeTypeOf("object");
+    const result = checkConfig(text, { environment: {} });
+    const mistakes = "mistakes" in result ? result.mistakes : [];
+    const told = mistakes.map(({ path, message, fix }) => `${path}: ${message}; ${fix}`);
+    expect(told.filter((line) => !isElsewhere.test(line))).toEqual([]);
+  });
+});
+
+describe("commands", () => {
+  const program = createProgram();
+
+  /** What is wrong with the words behind `tollgate`; nothing where they name no command, such as `tollgate's`. */
+  function wrong(words: readonly string[]): string[] {
+    let command: Command = program;
+    let depth = 0;
+    for (; depth < words.length; depth++) {
+      const below = command.commands.find((one) => one.name() === words[depth]);
+      if (below === undefined) break;
+      command = below;
+    }
+    const next = words[depth] ?? "-";
+    const isUnknown = command.commands.length > 0 && /^[a-z][a-z-]+$/.test(next);
+    const has = (flag: string): boolean =>
+      flag === "--help" || command.options.some(({ long, short }) => [long, short].includes(flag));
+    const flags = words.flatMap((word) => /^--?[a-z][\w-]*/.exec(word) ?? []);
+    return [...(isUnknown ? [next] : []), ...flags.filter((flag) => !has(flag))];
+  }
+
+  it("every command and option of a page is one of the program", () => {
+    const inline = pages.flatMap((page) =>
+      [...readFileSync(root + page, "utf8").matchAll(/`([^`\n]+)`/g)].map(([, text]) => ({
+        at: page,
+        text: text!,
+      })),
+    );
+    const typed = [...inline, ...blocks.filter(({ language }) => /^(?:sh|text)$/.test(language))];
+    const commands = typed.flatMap(({ at, text }) =>
+      [
+        ...text
+          .replaceAll("\\\n", " ")
+          .matchAll(/(?<![\w./-])tollgate (?:help )?([a-z][^\n|;#&]*)/g),
+      ].map(([all, words]) => ({ at, all, words: words!.trim().split(/\s+/) })),
+    );
+    expect(commands.length).toBeGreaterThan(100);
+    expect(commands.filter(({ words }) => wrong(words).length > 0)).toEqual([]);
+  });
+});
