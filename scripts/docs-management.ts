@@ -29,17 +29,11 @@ API reference at \`/docs\` of a running gateway. API keys do not open it, and it
 | console session  | \`POST /auth/sign-in/email\`, or the identity provider of \`console.oidc\`                                       | what its user may do             |
 | personal token   | \`POST /admin/v1/tokens\` with a session; shown once                                                           | what its user may do, until it ends, is revoked, or the password changes |
 
-\`\`\`sh
-curl http://127.0.0.1:8080/admin/v1/keys -H "Authorization: Bearer $TOLLGATE_ADMIN_TOKEN" \\
-  -H "Content-Type: application/json" \\
-  -d '{"workspace_id": "ws_...", "name": "ci", "spend_caps": {"monthly": "25.00"}}'
-\`\`\`
-
 From a fresh start with the sandbox to a bill, line by line; the same with \`npx tollgate\` is below:
 
 \`\`\`sh
-TOKEN=$(cat .tollgate/admin-token)
-admin() { curl -sS -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" "http://127.0.0.1:8080/admin/v1$@"; }
+TOLLGATE_ADMIN_TOKEN=$(cat .tollgate/admin-token)
+admin() { curl -sS -H "Authorization: Bearer $TOLLGATE_ADMIN_TOKEN" -H "Content-Type: application/json" "http://127.0.0.1:8080/admin/v1$@"; }
 
 admin "/workspaces"                                              # who spends: note an id
 WORKSPACE=ws_...
@@ -93,12 +87,12 @@ then and exits with 0. With another amount it is refused, names the amount of th
 
 \`\`\`sh
 npx tollgate members add ada@example.com --role admin            # prints the link
-TOKEN=gw_inv_...                                                 # what stands behind its #
+INVITATION=gw_inv_...                                            # what stands behind its #
 
 curl -sS http://127.0.0.1:8080/auth/invitations/read -H "Content-Type: application/json" \\
-  -d '{"token": "'$TOKEN'"}'                                     # which organization and workspace
+  -d '{"token": "'$INVITATION'"}'                                # which organization and workspace
 curl -sS http://127.0.0.1:8080/auth/invitations/accept -H "Content-Type: application/json" -c cookies \\
-  -d '{"token": "'$TOKEN'", "password": "a password of my own", "name": "Ada"}'
+  -d '{"token": "'$INVITATION'", "password": "a password of my own", "name": "Ada"}'
 curl -sS http://127.0.0.1:8080/admin/v1/me -b cookies
 \`\`\`
 

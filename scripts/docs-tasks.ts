@@ -51,7 +51,7 @@ sequenceDiagram
 ## Try it
 
 \`\`\`sh
-curl http://localhost:8080/v1/tasks \\
+curl http://127.0.0.1:8080/v1/tasks \\
   -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
   -d '{"model": "sandbox/video-model-v1", "prompt": "A boat on a lake", "duration": 2}'
 \`\`\`
@@ -60,7 +60,7 @@ answers 200 (image tasks 202) with the task. With its id in \`$TASK\`, read it u
 below. Every 15 seconds for videos and every 3 for images is often enough, and \`Retry-After\` says so:
 
 \`\`\`sh
-curl http://localhost:8080/v1/tasks/$TASK -H "Authorization: Bearer $KEY"
+curl http://127.0.0.1:8080/v1/tasks/$TASK -H "Authorization: Bearer $KEY"
 \`\`\`
 
 **Wait in place** instead of polling: \`Prefer: wait=60\` holds the answer until the task has ended, at most so many seconds, at
@@ -68,7 +68,7 @@ most 60. A wait that runs out answers with the task as it is, and so does one at
 fails meanwhile is asked again; the answer is the task as it was last seen.
 
 \`\`\`sh
-curl http://localhost:8080/v1/tasks \\
+curl http://127.0.0.1:8080/v1/tasks \\
   -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Prefer: wait=60" \\
   -d '{"model": "sandbox/task-image-model-1", "prompt": "A boat on a lake"}'
 \`\`\`
@@ -79,7 +79,7 @@ curl http://localhost:8080/v1/tasks \\
 **List** what there is, newest first; \`status\`, \`model\` (by any of its names), \`limit\` (1 to 100) and \`after\` (an id) narrow it:
 
 \`\`\`sh
-curl "http://localhost:8080/v1/tasks?status=succeeded&limit=5" -H "Authorization: Bearer $KEY"
+curl "http://127.0.0.1:8080/v1/tasks?status=succeeded&limit=5" -H "Authorization: Bearer $KEY"
 \`\`\`
 
 Pictures are sent to image tasks as files (\`multipart/form-data\`, \`image\` or \`image[]\`), to video tasks as addresses
@@ -211,7 +211,7 @@ UUID will do). It makes one task, one hold and one job at one vendor, however of
 | after the first was refused (400, 402, 503, ...) | as if it were the first |
 
 \`\`\`sh
-curl http://localhost:8080/v1/tasks \\
+curl http://127.0.0.1:8080/v1/tasks \\
   -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Idempotency-Key: order-17" \\
   -d '{"model": "sandbox/video-model-v1", "prompt": "A boat on a lake", "duration": 2}'
 \`\`\`
@@ -223,7 +223,7 @@ was charged, and nothing of it is kept.
 ## Canceling
 
 \`\`\`sh
-curl -X POST http://localhost:8080/v1/tasks/$TASK/cancel -H "Authorization: Bearer $KEY"
+curl -X POST http://127.0.0.1:8080/v1/tasks/$TASK/cancel -H "Authorization: Bearer $KEY"
 \`\`\`
 
 A queued task is canceled at once. A running one is canceled only if its vendor confirms it; otherwise the answer is 409

@@ -166,13 +166,40 @@ describe("documentation", () => {
     expect(status).toBe(0);
   });
 
-  it("every link to a file of the repository leads somewhere", () => {
+  it("every link within the repository leads to a file, and to a heading of it", () => {
+    const slugs = (path: string) =>
+      [...read(path).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) =>
+        heading!
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+          .replaceAll(" ", "-"),
+      );
     const broken = pages.flatMap((path) =>
-      [...read(path).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)(?:#[^)]*)?\)/g)]
-        .filter(([, target]) => !existsSync(resolve(root, dirname(path), target!)))
-        .map(([, target]) => `${path}: ${target}`),
+      [...read(path).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+        .filter(([, target, heading]) => {
+          const file = target === "" ? path : join(dirname(path), target!);
+          if (!existsSync(join(root, file))) return true;
+          return heading !== undefined && !slugs(file).includes(heading);
+        })
+        .map(([link]) => `${path}: ${link}`),
     );
     expect(broken).toEqual([]);
+  });
+
+  it("docs/architecture.md counts the lines of what is ours, to a tenth", () => {
+    const rows = [
+      ...read("docs/architecture.md").matchAll(/^\| .*\(`([\w/*.-]+)`\) +\| ([\d,]+) +\|/gm),
+    ];
+    expect(rows.length).toBeGreaterThan(5);
+    const wrong = rows.flatMap(([, what, told]) => {
+      const path = `src/${what!.replace(/^src\//, "")}`;
+      const lines = files(/\.ts$/.test(path) ? path : `${path}/**/*.ts`)
+        .map((file) => read(file).split("\n").length - 1)
+        .reduce((sum, count) => sum + count, 0);
+      const share = Number(told!.replace(",", "")) / lines;
+      return share > 0.9 && share < 1.1 ? [] : [`${what}: ${told}, and there are ${lines}`];
+    });
+    expect(wrong).toEqual([]);
   });
 
   it("every file that docs/architecture.md draws is there", () => {
