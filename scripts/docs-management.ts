@@ -74,6 +74,19 @@ then and exits with 0. With another amount it is refused, names the amount of th
   its threads to calls.
 - A change with a session's cookie is refused to pages of other origins. Behind a proxy, pass the \`Host\` header on.
 
+## How much people may make
+
+| what                                                             | at most                   |
+| ---------------------------------------------------------------- | ------------------------- |
+| API keys of one member in one workspace                          | 1000                      |
+| personal tokens of a user                                        | 100                       |
+| members of a workspace who are invited, or were added within a day | 1000                      |
+| test events of a workspace                                       | 100 an hour               |
+| open sessions of a user                                          | 100; the oldest one ends  |
+
+One more is 409 \`conflict\`, and says what to do. Revoked keys and tokens count for a day after they were made. Organization
+administrators make and invite as many as they need, for others too. Some more pass where many are made at once.
+
 ## How people join
 
 \`POST /workspaces/{id}/members {email, role, password?}\` invites. The member is there at once, with status

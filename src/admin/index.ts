@@ -68,6 +68,7 @@ export {
   pauseProvider,
 } from "./providers.ts";
 export { browserCookie } from "./known-browser.ts";
+export { checkRoom } from "./room.ts";
 export { createThrottle, sweepSignIns, type Throttle } from "./throttle.ts";
 export { loosensCaps, sameCaps } from "./spend-caps.ts";
 export { rightsOf } from "./rights-of.ts";

@@ -113,3 +113,14 @@ export async function endSessions(
   );
   return rows.length;
 }
+
+/** How many sessions a user may have at a time: whoever signs in again and again ends their oldest ones. */
+const sessionsMax = 100;
+
+export async function endOldest(database: Queryable, userId: string): Promise<void> {
+  await database.query(
+    `delete from auth_sessions where id in (
+       select id from auth_sessions where user_id = $1 order by created_at desc, id desc offset ${sessionsMax})`,
+    [userId],
+  );
+}

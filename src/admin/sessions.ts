@@ -14,6 +14,7 @@ import type { SignedIn } from "./accounts.ts";
 import { adoptSubjects, forgetTokens, meetPerson, oidcProvider, subjectAt } from "./identity.ts";
 import { checkedProvider, type Profile } from "./identity-provider.ts";
 import type { SessionOpening } from "./open-session.ts";
+import { endOldest } from "./own-sessions.ts";
 import { signInLog } from "./sign-in-log.ts";
 import { tokenEndpointAuth } from "./token-endpoint.ts";
 
@@ -128,6 +129,9 @@ function baseOptions(options: Loading) {
     // Ours counts accounts too, and on all nodes (throttle.ts).
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
+    databaseHooks: {
+      session: { create: { after: ({ userId }) => endOldest(options.database, userId) } },
+    },
     logger: { level: "error" as const, log: options.write },
     advanced: {
       cookiePrefix,

@@ -4,6 +4,7 @@ import { Type, type Static } from "../../base/json-schema.ts";
 import {
   allows,
   changeObject,
+  checkRoom,
   createObject,
   creatorOf,
   keyKind,
@@ -159,7 +160,7 @@ const create = route({
   },
   answer: keyWithSecretSchema,
   status: 201,
-  errors: ["not_found", "insufficient_permissions"],
+  errors: ["not_found", "insufficient_permissions", "conflict"],
   async handle(request) {
     const { services, actor, body } = request;
     const input = settingsOf(body);
@@ -173,13 +174,16 @@ const create = route({
         },
         async create(context) {
           const place = { workspaceId: body.workspace_id };
+          const createdBy = await ownerOf(context, actor, body);
+          if (!actor.organizationAdmin)
+            await checkRoom(context, "key", body.workspace_id, createdBy);
           const made = await createKey(
             { ...context, secrets: services.secrets },
             {
               ...input,
               workspaceId: body.workspace_id,
               name: body.name,
-              createdBy: await ownerOf(context, actor, body),
+              createdBy,
               binding: allows(actor, "key.loosen_limits", place),
             },
           );

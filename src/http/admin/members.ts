@@ -2,6 +2,7 @@
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
+  checkRoom,
   createObject,
   etagOf,
   memberKind,
@@ -103,6 +104,7 @@ const create = route({
         what: workspaceKind.what,
       }),
       async create(context) {
+        if (!request.actor.organizationAdmin) await checkRoom(context, "invitation", workspaceId);
         const invited = await invite(context, {
           workspaceId,
           email,

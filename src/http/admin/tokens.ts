@@ -2,6 +2,7 @@
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
+  checkRoom,
   createObject,
   createToken,
   getToken,
@@ -61,7 +62,7 @@ const create = route({
     schema: Type.Object({ ...token.properties, token: Type.String({ examples: ["gw_pat_..."] }) }),
   },
   status: 201,
-  errors: ["insufficient_permissions"],
+  errors: ["insufficient_permissions", "conflict"],
   async handle(request) {
     const { services, actor, body } = request;
     const userId = userOf(actor, true);
@@ -72,11 +73,13 @@ const create = route({
         await keepSession(context, actor.sessionId);
         return { place: { ownerId: userId }, what: "token" };
       },
-      create: (context) =>
-        createToken(
+      async create(context) {
+        await checkRoom(context, "token", userId);
+        return createToken(
           { ...context, secrets: services.secrets },
           { userId, name: body.name, expiresAt: timeOf(body.expires_at ?? null, "expires_at") },
-        ),
+        );
+      },
       row: ({ record }) => record,
     });
     return { body: { ...renderToken(made.record), token: made.token } };

@@ -5,6 +5,7 @@ import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
+  checkRoom,
   createObject,
   deliveryTrail,
   listVisible,
@@ -129,7 +130,7 @@ const test = route({
   example: { url: "https://example.com/hook" },
   answer: deliverySchema,
   status: 202,
-  errors: ["not_found", "insufficient_permissions"],
+  errors: ["not_found", "insufficient_permissions", "conflict"],
   async handle(request) {
     const { services, params, body } = request;
     // Whether it is a public address is seen when it is sent, and is then an outcome.
@@ -141,7 +142,10 @@ const test = route({
         place: workspaceKind.place(await getWorkspace(context, workspaceId)),
         what: workspaceKind.what,
       }),
-      create: (context) => sendTest(context, { workspaceId, url: href }),
+      async create(context) {
+        await checkRoom(context, "webhookTest", workspaceId);
+        return sendTest(context, { workspaceId, url: href });
+      },
       row: (made) => made,
     });
     services.callbackDue();
