@@ -35,7 +35,7 @@ interface Source {
   readonly always: readonly string[];
 }
 
-const sources: Readonly<Record<ProtocolName, Source>> = {
+export const answerSources: Readonly<Record<ProtocolName, Source>> = {
   chat: {
     types: openaiTypes,
     root: "ChatCompletion",
@@ -96,7 +96,7 @@ const sources: Readonly<Record<ProtocolName, Source>> = {
 
 /** Every case of a protocol's whole answers, with a member and without it. */
 export function answerCases(protocol: ProtocolName): Case[] {
-  const { types, root, samples, basic, always } = sources[protocol];
+  const { types, root, samples, basic, always } = answerSources[protocol];
   const bodyOf = (value: unknown) => ({ ...wire(structuredClone(basic)), ...wire(value) });
   return new Matrix(types(), samples, always).casesOf(root).map((one) => ({
     ...one,

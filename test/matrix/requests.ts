@@ -10,6 +10,7 @@ const schema = { type: "object", properties: { where: { type: "string" } } };
 export const openaiTypes = () =>
   new SdkTypes(
     "openai/resources/shared.d.ts",
+    "openai/resources/completions.d.ts",
     "openai/resources/chat/completions/completions.d.ts",
     "openai/resources/responses/responses.d.ts",
   );

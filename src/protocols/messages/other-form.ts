@@ -124,9 +124,7 @@ export function wholeOf(frames: readonly SseEvent[]): JsonObject | undefined {
     role: "assistant",
     ...whole.message,
     content: whole.blocks.map(joined),
-    stop_reason: stop?.reason ?? (reader.hasToolCall ? "tool_use" : "end_turn"),
-    stop_sequence: (stop?.sequence as Json | undefined) ?? null,
-    ...member("stop_details", stop?.details as Json | undefined),
+    ...reader.ending,
     ...whole.ending,
     ...(usage ? { usage: wireUsage as JsonObject } : {}),
   };

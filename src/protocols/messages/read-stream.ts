@@ -7,7 +7,8 @@ import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { noUsage, reportedCount, type Usage } from "../../base/usage.ts";
-import { list, nonEmpty, objectOf } from "../read.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import { list, member, nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
@@ -76,6 +77,16 @@ export class MessagesReader {
     const usage = this.#awaitsInput && told && told.outputTokens > 0 ? undefined : told;
     if (isWhole || this.#searches <= (usage?.webSearches ?? 0)) return usage;
     return withSearches(usage ?? noUsage, this.#searches);
+  }
+
+  /** What the answer says of why it stopped, as a message and its end have it. */
+  get ending(): JsonObject {
+    const { reason, sequence, details } = this.stop ?? {};
+    return {
+      stop_reason: reason ?? (this.hasToolCall ? "tool_use" : "end_turn"),
+      stop_sequence: (sequence as Json | undefined) ?? null,
+      ...member("stop_details", details as Json | undefined),
+    };
   }
 
   /** True once the answer has begun. */

@@ -87,14 +87,12 @@ export class MessagesTap extends DirectTap {
   /** Closes what is open, then the frames kept back, then what the upstream left out of the ending. */
   protected ending(billed: Usage | undefined): readonly SseEvent[] {
     const frames = [...this.#openBlocks].map((index) => frame("content_block_stop", { index }));
-    const { stop, hasToolCall, wireUsage, usage } = this.#reader;
+    const { ending, wireUsage, usage } = this.#reader;
     // Of what the upstream did not tell, its caller is told what is charged (T44).
     const untold = usage === undefined ? { output_tokens: billed?.outputTokens ?? 0 } : {};
     if (!this.held.some(({ event }) => event === "message_delta")) {
-      const reason = stop?.reason ?? (hasToolCall ? "tool_use" : "end_turn");
-      const delta = { stop_reason: reason, stop_sequence: null };
       const told = { output_tokens: 0, ...wireUsage, ...untold };
-      frames.push(frame("message_delta", { delta, usage: told }));
+      frames.push(frame("message_delta", { delta: ending, usage: told }));
     }
     frames.push(...this.held.map((frame) => withUsage(frame, untold)));
     if (!this.held.some(({ event }) => event === "message_stop")) {

@@ -41,6 +41,20 @@ describe("a messages stream in passing", () => {
     });
   });
 
+  it("STREAM-04: the end that is added to an answer which stood whole in its start says why it stopped as that does", () => {
+    const ended = {
+      stop_reason: "refusal",
+      stop_sequence: "STOP",
+      stop_details: { type: "refusal", category: "cyber", explanation: "No." },
+    };
+    const usage = { input_tokens: 3, output_tokens: 2 };
+    const message = { content: [{ type: "text", text: "N" }], usage, ...ended };
+    const start = { data: JSON.stringify({ type: "message_start", message }) };
+    const { released } = tapAll(tap(), [start]);
+    expect(names(released)).toEqual(["message_delta", "message_stop"]);
+    expect(dataOf(released[0]).delta).toEqual(ended);
+  });
+
   it("T44: a start that tells no input gets the estimate; the true number comes at the end and is the one billed", () => {
     const watching = tap();
     const [start, ...rest] = framesOf(transcripts.zeroStart);

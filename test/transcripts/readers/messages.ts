@@ -286,6 +286,7 @@ function withoutTaken(input: Wire): Wire {
 }
 
 const deltaKinds: Readonly<Record<string, string>> = {
+  citations_delta: "text",
   text_delta: "text",
   input_json_delta: "tool_use",
   thinking_delta: "thinking",
@@ -304,7 +305,9 @@ function takeDelta(state: Gathered, block: Wire, delta: Wire, at: string): void 
   else if (type === "signature_delta") {
     block["signature"] = delta["signature"];
     state.isSigned = true;
-  } else state.json += text(delta["partial_json"]);
+  } else if (type === "citations_delta")
+    block["citations"] = [...items(block["citations"]), wire(delta["citation"])];
+  else state.json += text(delta["partial_json"]);
 }
 
 export const messagesReader: Reader = { request, answer, stream };

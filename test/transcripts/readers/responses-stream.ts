@@ -18,6 +18,8 @@ interface Item {
   /** Pieces by the part they are of, such as `output_text 0`. */
   readonly pieces: Map<string, string>;
   readonly openParts: Set<string>;
+  /** What was cited, by part. */
+  readonly annotations: Map<number, unknown[]>;
   done: Wire | undefined;
 }
 
@@ -134,6 +136,7 @@ function itemAdded(state: Gathered, data: Wire, at: string): void {
     type: item["type"],
     pieces: new Map(),
     openParts: new Set(),
+    annotations: new Map(),
     done: undefined,
   });
 }
@@ -172,6 +175,7 @@ function takeItemEvent(state: Gathered, type: string, data: Wire, at: string): v
   const part = typeof number === "number" ? `${number}` : "";
   const partKind = partEvents[stem];
   if (partKind !== undefined) takePart(item, { partKind, step, part }, faults, at);
+  else if (stem === "response.output_text.annotation") takeAnnotation(item, data, faults, at);
   else if (pieces[stem]) takePiece(item, { stem, step, part, data }, faults, at);
   else faults.push(`${at} is unknown`);
 }
@@ -207,6 +211,15 @@ function takePiece(
   }
 }
 
+/** What is cited comes numbered, before the text's end, and stands in the item that is done. */
+function takeAnnotation(item: Item, data: Wire, faults: string[], at: string): void {
+  const part = Number(data["content_index"]);
+  const before = item.annotations.get(part) ?? [];
+  if (!item.openParts.has(String(part))) faults.push(`${at}: part ${part} is not open`);
+  if (data["annotation_index"] !== before.length) faults.push(`${at} is not the next one`);
+  item.annotations.set(part, [...before, data["annotation"]]);
+}
+
 /** The item as it is done holds what its pieces added up to. */
 function itemDone(item: Item, done: Wire, faults: string[], at: string): void {
   item.done = done;
@@ -218,4 +231,7 @@ function itemDone(item: Item, done: Wire, faults: string[], at: string): void {
   told.push(text(done["arguments"] ?? done["input"]));
   const sum = [...item.pieces.values()].join("");
   if (told.join("") !== sum) faults.push(`${at} is not the sum of its pieces`);
+  for (const [part, cited] of item.annotations)
+    if (JSON.stringify(items(done["content"])[part]?.["annotations"]) !== JSON.stringify(cited))
+      faults.push(`${at} cites other pages`);
 }

@@ -1,0 +1,133 @@
+/** A stream's text as the vendors' SDKs read it: the whole answer that it adds up to for their callers. */
+import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
+import OpenAI from "openai";
+import type { ProtocolName } from "../../src/protocols/index.ts";
+import { isWire, items, text, wire, type Wire } from "../transcripts/readers/index.ts";
+
+const apiKey = "no-key";
+const baseURL = "http://nowhere.invalid/v1";
+const model = "acme/talk";
+const hello = { role: "user", content: "Hi" } as const;
+
+const answering = (stream: string) => (): Promise<Response> =>
+  Promise.resolve(new Response(stream, { headers: { "content-type": "text/event-stream" } }));
+
+/** What the SDK of a protocol makes of a stream. It throws where the SDK does. */
+export const readBySdk: Readonly<Record<ProtocolName, (stream: string) => Promise<Wire>>> = {
+  async chat(stream) {
+    const client = new OpenAI({ apiKey, baseURL, maxRetries: 0, fetch: answering(stream) });
+    const read = client.chat.completions.stream({ model, messages: [hello] });
+    return wire(await read.finalChatCompletion());
+  },
+  async responses(stream) {
+    const client = new OpenAI({ apiKey, baseURL, maxRetries: 0, fetch: answering(stream) });
+    return wire(await client.responses.stream({ model, input: "Hi" }).finalResponse());
+  },
+  async messages(stream) {
+    const client = new Anthropic({ apiKey, baseURL, maxRetries: 0, fetch: answering(stream) });
+    const read = client.beta.messages.stream({ model, max_tokens: 100, messages: [hello] });
+    return wire(await read.finalMessage());
+  },
+  async generate_content(stream) {
+    const fetch = answering(stream);
+    const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: baseURL, fetch } });
+    const chunks: Wire[] = [];
+    for await (const chunk of await models.generateContentStream({ model, contents: "Hi" }))
+      chunks.push(wire(chunk));
+    return readChunks(chunks);
+  },
+};
+
+/** Google's SDK leaves it to its callers to put the pieces together: the last of each member counts, and parts go on. */
+export function joinChunks(chunks: readonly Wire[]): Wire {
+  const joined: Wire = {};
+  const candidate: Wire = {};
+  const parts: Wire[] = [];
+  for (const { candidates, usageMetadata, sdkHttpResponse: _transport, ...others } of chunks) {
+    const { content, ...said } = items(candidates)[0] ?? {};
+    Object.assign(joined, others);
+    Object.assign(candidate, said);
+    if (usageMetadata)
+      joined["usageMetadata"] = { ...wire(joined["usageMetadata"]), ...wire(usageMetadata) };
+    parts.push(...items(wire(content)["parts"]));
+  }
+  return {
+    ...joined,
+    candidates: [{ ...candidate, content: { role: "model", parts: joinParts(parts) } }],
+  };
+}
+
+/** The same, with what is cited by its words. */
+function readChunks(chunks: readonly Wire[]): Wire {
+  const parts = (chunk: Wire): Wire[] =>
+    items(wire(items(chunk["candidates"])[0]?.["content"])["parts"]);
+  const own = chunks.length === 1 ? parts(chunks[0]!) : undefined;
+  const whole = joinChunks(chunks);
+  const [candidate = {}] = items(whole["candidates"]);
+  return { ...whole, candidates: [{ ...candidate, ...supported(candidate, parts(whole), own) }] };
+}
+
+/**
+ * Segments by their words: their bytes count from the beginning of a part in a whole answer, and of all text in a stream. `parts` of
+ * the answer, `own` where it is whole.
+ */
+function supported(
+  { groundingMetadata }: Wire,
+  parts: readonly Wire[],
+  own?: readonly Wire[],
+): Wire {
+  const { groundingSupports, ...others } = wire(groundingMetadata);
+  if (!Array.isArray(groundingSupports)) return {};
+  const all = parts.filter((part) => isText(part) && part["thought"] !== true);
+  const supports = items(groundingSupports).map((support) => {
+    const { partIndex = 0, startIndex = 0, endIndex, ...segment } = wire(support["segment"]);
+    const of = own
+      ? text(own[Number(partIndex)]?.["text"])
+      : all.map((part) => text(part["text"])).join("");
+    const words = Buffer.from(of).subarray(Number(startIndex), Number(endIndex)).toString();
+    return { ...support, segment: { ...segment, words } };
+  });
+  return { groundingMetadata: { ...others, groundingSupports: supports } };
+}
+
+const isText = (part: Wire | undefined): part is Wire => typeof part?.["text"] === "string";
+
+/** Neighbouring texts of one kind are one; a signature on a part without text is of the part before it. */
+function joinParts(parts: readonly Wire[]): Wire[] {
+  const joined: Wire[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    const goesOn = isText(part) && isText(last) && last["thought"] === part["thought"];
+    if (goesOn && !("thoughtSignature" in last))
+      joined[joined.length - 1] = {
+        ...last,
+        ...part,
+        text: text(last["text"]) + text(part["text"]),
+      };
+    else if (!isText(part) || part["text"] !== "" || "thoughtSignature" in part) joined.push(part);
+  }
+  return joined;
+}
+
+/** What the SDKs, the gateway and the time add, and the same content does not decide. */
+const added =
+  /^(?:id|created|created_at|completed_at|createTime|object|model|modelVersion|responseId|parsed|parsed_arguments|output_text|output_parsed|sdkHttpResponse|system_fingerprint|_request_id)$/;
+/** Streams of messages tell for how long a cache keeps what was written at their start only, and no other vendor knows it then. */
+const atStartOnly = "cache_creation";
+
+/** An answer as it is compared: what is null, empty or absent is the same. */
+export function comparable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(comparable);
+  if (!isWire(value)) return value;
+  const told = Object.entries(value).filter(
+    ([name, member]) =>
+      !added.test(name) &&
+      name !== atStartOnly &&
+      member !== null &&
+      member !== undefined &&
+      member !== "" &&
+      !(Array.isArray(member) && member.length === 0),
+  );
+  return Object.fromEntries(told.map(([name, member]) => [name, comparable(member)]));
+}

@@ -1,0 +1,254 @@
+/** The cases of each protocol's stream events: what a vendor may say in each, member by member, in a stream where it has its natural place. */
+import type { SseEvent } from "../../src/base/sse.ts";
+import type { ProtocolName } from "../../src/protocols/index.ts";
+import { items, text, wire, type Wire } from "../transcripts/readers/index.ts";
+import { answerCases, answerSources } from "./answers.ts";
+import { aroundResponses, response, thought } from "./stream-responses.ts";
+import { Matrix, type Case, type Samples } from "./cases.ts";
+
+const data = (value: unknown): SseEvent => ({ data: JSON.stringify(value) });
+const named = (value: Wire): SseEvent => ({
+  event: text(value["type"]),
+  data: JSON.stringify(value),
+});
+
+/** The events of one stream, each as its data. */
+type Around = (event: Wire) => Wire[];
+
+const chatChunk = (choice: Wire | undefined, more: Wire = {}): Wire => ({
+  id: "chatcmpl-1",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "up",
+  choices: choice ? [{ index: 0, delta: {}, finish_reason: null, ...choice }] : [],
+  ...more,
+});
+const chatUsage = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
+
+const aroundChat: Around = (event) => {
+  const [choice] = items(event["choices"]);
+  const isLast = typeof choice?.["finish_reason"] === "string";
+  return [
+    chatChunk({ delta: { role: "assistant", content: "" } }),
+    chatChunk({ delta: { content: "Hi" } }),
+    { ...chatChunk(undefined), ...event },
+    ...(isLast ? [] : [chatChunk({ finish_reason: "stop" })]),
+    ...(event["usage"] ? [] : [chatChunk(undefined, { usage: chatUsage })]),
+  ];
+};
+
+const messageStart: Wire = {
+  type: "message_start",
+  message: {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "up",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 100, output_tokens: 1 },
+  },
+};
+const messageDelta: Wire = {
+  type: "message_delta",
+  delta: { stop_reason: "end_turn", stop_sequence: null },
+  usage: { output_tokens: 50 },
+};
+const blockOf: Readonly<Record<string, Wire>> = {
+  text_delta: { type: "text", text: "", citations: null },
+  citations_delta: { type: "text", text: "", citations: null },
+  input_json_delta: { type: "tool_use", id: "toolu_1", name: "look", input: {} },
+  thinking_delta: { type: "thinking", thinking: "", signature: "" },
+  signature_delta: { type: "thinking", thinking: "", signature: "" },
+  compaction_delta: { type: "compaction", content: null, encrypted_content: null },
+};
+const aBlock = (index: number, block: Wire, ...deltas: Wire[]): Wire[] => [
+  { type: "content_block_start", index, content_block: block },
+  ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+  { type: "content_block_stop", index },
+];
+
+const aroundMessages: Around = (event) => {
+  const type = text(event["type"]);
+  const hi = aBlock(0, blockOf["text_delta"]!, { type: "text_delta", text: "Hi" });
+  const own = (): Wire[] => {
+    if (type === "content_block_start") return aBlock(1, wire(event["content_block"]));
+    if (type !== "content_block_delta") return [];
+    const delta = wire(event["delta"]);
+    const kind = text(delta["type"]);
+    const words = { type: "text_delta", text: "Ho" };
+    return aBlock(
+      1,
+      blockOf[kind] ?? {},
+      ...(kind === "citations_delta" ? [delta, words] : [delta]),
+    );
+  };
+  return [
+    type === "message_start" ? event : messageStart,
+    ...hi,
+    ...own(),
+    type === "message_delta" ? event : messageDelta,
+    { type: "message_stop" },
+  ];
+};
+
+const googleChunk = (candidate: Wire): Wire => ({
+  responseId: "r1",
+  candidates: [{ index: 0, ...candidate }],
+});
+const aroundGenerateContent: Around = (event) => {
+  const [candidate] = items(event["candidates"]);
+  const isLast = typeof candidate?.["finishReason"] === "string";
+  const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 50, totalTokenCount: 150 };
+  return [
+    googleChunk({ content: { role: "model", parts: [{ text: "Hi" }] } }),
+    event,
+    ...(isLast && event["usageMetadata"]
+      ? []
+      : [
+          {
+            ...googleChunk({
+              content: { role: "model", parts: [{ text: "" }] },
+              ...(isLast ? {} : { finishReason: "STOP" }),
+            }),
+            ...(event["usageMetadata"] ? {} : { usageMetadata }),
+          },
+        ]),
+  ];
+};
+
+interface Source {
+  readonly root: string;
+  readonly samples: Samples;
+  readonly always: readonly string[];
+  readonly around: Around;
+  readonly write: (event: Wire) => SseEvent;
+}
+
+const sources: Readonly<Record<ProtocolName, Source>> = {
+  chat: {
+    root: "ChatCompletionChunk",
+    samples: {
+      "choices[].index": [0],
+      "tool_calls[].index": [0],
+      finish_reason: [null, "stop", "length", "content_filter"],
+    },
+    always: ["tool_calls[].id", "tool_calls[].function", "function.name", "tool_calls[].type"],
+    around: aroundChat,
+    write: data,
+  },
+  responses: {
+    root: "ResponseStreamEvent",
+    samples: {
+      response: [{}],
+      output_index: [1],
+      content_index: [0],
+      summary_index: [0],
+      status: ["completed"],
+      command_index: [0],
+      "output_item.added.item": [thought({})],
+    },
+    always: ["item.id"],
+    around: aroundResponses,
+    write: named,
+  },
+  messages: {
+    root: "BetaRawMessageStreamEvent",
+    samples: {
+      index: [1],
+      partial_json: ['{"where":"box"}'],
+      "content_block.input": [{}],
+      stop_reason: ["end_turn", "max_tokens", "refusal"],
+      "message.content": [[]],
+    },
+    always: [],
+    around: aroundMessages,
+    write: named,
+  },
+  generate_content: {
+    root: "GenerateContentResponse",
+    samples: {
+      index: [0],
+      jsonPath: ["$.where"],
+      partialArgs: [[{ jsonPath: "$.where", stringValue: "box" }]],
+    },
+    always: [],
+    around: aroundGenerateContent,
+    write: data,
+  },
+};
+
+export interface StreamCase extends Pick<Case, "place" | "value"> {
+  readonly kind: string;
+  readonly with: readonly SseEvent[];
+  readonly without: readonly SseEvent[];
+}
+
+/** Every case of a protocol's stream events, as whole streams: with a member and without it. */
+export function streamCases(protocol: ProtocolName): StreamCase[] {
+  const { root, samples, always, around, write } = sources[protocol];
+  const whole = answerSources[protocol];
+  const matrix = new Matrix(whole.types(), { ...whole.samples, ...samples }, [
+    ...whole.always,
+    ...always,
+  ]);
+  const streamOf = (event: unknown): SseEvent[] => around(wire(event)).map(write);
+  return matrix.casesOf(root).map((one) => ({
+    place: one.place,
+    value: one.value,
+    kind: text(wire(one.with)["type"]),
+    with: streamOf(one.with),
+    without: streamOf(one.without),
+  }));
+}
+
+/** An answer that a vendor had before the stream began: it stands in one event. */
+export interface OnePiece extends Pick<Case, "place"> {
+  readonly whole: Wire;
+  readonly events: readonly SseEvent[];
+}
+
+const numbered = (calls: unknown): Wire =>
+  Array.isArray(calls)
+    ? { tool_calls: items(calls).map((call, index) => ({ index, ...call })) }
+    : {};
+
+const inOnePiece: Readonly<Record<ProtocolName, (whole: Wire) => Wire[]>> = {
+  chat({ choices, ...others }) {
+    const told = items(choices).map(({ message: said, ...choice }) => ({
+      ...choice,
+      delta: { ...wire(said), ...numbered(wire(said)["tool_calls"]) },
+    }));
+    return [{ ...chatChunk(undefined), ...others, choices: told }];
+  },
+  responses: (whole) => [
+    {
+      type: "response.created",
+      response: { ...whole, ...response("in_progress", []), id: whole["id"] },
+    },
+    { type: `response.${text(whole["status"])}`, response: whole },
+  ],
+  messages: (whole) => [{ type: "message_start", message: whole }, { type: "message_stop" }],
+  generate_content: (whole) => [whole],
+};
+
+/** Every case of a protocol's whole answers, in one piece. */
+export const onePieces = (protocol: ProtocolName): OnePiece[] =>
+  answerCases(protocol).map(({ place, with: said }) => {
+    const whole = ended(wire(said));
+    return { place, whole, events: inOnePiece[protocol](whole).map(sources[protocol].write) };
+  });
+
+/** What the types leave open, and the protocols do not: a stream that says nothing of its end broke off, and no two items have one id. */
+function ended({ candidates, output, ...whole }: Wire): Wire {
+  if (Array.isArray(candidates)) {
+    const said = items(candidates).map((one) => ({ finishReason: "STOP", ...one }));
+    return { responseId: "r1", ...whole, candidates: said };
+  }
+  if (!Array.isArray(output)) return whole;
+  return {
+    ...whole,
+    output: items(output).map((item, at) => ("id" in item ? { ...item, id: `id_${at}` } : item)),
+  };
+}
