@@ -70,3 +70,25 @@ it("a call and a key say which workspace they are of, and a call which key it wa
   await page.setViewportSize({ width: 1280, height: 800 });
   expect(complaints).toEqual([]);
 });
+
+it("from the overview a key is opened with the same period, and its numbers lead to its calls", async () => {
+  const { page, complaints } = root;
+  const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  await arrive(root, `/overview?ws=${world.home.id}&from=${from}T00:00:00Z`);
+  const keys = page.getByRole("table", { name: "By key", exact: true });
+  await keys.getByRole("link", { name: /^calls/ }).press("Enter");
+  await page.waitForURL((url) => url.searchParams.get("from") === `${from}T00:00:00Z`);
+  const calls = page.getByRole("table", { name: /^Requests, / }).locator("tbody a");
+  for (const by of ["model", "hour"]) {
+    const first = page
+      .getByRole("table", { name: `Use by ${by}` })
+      .locator("tbody a")
+      .first();
+    const count = Number(await first.innerText());
+    await first.press("Enter");
+    await calls.first().waitFor();
+    expect({ by, calls: await calls.count() }).toEqual({ by, calls: count });
+    await page.goBack();
+  }
+  expect(complaints).toEqual([]);
+});

@@ -62,13 +62,18 @@ function Facts({ apiKey }: { apiKey: Key }) {
 }
 
 function Parts({ apiKey }: { apiKey: Key }) {
-  const { tab, period } = route.useSearch();
+  const { tab, period, from, to } = route.useSearch();
   const navigate = useNavigate();
   const may = useMay(apiKey);
   const shown = tabs.filter(({ value }) => value !== "history" || may("audit.read"));
   const chosen: Tab = shown.find(({ value }) => value === tab)?.value ?? "use";
   const parts: Readonly<Record<Tab, ReactNode>> = {
-    use: <Use apiKey={apiKey} period={period} />,
+    use: (
+      <Use
+        apiKey={apiKey}
+        search={{ ...(period && { period }), ...(from && { from }), ...(to && { to }) }}
+      />
+    ),
     caps: <Caps apiKey={apiKey} />,
     models: <Models apiKey={apiKey} />,
     routing: <RoutingTab apiKey={apiKey} />,

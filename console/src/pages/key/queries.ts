@@ -1,7 +1,8 @@
 /** What a key's page asks for. */
 import { useQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
-import { beginOf, periodOf } from "./periods.ts";
+import type { Step } from "../../base/steps.ts";
+import type { Period } from "./period.ts";
 
 export type Key = Schemas["KeyRecord"];
 type Preview = Schemas["PreviewRoutingRequest"];
@@ -14,13 +15,15 @@ export const useKey = (id: string) => api.useQuery("get", "/admin/v1/keys/{id}",
 export const readKey = async (id: string): Promise<Key> =>
   (await client.GET("/admin/v1/keys/{id}", one(id))).data!;
 
-/** What the key used in a period, by model or by hour. */
-export function useUse(id: string, period: string | undefined, by: "model" | "hour") {
+/** What the key used in a period, by model, or in each of its steps. One that ends now goes on. */
+export function useUse(id: string, { from, to, isOpen }: Period, by: "model" | Step) {
   const query = {
     key_id: id,
-    from: beginOf(periodOf(period)),
-    granularity: by === "hour" ? ("hour" as const) : ("total" as const),
-    ...(by === "model" && { group_by: "model" as const }),
+    from: from.toISOString(),
+    ...(!isOpen && { to: to.toISOString() }),
+    ...(by === "model"
+      ? { granularity: "total" as const, group_by: "model" as const }
+      : { granularity: by }),
   };
   return api.useQuery("get", "/admin/v1/usage", { params: { query } }, { staleTime: 30_000 });
 }

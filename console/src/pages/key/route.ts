@@ -1,5 +1,6 @@
 /** `/keys/{id}`: one key. Its tab and the period of its use are in the address. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
 import { shellRoute } from "../root.ts";
 
@@ -7,9 +8,11 @@ export const keyRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/keys/$id",
   validateSearch: (search: Record<string, unknown>) =>
-    fit(pick(search, ["tab", "period"]), {
+    fit(pick(search, ["tab", "period", "from", "to"]), {
       tab: ["use", "caps", "models", "routing", "history"],
-      period: ["24h", "7d", "30d"],
+      period: periodWords,
+      from: isTime,
+      to: isTime,
     }),
   component: lazyRouteComponent(() => import("./page.tsx"), "KeyPage"),
 });

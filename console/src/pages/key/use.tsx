@@ -1,30 +1,52 @@
-/** What a key used: by model and by hour, each with the way to its calls. */
-import { Anchor, Group, SegmentedControl, Table, Text } from "@mantine/core";
+/** What a key used: by model and over time, each with the way to its calls. */
+import { Anchor, Group, Table, Text } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { readCount } from "../../base/numbers.ts";
+import type { PeriodSearch } from "../../base/period.ts";
+import { endOf, stepOf, type Step } from "../../base/steps.ts";
 import { readTime } from "../../base/time.ts";
 import { Money } from "../../ui/money.tsx";
+import { PeriodPicker, UnreadPeriod } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Clients } from "./clients.tsx";
-import { periodOf, periods } from "./periods.ts";
+import { fallback, periodOf, type Period } from "./period.ts";
 import { useUse, type Key } from "./queries.ts";
 
 type Row = NonNullable<ReturnType<typeof useUse>["data"]>["data"][number];
+type Filter = PeriodSearch & { readonly key: string; readonly model?: string };
+
+const headers = {
+  model: "Model",
+  hour: "Hour",
+  day: "Day (UTC)",
+  month: "Month (UTC)",
+} as const;
 
 interface UseTableProps {
-  readonly what: string;
+  readonly by: keyof typeof headers;
   readonly rows: readonly Row[];
   readonly name: (row: Row) => string;
+  /** The filter of the log that leaves its calls; undefined where they are not in it. */
+  readonly filter: (row: Row) => Filter | undefined;
 }
 
-function UseTable({ what, rows, name }: UseTableProps) {
+function Count({ count, filter }: { count: number; filter: Filter | undefined }) {
+  if (filter === undefined) return readCount(count);
   return (
-    <ScrollBox label={`Use by ${what}`}>
-      <Table aria-label={`Use by ${what}`} maw={720}>
+    <Link to="/requests" search={({ ws }) => ({ ws, ...filter })}>
+      {readCount(count)}
+    </Link>
+  );
+}
+
+function UseTable({ by, rows, name, filter }: UseTableProps) {
+  return (
+    <ScrollBox label={`Use by ${by}`}>
+      <Table aria-label={`Use by ${by}`} maw={720} mb="xl">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{what === "hour" ? "Hour" : "Model"}</Table.Th>
+            <Table.Th>{headers[by]}</Table.Th>
             <Table.Th ta="right">Requests</Table.Th>
             <Table.Th ta="right">Errors</Table.Th>
             <Table.Th ta="right">Spent (USD)</Table.Th>
@@ -34,7 +56,9 @@ function UseTable({ what, rows, name }: UseTableProps) {
           {rows.map((row) => (
             <Table.Tr key={name(row)}>
               <Table.Td style={{ overflowWrap: "anywhere" }}>{name(row)}</Table.Td>
-              <Table.Td ta="right">{readCount(row.requests)}</Table.Td>
+              <Table.Td ta="right">
+                <Count count={row.requests} filter={filter(row)} />
+              </Table.Td>
               <Table.Td ta="right">{readCount(row.errors)}</Table.Td>
               <Table.Td ta="right">
                 <Money amount={row.cost} />
@@ -47,58 +71,84 @@ function UseTable({ what, rows, name }: UseTableProps) {
   );
 }
 
-export function Use({ apiKey, period }: { apiKey: Key; period: string | undefined }) {
-  const navigate = useNavigate();
-  const { value, label } = periodOf(period);
-  const byModel = useUse(apiKey.id, period, "model");
-  const byHour = useUse(apiKey.id, "24h", "hour");
+/** "14:00" in the reader's zone, "2026-11-26", "2026-11". */
+const nameOf = (start: string, step: Step): string =>
+  step === "hour"
+    ? readTime(new Date(start)).slice(0, -7)
+    : start.slice(0, step === "day" ? 10 : 7);
+
+/** The part of a step that is within the period. */
+function within(start: string, step: Step, { from, to, isOpen }: Period): PeriodSearch {
+  const end = endOf(start, step);
+  return {
+    from: new Date(Math.max(Date.parse(start), from.getTime())).toISOString(),
+    to: (isOpen || end < to ? end : to).toISOString(),
+  };
+}
+
+function Tables({ id, period }: { id: string; period: Period }) {
+  const step = stepOf(period);
+  const byModel = useUse(id, period, "model");
+  const byStep = useUse(id, period, step);
   const rows = byModel.data?.data ?? [];
-  const hours = (byHour.data?.data ?? []).filter(({ requests }) => requests > 0).toReversed();
+  const steps = (byStep.data?.data ?? []).filter(({ requests }) => requests > 0).toReversed();
+  if (byModel.error !== null)
+    return <RegionError what="use" error={byModel.error} retry={byModel.refetch} />;
+  if (byModel.data !== undefined && rows.length === 0)
+    return <Text className="muted">No calls in this period.</Text>;
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <UseTable
+        by="model"
+        rows={rows}
+        name={({ model }) => model ?? "not in the log"}
+        filter={({ model }) => (model == null ? undefined : { key: id, model, ...period.search })}
+      />
+      {steps.length > 0 && (
+        <UseTable
+          by={step}
+          rows={steps}
+          name={({ start }) => nameOf(start, step)}
+          filter={({ start }) => ({ key: id, ...within(start, step, period) })}
+        />
+      )}
+    </>
+  );
+}
+
+export function Use({ apiKey, search }: { apiKey: Key; search: PeriodSearch }) {
+  const navigate = useNavigate();
   const { id } = apiKey;
+  const period = periodOf(search);
   return (
     <>
       <Group mb="lg" gap="lg">
-        <SegmentedControl
-          aria-label="Period"
-          data={periods.map((one) => ({ value: one.value, label: one.label }))}
-          value={value}
-          onChange={(next) =>
+        <PeriodPicker
+          search={search}
+          fallback={fallback}
+          set={(chosen) =>
             void navigate({
               to: "/keys/$id",
               params: { id },
-              search: (before) => ({ ...before, period: next }),
+              search: ({ ws, tab }) => ({ ws, tab, ...chosen }),
             })
           }
         />
         <Anchor
           renderRoot={(props) => (
-            <Link to="/requests" search={({ ws }) => ({ ws, key: id, period: value })} {...props} />
+            <Link
+              to="/requests"
+              search={({ ws }) => ({ ws, key: id, ...period.search })}
+              {...props}
+            />
           )}
         >
           Requests of this period
         </Anchor>
       </Group>
-      {byModel.error !== null && (
-        <RegionError what="use" error={byModel.error} retry={byModel.refetch} />
-      )}
-      {byModel.data !== undefined && rows.length === 0 && (
-        <Text className="muted">No calls in the last {label}.</Text>
-      )}
-      {rows.length > 0 && (
-        <UseTable what="model" rows={rows} name={({ model }) => model ?? "not in the log"} />
-      )}
-      {hours.length > 0 && (
-        <>
-          <Text component="h2" fw={650} mt="xl" mb="sm">
-            The last 24 hours
-          </Text>
-          <UseTable
-            what="hour"
-            rows={hours}
-            name={({ start }) => readTime(new Date(start)).slice(0, -7)}
-          />
-        </>
-      )}
+      <UnreadPeriod unread={period.unread} label={period.label} />
+      <Tables id={id} period={period} />
       <Clients apiKey={apiKey} />
     </>
   );

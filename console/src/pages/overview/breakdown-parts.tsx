@@ -6,8 +6,12 @@ import { Measure, widthFor } from "./measure.tsx";
 import classes from "./overview.module.css";
 import { measureOf, type UsageRow } from "./usage.ts";
 
-/** A key leads to its page, a tag's value to what is shown of it alone. */
-function Name({ row, name, tag }: { row: UsageRow; name: string; tag: string | undefined }) {
+type Rows = Readonly<Record<string, string | undefined>>;
+
+/** A key leads to its page with the same period, a tag's value to what is shown of it alone. */
+function Name(props: { row: UsageRow; name: string; tag: string | undefined; rows: Rows }) {
+  const { row, name, tag, rows } = props;
+  const { period, from, to } = rows;
   if (tag !== undefined)
     return (
       <Link to="/overview" search={(before) => ({ ...before, tag })}>
@@ -16,7 +20,11 @@ function Name({ row, name, tag }: { row: UsageRow; name: string; tag: string | u
     );
   if (row.key_id == null) return name;
   return (
-    <Link to="/keys/$id" params={{ id: row.key_id }} search={({ ws }) => ({ ws })}>
+    <Link
+      to="/keys/$id"
+      params={{ id: row.key_id }}
+      search={({ ws }) => ({ ws, period, from, to })}
+    >
       {name}
     </Link>
   );
@@ -29,7 +37,7 @@ export function Line(props: {
   sum: bigint;
   before: ((row: UsageRow) => bigint) | undefined;
   filter: Readonly<Record<string, string>> | undefined;
-  rows: Readonly<Record<string, string | undefined>>;
+  rows: Rows;
   /** Of a tag's value: the tag that leaves this page with its calls alone. */
   tag: string | undefined;
 }) {
@@ -39,7 +47,7 @@ export function Line(props: {
   return (
     <tr>
       <td className="cut" title={name}>
-        <Name row={row} name={name} tag={tag} />
+        <Name row={row} name={name} tag={tag} rows={rows} />
       </td>
       <td className={classes["right"]}>
         <Measure size={cost} metric="cost" filter={filter} rows={rows} />

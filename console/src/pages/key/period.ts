@@ -1,0 +1,21 @@
+/** The period of a key's use: that of the address, or the last 24 hours. */
+import { gatewayMs } from "../../base/clock.ts";
+import { minuteMs } from "../../base/durations.ts";
+import { shownOf, type PeriodSearch, type Shown } from "../../base/period.ts";
+
+export interface Period extends Pick<Shown, "from" | "to" | "label" | "unread"> {
+  /** It ends now. */
+  readonly isOpen: boolean;
+  /** As the address says it, for other pages. */
+  readonly search: PeriodSearch;
+}
+
+export const fallback = "24h";
+
+/** Ends at the full minute where it ends now, so that what is asked for stays the same for a while. */
+export function periodOf(search: PeriodSearch): Period {
+  const now = new Date(Math.floor(gatewayMs() / minuteMs) * minuteMs);
+  const asked = Object.keys(search).length === 0 ? { period: fallback } : search;
+  const { from, to, label, unread } = shownOf(asked, now);
+  return { from, to, label, unread, isOpen: to.getTime() === now.getTime(), search: asked };
+}
