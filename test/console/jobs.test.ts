@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+import { answersOf } from "../../console/src/pages/callbacks/answers.ts";
 
 let world: ConsoleWorld;
 let root: Visit;
@@ -91,4 +92,34 @@ it("from the overview a key is opened with the same period, and its numbers lead
     await page.goBack();
   }
   expect(complaints).toEqual([]);
+});
+
+it("a callback that did not arrive is found by its state, leads to its task, and is sent at once though it waits", async () => {
+  const { page, complaints } = root;
+  const task = await world.video(key.key, { webhook_url: "https://127.0.0.1:9/hook" });
+  await arrive(root, `/settings/callbacks?ws=${world.home.id}&status=pending`);
+  const row = page.getByRole("row").filter({ hasText: "127.0.0.1:9/hook" });
+  await row.getByText("next try at").waitFor();
+  await row.getByRole("button", { name: /^Send again/ }).press("Enter");
+  await page.getByRole("dialog").getByRole("button", { name: "Send again" }).press("Enter");
+  await page.getByText("It is sent again.").waitFor();
+  await row.getByText(/^2 × the receiver cannot be reached/).waitFor();
+  await row.getByRole("link", { name: "task.succeeded" }).press("Enter");
+  await page.waitForURL(`**/tasks/${task}**`);
+  await arrive(root, `/settings/callbacks?ws=${world.home.id}&status=delivered`);
+  await page.getByText("No callback is delivered.").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it("tries that met the same are told once, with how many they were", () => {
+  const met = (...all: (number | string | null)[]) =>
+    answersOf(
+      all.map((one) => ({
+        http_status: typeof one === "number" ? one : null,
+        error: typeof one === "string" ? one : null,
+      })),
+    );
+  expect(met()).toEqual([]);
+  expect(met(503, 503, "gone, away", 503, 200)).toEqual(["2 × 503", "gone, away", "503", "200"]);
+  expect(met(null)).toEqual(["no answer"]);
 });

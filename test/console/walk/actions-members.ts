@@ -111,9 +111,8 @@ const people: readonly Action[] = [
 const secret = (walk: Walk): string => `${home(walk)}/signing_secret`;
 const open = ({ page, world }: Walk) => page.goto(`/settings/callbacks?ws=${world.home.id}`);
 
-/** Sends the newest one again that does not wait for a try. */
-const again = (page: Page) =>
-  page.getByRole("button", { name: /^Send again: \w+$/, disabled: false }).first();
+/** Sends the newest one again. */
+const again = (page: Page) => page.getByRole("button", { name: /^Send again: \w+$/ }).first();
 
 const callbacks: readonly Action[] = [
   {

@@ -1,30 +1,55 @@
 /** The last callbacks of a workspace, each with its tries; trying an address. */
-import { Button, Group, Stack, Table, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, Select, Stack, Table, Text, TextInput, Title } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState, type FormEvent } from "react";
 import { client } from "../../api/client.ts";
 import { refresh, touched } from "../../api/keys.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
+import { More } from "../../ui/more.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
 import { say } from "../../ui/undo.tsx";
+import { answersOf, statuses, type Status } from "./answers.ts";
 import { useDeliveries, type Delivery } from "./queries.ts";
 
-/** What came of the tries, such as "503, 200". */
-const triesOf = ({ attempts }: Delivery): string =>
-  attempts.length === 0
-    ? "-"
-    : attempts.map(({ http_status: status, error }) => status ?? error ?? "?").join(", ");
+/** What the tries met, and when the next one is. */
+function Tries({ delivery: { attempts, next_attempt_at: next } }: { delivery: Delivery }) {
+  return (
+    <>
+      {answersOf(attempts).map((answer, place) => (
+        // oxlint-disable-next-line react/no-array-index-key -- the same answer may come again later
+        <div key={place}>{answer}</div>
+      ))}
+      {next !== null && (
+        <div className="muted" title={next}>
+          next try at {readTime(new Date(next))}
+        </div>
+      )}
+      {attempts.length === 0 && next === null && "-"}
+    </>
+  );
+}
+
+/** What happened, leading to the task it happened to. */
+const Event = ({ delivery: { type, task_id: task } }: { delivery: Delivery }) =>
+  task === null ? (
+    type
+  ) : (
+    <Link to="/tasks/$id" params={{ id: task }} search={({ ws }) => ({ ws })} title={task}>
+      {type}
+    </Link>
+  );
 
 function Row({ delivery }: { delivery: Delivery }) {
   const queries = useQueryClient();
-  const { id, type, url, status } = delivery;
+  const { id, url, status } = delivery;
   const redeliver = () =>
     confirm({
       title: "Send again",
-      text: `The same event goes to ${url} once more, also if it was delivered.`,
+      text: `The same event goes to ${url} at once, also if it was delivered; its tries begin anew.`,
       action: "Send again",
       async run() {
         const params = { path: { id } };
@@ -36,20 +61,18 @@ function Row({ delivery }: { delivery: Delivery }) {
   return (
     <Table.Tr>
       <Table.Td title={delivery.created_at}>{readTime(new Date(delivery.created_at))}</Table.Td>
-      <Table.Td>{type}</Table.Td>
+      <Table.Td>
+        <Event delivery={delivery} />
+      </Table.Td>
       <Table.Td style={{ overflowWrap: "anywhere" }}>{url}</Table.Td>
       <Table.Td className={status === "failed" ? "bad" : status === "delivered" ? "ok" : "muted"}>
         {status}
       </Table.Td>
-      <Table.Td style={{ overflowWrap: "anywhere" }}>{triesOf(delivery)}</Table.Td>
+      <Table.Td style={{ overflowWrap: "anywhere" }}>
+        <Tries delivery={delivery} />
+      </Table.Td>
       <Table.Td ta="right">
-        <Button
-          size="xs"
-          variant="default"
-          aria-label={`Send again: ${id}`}
-          disabled={status === "pending"}
-          onClick={redeliver}
-        >
+        <Button size="xs" variant="default" aria-label={`Send again: ${id}`} onClick={redeliver}>
           Send again
         </Button>
       </Table.Td>
@@ -93,19 +116,43 @@ function Test({ workspaceId }: { workspaceId: string }) {
 
 const headers = ["Time", "Event", "Address", "Status", "Tries", "Action"];
 
-export function Deliveries({ workspaceId }: { workspaceId: string }) {
-  const { data, error, refetch } = useDeliveries(workspaceId);
-  const deliveries = data?.data ?? [];
+interface DeliveriesProps {
+  readonly workspaceId: string;
+  readonly status: Status | undefined;
+}
+
+export function Deliveries({ workspaceId, status }: DeliveriesProps) {
+  const navigate = useNavigate();
+  const read = useDeliveries(workspaceId, status);
+  const { data, error, refetch } = read;
+  const deliveries = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <Stack gap="md">
       <Title order={2} size="h4">
         Deliveries
       </Title>
       <Test workspaceId={workspaceId} />
+      <Select
+        aria-label="Status"
+        placeholder="Any status"
+        w={190}
+        clearable
+        data={statuses}
+        value={status ?? null}
+        onChange={(chosen) =>
+          void navigate({
+            to: "/settings/callbacks",
+            search: ({ ws }) => ({ ws, status: chosen ?? undefined }),
+            resetScroll: false,
+          })
+        }
+      />
       {error !== null && <RegionError what="deliveries" error={error} retry={refetch} />}
       {data !== undefined && deliveries.length === 0 && (
         <Text className="muted">
-          No callback was sent yet. A task with a webhook_url sends one.
+          {status === undefined
+            ? "No callback was sent yet. A task with a webhook_url sends one."
+            : `No callback is ${status}.`}
         </Text>
       )}
       {deliveries.length > 0 && (
@@ -115,6 +162,7 @@ export function Deliveries({ workspaceId }: { workspaceId: string }) {
           ))}
         </SmallTable>
       )}
+      <More next={read} />
     </Stack>
   );
 }

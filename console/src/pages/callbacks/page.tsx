@@ -1,21 +1,26 @@
 /** Callbacks of a workspace: the secret they are signed with, how to verify one, what was sent. */
 import { Stack } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { useWorkspace } from "../../ui/workspace.ts";
+import { statuses } from "./answers.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { useSigning, type Workspace } from "./queries.ts";
 import { SigningSecret } from "./secret.tsx";
 import { Verify } from "./verify.tsx";
 
+const route = getRouteApi("/shell/settings/callbacks");
+
 function Parts({ workspace }: { workspace: Workspace }) {
+  const { status } = route.useSearch();
   const { data, error, refetch } = useSigning(workspace.id);
   return (
     <Stack gap="xl">
       {error !== null && <RegionError what="signing secret" error={error} retry={refetch} />}
       {data !== undefined && <SigningSecret workspace={workspace} signing={data} />}
       <Verify />
-      <Deliveries workspaceId={workspace.id} />
+      <Deliveries workspaceId={workspace.id} status={statuses.find((one) => one === status)} />
     </Stack>
   );
 }

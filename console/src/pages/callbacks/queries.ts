@@ -1,6 +1,8 @@
 /** What the page of callbacks asks for. */
 import { api, client, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../ui/pages.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
+import type { Status } from "./answers.ts";
 
 export type Workspace = Schemas["Workspace"];
 export type Signing = Schemas["SigningSecret"];
@@ -9,15 +11,19 @@ export type Delivery = Schemas["WebhookDelivery"];
 export const useSigning = (id: string) =>
   api.useQuery("get", "/admin/v1/workspaces/{id}/signing_secret", { params: { path: { id } } });
 
-/** The last deliveries, as they come and go on. */
-export function useDeliveries(id: string) {
-  const init = { params: { query: { workspace_id: id, limit: "20" } } };
-  useRenewal({
-    topics: ["deliveries"],
-    filter: { workspace_id: id },
-    reads: [api.queryOptions("get", "/admin/v1/webhook_deliveries", init).queryKey],
+/** Deliveries, newest first, as they come and go on. */
+export function useDeliveries(id: string, status: Status | undefined) {
+  const key = ["get", "/admin/v1/webhook_deliveries", id, status];
+  useRenewal({ topics: ["deliveries"], filter: { workspace_id: id }, reads: [key] });
+  return usePages({
+    key,
+    async read(cursor, signal) {
+      const query = { workspace_id: id, status, limit: "20", cursor };
+      return (await client.GET("/admin/v1/webhook_deliveries", { params: { query }, signal }))
+        .data!;
+    },
+    isKept: true,
   });
-  return api.useQuery("get", "/admin/v1/webhook_deliveries", init);
 }
 
 /** Switches callbacks on or off. */

@@ -1,9 +1,13 @@
-/** `/settings/callbacks`. */
+/** `/settings/callbacks`. Which deliveries are shown is in the address. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { fit, pick } from "../../base/search.ts";
 import { shellRoute } from "../root.ts";
+import { statuses } from "./answers.ts";
 
 export const callbacksRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings/callbacks",
+  validateSearch: (search: Record<string, unknown>) =>
+    fit(pick(search, ["status"]), { status: statuses }),
   component: lazyRouteComponent(() => import("./page.tsx"), "CallbacksPage"),
 });

@@ -1,0 +1,21 @@
+/** What came of callbacks, for reading. Pure. */
+
+export const statuses = ["pending", "delivered", "failed"] as const;
+export type Status = (typeof statuses)[number];
+
+interface Try {
+  readonly http_status: number | null;
+  readonly error: string | null;
+}
+
+/** What tries met, in their order, the same one after the other once: ["3 x 503", "200"]. */
+export function answersOf(tries: readonly Try[]): readonly string[] {
+  const met: { text: string; count: number }[] = [];
+  for (const { http_status: status, error } of tries) {
+    const text = String(status ?? error ?? "no answer");
+    const last = met.at(-1);
+    if (last?.text === text) last.count += 1;
+    else met.push({ text, count: 1 });
+  }
+  return met.map(({ text, count }) => (count === 1 ? text : `${count} \u00D7 ${text}`));
+}
