@@ -220,6 +220,29 @@ describe("documentation", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("docs/architecture.md draws only arrows that lint allows, and each folder", () => {
+    const [, house = ""] = /flowchart TD\n([^]*?)```/.exec(read("docs/architecture.md")) ?? [];
+    const names = [...house.matchAll(/^  (\w+)\["([\w-]+)<br/gm)].map(
+      ([, short, name]) => [short!, name!] as const,
+    );
+    const name = new Map(names);
+    const may: Record<string, string[]> = {
+      ...layers,
+      cli: Object.keys(layers),
+      sandbox: ["base"],
+    };
+    expect(names.map(([, folder]) => folder).toSorted()).toEqual(Object.keys(may).toSorted());
+    const arrows = house
+      .split("\n")
+      .map((line) => line.split(" --> ").map((ends) => ends.trim().split(" & ")))
+      .flatMap((chain) => chain.slice(1).map((to, at) => [chain[at]!, to] as const))
+      .flatMap(([from, to]) => from.flatMap((one) => to.map((end) => [one, end] as const)))
+      .map(([from, to]) => [name.get(from)!, name.get(to)!] as const);
+    expect(arrows.length).toBeGreaterThan(40);
+    const refused = arrows.filter(([from, to]) => !may[from]!.includes(to) && to !== "sandbox");
+    expect(refused).toEqual([]);
+  });
+
   it("docs/architecture.md gives a reason for every dependency", () => {
     const { dependencies } = JSON.parse(read("package.json")) as {
       dependencies: Record<string, string>;
