@@ -1,7 +1,8 @@
 /** Identifiers: a prefix that names the kind, then 26 characters that sort by time (ULID alphabet and layout). */
 import { randomFillSync } from "node:crypto";
 
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+/** The characters of identifiers behind their prefix, in order. */
+export const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 /** Random characters of the alphabet in advance, so that the hot path asks neither the kernel nor the alphabet each time. */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
@@ -11,7 +12,7 @@ function randomPart(): string {
   if (used + 16 > pool.length) {
     randomFillSync(pool);
     for (let index = 0; index < pool.length; index += 1)
-      pool[index] = alphabet.charCodeAt(pool[index]! & 31);
+      pool[index] = idAlphabet.charCodeAt(pool[index]! & 31);
     used = 0;
   }
   used += 16;
@@ -27,7 +28,7 @@ function timePart(ms: number): string {
   let text = "";
   let rest = ms;
   for (let index = 0; index < 10; index += 1) {
-    text = alphabet[rest % 32]! + text;
+    text = idAlphabet[rest % 32]! + text;
     rest = Math.floor(rest / 32);
   }
   timeMs = ms;
@@ -45,7 +46,7 @@ export const idTime = (ms: number): string =>
 export function idMs(part: string): number | undefined {
   let ms = 0;
   for (const character of part.slice(0, 10)) {
-    const digit = alphabet.indexOf(character);
+    const digit = idAlphabet.indexOf(character);
     if (digit < 0) return undefined;
     ms = ms * 32 + digit;
   }

@@ -17,7 +17,15 @@ import { createMetrics } from "../http/index.ts";
 import { createLedger } from "../ledger/index.ts";
 import { openRates } from "../rates/index.ts";
 import { createBodyLog, createRequestLog, openKeyClients } from "../request-log/index.ts";
-import { migrate, openDatabaseClock, readsOf, type Database } from "../storage/index.ts";
+import {
+  migrate,
+  openDatabaseClock,
+  orderFix,
+  readsOf,
+  readTextOrder,
+  wrongOrder,
+  type Database,
+} from "../storage/index.ts";
 import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
 import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
@@ -126,6 +134,8 @@ async function openDatabases(
 ) {
   const database = closers.keep(await openDatabaseOf(environment, how));
   await migrate(database);
+  const disorder = wrongOrder(await readTextOrder(database));
+  if (disorder !== undefined) how.log.error({ fix: orderFix }, disorder);
   const isOwn = environment.databaseUrl === undefined;
   closers.add(watchDatabase({ database, log: how.log, isOwn }));
   // After the migrations: a replica that is not behind has them too.

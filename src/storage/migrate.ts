@@ -18,6 +18,7 @@ import {
 } from "./baseline.ts";
 import type { Database } from "./database.ts";
 import type { Queryable } from "./queryable.ts";
+import { orderFix, readTextOrder, wrongOrder } from "./text-order.ts";
 
 const directory = new URL("./migrations/", import.meta.url);
 /** Any number that nothing else in the database locks. */
@@ -146,8 +147,10 @@ async function readDone(database: Queryable): Promise<Map<string, Done>> {
 /** All migrations of this version, in order; first those that the baseline stands for. */
 export const knownMigrations = (): readonly Recorded[] => [...replaced, ...readMigrations()];
 
-/** Makes the schema of the baseline, and records what it stands for. */
+/** Makes the schema of the baseline, and records what it stands for. @throws SchemaError where ids would not be in order */
 async function applyBaseline(tx: Queryable): Promise<void> {
+  const problem = wrongOrder(await readTextOrder(tx));
+  if (problem !== undefined) throw new SchemaError(problem, orderFix);
   for (const sql of readBaseline()) await tx.query(sql);
   await tx.query(
     "insert into schema_migrations (name, checksum) select * from unnest($1::text[], $2::text[])",

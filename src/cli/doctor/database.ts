@@ -3,9 +3,12 @@ import { counted } from "../../base/counted.ts";
 import { createLog } from "../../base/log.ts";
 import {
   compareReplica,
+  orderFix,
+  readTextOrder,
   SchemaError,
   schemaState,
   settingsOff,
+  wrongOrder,
   type Database,
 } from "../../storage/index.ts";
 import { hasFirstPassword, masterKeyProgress, openSecrets } from "../../tenancy/index.ts";
@@ -47,6 +50,7 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
   try {
     const clock = await checkClock(database);
     const durability = await checkDurability(database);
+    const order = await checkTextOrder(database);
     const schema = await checkSchema(database);
     const key = checkMasterKey(environment, true);
     const isReady = schema.status === "ok" && key.status === "ok";
@@ -55,6 +59,7 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
     return [
       clock,
       durability,
+      order,
       schema,
       ...(await checkReplica(database, environment)),
       ownKey,
@@ -87,6 +92,22 @@ async function checkDurability(database: Database): Promise<Finding> {
     "durability",
     `a power failure takes what was acknowledged, charges too: ${off.join(", ")} of the server ${off.length === 1 ? "is" : "are"} off`,
     "turn it on, for this user too, unless the storage below the server keeps its own log",
+  );
+}
+
+async function checkTextOrder(database: Database): Promise<Finding> {
+  const order = await readTextOrder(database);
+  const problem = wrongOrder(order);
+  if (problem !== undefined)
+    return failed(
+      "text order",
+      `${problem} Lists, sums of usage and retention miss calls`,
+      orderFix,
+    );
+  if (order.isBytes) return ok("text order", `ids are in the order of time (${order.locale})`);
+  return ok(
+    "text order",
+    `ids are in the order of time; a database with LC_COLLATE 'C' compares them faster than one of ${order.locale}`,
   );
 }
 

@@ -1,0 +1,90 @@
+/** A database in the order of a language: refused where ids would not be in the order of time, told where it is one already. */
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { migrate, openDatabase, readTextOrder, type Database } from "../../src/storage/index.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { startTollgate, tollgate } from "../support/process.ts";
+
+const icu = (locale: string): string => `locale_provider icu icu_locale '${locale}'`;
+const opened: Database[] = [];
+let server: Client;
+let url: (database: string) => string;
+
+beforeAll(async () => {
+  const postgres = await sharedPostgres();
+  server = new Client({ connectionString: await postgres.createDatabase() });
+  await server.connect();
+  url = (database) => new URL(`/${database}`, postgres.url).href;
+});
+afterAll(async () => {
+  for (const database of opened) await database.close();
+  await server.end();
+});
+
+async function openMade(name: string, how: string): Promise<Database> {
+  await server.query(`create database order_${name} template template0 ${how}`);
+  const database = await openDatabase({ url: url(`order_${name}`), log: silentLog });
+  opened.push(database);
+  return database;
+}
+
+/** A database with our schema whose order is changed behind its back, as if it had been made before that was looked at. */
+async function czechSince(): Promise<string> {
+  const made = new URL(await (await sharedPostgres()).createMigrated());
+  await server.query(
+    "update pg_database set datlocprovider = 'i', datlocale = 'cs' where datname = $1",
+    [made.pathname.slice(1)],
+  );
+  return made.href;
+}
+
+describe("the order of text in a database", () => {
+  it.each([
+    ["bytes", "locale_provider libc lc_collate 'C'", { locale: "C", isBytes: true }],
+    ["own", "locale_provider builtin builtin_locale 'C.UTF-8'", { isBytes: true }],
+    ["english", icu("en-US"), { locale: "en-US", isBytes: false }],
+    ["german", icu("de"), { locale: "de", isBytes: false }],
+  ])("%s keeps ids in the order of time", async (name, how, expected) => {
+    const database = await openMade(name, how);
+    expect(await readTextOrder(database)).toEqual({
+      keepsTime: true,
+      locale: expect.any(String),
+      ...expected,
+    });
+    expect((await migrate(database)).applied).toContain("baseline");
+  });
+
+  it.each([
+    ["czech", "cs", "ch after h"],
+    ["estonian", "et", "z before t"],
+    ["lithuanian", "lt", "y before k"],
+  ])("%s does not: no schema is made (%s, %s)", async (name, locale) => {
+    const database = await openMade(name, icu(locale));
+    expect(await readTextOrder(database)).toEqual({ keepsTime: false, locale, isBytes: false });
+    await expect(migrate(database)).rejects.toMatchObject({
+      name: "SchemaError",
+      problem: expect.stringContaining(`(${locale})`),
+      fix: expect.stringContaining("LC_COLLATE 'C'"),
+    });
+    expect(await database.query("select to_regclass('workspaces') as made")).toEqual([
+      { made: null },
+    ]);
+  });
+
+  it("is told by doctor and at each start where a schema is in it already", async () => {
+    const environment = {
+      DATABASE_URL: await czechSince(),
+      TOLLGATE_DATA_DIR: temporaryDirectory(),
+    };
+    const { code, stdout } = await tollgate(["doctor"], environment);
+    expect(stdout).toMatch(/^FAILED +text order: .*\(cs\)/m);
+    expect(code).toBe(1);
+    const gateway = startTollgate(["serve"], { ...environment, PORT: "0" }, "pipe");
+    onTestFinished(() => void gateway.kill());
+    let said = "";
+    for (const stream of [gateway.stdout!, gateway.stderr!])
+      stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    await expect.poll(() => said).toContain("not in the order of their time");
+  });
+});
