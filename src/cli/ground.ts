@@ -40,7 +40,7 @@ import { overloadedCalls } from "./gauges.ts";
 import { openHealth } from "./health-peers.ts";
 import { createOwnTls } from "./own-tls.ts";
 import { openTelemetry } from "./telemetry.ts";
-import { watchBatches } from "./watch-batches.ts";
+import { watchLedger } from "./watch-batches.ts";
 import { openProviderHour } from "./provider-hour.ts";
 import { openProxies } from "./proxies.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
@@ -84,10 +84,10 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   // Again, for it goes by the database from here on: closed after that, it would warn of queries that fail.
   closers.keep(catalog);
   await catalog.follow(database, secrets);
-  const watch = watchBatches({ ...watching, log });
   // The embedded database runs on this process's cores.
   const sharesCore = environment.databaseUrl === undefined && availableParallelism() === 1;
-  const ledger = closers.keep(createLedger(database, { leaseMs: holdLeaseMs, watch, sharesCore }));
+  const hears = { ...watchLedger({ ...watching, log }), leaseMs: holdLeaseMs, sharesCore };
+  const ledger = closers.keep(createLedger(database, hears));
   const files = closers.keep(await openFiles({ catalog, proxies, dataDir, outgoing, log }));
   const rates = closers.keep(openRates(database));
   const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));

@@ -2,7 +2,7 @@
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { Metrics } from "../http/index.ts";
-import type { BatchWatch } from "../ledger/index.ts";
+import type { BatchWatch, LostCommits } from "../ledger/index.ts";
 import { isLockTimeout } from "../storage/index.ts";
 
 interface Watching {
@@ -39,3 +39,21 @@ export const watchBatches =
       },
     );
   };
+
+const keeping =
+  "compare the time before the failover with the old server or its WAL; to lose nothing, let commits wait for the standby (synchronous_standby_names)";
+
+/** Says that a server without the latest commits has taken the database's place. */
+const tellLostCommits =
+  (log: Pick<Log, "error">) =>
+  ({ batches }: LostCommits): void =>
+    log.error(
+      { batches, fix: keeping },
+      "the database lost commits that it had confirmed: charges, tasks and changes of its last moments are not in it",
+    );
+
+/** What the ledger tells of itself. */
+export const watchLedger = (watching: Watching & { readonly log: Pick<Log, "error"> }) => ({
+  watch: watchBatches(watching),
+  lost: tellLostCommits(watching.log),
+});

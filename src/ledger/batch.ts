@@ -1,6 +1,7 @@
 /** The batch of a lane: what `ledger_batch` takes and answers (storage/baseline/07_ledger_batches.sql). */
 import { numberArray, textArray, type Queryable } from "../storage/index.ts";
 import type { Ended, KeyUse, Waiting } from "./key-use.ts";
+import type { ConfirmedBatches } from "./lost-commits.ts";
 import type { Answer } from "./refusal.ts";
 
 /** What a key is sent. */
@@ -47,8 +48,13 @@ export type BatchWatch = (batch: Batch, answer: Promise<unknown>) => void;
 /** Sends a batch. No rows: a later one of the lane was there before, and this one did nothing. */
 export type Send = (batch: Batch) => Promise<readonly BatchRow[]>;
 
-const batchSql =
-  "select * from ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17)";
+/** One row at least: which number the lane's row had before this statement, whose snapshot is from its beginning. */
+const batchSql = `select b.*, l.before
+  from (select (select number from ledger_lanes where gateway = $1 and lane = $2) as before) l
+  left join ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17) b on true`;
+
+/** Without a place where the batch was answered nothing. */
+type SentRow = (BatchRow | { readonly place: null }) & { readonly before: bigint | null };
 
 /** The parameters of `ledger_batch`. */
 function batchParams(batch: Batch): unknown[] {
@@ -80,11 +86,13 @@ function batchParams(batch: Batch): unknown[] {
   ];
 }
 
-/** Sends batches to a database. */
+/** Sends batches to a database. `confirmed` finds out whether it has lost some. */
 export const sendTo =
-  (database: Queryable, watch?: BatchWatch): Send =>
-  (batch) => {
-    const answer = database.query<BatchRow>(batchSql, batchParams(batch), { name: "ledger_batch" });
+  (database: Queryable, watch?: BatchWatch, confirmed?: ConfirmedBatches): Send =>
+  async (batch) => {
+    const answer = database.query<SentRow>(batchSql, batchParams(batch), { name: "ledger_batch" });
     watch?.(batch, answer);
-    return answer;
+    const rows = await answer;
+    await confirmed?.note(batch, rows[0]!.before);
+    return rows.filter((row): row is BatchRow & SentRow => row.place !== null);
   };

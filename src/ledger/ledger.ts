@@ -1,8 +1,9 @@
 /** The text calls of one gateway, and the sweeping up after gateways and holds that ended without a word. docs/ledger.md. */
 import { retry } from "../base/retry.ts";
-import { isTransient, type Database } from "../storage/index.ts";
+import { isTransient, type Database, type Queryable } from "../storage/index.ts";
 import { sendTo, type BatchWatch } from "./batch.ts";
 import { systemLaneClock, type LaneOptions } from "./lane.ts";
+import { ConfirmedBatches, type LostCommits } from "./lost-commits.ts";
 import { TextCalls } from "./text-calls.ts";
 import type { ReserveInput, Spent } from "./types.ts";
 
@@ -25,6 +26,8 @@ export interface Ledger {
 export interface LedgerOptions extends Partial<Pick<LaneOptions, "leaseMs" | "sharesCore">> {
   /** Hears of each batch of text calls. */
   readonly watch?: BatchWatch | undefined;
+  /** Hears that the database lost what it had confirmed. */
+  readonly lost?: ((lost: LostCommits) => void) | undefined;
 }
 
 const expireMax = 500;
@@ -34,10 +37,16 @@ const endLeasesSql = "update ledger_lanes set lease_until = ledger_now() where g
 
 /** A ledger over `database`, whose clock is the ledger's. It hears of changes by the database's signals. */
 export function createLedger(database: Database, options: LedgerOptions = {}): Ledger {
-  const { leaseMs = 60_000, sharesCore, watch } = options;
+  const { leaseMs = 60_000, sharesCore, watch, lost } = options;
   const { signals } = database;
-  const send = sendTo(database, watch);
-  const calls = new TextCalls({ leaseMs, send, clock: systemLaneClock, sharesCore });
+  // In one transaction: no lane takes a new lease in between.
+  const giveBack = (): Promise<void> =>
+    database.transaction(async (tx) => {
+      await tx.query(endLeasesSql, [calls.gateway]);
+      await expireGateway(tx, calls.gateway);
+    });
+  const send = sendTo(database, watch, new ConfirmedBatches({ giveBack, told: lost }));
+  const calls: TextCalls = new TextCalls({ leaseMs, send, clock: systemLaneClock, sharesCore });
   const endings = [
     signals.subscribe("keys", (id) => calls.distrust(({ keyId }) => keyId === id)),
     signals.subscribe("workspaces", (id) => calls.distrust((key) => key.workspaceId === id)),
@@ -52,16 +61,13 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
       for (const end of endings) end();
       await calls.close();
       // What is left of its headroom goes back at once; else a sweeper finds it. Lanes of workspaces that came back have a lease of their own.
-      await retry(giveBackRule, async () => {
-        await database.query(endLeasesSql, [calls.gateway]);
-        await expireGateway(database, calls.gateway);
-      }).catch(() => undefined);
+      await retry(giveBackRule, giveBack).catch(() => undefined);
     },
   };
 }
 
 /** What a gateway had set aside goes back; false where its lease lasts. */
-async function expireGateway(database: Database, gateway: string): Promise<boolean> {
+async function expireGateway(database: Queryable, gateway: string): Promise<boolean> {
   const sql = "select ledger_expire($1) as expired";
   const [row] = await database.query<{ expired: boolean }>(sql, [gateway]);
   return row!.expired;

@@ -46,12 +46,18 @@ describeDatabase("a ledger that is closed", (open) => {
     const broken: string[] = [];
     const breaking: Database = {
       ...database,
-      query: (sql, ...rest) => {
-        if (!/update ledger_lanes|ledger_expire/.test(sql) || broken.includes(sql))
-          return database.query(sql, ...rest);
-        broken.push(sql);
-        return Promise.reject(new Error("Connection terminated unexpectedly"));
-      },
+      transaction: (work, ...rest) =>
+        database.transaction(
+          (tx) =>
+            work({
+              query: (sql, ...given) => {
+                if (broken.includes(sql)) return tx.query(sql, ...given);
+                broken.push(sql);
+                return Promise.reject(new Error("Connection terminated unexpectedly"));
+              },
+            }),
+          ...rest,
+        ),
     };
     const ledger = createLedger(breaking);
     await ledger.credit({ workspaceId: "w", amountNano: 1_000_000n, reference: "start" });

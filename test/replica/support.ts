@@ -1,7 +1,9 @@
 /** What tests of read replicas share: what a log says, and a server that is really behind or not. */
 import type { Log } from "../../src/base/log.ts";
 import type { Queryable } from "../../src/storage/index.ts";
+import type { Link } from "../faults/whole/link.ts";
 import type { Pair, Server } from "../faults/whole/pair.ts";
+import { eventually } from "../support/patience.ts";
 
 /** A log that is kept. */
 export function keptLog() {
@@ -39,4 +41,23 @@ export async function hasAll({ primary: from, standby }: Pair): Promise<boolean>
   const [row] = await from.query("select pg_current_wal_lsn() as lsn");
   const there = `select 1 where pg_last_wal_replay_lsn() >= '${row!["lsn"]}'`;
   return (await standby.query(there)).length > 0;
+}
+
+/** From now on the standby gets nothing of what the primary commits; it has all until now. */
+export async function cutReplication(pair: Pair): Promise<void> {
+  await eventually(() => hasAll(pair), "the standby to have all");
+  await pair.standby.query("alter system set primary_conninfo = ''");
+  await pair.standby.query("select pg_reload_conf()");
+  await eventually(
+    async () => (await pair.primary.query("select 1 from pg_stat_replication")).length === 0,
+    "the end of replication",
+  );
+}
+
+/** The primary dies, and the standby takes its place under its name. */
+export async function failOver({ primary, standby }: Pair, link: Link): Promise<void> {
+  await primary.kill();
+  await standby.query("select pg_promote()");
+  link.leadTo(standby.port);
+  link.reset();
 }

@@ -1,0 +1,88 @@
+/** A standby that was behind takes the primary's place: the last commits are gone, and what had been given back in them is set aside again. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openLink, type Link } from "../faults/whole/link.ts";
+import { startPair, type Pair } from "../faults/whole/pair.ts";
+import {
+  answering,
+  benchOf,
+  chatConfig,
+  eventually,
+  idOf,
+  talk,
+  usageOf,
+  type Bench,
+} from "../money/support.ts";
+import { startTestGateway } from "../support/gateway.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
+import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { cutReplication, failOver, keptLog } from "./support.ts";
+
+const kept = keptLog();
+const costNano = 100n * 3_000n + 40n * 15_000n;
+let pair: Pair;
+let link: Link;
+let up: Recorder;
+let bench: Bench;
+
+beforeAll(async () => {
+  pair = await startPair(temporaryDirectory(), false);
+  link = await openLink(pair.primary.port);
+  up = await startRecorder(() => undefined);
+  const dataDir = temporaryDirectory();
+  const gateway = await startTestGateway({
+    dataDir,
+    databaseUrl: pair.urlOf(link.port),
+    log: kept.log,
+    config: chatConfig(up.url, 'price: { input: "3", output: "15" }'),
+  });
+  await gateway.credit("100");
+  bench = await benchOf(gateway, up, { dataDir });
+});
+afterAll(async () => {
+  await bench.close();
+  await up.close();
+  link.close();
+  await pair.close();
+});
+
+/** Calls wait at their provider until they are released, one after the other. */
+function holdCalls(): { release(): void } {
+  const waiting: (() => void)[] = [];
+  up.answer(async (request, response) => {
+    await new Promise<void>((resume) => waiting.push(resume));
+    await answering(usageOf(100, 40))(request, response);
+  });
+  return { release: () => waiting.shift()!() };
+}
+
+const reached = (count: number) =>
+  eventually(() => up.requests.length >= count, `${count} calls at the provider`);
+
+it("T65 T67: what had been set aside goes back, a call under way is charged, and the operator is told once", async () => {
+  const other = await bench.addWorkspace("5");
+  const calls = holdCalls();
+  const ofOther = (): Promise<Response> =>
+    fetch(`${bench.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${other.key}`, "content-type": "application/json" },
+      body: JSON.stringify(talk()),
+    });
+  const gone = bench.post("/v1/chat/completions", talk());
+  await reached(1);
+  const underWay = ofOther();
+  await reached(2);
+  await cutReplication(pair);
+  calls.release();
+  expect(await bench.entry(idOf(await gone))).toMatchObject({ amount_nano: costNano });
+  await eventually(async () => (await bench.holds()).length === 1, "what is not used to go back");
+  await failOver(pair, link);
+
+  await eventually(async () => (await bench.get("/readyz")).status === 200, "the new primary");
+  // The standby had the first call as one that runs.
+  expect(await bench.holds()).toHaveLength(2);
+  calls.release();
+  expect(await bench.entry(idOf(await underWay))).toMatchObject({ amount_nano: costNano });
+  await bench.expectClean();
+  const told = kept.lines.filter(({ message }) => message.startsWith("the database lost commits"));
+  expect(told.map(({ level }) => level)).toEqual(["error"]);
+});
