@@ -22,6 +22,7 @@ const common: Samples = {
   "usageMetadata.candidatesTokenCount": [50, 60],
   "usageMetadata.cachedContentTokenCount": [20],
   "usageMetadata.cacheTokensDetails": [[{ modality: "AUDIO", tokenCount: 5 }]],
+  "usageMetadata.toolUsePromptTokensDetails": [[{ modality: "AUDIO", tokenCount: 5 }]],
   "usageMetadata.promptTokensDetails": [[{ modality: "AUDIO", tokenCount: 5 }]],
   "usageMetadata.candidatesTokensDetails": [[{ modality: "IMAGE", tokenCount: 5 }]],
 };

@@ -104,7 +104,6 @@ export const lostOfAnswers: Readonly<Record<ProtocolName, readonly Lost[]>> = {
     ["the vendor's own notes", /^modelStatus\b/],
     ["why a prompt was blocked is told where it was", /^promptFeedback\b/],
     ["sums of counts", /^usageMetadata\.(?:totalTokenCount|initialPromptTokenCount)$/],
-    ["results of tools are charged as words", /^usageMetadata\.toolUsePromptTokensDetails\b/],
     ["the vendor's own notes on its counts", /^usageMetadata\.trafficType$/],
     [
       "notes on an answer",

@@ -18,6 +18,7 @@ const countFields = [
 
 const detailFields = [
   "promptTokensDetails",
+  "toolUsePromptTokensDetails",
   "cacheTokensDetails",
   "candidatesTokensDetails",
 ] as const;
@@ -54,9 +55,9 @@ export function decodeUsage(wire: unknown): Usage | undefined {
     reasoningTokens,
   };
   return withMediaCounts(usage, {
-    audioInputTokens: ofModality(wire["promptTokensDetails"], "AUDIO"),
+    audioInputTokens: ofInput(wire, "AUDIO"),
     audioCacheReadTokens: ofModality(wire["cacheTokensDetails"], "AUDIO"),
-    imageInputTokens: ofModality(wire["promptTokensDetails"], "IMAGE"),
+    imageInputTokens: ofInput(wire, "IMAGE"),
     audioOutputTokens: ofModality(wire["candidatesTokensDetails"], "AUDIO"),
     imageOutputTokens: ofModality(wire["candidatesTokensDetails"], "IMAGE"),
   });
@@ -64,6 +65,11 @@ export function decodeUsage(wire: unknown): Usage | undefined {
 
 const ofModality = (wire: unknown, modality: string): unknown =>
   objects(wire).find((detail) => detail["modality"] === modality)?.["tokenCount"];
+
+/** Of the prompt, and of what tools of the vendor brought into it. */
+const ofInput = (wire: WireObject, modality: string): number =>
+  tokenCount(ofModality(wire["promptTokensDetails"], modality)) +
+  tokenCount(ofModality(wire["toolUsePromptTokensDetails"], modality));
 
 /** Such a list; the rest of the side is text. None where nothing is told apart. */
 function detailsOf(whole: number, told: Readonly<Record<string, number | undefined>>): Json[] {

@@ -327,6 +327,21 @@ describe("answer", () => {
       { inputTokens: 15, outputTokens: 1 },
     ],
     [
+      "sound and pictures that the vendor's own tools brought in count as such",
+      {
+        promptTokenCount: 100,
+        toolUsePromptTokenCount: 50,
+        candidatesTokenCount: 1,
+        promptTokensDetails: [{ modality: "AUDIO", tokenCount: 60 }],
+        toolUsePromptTokensDetails: [
+          { modality: "TEXT", tokenCount: 15 },
+          { modality: "AUDIO", tokenCount: 25 },
+          { modality: "IMAGE", tokenCount: 10 },
+        ],
+      },
+      { inputTokens: 150, audioInputTokens: 85, imageInputTokens: 10 },
+    ],
+    [
       "a count of 0 may be left out",
       { promptTokenCount: 10, totalTokenCount: 10 },
       { inputTokens: 10, outputTokens: 0 },
