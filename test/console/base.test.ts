@@ -210,6 +210,8 @@ it("the strip above the log is of the filters' time, says what it draws, and not
   });
   const bars = barsOf([{ start: day.starts[1]!, requests: 3, errors: 1 }], day);
   expect(wordsOf(bars, "hour", 2, 0)).toBe("22 Nov 14:00 to 17:00 (UTC): 3 calls, 1 failed");
+  const many = [{ ...bars[0]!, calls: 2407, failed: 1069 }];
+  expect(wordsOf(many, "hour", 0, 0)).toMatch(/: 2,407 calls, 1,069 failed$/);
   expect(spanBetween(day, 24, 24)).toEqual({
     from: "2026-11-23T14:00:00.000Z",
     to: "2026-11-23T14:04:00.000Z",

@@ -123,3 +123,28 @@ it("tries that met the same are told once, with how many they were", () => {
   expect(met(503, 503, "gone, away", 503, 200)).toEqual(["2 × 503", "gone, away", "503", "200"]);
   expect(met(null)).toEqual(["no answer"]);
 });
+
+it("an address with a workspace that is gone says so, and leads to what there is", async () => {
+  const { page, complaints } = root;
+  await arrive(root, "/overview?ws=ws_gone&period=30d");
+  const line = page.getByText("The workspace of this address, ws_gone, does not exist");
+  await line.getByRole("link").press("Enter");
+  await line.waitFor({ state: "detached" });
+  expect(new URL(page.url()).search).toBe("?period=30d");
+  await page.getByRole("combobox", { name: "Workspace" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it("on a phone an amount of a list says that it is USD, and of what time", async () => {
+  const { page, complaints } = root;
+  await page.setViewportSize({ width: 390, height: 800 });
+  await arrive(root, `/requests?ws=${world.home.id}&status=succeeded`);
+  await page
+    .getByRole("row", { name: /USD 0\.\d+/ })
+    .first()
+    .waitFor();
+  await arrive(root, `/keys?ws=${world.home.id}`);
+  await page.getByRole("row", { name: /USD this month 0\.\d+/ }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(complaints).toEqual([]);
+});

@@ -2,7 +2,7 @@
 import { Anchor, AppShell, Button, Group, NavLink, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { modals } from "@mantine/modals";
-import { Link, Outlet, useRouter, useRouterState } from "@tanstack/react-router";
+import { Link, Outlet, useRouter, useRouterState, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from "react";
 import { isSignInNeeded, watchSignIn } from "../api/again.ts";
 import { api, client, queryClient } from "../api/client.ts";
@@ -84,6 +84,23 @@ function WorkspacesError() {
   return error !== null && <RegionError what="workspaces" error={error} retry={refetch} />;
 }
 
+/** The address may be of a workspace that is gone, or of somebody else's: empty pages would say that nothing was called in it. */
+function NoSuchWorkspace() {
+  const { ws } = useSearch({ from: "/shell" });
+  const { rows, isCut } = useWorkspaces();
+  if (ws === undefined || rows === undefined || isCut || rows.some(({ id }) => id === ws))
+    return null;
+  return (
+    <Text component="output" display="block" mb="md" style={{ overflowWrap: "anywhere" }}>
+      The workspace of this address, <span className="mono">{ws}</span>, does not exist, or you may
+      not see it.{" "}
+      <Link to="." search={(before) => ({ ...before, ws: undefined })}>
+        Show what you may see
+      </Link>
+    </Text>
+  );
+}
+
 /** What a page asks goes with it: Back leaves no question about something else than what is shown. */
 function useQuestionsOfThePage(): void {
   const router = useRouter();
@@ -144,6 +161,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main>
         <WorkspacesError />
+        <NoSuchWorkspace />
         <Outlet key={zone} />
       </AppShell.Main>
       <BottomBar shown={shown} isOpen={isOpen} toggle={toggle} close={close} />

@@ -3,8 +3,7 @@ import { Anchor, Group, Table, Text } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { readCount } from "../../base/numbers.ts";
 import type { PeriodSearch } from "../../base/period.ts";
-import { endOf, stepOf, type Step } from "../../base/steps.ts";
-import { readTime } from "../../base/time.ts";
+import { endOf, readPlace, stepOf, type Step } from "../../base/steps.ts";
 import { Money } from "../../ui/money.tsx";
 import { PeriodPicker, UnreadPeriod } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -18,7 +17,7 @@ type Filter = PeriodSearch & { readonly key: string; readonly model?: string };
 
 const headers = {
   model: "Model",
-  hour: "Hour",
+  hour: "Hour (UTC)",
   day: "Day (UTC)",
   month: "Month (UTC)",
 } as const;
@@ -71,12 +70,6 @@ function UseTable({ by, rows, name, filter }: UseTableProps) {
   );
 }
 
-/** "14:00" in the reader's zone, "2026-11-26", "2026-11". */
-const nameOf = (start: string, step: Step): string =>
-  step === "hour"
-    ? readTime(new Date(start)).slice(0, -7)
-    : start.slice(0, step === "day" ? 10 : 7);
-
 /** The part of a step that is within the period. */
 function within(start: string, step: Step, { from, to, isOpen }: Period): PeriodSearch {
   const end = endOf(start, step);
@@ -109,7 +102,7 @@ function Tables({ id, period }: { id: string; period: Period }) {
         <UseTable
           by={step}
           rows={steps}
-          name={({ start }) => nameOf(start, step)}
+          name={({ start }) => readPlace(start, step)}
           filter={({ start }) => ({ key: id, ...within(start, step, period) })}
         />
       )}

@@ -62,6 +62,7 @@ export const columnsOf = (
     header: "This month (USD)",
     width: 160,
     align: "right",
+    phoneName: "USD this month",
     cell: (key) => <CapBar label="Spend this month" short {...capOf(key, "monthly")} />,
   },
   {

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { dayMs } from "../../base/durations.ts";
-import { exactUsd, parseUsd } from "../../base/money.ts";
+import { exactUsd, fullUsd, parseUsd } from "../../base/money.ts";
 import { reaches } from "../../base/pace.ts";
 import { More } from "../../ui/more.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -14,8 +14,8 @@ import { useBalance, useBalances, useWeek } from "./queries.ts";
 type Balance = Schemas["Balance"];
 
 /** An amount, or the word "unlimited". */
-const read = (amount: string): string =>
-  amount === "unlimited" ? amount : exactUsd(parseUsd(amount));
+const read = (amount: string, write = exactUsd): string =>
+  amount === "unlimited" ? amount : write(parseUsd(amount));
 
 /** From so many characters on an amount is set smaller. */
 const longFrom = 15;
@@ -117,7 +117,7 @@ function BalanceLine({ balance }: { balance: Balance }) {
           key={field}
           className={`${classes["right"]} ${field === "available" ? "" : classes["wide"]}`}
         >
-          {read(balance[field])}
+          {read(balance[field], fullUsd)}
         </td>
       ))}
     </tr>

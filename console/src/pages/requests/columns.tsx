@@ -85,6 +85,7 @@ const known: readonly LogColumn[] = [
     width: 104,
     align: "right",
     phone: 2,
+    phoneName: "USD",
     cell: (row) => <Money amount={row.cost} />,
   },
   { header: "Took", width: 80, ...number, phone: 2, cell: (row) => lasted(row.duration_ms) },

@@ -1,4 +1,5 @@
 /** Calls over time above the log: of which time, in which steps, and what is asked for. Pure. */
+import { readCount } from "../../base/numbers.ts";
 import { dayMs, minuteMs } from "../../base/durations.ts";
 import { momentsIn, type Span } from "../../base/period.ts";
 import { endOf, readStart, startsOf, type Step } from "../../base/steps.ts";
@@ -102,7 +103,7 @@ export function wordsOf(bars: readonly Bar[], step: Step, one: number, other: nu
   const last = part.at(-1);
   if (first === undefined || last === undefined) return "";
   const sum = (of: (bar: Bar) => number) => part.reduce((all, bar) => all + of(bar), 0);
-  const calls = sum((bar) => bar.calls);
+  const [calls, failed] = [sum((bar) => bar.calls), sum((bar) => bar.failed)];
   const when = whenOf(first.start, last.start, step);
-  return `${when} (UTC): ${calls} ${calls === 1 ? "call" : "calls"}, ${sum((bar) => bar.failed)} failed`;
+  return `${when} (UTC): ${readCount(calls)} ${calls === 1 ? "call" : "calls"}, ${readCount(failed)} failed`;
 }
