@@ -3,7 +3,7 @@
  * only an operator with access to the machine may say. Nothing that was given is quoted: it may be a key in the wrong field.
  */
 import { isObject, type WireObject } from "../base/json.ts";
-import { suggest } from "../base/suggest.ts";
+import { nearest } from "../base/suggest.ts";
 import { shortText } from "../base/text.ts";
 import { fileOf, presetOfSettings, type AddedProvider } from "./added.ts";
 import { isKeyless } from "./access-check.ts";
@@ -130,8 +130,12 @@ function vendorFindings({ settings, credentials }: AddedProvider): Finding[] {
       return [{ path, message: "is a local server, whose models are asked for", fix }];
     }
     const known = vendorRows().map(({ id }) => id);
-    const fix = typeof vendor === "string" ? suggest(vendor, known) : "";
-    return [{ path, message: "is no vendor that has a preset", fix }];
+    const near = typeof vendor === "string" ? nearest(vendor, known) : undefined;
+    const fix =
+      near === undefined
+        ? "`tollgate vendors` lists them; for another one give dialect, base_url and models"
+        : `did you mean "${near}"?`;
+    return [{ path, message: "is no vendor of the list", fix }];
   }
   const findings: Finding[] = [];
   if (settings["dialect"] !== undefined)

@@ -33,7 +33,10 @@ export function createProgram(): Command {
     .description("A self-hosted gateway in front of generative models.")
     .version(version)
     .showHelpAfterError("(add --help for the options)")
-    .configureHelp({ sortSubcommands: false });
+    .configureHelp({ sortSubcommands: false })
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, "tollgate: ")),
+    });
   program.exitOverride();
 
   addServeCommands(program);

@@ -86,6 +86,16 @@ describe("a provider that is added", () => {
     must(await admin("DELETE", "/providers/mistral"));
   });
 
+  it.each([
+    ["mistrl", 'is no vendor of the list; did you mean "mistral"?'],
+    ["house-of-models", "is no vendor of the list; `tollgate vendors` lists them; for another one"],
+  ])("a vendor that there is not, %s, is refused with what to do", async (vendor, told) => {
+    const { status, json } = await admin("POST", "/providers", { vendor, api_key: secretKey });
+    expect(status).toBe(400);
+    expect(json.error).toMatchObject({ param: "vendor" });
+    expect(json.error.message).toContain(told);
+  });
+
   it("a second account of a vendor has its models under its own id, at another address too", async () => {
     const { upstream, gateway } = world;
     const body = {
