@@ -133,7 +133,7 @@ async function openDatabases(
   closers: Closers,
 ) {
   const database = closers.keep(await openDatabaseOf(environment, how));
-  await migrate(database);
+  await migrate(database, how.log);
   const disorder = wrongOrder(await readTextOrder(database));
   if (disorder !== undefined) how.log.error({ fix: orderFix }, disorder);
   const isOwn = environment.databaseUrl === undefined;

@@ -8,9 +8,10 @@ import { printJson } from "./print.ts";
 /** Applies what is missing, once, also when several processes do it together. */
 export async function migrateCommand(options: { readonly json?: boolean }): Promise<void> {
   const environment = readEnvironment(process.env);
-  const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
+  const log = createLog("warn");
+  const database = await openDatabaseOf(environment, { join: true, log });
   try {
-    const { applied } = await migrate(database);
+    const { applied } = await migrate(database, log);
     if (options.json) printJson({ applied });
     else
       console.log(

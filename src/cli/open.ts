@@ -37,9 +37,10 @@ export function refuseUnused(environment: Environment): void {
 export async function withDatabase<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
   const environment = readEnvironment(process.env);
   refuseUnused(environment);
-  const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
+  const log = createLog("warn");
+  const database = await openDatabaseOf(environment, { join: true, log });
   try {
-    await migrate(database);
+    await migrate(database, log);
     return await work({
       database,
       async secrets() {

@@ -17,9 +17,10 @@ export async function rotateMasterKeyCommand(options: { readonly json?: boolean 
   const { rotateMasterKey } = await import("../tenancy/index.ts");
   const { adminTokenActor, writeAudit } = await import("../admin/index.ts");
   const { migrate } = await import("../storage/index.ts");
-  const database = await openDatabaseOf(environment, { join: true, log: createLog("warn") });
+  const log = createLog("warn");
+  const database = await openDatabaseOf(environment, { join: true, log });
   try {
-    await migrate(database);
+    await migrate(database, log);
     let shownMs = performance.now();
     const end = await rotateMasterKey({
       ...environment,

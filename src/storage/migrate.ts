@@ -16,7 +16,9 @@ import {
   type BaselineState,
   type Recorded,
 } from "./baseline.ts";
+import type { Log } from "../base/log.ts";
 import type { Database } from "./database.ts";
+import { limitLockWaits, patiently } from "./migrate-patiently.ts";
 import type { Queryable } from "./queryable.ts";
 import { orderFix, readTextOrder, wrongOrder } from "./text-order.ts";
 
@@ -185,16 +187,24 @@ export async function applyMigrations(
 }
 
 /**
- * Applies what is missing, all in one transaction; returns the names of what it applied.
+ * Applies what is missing, all in one transaction; returns the names of what it applied. Where tables are in use it tries again for ten
+ * minutes, and `log` hears why.
  * @throws SchemaError when a newer version left this one behind, an applied file was edited, the schema is too old, or the
  * server refuses to change it
  */
-export async function migrate(database: Database): Promise<{ applied: string[] }> {
-  try {
-    return await database.transaction(async (tx) => {
+export async function migrate(
+  database: Database,
+  log?: Pick<Log, "warn">,
+): Promise<{ applied: string[] }> {
+  const change = () =>
+    database.transaction(async (tx) => {
       await prepareMigrations(tx);
+      // Not before: another gateway that changes the schema now is waited for.
+      await limitLockWaits(tx);
       return { applied: await applyMigrations(tx) };
     });
+  try {
+    return await patiently(database, log, change);
   } catch (error) {
     throw refusedChange(error) ?? error;
   }
@@ -204,6 +214,8 @@ export async function migrate(database: Database): Promise<{ applied: string[] }
 const refusals: Readonly<Record<string, string>> = {
   "42501":
     "Make the user of DATABASE_URL the owner of the database: ALTER DATABASE ... OWNER TO ...",
+  "55P03":
+    "End what holds its tables, such as a long report or a backup (pg_stat_activity), and start again.",
   "25006": "Name the primary by DATABASE_URL: this server takes no changes.",
 };
 

@@ -144,6 +144,23 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
     }
   });
 
+  it("KEY-10: a key that an administrator disabled here stays so when the other one changes it", async () => {
+    const [before, now] = gateways as [GatewayProcess, GatewayProcess];
+    const made = must(
+      await admin(now, "POST", "/keys", { workspace_id: workspace, name: "leaked" }),
+    );
+    must(await admin(now, "POST", `/keys/${made.id}/disable`, {}));
+    must(await admin(before, "PATCH", `/keys/${made.id}`, { name: "leaked once" }));
+    expect(must(await admin(now, "GET", `/keys/${made.id}`))).toMatchObject({
+      name: "leaked once",
+      disabled_by_admin: true,
+    });
+    // Enabled there, it is nobody's any more.
+    must(await admin(before, "POST", `/keys/${made.id}/enable`, {}));
+    must(await admin(before, "POST", `/keys/${made.id}/disable`, {}));
+    expect(must(await admin(now, "GET", `/keys/${made.id}`)).disabled_by_admin).toBe(false);
+  });
+
   it("a task that one accepted is read and ends wherever it is worked on; signing secrets are the same", async () => {
     for (const [one, other] of pairs()) {
       const accepted = await post(one, key, "/v1/tasks", {

@@ -113,7 +113,7 @@ async function prepareDatabase(
   const isServer = environment.databaseUrl !== undefined;
   if (!isServer) closers.keep(database);
   try {
-    await migrate(database);
+    await migrate(database, log);
     await openSecrets({ ...environment, database });
     const plan = planWorkers(wanted, await connectionsLeft(database));
     if (plan.reduced !== undefined)

@@ -1,0 +1,67 @@
+/** A migration while somebody reads a table for long: it waits, and nobody waits behind it. CONTRIBUTING.md "Migrations". */
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { knownMigrations, migrate, openDatabase, type Database } from "../../src/storage/index.ts";
+import { applyMigrations, prepareMigrations } from "../../src/storage/migrate.ts";
+import { eventually } from "../support/patience.ts";
+import { sharedPostgres, silentLog } from "../support/postgres.ts";
+
+const missing = "0054_kept_prices.sql";
+let url: string;
+let database: Database;
+beforeAll(async () => {
+  url = await (await sharedPostgres()).createDatabase();
+  database = await openDatabase({ url, log: silentLog });
+  const names = knownMigrations().map(({ name }) => name);
+  await database.transaction(async (tx) => {
+    await prepareMigrations(tx);
+    await applyMigrations(tx, new Set(names.filter((name) => name < missing)));
+  });
+});
+afterAll(() => database.close());
+
+/** A transaction that has read the log of requests, and goes on. */
+async function startReport(): Promise<{ readonly pid: number; end(): Promise<void> }> {
+  const client = new Client({ connectionString: url, application_name: "report" });
+  await client.connect();
+  await client.query("begin");
+  await client.query("select count(*) from requests");
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  let ended: Promise<void> | undefined;
+  const end = () => (ended ??= client.end());
+  onTestFinished(end);
+  return { pid: rows[0]!.pid, end };
+}
+
+const waitingSql =
+  "select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock' and database = (select oid from pg_database where datname = current_database())";
+
+it("calls go on while a report is read, the log says what is in the way, and the schema is changed once it ends", async () => {
+  const report = await startReport();
+  const told: [object, string][] = [];
+  const migrated = migrate(database, {
+    warn: (fields: object, message: string) => void told.push([fields, message]),
+  });
+  await eventually(
+    async () => (await database.query(waitingSql)).length > 0,
+    "the migration to wait",
+  );
+  // As a call that writes its row.
+  await database.query("select 1 from requests limit 1");
+  await eventually(() => told.length > 0, "a word in the log");
+  expect(told).toEqual([
+    [
+      {
+        oldest_transaction: {
+          pid: report.pid,
+          application: "report",
+          seconds: expect.any(Number),
+        },
+        fix: expect.stringContaining(`pg_terminate_backend(${report.pid})`),
+      },
+      "the schema cannot be changed yet: a table is in use",
+    ],
+  ]);
+  await report.end();
+  expect((await migrated).applied).toContain(missing);
+});
