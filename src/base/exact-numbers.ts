@@ -40,13 +40,24 @@ export const isRawNumber = (value: unknown): boolean => json.isRawJSON(value);
 /** Begins the texts that stand for numbers while a text is parsed: nobody can have written it. */
 const mark = randomBytes(12).toString("hex");
 
+/** Each takes a hundred times as long as another number: so many take a tenth of a second, in which nobody else is served. */
+export const longNumbersMax = 50_000;
+
+/** A text has more long numbers than are read exactly. */
+export class LongNumbersError extends RangeError {
+  override name = "LongNumbersError";
+}
+
 /**
  * Parses a valid text, its long numbers as they stand there. Each is exchanged for a text before that, and put back behind it: a
- * reviver would be asked about every value, which takes thirty times as long as to parse them. @throws SyntaxError as JSON.parse
+ * reviver would be asked about every value, which takes thirty times as long as to parse them. @throws SyntaxError as JSON.parse; LongNumbersError
  */
 export function parseExactly(text: string): unknown {
   let isMarked = false;
+  let count = 0;
   const marked = (number: string): string | undefined => {
+    count += 1;
+    if (count > longNumbersMax) throw new LongNumbersError("too many long numbers");
     if (decimal(number) === decimal(String(Number(number)))) return undefined;
     isMarked = true;
     return `"${mark}${number}"`;

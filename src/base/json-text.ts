@@ -6,21 +6,26 @@
 import { randomBytes } from "node:crypto";
 import {
   isRawNumber,
+  LongNumbersError,
   mayHoldLongNumbers,
   noteExactly,
   parseExactly,
   stringEnd,
 } from "./exact-numbers.ts";
 
-/** Parses a JSON text. `exactly` tells what its numbers were that no double holds. @throws SyntaxError as JSON.parse */
+/**
+ * Parses a JSON text. `exactly` tells what its numbers were that no double holds. Where they are too many they are what doubles
+ * hold, unless `tooMany` throws. @throws SyntaxError as JSON.parse
+ */
 export function parseJsonText(
   text: string,
   hasEscapedNames = mayEscapeNames(text),
   hasLongNumbers = mayHoldLongNumbers(text),
+  tooMany?: () => never,
 ): unknown {
   const read = hasEscapedNames ? withNames(text) : (parse: Parse) => parse(text);
   const value = read(JSON.parse);
-  if (hasLongNumbers) noteNumbers(value, read);
+  if (hasLongNumbers) noteNumbers(value, read, tooMany);
   return value;
 }
 
@@ -42,10 +47,15 @@ function withNames(text: string): (parse: Parse) => unknown {
   return (parse) => (names.size === 0 ? parse(plain) : restoreNames(parse(plain), names));
 }
 
-function noteNumbers(value: unknown, read: (parse: Parse) => unknown): void {
+function noteNumbers(
+  value: unknown,
+  read: (parse: Parse) => unknown,
+  tooMany: (() => never) | undefined,
+): void {
   try {
     noteExactly(value, read(parseExactly));
-  } catch {
+  } catch (error) {
+    if (error instanceof LongNumbersError) tooMany?.();
     // Nested so deeply that only the parser can follow: its numbers are what doubles hold.
   }
 }

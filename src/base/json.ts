@@ -3,6 +3,7 @@
  * the number of its values, so that none of them stops the process.
  */
 import { GatewayError } from "./errors.ts";
+import { longNumbersMax } from "./exact-numbers.ts";
 import { scanJson, type JsonShape } from "./json-scan.ts";
 import { parseJsonText } from "./json-text.ts";
 
@@ -45,8 +46,9 @@ export function readJson(bytes: Uint8Array, found: JsonShape | string = scanJson
 export function parseJson({ text, shape }: Pick<JsonText, "text" | "shape">): WireObject {
   let value: unknown;
   try {
-    value = parseJsonText(text, shape.hasEscapedNames, shape.hasLongNumbers);
+    value = parseJsonText(text, shape.hasEscapedNames, shape.hasLongNumbers, tooManyLong);
   } catch (error) {
+    if (error instanceof GatewayError) throw error;
     if (text.trim() === "")
       throw new GatewayError("invalid_json", "The body is empty: send a JSON object.");
     const reason = error instanceof Error ? error.message.slice(0, 200) : "";
@@ -55,6 +57,13 @@ export function parseJson({ text, shape }: Pick<JsonText, "text" | "shape">): Wi
   if (!isObject(value)) throw new GatewayError("invalid_json", "The body must be a JSON object.");
   return value;
 }
+
+const tooManyLong = (): never => {
+  throw new GatewayError(
+    "invalid_json",
+    `The body has more than ${longNumbersMax} numbers of more digits than a double holds.`,
+  );
+};
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {

@@ -3,6 +3,7 @@
  * converted. Nobody else waits, and the process holds.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { longNumbersMax } from "../../src/base/exact-numbers.ts";
 import { jsonBounds } from "../../src/base/json-scan.ts";
 import { inForm } from "../support/long.ts";
 import {
@@ -107,6 +108,14 @@ describe("bodies of tiny values", () => {
           body: `{"model":"sandbox/image-model-a","prompt":"a","x":${listOfSame(parts - 100, "{}")}}`,
         },
         { path: "/v1/tasks", body: `{"model":"sandbox/video-model-v1","prompt":"a",${names}}` },
+        {
+          path: "/v1/messages",
+          body: `{${hello},"max_tokens":9,"x":${listOfSame(longNumbersMax, "9007199254740993")}}`,
+        },
+        {
+          path: "/v1/messages",
+          body: `{${hello},"max_tokens":9,"x":${listOfSame(values - 100, "9007199254740993")}}`,
+        },
       ].map(({ path, body }) => ({ path, body: Buffer.from(body) }));
       await attack("other legal bodies", manyOf(bodies), inForm(1, 10));
     });

@@ -2,6 +2,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GatewayError } from "../../src/base/errors.ts";
+import { parseAnswerText } from "../../src/base/answer-json.ts";
+import { exactly, longNumbersMax } from "../../src/base/exact-numbers.ts";
 import { parseJsonObject } from "../../src/base/json.ts";
 import { JsonScan, jsonBounds, scanJson } from "../../src/base/json-scan.ts";
 import { costMs } from "../support/cost.ts";
@@ -80,6 +82,19 @@ describe("the number of values", () => {
     invalid(Buffer.from(object(jsonBounds.members + 1)));
     invalid(Buffer.from(list(9, object(10_000))));
     expect(parse(list(7, object(jsonBounds.members)))).toHaveProperty("a");
+  });
+
+  it("goes up to 50,000 numbers of more digits than a double holds, which cost a hundred times as much", () => {
+    for (const long of ["12345678901234567890.5", "9007199254740993", "-0", "1e400"]) {
+      expect(parse(list(longNumbersMax, long))).toHaveProperty("a");
+      const body = Buffer.from(list(longNumbersMax + 1, long));
+      expect(() => parseJsonObject(body)).toThrow(
+        "The body has more than 50000 numbers of more digits than a double holds.",
+      );
+      // What a vendor answers is taken for what doubles hold.
+      const answered = parseAnswerText(body.toString()) as { a: number[] };
+      expect(exactly(answered.a)[0]).toBe(Number(long));
+    }
   });
 
   it("is never told as less than it is", () => {
