@@ -177,11 +177,13 @@ async function refused(
 function completed(body: RefusalBody, codec: Codec, error: GatewayError): JsonObject {
   const { error: own, request_id: _ours, ...outer } = codec.encodeError(error, "");
   const { details: _notTheirs, ...filled } = own as JsonObject;
-  // Numbers as codes: OpenRouter puts its status there, where the OpenAI style has a string.
-  const { code } = body.error;
-  const asText = typeof filled["code"] === "string" && typeof code === "number";
-  const words = asText ? { ...body.error, code: String(code) } : body.error;
-  return { ...outer, ...body, error: { ...filled, ...words } };
+  return { ...outer, ...body, error: { ...filled, ...body.error, ...codeOf(body, filled) } };
+}
+
+/** The code as the protocol has it. OpenRouter puts its status where the OpenAI style has a word, and servers of that style a word where Google has the status. */
+function codeOf({ error: { code } }: RefusalBody, { code: own }: JsonObject): JsonObject {
+  if (typeof own === "string" && typeof code === "number") return { code: String(code) };
+  return typeof own === "number" && typeof code !== "number" ? { code: own } : {};
 }
 
 type RefusalBody = JsonObject & { readonly error: JsonObject };

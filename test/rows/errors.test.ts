@@ -5,7 +5,7 @@ import { errorCatalogue, type ErrorCode } from "../../src/base/errors.ts";
 import { changeWorkspace, createWorkspace, disableKey } from "../../src/tenancy/index.ts";
 import { json } from "../support/recorder.ts";
 import { errorCode } from "./endpoints.ts";
-import { eachProtocol, protocols, type Protocol } from "./protocols.ts";
+import { eachProtocol, generateContent, protocols, type Protocol } from "./protocols.ts";
 import { answering, startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -268,6 +268,19 @@ describe("beside the text endpoints", () => {
         expect(typeof error["message"]).toBe("string");
         expect(typeof error["type"]).toBe("string");
       }
+    }
+  });
+
+  it("ERR-01: a refusal of a generateContent upstream in another style still has its status as the code, and a status word", async () => {
+    const message = "no such level";
+    const inOpenAiStyle = { message, type: "invalid_request_error", param: null, code: "bad" };
+    for (const error of [inOpenAiStyle, { message }, { message, code: null }]) {
+      world.answer(json({ error }, 400));
+      const answer = await world.call(generateContent);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toEqual({
+        error: { ...error, code: 400, status: "INVALID_ARGUMENT" },
+      });
     }
   });
 });
