@@ -76,10 +76,19 @@ it.each([
   ["/requests?from=now", "`from` does not fit: A time in RFC 3339"],
   ["/usage?from=2026-11-31T00:00:00Z", "`from` must be a time such as"],
   ["/usage?group_by=team", "`group_by` does not fit: model, key, provider, "],
+  ["/search?q=x", "`q` does not fit: At least two characters"],
 ])("GET %s", async (path, said) => {
   const { status, json } = await gateway.admin("GET", path);
   expect(status).toBe(400);
   expect(json.error.message).toContain(said);
+});
+
+it("POST /workspaces/{id}/members with a short password: how long it must be", async () => {
+  const body = { email: "ann@example.com", role: "member", password: "short" };
+  const path = `/workspaces/${gateway.workspaceId}/members`;
+  const { status, json } = await gateway.admin("POST", path, body);
+  expect({ status, param: json.error.param }).toEqual({ status: 400, param: "password" });
+  expect(json.error.message).toContain("`password` does not fit: At least 8 characters.");
 });
 
 it("POST /providers with a vendor that is misspelt: the one that is meant, and a question ends in its mark", async () => {

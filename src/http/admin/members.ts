@@ -65,7 +65,7 @@ const create = route({
         minLength: 8,
         maxLength: 128,
         description:
-          "Opens one session, which may only change it. Set with the admin token, it is the member's own, and signing in accepts.",
+          "At least 8 characters. Opens one session, which may only change it. Set with the admin token, it is the member's own, and signing in accepts.",
       }),
     ),
     spend_caps: Type.Optional(spendCapsBody),

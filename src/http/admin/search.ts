@@ -15,7 +15,11 @@ const find = route({
     "Up to five each of the keys, members, workspaces and models that you see: keys by name, last four characters or id, members by name or e-mail. What begins with the text comes first.",
   action: null,
   query: strict({
-    q: Type.String({ minLength: 2, maxLength: 100, description: "Upper and lower case alike." }),
+    q: Type.String({
+      minLength: 2,
+      maxLength: 100,
+      description: "At least two characters; upper and lower case are alike.",
+    }),
   }),
   answer: {
     name: "SearchResults",
