@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+import { fileNameOf } from "../../console/src/base/file-name.ts";
 import { answersOf } from "../../console/src/pages/callbacks/answers.ts";
 
 let world: ConsoleWorld;
@@ -146,5 +147,53 @@ it("on a phone an amount of a list says that it is USD, and of what time", async
   await arrive(root, `/keys?ws=${world.home.id}`);
   await page.getByRole("row", { name: /USD this month 0\.\d+/ }).waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
+  expect(complaints).toEqual([]);
+});
+
+it("the palette leads to a provider by its name, and to a task by its id", async () => {
+  const { page, complaints, settled } = root;
+  const task = await world.video(key.key);
+  await arrive(root, "/start");
+  const jump = async (text: string, path: string) => {
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Search or jump").fill(text);
+    await page.locator("[data-selected]", { hasText: text }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**${path}`);
+    await settled();
+  };
+  await jump("awa", "/providers/away");
+  await jump(task, `/tasks/${task}`);
+  expect(complaints).toEqual([]);
+});
+
+it("a file says in its name what it has, of which workspace and of when", async () => {
+  expect(
+    [
+      {
+        what: "ledger",
+        workspace: "R&D / Übersetzung 翻訳",
+        from: "2026-10-01T00:00:00Z",
+        to: "2026-11-01T00:00:00.000Z",
+      },
+      {
+        what: "usage-by-tag:team",
+        workspace: undefined,
+        from: "2026-11-20T14:19:08.096Z",
+        to: undefined,
+      },
+    ].map(fileNameOf),
+  ).toEqual([
+    "ledger_R-D-Übersetzung-翻訳_2026-10-01_2026-11-01",
+    "usage-by-tag-team_2026-11-20T1419Z",
+  ]);
+  const { page, complaints } = root;
+  await arrive(
+    root,
+    `/money/ledger?ws=${world.home.id}&from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z`,
+  );
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download CSV of ledger" }).press("Enter");
+  expect((await download).suggestedFilename()).toBe("ledger_home_2026-01-01_2026-02-01.csv");
   expect(complaints).toEqual([]);
 });

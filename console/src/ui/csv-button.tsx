@@ -3,6 +3,8 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { fetchAgain } from "../api/again.ts";
 import { errorOf, asApiError } from "../api/errors.ts";
+import { fileNameOf } from "../base/file-name.ts";
+import { useWorkspaceNames } from "./workspaces.ts";
 
 /** No line that is looked for is longer. */
 const lineMax = 200;
@@ -11,8 +13,10 @@ interface CsvButtonProps {
   readonly path: string;
   /** With `from` and `to`; what is undefined is not sent. Asked for when the button is pressed. */
   readonly query: () => Readonly<Record<string, string | undefined>>;
-  /** The file's name, without its ending. */
+  /** What the file has; its name begins with it. */
   readonly name: string;
+  /** The workspace whose rows it has, where the query names none. */
+  readonly workspaceId?: string;
   /** As the buttons beside it are. */
   readonly size?: "xs" | "sm";
 }
@@ -24,8 +28,12 @@ async function cutOf(file: Blob): Promise<string | undefined> {
 }
 
 /** Hands the file to the browser; what is to be said of it, if anything. */
-async function download({ path, query, name }: CsvButtonProps): Promise<string | undefined> {
-  const kept = Object.entries(query()).flatMap(([field, value]) =>
+async function download(
+  { path, query, name, workspaceId }: CsvButtonProps,
+  names: ReadonlyMap<string, string>,
+): Promise<string | undefined> {
+  const asked = query();
+  const kept = Object.entries(asked).flatMap(([field, value]) =>
     value === undefined ? [] : [[field, value]],
   );
   const address = new URL(`${path}?${String(new URLSearchParams(kept))}`, location.origin);
@@ -34,7 +42,9 @@ async function download({ path, query, name }: CsvButtonProps): Promise<string |
   const file = await answer.blob();
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);
-  link.download = `${name}.csv`;
+  const { from, to, workspace_id: id = workspaceId } = asked;
+  const workspace = id && (names.get(id) ?? id);
+  link.download = `${fileNameOf({ what: name, workspace, from, to })}.csv`;
   link.click();
   URL.revokeObjectURL(link.href);
   const cut = await cutOf(file);
@@ -42,13 +52,14 @@ async function download({ path, query, name }: CsvButtonProps): Promise<string |
 }
 
 export function CsvButton(props: CsvButtonProps) {
+  const names = useWorkspaceNames();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string>();
   const run = async () => {
     setBusy(true);
     setFailure(undefined);
     try {
-      setFailure(await download(props));
+      setFailure(await download(props, names));
     } catch (error) {
       setFailure(asApiError(error).message);
     }

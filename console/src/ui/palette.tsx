@@ -23,6 +23,7 @@ interface PaletteProps {
 }
 
 const lookAfterMs = 150;
+const providersMax = 10;
 const has = (label: string, text: string) => label.toLowerCase().includes(text.toLowerCase());
 const callId = /^(?:req|task)_[0-9a-z]{26}$/;
 
@@ -66,6 +67,21 @@ function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
   return found.filter(({ label }) => answered || has(label, now));
 }
 
+/** Providers by their names, of those who have their page. There are few: one answer has them all. */
+function useProviders({ pages }: PaletteProps, text: string, go: (to: NavigateOptions) => void) {
+  const now = text.trim();
+  const enabled = now.length >= 2 && pages.some(({ to }) => to === "/providers");
+  const { data } = api.useQuery("get", "/admin/v1/providers", {}, { enabled });
+  if (!enabled) return [];
+  return (data?.data ?? [])
+    .filter(({ id }) => has(id, now))
+    .slice(0, providersMax)
+    .map(({ id }): Item => {
+      const act = () => go({ to: "/providers/$id", params: { id } });
+      return { group: "Providers", label: id, act };
+    });
+}
+
 /** What is known without asking. */
 function useKnown(
   { pages, actions }: PaletteProps,
@@ -84,7 +100,11 @@ function useKnown(
   const id = text.trim();
   if (!callId.test(id)) return items;
   const open = () => go({ to: "/requests/$id", params: { id } });
-  return [{ group: "Requests", label: id, description: "Open this call", act: open }, ...items];
+  const call = { group: "Requests", label: id, description: "Open this call", act: open };
+  if (!id.startsWith("task_")) return [call, ...items];
+  const openTask = () => go({ to: "/tasks/$id", params: { id } });
+  const task = { group: "Tasks", label: id, description: "Open this task", act: openTask };
+  return [task, call, ...items];
 }
 
 /** What arrives after the last letter is marked too: Enter opens the first of what is shown. (The list marks only what is there while somebody types.) */
@@ -101,7 +121,11 @@ export function Palette(props: PaletteProps) {
   const [text, setText] = useState("");
   const navigate = useNavigate();
   const go = (to: NavigateOptions) => void navigate(to);
-  const items = [...useKnown(props, text, go), ...useFound(text, go)];
+  const items = [
+    ...useKnown(props, text, go),
+    ...useFound(text, go),
+    ...useProviders(props, text, go),
+  ];
   useEffect(() => spotlight.open(), []);
   useFirstMarked(items);
   return (

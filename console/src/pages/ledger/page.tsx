@@ -57,6 +57,7 @@ function FilterBar({ id, filters }: FilterBarProps) {
         path={`/admin/v1/workspaces/${encodeURIComponent(id)}/ledger`}
         query={() => csvOf(filters, gatewayMs())}
         name="ledger"
+        workspaceId={id}
         size="sm"
       />
     </Group>

@@ -1,0 +1,34 @@
+/** What a file is called that is handed out: what it has, of which workspace, from when up to when. Pure. */
+
+const partMax = 60;
+
+/** Letters and digits of any script; what a file system may not take is a dash. */
+const safe = (text: string): string =>
+  text
+    .slice(0, partMax)
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/^-|-$/g, "");
+
+/** "2026-11-01", or with its time where it is not midnight: "2026-11-01T1430Z". */
+function momentOf(text: string | undefined): string {
+  const ms = Date.parse(text ?? "");
+  if (Number.isNaN(ms)) return "";
+  const iso = new Date(ms).toISOString();
+  return iso.endsWith("T00:00:00.000Z")
+    ? iso.slice(0, 10)
+    : `${iso.slice(0, 16).replace(":", "")}Z`;
+}
+
+interface Handed {
+  readonly what: string;
+  /** The workspace's name; undefined: of all. */
+  readonly workspace: string | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** Without its ending: "ledger_Product_2026-10-01_2026-11-01". */
+export const fileNameOf = ({ what, workspace = "", from, to }: Handed): string =>
+  [safe(what), safe(workspace), momentOf(from), momentOf(to)]
+    .filter((part) => part !== "")
+    .join("_");
