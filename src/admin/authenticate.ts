@@ -54,4 +54,4 @@ export function createActors(options: ActorsOptions): Actors {
 }
 
 const guarded = (load: () => Promise<Actor>): Promise<Actor> =>
-  lookOnce("Credentials cannot be checked now.", load);
+  lookOnce("Credentials cannot be checked now: the database does not answer.", load);

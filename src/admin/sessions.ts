@@ -267,7 +267,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     );
   /** The library says only that it failed. @throws GatewayError `database_unavailable` where that is why */
   const whyNot = async (failure: unknown): Promise<never> => {
-    await lookOnce("Sessions cannot be checked now.", () => options.database.query("select 1", []));
+    await lookOnce("Sessions cannot be checked now: the database does not answer.", () =>
+      options.database.query("select 1", []),
+    );
     throw failure;
   };
   return {

@@ -50,8 +50,9 @@ function refuseUnusable(loaded: LoadedKey): void {
 }
 
 async function loadUsable(database: Database, value: KeyValue, nowMs: number): Promise<LoadedKey> {
-  const loaded = await lookOnce("API keys cannot be checked now.", () =>
-    loadKey(database, value, nowMs),
+  const loaded = await lookOnce(
+    "API keys cannot be checked now: the database does not answer.",
+    () => loadKey(database, value, nowMs),
   );
   if (loaded === undefined) throw unknownKey();
   refuseUnusable(loaded);

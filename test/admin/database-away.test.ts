@@ -44,6 +44,11 @@ it("whoever manages, by a session, a token or the admin token, or signs in, is t
   expect(Object.entries(answers).map(([who, answer]) => [who, told(answer)])).toEqual(
     Object.keys(answers).map((who) => [who, unavailable]),
   );
+  for (const [who, { json }] of Object.entries(answers))
+    expect({ who, message: json["error"].message }).toEqual({
+      who,
+      message: expect.stringMatching(/database does not answer/),
+    });
   // It may have been made.
   expect(change.json["error"].message).toContain("Look whether it was done");
   await outage.back();

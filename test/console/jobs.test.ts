@@ -197,3 +197,19 @@ it("a file says in its name what it has, of which workspace and of when", async 
   expect((await download).suggestedFilename()).toBe("ledger_home_2026-01-01_2026-02-01.csv");
   expect(complaints).toEqual([]);
 });
+
+it("where the database is away a page says where the reason is found", async () => {
+  const { page, settled } = root;
+  const error = { code: "database_unavailable", message: "Sessions cannot be checked now." };
+  const body = JSON.stringify({ error });
+  await page.route("**/admin/v1/keys?**", (route) =>
+    route.fulfill({ status: 503, body, contentType: "application/json" }),
+  );
+  await arrive(root, "/keys?q=nothing-like-it");
+  const told = page.getByRole("alert").filter({ hasText: "Keys could not be read" });
+  await told.getByText(/Its log says why it does not, and \/readyz when it does\./).waitFor();
+  await page.unroute("**/admin/v1/keys?**");
+  await told.getByRole("button", { name: "Try again" }).press("Enter");
+  await told.waitFor({ state: "detached" });
+  await settled();
+});

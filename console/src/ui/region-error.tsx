@@ -21,6 +21,12 @@ export function RegionError(props: { what: string; error: unknown; retry?: () =>
       <Text size="sm" style={{ overflowWrap: "anywhere" }}>
         {text}
       </Text>
+      {code === "database_unavailable" && (
+        <Text size="sm" className="muted">
+          It comes back by itself once the gateway reaches its database. Its log says why it does
+          not, and <span className="mono">/readyz</span> when it does.
+        </Text>
+      )}
       <Group mt="sm" gap="sm">
         {props.retry !== undefined && (
           <Button size="xs" variant="default" onClick={() => void props.retry?.()}>
