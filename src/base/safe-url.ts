@@ -47,7 +47,8 @@ export function addressError(param: string, why: string): GatewayError {
 }
 
 export function privateAddressError(param: string): GatewayError {
-  return addressError(param, "must not point at a private or reserved network");
+  const why = "must not point at a private or reserved network (TOLLGATE_ALLOW_PRIVATE_ADDRESSES)";
+  return addressError(param, why);
 }
 
 /** The host of a URL as it is resolved and connected to: an IPv6 address without its brackets. */

@@ -26,7 +26,8 @@ const refused = {
   status: 400,
   code: "invalid_value",
   param: "webhook_url",
-  message: "webhook_url must not point at a private or reserved network.",
+  message:
+    "webhook_url must not point at a private or reserved network (TOLLGATE_ALLOW_PRIVATE_ADDRESSES).",
 };
 const failing =
   (code: string): Resolve =>

@@ -94,7 +94,9 @@ describe("addresses as text", () => {
   ])("HOOK-08, T77: https://%s is refused", (host) => {
     const error = refusal(`https://${host}/hook`);
     expect(error).toMatchObject({ status: 400, code: "invalid_value", param: "webhook_url" });
-    expect(error.message).toBe("webhook_url must not point at a private or reserved network.");
+    expect(error.message).toBe(
+      "webhook_url must not point at a private or reserved network (TOLLGATE_ALLOW_PRIVATE_ADDRESSES).",
+    );
     const port = refusal(`https://${host}:8443/hook`);
     expect(port.message).toBe(error.message);
   });
