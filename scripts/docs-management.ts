@@ -61,7 +61,7 @@ The commands ask the gateway that runs on the data directory, or at \`--url\` wi
 runs they work on its database. \`--json\` prints what the API answers.
 
 A second \`credits add\` or \`credits take\` with the same \`--reference\` changes nothing. With the same amount it says what was counted
-then and exits with 0. With another amount it is refused, names the amount of then, and exits with 1.
+and exits with 0. With another amount it is refused, names the first amount, and exits with 1.
 
 - Ten wrong passwords in five minutes close an account to sign-ins for the rest of them, on all gateways. However the
   address is typed, it is one account. Fifty from one network address close that address.
