@@ -17,7 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { buildConsole, isConsoleCurrent } from "./console.mjs";
 import { alone, nodeBinary, root, setup } from "./setup.mjs";
 
@@ -26,6 +26,9 @@ const bytesMax = 10_000_000;
 const packageFile = join(root, "package.json");
 /** The checkout's own package.json while the package's is in its place. */
 const aside = join(root, "dist-package.json");
+
+/** What the program's own words and README lead to: the pages, and the picture above them. */
+const pages = ["docs/*.md", "docs/screenshots/overview-*.webp", "CHANGELOG.md"];
 
 /** The packages that a gateway needs: not those of development, and no Node, which whoever installs it has. */
 function packageJson(checkout) {
@@ -40,7 +43,7 @@ function packageJson(checkout) {
     license,
     type,
     bin: { tollgate: "dist/bin/tollgate.mjs" },
-    files: ["dist"],
+    files: ["dist", ...pages],
     engines: { node: ">=22.15" },
     dependencies,
     optionalDependencies,
@@ -55,7 +58,7 @@ function strip(dist) {
   if (status !== 0) throw new Error(`the types could not be stripped:\n${stdout}`);
 }
 
-/** Writes `dist` below `folder`: all that the package is, but for package.json, README.md and LICENSE. */
+/** Writes `dist` below `folder`: all that runs. */
 function writeDist(folder, { name, version, type }) {
   const dist = join(folder, "dist");
   rmSync(dist, { recursive: true, force: true });
@@ -73,6 +76,17 @@ function writeDist(folder, { name, version, type }) {
   rmSync(join(dist, "console/dist/previous"), { recursive: true, force: true });
   // What the program reads of itself.
   writeFileSync(join(dist, "package.json"), `${JSON.stringify({ name, version, type })}\n`);
+}
+
+/** The files that a pattern with at most one `*`, in its last part, names; Node 20 has no `globSync`. */
+function filesLike(pattern) {
+  const [before, after] = basename(pattern).split("*");
+  const folder = dirname(pattern);
+  return readdirSync(join(root, folder))
+    .filter((name) =>
+      after === undefined ? name === before : name.startsWith(before) && name.endsWith(after),
+    )
+    .map((name) => join(folder, name));
 }
 
 /** All files below a folder, with their sizes in bytes. */
@@ -138,7 +152,8 @@ async function into(folder) {
   await setup();
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), asText(await build(folder)));
-  for (const name of ["README.md", "LICENSE"]) cpSync(join(root, name), join(folder, name));
+  for (const name of ["README.md", "LICENSE", ...pages.flatMap(filesLike)])
+    cpSync(join(root, name), join(folder, name));
 }
 
 const [word, folder] = process.argv.slice(2);

@@ -106,7 +106,8 @@ describe("the package", () => {
     expect(Object.keys(optionalDependencies).every((name) => name.startsWith("@embedded-"))).toBe(
       true,
     );
-    expect(readdirSync(installed).sort()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
+    const texts = ["CHANGELOG.md", "LICENSE", "README.md", "docs", "package.json"];
+    expect(readdirSync(installed).sort()).toEqual([...texts, "dist"].sort());
     const parts = readdirSync(join(installed, "dist"));
     const files = ["become-node.mjs", "package.json"];
     expect(parts.sort()).toEqual([...Object.keys(mayHold), ...files].sort());
@@ -118,6 +119,16 @@ describe("the package", () => {
     const sources = globSync("{src,sandbox}/**/*.ts", { cwd: root });
     const built = globSync("dist/{src,sandbox}/**/*.js", { cwd: installed });
     expect(built.length).toBe(sources.length);
+  });
+
+  it("has each page that its README links and that the program names", () => {
+    const textOf = (path: string) => readFileSync(join(installed, path), "utf8");
+    const linked = [...textOf("README.md").matchAll(/(?:\(|src(?:set)?=")(docs\/[\w/.-]+)/g)];
+    const built = globSync("dist/src/**/*.js", { cwd: installed }).map(textOf).join("\n");
+    const named = [...built.matchAll(/\b(docs\/[\w-]+\.md)\b/g)];
+    const paths = [...new Set([...linked, ...named].map(([, path]) => path!))];
+    expect(paths.length).toBeGreaterThan(30);
+    expect(paths.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
   });
 
   it("answers a call in an empty folder, and says what to do next as `npm start` does", async () => {
