@@ -110,22 +110,25 @@ function wrongBlock(block: Json, place: string): Failure | undefined {
 /** Every call is answered in the next message, and every answer had its call in the message before. */
 function unpairedTools(body: Json): Failure | undefined {
   const messages = asList(body["messages"]).map(asObject);
-  const callsOf = (at: number) =>
-    blocksOf(messages[at])
-      .filter(ofType("tool_use"))
-      .map(({ id }) => asText(id));
-  const resultsOf = (at: number) =>
-    blocksOf(messages[at])
-      .filter(ofType("tool_result"))
-      .map((block) => asText(block["tool_use_id"]));
+  const idsOf = (type: string, id: string) =>
+    messages.map(
+      (message) =>
+        new Set(
+          blocksOf(message)
+            .filter(ofType(type))
+            .map((block) => asText(block[id])),
+        ),
+    );
+  const calls = idsOf("tool_use", "id");
+  const results = idsOf("tool_result", "tool_use_id");
   for (const at of messages.keys()) {
-    const open = callsOf(at).filter((id) => !resultsOf(at + 1).includes(id));
+    const open = [...calls[at]!].filter((id) => results[at + 1]?.has(id) !== true);
     if (open.length > 0) {
       return says(
         `messages.${at}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
       );
     }
-    const orphan = resultsOf(at).find((id) => !callsOf(at - 1).includes(id));
+    const orphan = [...results[at]!].find((id) => calls[at - 1]?.has(id) !== true);
     if (orphan !== undefined) {
       return says(
         `messages.${at}.content: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${orphan}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,

@@ -125,17 +125,17 @@ function wrongItem([at, item]: [number, Json]): Failure | undefined {
 function unpairedTools(body: Json): Failure | undefined {
   const items = asList(body["input"]).map(asObject);
   const idsOf = (type: string) =>
-    items.filter((item) => item["type"] === type).map((item) => asText(item["call_id"]));
+    new Set(items.filter((item) => item["type"] === type).map((item) => asText(item["call_id"])));
   const calls = idsOf("function_call");
   const outputs = idsOf("function_call_output");
-  const orphan = outputs.find((id) => !calls.includes(id));
+  const orphan = [...outputs].find((id) => !calls.has(id));
   if (orphan !== undefined) {
     return {
       message: `No tool call found for function call output with call_id ${orphan}.`,
       param: "input",
     };
   }
-  const open = calls.find((id) => !outputs.includes(id));
+  const open = [...calls].find((id) => !outputs.has(id));
   if (open === undefined) return undefined;
   return { message: `No tool output found for function call ${open}.`, param: "input" };
 }
