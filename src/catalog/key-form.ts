@@ -23,12 +23,24 @@ const forms: readonly (readonly [RegExp, string, string])[] = [
   ],
   [/^Bearer\s/i, 'begins with "Bearer"', "leave that word out: it is added where it belongs"],
   [/\.\.\.$|\u2026$|^<.*>$/, "looks like an example", "give the key that the vendor made for you"],
+  [
+    /^gw_(?:live|temp|admin|pat)_/,
+    "is a key of a gateway such as this one, and of no vendor",
+    "give the vendor's key; programs that call the gateway read the same variable, so start them in another shell",
+  ],
   [/[^\x20-\x7e]/, "has characters that no header can carry", "copy it from the vendor again"],
 ];
 
-/** What is wrong with the form of a key. Nothing is said of certificates and JSON, whose lines end as they like. */
-export function keyMistake(apiKey: string): KeyMistake | undefined {
+/**
+ * What is wrong with the form of a key of a provider. Nothing is said of certificates and JSON, whose lines end as they like,
+ * nor of a gateway's key where another gateway may be the provider.
+ */
+export function keyMistake(
+  apiKey: string,
+  { dialect }: Pick<Provider, "dialect">,
+): KeyMistake | undefined {
   if (/^\s*(?:-----BEGIN|\{)/.test(apiKey)) return undefined;
+  if (dialect === "openai-compatible" && apiKey.startsWith("gw_live_")) return undefined;
   const form = forms.find(([pattern]) => pattern.test(apiKey));
   if (form === undefined) return undefined;
   return { message: form[1], fix: form[2], isSendable: !/[^\x20-\x7e]/.test(apiKey) };
@@ -36,10 +48,10 @@ export function keyMistake(apiKey: string): KeyMistake | undefined {
 
 /** A line for each such key of providers. */
 export const keyMistakes = (providers: Iterable<Provider>): string[] =>
-  [...providers].flatMap(({ id, credentials }) =>
-    credentials.flatMap((credential) => {
-      const mistake = keyMistake(credential.apiKey);
-      const name = credentials.length === 1 ? "its key" : `its key ${credential.id}`;
-      return mistake ? [`provider ${id}: ${name} ${mistake.message}; ${mistake.fix}`] : [];
+  [...providers].flatMap((provider) =>
+    provider.credentials.flatMap((credential, _at, { length }) => {
+      const mistake = keyMistake(credential.apiKey, provider);
+      const name = length === 1 ? "its key" : `its key ${credential.id}`;
+      return mistake ? [`provider ${provider.id}: ${name} ${mistake.message}; ${mistake.fix}`] : [];
     }),
   );

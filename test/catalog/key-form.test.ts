@@ -21,9 +21,11 @@ it.each([
   ["Bearer sk-proj-1234", /begins with "Bearer"/, true],
   ["sk-...", /looks like an example/, true],
   ["<your key>", /looks like an example/, true],
+  ["gw_live_proj1234", /of a gateway such as this one, and of no vendor/, true],
+  ["gw_admin_proj-1234", /of a gateway such as this one, and of no vendor/, true],
   ["sk-proj\u0007-1234", /no header can carry/, false],
 ])("%j: %s", (key, message, isSendable) => {
-  const mistake = keyMistake(key);
+  const mistake = keyMistake(key, { dialect: "openai" });
   expect(mistake).toMatchObject({ message: expect.stringMatching(message) as string, isSendable });
   expect(JSON.stringify(mistake)).not.toContain("proj");
 });
@@ -35,7 +37,11 @@ it.each([
   "account:secret",
   '{ "type": "service_account" }\n',
   "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----\n",
-])("%j is well", (key) => expect(keyMistake(key)).toBeUndefined());
+])("%j is well", (key) => expect(keyMistake(key, { dialect: "openai" })).toBeUndefined());
+
+it("a gateway's key is well at a server of one's own, which may be another gateway", () => {
+  expect(keyMistake("gw_live_1234", { dialect: "openai-compatible" })).toBeUndefined();
+});
 
 const keys = { OPENAI_API_KEY: '"sk-quoted-77410"', MISTRAL_API_KEY: "sk-carriage-77411\r" };
 

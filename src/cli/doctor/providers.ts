@@ -52,7 +52,7 @@ interface Key {
 
 /** What its form says, and where it can be sent at all, what the vendor says of it. */
 async function checkKey(pools: Pools, provider: Provider, key: Key): Promise<Finding[]> {
-  const mistake = keyMistake(key.apiKey);
+  const mistake = keyMistake(key.apiKey, provider);
   if (mistake === undefined) return [await askWith(pools, provider, key)];
   const words = [key.name, `its key ${mistake.message}`, mistake.fix] as const;
   if (!mistake.isSendable) return [failed(...words)];
