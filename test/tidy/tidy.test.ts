@@ -202,6 +202,14 @@ describe("documentation", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("README counts faults and vendors as they are, the vendors to a tenth", () => {
+    const count = (pattern: RegExp) => Number(pattern.exec(read("README.md"))?.[1]);
+    const { rows } = JSON.parse(read("docs/reliability.json")) as { rows: unknown[] };
+    expect(count(/(\d+) faults under load/)).toBe(rows.length);
+    const vendors = read("catalog/vendors.jsonl").trim().split("\n").length;
+    expect(Math.abs(count(/about (\d+) vendors/) / vendors - 1)).toBeLessThan(0.1);
+  });
+
   it("every file that docs/architecture.md draws is there", () => {
     const drawn = [...read("docs/architecture.md").matchAll(/^  participant \w+ as (\S+\.ts)$/gm)];
     expect(drawn.length).toBeGreaterThan(20);
