@@ -220,3 +220,18 @@ describe("sound that a model made", () => {
     expect(text).not.toContain("image_generation_call");
   });
 });
+
+it("CONV-701: is complete in an answer that was cut behind it, whole and streamed", async () => {
+  const cut = structuredClone(answer);
+  cut.candidates[0]!.finishReason = "MAX_TOKENS";
+  const { answer: whole } = await world.send("responses", "generate_content", {}, json(cut));
+  const stream = sse(`data: ${JSON.stringify(cut)}\n\n`);
+  const { events } = await world.stream("responses", "generate_content", {}, stream);
+  for (const response of [whole, at(dataOf(events).at(-1)!, "response")] as Body[]) {
+    expect(response["status"]).toBe("incomplete");
+    expect((response["output"] as Body[]).map(({ type, status }) => [type, status])).toEqual([
+      ["message", "completed"],
+      ["image_generation_call", "completed"],
+    ]);
+  }
+});

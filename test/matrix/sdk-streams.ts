@@ -18,7 +18,12 @@ export const readBySdk: Readonly<Record<ProtocolName, (stream: string) => Promis
   async chat(stream) {
     const client = new OpenAI({ apiKey, baseURL, maxRetries: 0, fetch: answering(stream) });
     const read = client.chat.completions.stream({ model, messages: [hello] });
-    return wire(await read.finalChatCompletion());
+    const gathered: Wire = {};
+    read.on("chunk", ({ choices }) => gather(gathered, wire(choices[0]?.delta)));
+    const whole = wire(await read.finalChatCompletion());
+    const [choice = {}, ...others] = items(whole["choices"]);
+    const told = { ...choice, message: { ...wire(choice["message"]), ...gathered } };
+    return { ...whole, choices: [told, ...others] };
   },
   async responses(stream) {
     const client = new OpenAI({ apiKey, baseURL, maxRetries: 0, fetch: answering(stream) });
@@ -38,6 +43,17 @@ export const readBySdk: Readonly<Record<ProtocolName, (stream: string) => Promis
     return readChunks(chunks);
   },
 };
+
+/** Members that OpenAI's SDK does not know come in pieces too; it keeps the last of them, and callers put them together. */
+const unknown = ["reasoning_content", "reasoning_details", "annotations", "images"];
+
+function gather(gathered: Wire, delta: Wire): void {
+  for (const name of unknown) {
+    const [before, piece] = [gathered[name], delta[name]];
+    if (typeof piece === "string") gathered[name] = text(before) + piece;
+    else if (Array.isArray(piece)) gathered[name] = [...items(before), ...items(piece)];
+  }
+}
 
 /** Google's SDK leaves it to its callers to put the pieces together: the last of each member counts, and parts go on. */
 export function joinChunks(chunks: readonly Wire[]): Wire {

@@ -91,7 +91,7 @@ function itemOf(event: Wire): Wire | undefined {
 }
 
 /** The events of an item, from its beginning to its end, as the vendor sends them. */
-function itemEvents(item: Wire, output_index: number): Wire[] {
+export function itemEvents(item: Wire, output_index: number): Wire[] {
   const at = { item_id: item["id"], output_index };
   const steps: Wire[] = [];
   const empty: Wire = { ...item };

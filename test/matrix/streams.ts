@@ -15,7 +15,8 @@ const named = (value: Wire): SseEvent => ({
 /** The events of one stream, each as its data. */
 type Around = (event: Wire) => Wire[];
 
-const chatChunk = (choice: Wire | undefined, more: Wire = {}): Wire => ({
+/** A chunk of chat completions with one choice, or none. */
+export const chatChunk = (choice: Wire | undefined, more: Wire = {}): Wire => ({
   id: "chatcmpl-1",
   object: "chat.completion.chunk",
   created: 1,
@@ -63,7 +64,8 @@ const blockOf: Readonly<Record<string, Wire>> = {
   signature_delta: { type: "thinking", thinking: "", signature: "" },
   compaction_delta: { type: "compaction", content: null, encrypted_content: null },
 };
-const aBlock = (index: number, block: Wire, ...deltas: Wire[]): Wire[] => [
+/** The events of a block of messages. */
+export const aBlock = (index: number, block: Wire, ...deltas: Wire[]): Wire[] => [
   { type: "content_block_start", index, content_block: block },
   ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
   { type: "content_block_stop", index },
@@ -123,7 +125,6 @@ interface Source {
   readonly samples: Samples;
   readonly always: readonly string[];
   readonly around: Around;
-  readonly write: (event: Wire) => SseEvent;
 }
 
 const sources: Readonly<Record<ProtocolName, Source>> = {
@@ -136,7 +137,6 @@ const sources: Readonly<Record<ProtocolName, Source>> = {
     },
     always: ["tool_calls[].id", "tool_calls[].function", "function.name", "tool_calls[].type"],
     around: aroundChat,
-    write: data,
   },
   responses: {
     root: "ResponseStreamEvent",
@@ -151,7 +151,6 @@ const sources: Readonly<Record<ProtocolName, Source>> = {
     },
     always: ["item.id"],
     around: aroundResponses,
-    write: named,
   },
   messages: {
     root: "BetaRawMessageStreamEvent",
@@ -164,7 +163,6 @@ const sources: Readonly<Record<ProtocolName, Source>> = {
     },
     always: [],
     around: aroundMessages,
-    write: named,
   },
   generate_content: {
     root: "GenerateContentResponse",
@@ -175,8 +173,15 @@ const sources: Readonly<Record<ProtocolName, Source>> = {
     },
     always: [],
     around: aroundGenerateContent,
-    write: data,
   },
+};
+
+/** How each protocol writes an event. */
+export const writers: Readonly<Record<ProtocolName, (event: Wire) => SseEvent>> = {
+  chat: data,
+  responses: named,
+  messages: named,
+  generate_content: data,
 };
 
 export interface StreamCase extends Pick<Case, "place" | "value"> {
@@ -187,13 +192,13 @@ export interface StreamCase extends Pick<Case, "place" | "value"> {
 
 /** Every case of a protocol's stream events, as whole streams: with a member and without it. */
 export function streamCases(protocol: ProtocolName): StreamCase[] {
-  const { root, samples, always, around, write } = sources[protocol];
+  const { root, samples, always, around } = sources[protocol];
   const whole = answerSources[protocol];
   const matrix = new Matrix(whole.types(), { ...whole.samples, ...samples }, [
     ...whole.always,
     ...always,
   ]);
-  const streamOf = (event: unknown): SseEvent[] => around(wire(event)).map(write);
+  const streamOf = (event: unknown): SseEvent[] => around(wire(event)).map(writers[protocol]);
   return matrix.casesOf(root).map((one) => ({
     place: one.place,
     value: one.value,
@@ -214,7 +219,7 @@ const numbered = (calls: unknown): Wire =>
     ? { tool_calls: items(calls).map((call, index) => ({ index, ...call })) }
     : {};
 
-const inOnePiece: Readonly<Record<ProtocolName, (whole: Wire) => Wire[]>> = {
+export const inOnePiece: Readonly<Record<ProtocolName, (whole: Wire) => Wire[]>> = {
   chat({ choices, ...others }) {
     const told = items(choices).map(({ message: said, ...choice }) => ({
       ...choice,
@@ -237,7 +242,7 @@ const inOnePiece: Readonly<Record<ProtocolName, (whole: Wire) => Wire[]>> = {
 export const onePieces = (protocol: ProtocolName): OnePiece[] =>
   answerCases(protocol).map(({ place, with: said }) => {
     const whole = ended(wire(said));
-    return { place, whole, events: inOnePiece[protocol](whole).map(sources[protocol].write) };
+    return { place, whole, events: inOnePiece[protocol](whole).map(writers[protocol]) };
   });
 
 /** What the types leave open, and the protocols do not: a stream that says nothing of its end broke off, and no two items have one id. */

@@ -145,7 +145,8 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
   };
 }
 
-const isBlank = (part: Part): boolean => part.type === "text" && part.text.trim() === "";
+const isBlank = (part: Part): boolean =>
+  (part.type === "text" || part.type === "refusal") && part.text.trim() === "";
 
 /** The upstream's own id where it spoke this protocol, else ours with the prefix clients know. */
 export function answerId(upstreamId: string, context: AnswerContext): string {

@@ -134,9 +134,10 @@ function encodeOutput(parts: readonly Part[], id: string, status: string): JsonO
     }
     said.push(spoken);
   }
-  // What was cut is the last thing said.
+  // What was cut is the last thing said. A picture comes whole, and its item has no such status.
   const last = items.at(-1);
-  if (status === "incomplete" && last && "status" in last) last["status"] = "incomplete";
+  const canBeCut = last && "status" in last && last["type"] !== "image_generation_call";
+  if (status === "incomplete" && canBeCut) last["status"] = "incomplete";
   return items;
 }
 

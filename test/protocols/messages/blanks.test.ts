@@ -12,17 +12,18 @@ const finish: CanonicalEvent = { type: "finish", finish: { reason: "stop" } };
 
 describe("texts of white space", () => {
   it.each([
-    ["chat", ["tool_use"]],
-    ["messages", ["text", "tool_use"]],
+    ["chat", "text", ["tool_use"]],
+    ["chat", "refusal", ["tool_use"]],
+    ["messages", "text", ["text", "tool_use"]],
   ] as const)(
-    "T25: a text of white space alone is no block, unless it is the vendor's own (%s)",
-    (protocol, kinds) => {
+    "T25: a text of white space alone is no block, unless it is the vendor's own (%s, %s)",
+    (protocol, kind, kinds) => {
       const events: CanonicalEvent[] = [
         { ...start, protocol },
-        { type: "text_start", block: "t" },
-        { type: "text_delta", block: "t", text: "\n" },
-        { type: "text_delta", block: "t", text: " \n" },
-        { type: "text_end", block: "t" },
+        { type: `${kind}_start`, block: "t" },
+        { type: `${kind}_delta`, block: "t", text: "\n" },
+        { type: `${kind}_delta`, block: "t", text: " \n" },
+        { type: `${kind}_end`, block: "t" },
         { type: "tool_call_start", block: "c", id: "1", name: "f" },
         { type: "tool_call_end", block: "c" },
         { type: "finish", finish: { reason: "tool_calls" } },

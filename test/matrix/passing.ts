@@ -1,0 +1,104 @@
+/** A stream on its way from an upstream to a caller, compared with the whole answer that it is. */
+import { formatSse, type SseEvent } from "../../src/base/sse.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
+import { routeOf } from "../conversion/route.ts";
+import { requestWith } from "../conversion/tool-wire.ts";
+import { framesOf, readers, type Wire } from "../transcripts/readers/index.ts";
+import { comparable, readBySdk } from "./sdk-streams.ts";
+
+/** A streamed call of a caller, at an upstream. */
+export const streamingRoute = (caller: ProtocolName, upstream: ProtocolName) => {
+  const asked = requestWith[caller]("look");
+  const usage = caller === "chat" ? { stream_options: { include_usage: true } } : {};
+  const body = caller === "generate_content" ? asked : { ...asked, stream: true, ...usage };
+  return routeOf(caller, upstream, body, { stream: true });
+};
+export type StreamingRoute = ReturnType<typeof streamingRoute>;
+
+/** What a caller gets of a stream; undefined where it failed. */
+function passed(route: StreamingRoute, events: readonly SseEvent[]): string | undefined {
+  const tap = route.tap();
+  const frames = events.flatMap((event) => tap.push(event));
+  frames.push(...(tap.end?.() ?? []));
+  if (tap.seen.error) return undefined;
+  return [...frames, ...tap.release(noUsage)].map(formatSse).join("");
+}
+
+/** The same, what it is charged by, and how it failed. */
+export function given(route: StreamingRoute, events: readonly SseEvent[]): string {
+  const tap = route.tap();
+  for (const event of events) tap.push(event);
+  tap.end?.();
+  return `${passed(route, events)} ${JSON.stringify([tap.seen.usage, tap.seen.error])}`;
+}
+
+/** What a caller is given of a whole answer; undefined where it failed. */
+async function givenWhole(
+  route: StreamingRoute,
+  caller: ProtocolName,
+  said: Wire,
+): Promise<unknown> {
+  const whole = structuredClone(said) as JsonObject;
+  if (route.failure(whole)) return undefined;
+  const answer = route.answer(whole, [], route.usage(whole) ?? noUsage);
+  // Google's SDK leaves members out that it does not know.
+  const isRead = caller === "generate_content";
+  return comparable(
+    isRead ? await readBySdk[caller](formatSse({ data: JSON.stringify(answer) })) : answer,
+  );
+}
+
+interface Told {
+  readonly place: string;
+  readonly whole: Wire;
+  readonly events: readonly SseEvent[];
+  readonly caller: ProtocolName;
+  readonly upstream: ProtocolName;
+}
+
+/** How a stream differs for a caller from the whole answer that it is. */
+export async function differences({ caller, upstream, place, whole, events }: Told): Promise<object[]> {
+  const route = streamingRoute(caller, upstream);
+  const given = await givenWhole(route, caller, whole);
+  const text = passed(route, events);
+  const read = text === undefined ? undefined : await readBySdk[caller](text).catch(String);
+  const faults =
+    caller === upstream || text === undefined ? [] : readers[caller].stream(framesOf(text)).faults;
+  const parting =
+    difference(textOf(comparable(read)), textOf(given)) ??
+    difference(textOf(usedBy(route, events)), textOf(usedWhole(route, whole)));
+  return parting || faults.length > 0 ? [{ place, faults, ...parting }] : [];
+}
+
+/** What it is charged by, streamed and whole; nothing where it failed. */
+function usedBy(route: StreamingRoute, events: readonly SseEvent[]): unknown {
+  const tap = route.tap();
+  for (const event of events) tap.push(event);
+  tap.end?.();
+  return tap.seen.error ? undefined : tap.seen.usage;
+}
+
+function usedWhole(route: StreamingRoute, said: Wire): unknown {
+  const whole = structuredClone(said) as JsonObject;
+  return route.failure(whole) ? undefined : route.usage(whole);
+}
+
+/** Where two answers part. */
+function difference(streamed: string, given: string): object | undefined {
+  if (streamed === given) return undefined;
+  let at = 0;
+  while (streamed[at] === given[at]) at += 1;
+  const near = (answer: string): string => answer.slice(Math.max(0, at - 80), at + 160);
+  return { streamed: near(streamed), given: near(given) };
+}
+
+/** As JSON, its members in one order. */
+const textOf = (value: unknown): string => JSON.stringify(sorted(value)) ?? "failed";
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const);
+  return Object.fromEntries(members.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+};
