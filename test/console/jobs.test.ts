@@ -146,11 +146,21 @@ it("on a phone an amount of a list says that it is USD, and of what time", async
     .waitFor();
   await arrive(root, `/keys?ws=${world.home.id}`);
   await page.getByRole("row", { name: /USD this month 0\.\d+/ }).waitFor();
+  await arrive(root, `/tasks?view=table&ws=${world.home.id}`);
+  await page
+    .getByRole("row", { name: /USD 0\.\d+/ })
+    .first()
+    .waitFor();
+  await arrive(root, `/money/ledger?ws=${world.home.id}&kind=charge`);
+  await page
+    .getByRole("row", { name: /USD -0\.\d{9}.* balance \d+\.\d{9}/ })
+    .first()
+    .waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
   expect(complaints).toEqual([]);
 });
 
-it("the palette leads to a provider by its name, and to a task by its id", async () => {
+it("the palette leads to a provider by its name, and to a task and a key by its id", async () => {
   const { page, complaints, settled } = root;
   const task = await world.video(key.key);
   await arrive(root, "/start");
@@ -164,6 +174,7 @@ it("the palette leads to a provider by its name, and to a task by its id", async
   };
   await jump("awa", "/providers/away");
   await jump(task, `/tasks/${task}`);
+  await jump(key.id, `/keys/${key.id}`);
   expect(complaints).toEqual([]);
 });
 
@@ -199,7 +210,7 @@ it("a file says in its name what it has, of which workspace and of when", async 
 });
 
 it("where the database is away a page says where the reason is found", async () => {
-  const { page, settled } = root;
+  const { page, settled, complaints } = root;
   const error = { code: "database_unavailable", message: "Sessions cannot be checked now." };
   const body = JSON.stringify({ error });
   await page.route("**/admin/v1/keys?**", (route) =>
@@ -212,4 +223,14 @@ it("where the database is away a page says where the reason is found", async () 
   await told.getByRole("button", { name: "Try again" }).press("Enter");
   await told.waitFor({ state: "detached" });
   await settled();
+  const others = complaints.splice(0).filter((one) => !one.includes("a status of 503"));
+  expect(others).toEqual([]);
+});
+
+it("a model is found by an address whose slash is encoded", async () => {
+  const { page, complaints } = root;
+  await arrive(root, "/models/vendor%2Fmodel-1.5");
+  await page.getByRole("heading", { level: 1, name: "vendor/model-1.5", exact: true }).waitFor();
+  expect(await page.getByText("There is no such model").count()).toBe(0);
+  expect(complaints).toEqual([]);
 });

@@ -25,7 +25,7 @@ interface PaletteProps {
 const lookAfterMs = 150;
 const providersMax = 10;
 const has = (label: string, text: string) => label.toLowerCase().includes(text.toLowerCase());
-const callId = /^(?:req|task)_[0-9a-z]{26}$/;
+const knownId = /^(req|task|key)_[0-9a-z]{26}$/;
 
 /** What the gateway finds, each with the page that shows it. Until it has answered for this very text, what it found before stays only where its name has the text. */
 function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
@@ -82,6 +82,23 @@ function useProviders({ pages }: PaletteProps, text: string, go: (to: NavigateOp
     });
 }
 
+/** The pages of what has this id, as logs and callbacks tell it. */
+function placesOf(id: string, go: (to: NavigateOptions) => void): Item[] {
+  const kind = knownId.exec(id)?.[1];
+  const params = { id };
+  const key = () => go({ to: "/keys/$id", params });
+  const task = () => go({ to: "/tasks/$id", params });
+  const call = () => go({ to: "/requests/$id", params });
+  if (kind === undefined) return [];
+  if (kind === "key") return [{ group: "Keys", label: id, description: "Open this key", act: key }];
+  return [
+    ...(kind === "task"
+      ? [{ group: "Tasks", label: id, description: "Open this task", act: task }]
+      : []),
+    { group: "Requests", label: id, description: "Open this call", act: call },
+  ];
+}
+
 /** What is known without asking. */
 function useKnown(
   { pages, actions }: PaletteProps,
@@ -97,14 +114,7 @@ function useKnown(
     })),
     ...actions.map((one) => ({ group: "Actions", ...one })),
   ].filter(({ label }) => has(label, text.trim()));
-  const id = text.trim();
-  if (!callId.test(id)) return items;
-  const open = () => go({ to: "/requests/$id", params: { id } });
-  const call = { group: "Requests", label: id, description: "Open this call", act: open };
-  if (!id.startsWith("task_")) return [call, ...items];
-  const openTask = () => go({ to: "/tasks/$id", params: { id } });
-  const task = { group: "Tasks", label: id, description: "Open this task", act: openTask };
-  return [task, call, ...items];
+  return [...placesOf(text.trim(), go), ...items];
 }
 
 /** What arrives after the last letter is marked too: Enter opens the first of what is shown. (The list marks only what is there while somebody types.) */

@@ -58,6 +58,7 @@ export const columnsOf = (
     width: 160,
     align: "right",
     phone: 1,
+    phoneName: "USD",
     cell: (entry) => <span className="number">{fullUsd(changeOf(entry))}</span>,
   },
   {
@@ -65,6 +66,7 @@ export const columnsOf = (
     width: 170,
     align: "right",
     phone: 2,
+    phoneName: "balance",
     cell: (entry) => <span className="number">{fullUsd(parseUsd(entry.balance_after))}</span>,
   },
 ];

@@ -86,7 +86,8 @@ function One({ model }: { model: Model }) {
 
 export function ModelPage() {
   const { vendor, _splat: rest = "" } = route.useParams();
-  const id = `${vendor}/${rest}`;
+  // The slash of an id may be written as %2F: then all of it is in the first step.
+  const id = rest === "" ? vendor : `${vendor}/${rest}`;
   const read = useNamed([id]);
   const [model] = read.data?.data ?? [];
   const isMissing = read.data !== undefined && model === undefined;

@@ -29,7 +29,12 @@ export function Twin(props: {
           <tr>
             <th style={{ width: timeWidth, textAlign: "left" }}>UTC</th>
             {bars.series.map(({ name, label }) => (
-              <th key={name} className={`${classes["right"]} cut`} title={label}>
+              <th
+                key={name}
+                className={`${classes["right"]} cut`}
+                style={{ paddingLeft: 16 }}
+                title={label}
+              >
                 {label}
               </th>
             ))}

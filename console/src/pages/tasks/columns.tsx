@@ -30,6 +30,7 @@ export const columns: readonly Column<Task>[] = [
     width: 116,
     align: "right",
     phone: 2,
+    phoneName: "USD",
     cell: ({ cost }) => <Money amount={cost} />,
   },
   { header: "Took", width: 90, align: "right", wide: true, cell: took },
