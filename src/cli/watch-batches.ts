@@ -2,8 +2,8 @@
 import type { Log } from "../base/log.ts";
 import type { Tracer } from "../base/tracing.ts";
 import type { Metrics } from "../http/index.ts";
-import type { BatchWatch, LostCommits } from "../ledger/index.ts";
-import { isLockTimeout } from "../storage/index.ts";
+import type { BatchWatch } from "../ledger/index.ts";
+import { isLockTimeout, type LostCommits } from "../storage/index.ts";
 
 interface Watching {
   readonly log: Pick<Log, "warn">;

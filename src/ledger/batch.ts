@@ -1,7 +1,6 @@
 /** The batch of a lane: what `ledger_batch` takes and answers (storage/baseline/07_ledger_batches.sql). */
-import { numberArray, textArray, type Queryable } from "../storage/index.ts";
+import { numberArray, textArray, type Confirmed, type Queryable } from "../storage/index.ts";
 import type { Ended, KeyUse, Waiting } from "./key-use.ts";
-import type { ConfirmedBatches } from "./lost-commits.ts";
 import type { Answer } from "./refusal.ts";
 
 /** What a key is sent. */
@@ -49,8 +48,7 @@ export type BatchWatch = (batch: Batch, answer: Promise<unknown>) => void;
 export type Send = (batch: Batch) => Promise<readonly BatchRow[]>;
 
 /** One row at least: which number the lane's row had before this statement, whose snapshot is from its beginning. */
-const batchSql = `select b.*, l.before
-  from (select (select number from ledger_lanes where gateway = $1 and lane = $2) as before) l
+const batchSql = `select b.*, l.before from (select (select number from ledger_lanes where gateway = $1 and lane = $2) as before) l
   left join ledger_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17) b on true`;
 
 /** Without a place where the batch was answered nothing. */
@@ -88,7 +86,7 @@ function batchParams(batch: Batch): unknown[] {
 
 /** Sends batches to a database. `confirmed` finds out whether it has lost some. */
 export const sendTo =
-  (database: Queryable, watch?: BatchWatch, confirmed?: ConfirmedBatches): Send =>
+  (database: Queryable, watch?: BatchWatch, confirmed?: Confirmed): Send =>
   async (batch) => {
     const answer = database.query<SentRow>(batchSql, batchParams(batch), { name: "ledger_batch" });
     watch?.(batch, answer);

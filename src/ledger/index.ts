@@ -1,6 +1,5 @@
 /** The ledger: what may begin, what it cost, what is left. docs/ledger.md. */
 export type { BatchWatch } from "./batch.ts";
-export type { LostCommits } from "./lost-commits.ts";
 export * from "./credit.ts";
 export * from "./holds.ts";
 export { createLedger, type Ledger } from "./ledger.ts";

@@ -1,9 +1,8 @@
 /** The text calls of one gateway, and the sweeping up after gateways and holds that ended without a word. docs/ledger.md. */
 import { retry } from "../base/retry.ts";
-import { isTransient, type Database, type Queryable } from "../storage/index.ts";
+import { Confirmed, isTransient, type Database, type LostCommits } from "../storage/index.ts";
 import { sendTo, type BatchWatch } from "./batch.ts";
 import { systemLaneClock, type LaneOptions } from "./lane.ts";
-import { ConfirmedBatches, type LostCommits } from "./lost-commits.ts";
 import { TextCalls } from "./text-calls.ts";
 import type { ReserveInput, Spent } from "./types.ts";
 
@@ -12,8 +11,7 @@ export interface Ledger {
    * The money of a text call, around its `work`: decides everything that can refuse it and sets its bound aside, lets the work run, and
    * charges what that says. Resolves with what the work came to when the charge is committed and the rest released; work that throws, or
    * says null, is charged nothing.
-   * @throws GatewayError what refuses the call (401, 402, 403), before any work; database_unavailable, before it or after it; what `work`
-   * throws
+   * @throws GatewayError what refuses the call (401, 402, 403), before any work; database_unavailable, before or after it; what `work` throws
    */
   spend<Done extends Spent>(input: ReserveInput, work: () => Promise<Done>): Promise<Done>;
   /** Takes back what gateways that died had set aside, and ends holds past their lease; returns how many. Any number may sweep. */
@@ -45,7 +43,7 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
       await tx.query(endLeasesSql, [calls.gateway]);
       await expireGateway(tx, calls.gateway);
     });
-  const send = sendTo(database, watch, new ConfirmedBatches({ giveBack, told: lost }));
+  const send = sendTo(database, watch, new Confirmed({ giveBack, told: lost }));
   const calls: TextCalls = new TextCalls({ leaseMs, send, clock: systemLaneClock, sharesCore });
   const endings = [
     signals.subscribe("keys", (id) => calls.distrust(({ keyId }) => keyId === id)),
@@ -67,7 +65,7 @@ export function createLedger(database: Database, options: LedgerOptions = {}): L
 }
 
 /** What a gateway had set aside goes back; false where its lease lasts. */
-async function expireGateway(database: Queryable, gateway: string): Promise<boolean> {
+async function expireGateway(database: Pick<Database, "query">, gateway: string): Promise<boolean> {
   const sql = "select ledger_expire($1) as expired";
   const [row] = await database.query<{ expired: boolean }>(sql, [gateway]);
   return row!.expired;

@@ -14,6 +14,7 @@ export {
 export { openDatabaseClock } from "./database-clock.ts";
 export type { Database } from "./database.ts";
 export { settingsOff } from "./durability.ts";
+export { Confirmed, type LostCommits } from "./lost-commits.ts";
 export { orderFix, readTextOrder, wrongOrder } from "./text-order.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
 export { makeIndexes } from "./indexes.ts";

@@ -35,7 +35,7 @@ class LostCommitsError extends Error {
 }
 
 /** Compares what a lane's row was before each batch with what was answered. */
-export class ConfirmedBatches {
+export class Confirmed {
   private readonly watch: LostCommitsWatch;
   private readonly latest = new Map<number, { readonly number: number; readonly atMs: number }>();
   private owes = false;
