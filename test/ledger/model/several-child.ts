@@ -7,7 +7,8 @@ import { silentLog } from "../../../src/base/log.ts";
 import { sendTo, type Batch, type BatchRow } from "../../../src/ledger/batch.ts";
 import { systemLaneClock } from "../../../src/ledger/lane.ts";
 import { TextCalls } from "../../../src/ledger/text-calls.ts";
-import { openDatabase } from "../../../src/storage/index.ts";
+import { GatewayError } from "../../../src/base/errors.ts";
+import { Confirmed, openDatabase } from "../../../src/storage/index.ts";
 import { refusalIn } from "../open-calls.ts";
 import { randomOf } from "./random.ts";
 
@@ -16,10 +17,10 @@ export interface Round {
   readonly seed: number;
   readonly workspaces: readonly string[];
 }
-/** To the parent: who it is, an end that is written, and that a round is over. */
+/** To the parent: who it is, an end that is written (`charge` undefined: it was not let in), and that a round is over. */
 export type Told =
   | { readonly gateway: string }
-  | { readonly workspace: string; readonly id: string; readonly charge: number | null }
+  | { readonly workspace: string; readonly id: string; readonly charge: number | null | undefined }
   | { readonly over: number };
 
 const database = await openDatabase({ url: process.argv[2]!, log: silentLog });
@@ -28,9 +29,14 @@ const lost = () => Object.assign(new Error("Connection terminated"), { code: "EC
 let random = randomOf(1);
 const below = (most: number) => Math.floor(random() * most);
 
+/** However batches are lost and late, none that was confirmed is missing. */
+const confirmed = new Confirmed({
+  giveBack: () => Promise.reject(new Error("commits are said to be lost, and none are")),
+});
+
 /** One sending in eight fails: it never arrives, its answer is lost, or it arrives when others were sent after it. */
 async function send(batch: Batch): Promise<readonly BatchRow[]> {
-  const real = sendTo(database);
+  const real = sendTo(database, undefined, confirmed);
   const fate = random();
   if (fate < 0.04) throw lost();
   if (fate < 0.08) {
@@ -53,7 +59,9 @@ async function oneCall(workspaceId: string): Promise<void> {
   const key = { keyId: `k${below(3)}`, keyRotation: 0 };
   const call = { id, workspaceId, ...key, amountNano: BigInt(bound) };
   let charge: number | null = null;
+  let begun = false;
   const work = async () => {
+    begun = true;
     await sleep(below(25));
     charge = random() < 0.15 ? null : below(bound + 1);
     return { amountNano: charge === null ? null : BigInt(charge) };
@@ -61,7 +69,10 @@ async function oneCall(workspaceId: string): Promise<void> {
   try {
     await calls.spend(call, work);
   } catch (error) {
-    if (refusalIn(error) === undefined) throw error;
+    const isGivenUp = error instanceof GatewayError && error.code === "database_unavailable";
+    // Where the machine stands still, three seconds of lost sendings let nobody in.
+    if (refusalIn(error) === undefined && (begun || !isGivenUp)) throw error;
+    tell({ workspace: workspaceId, id, charge: undefined });
     return;
   }
   tell({ workspace: workspaceId, id, charge });
