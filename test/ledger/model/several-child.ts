@@ -36,17 +36,19 @@ const confirmed = new Confirmed({
 
 /** One sending in eight fails: it never arrives, its answer is lost, or it arrives when others were sent after it. */
 async function send(batch: Batch): Promise<readonly BatchRow[]> {
-  const real = sendTo(database, undefined, confirmed);
+  const unheard = sendTo(database);
   const fate = random();
   if (fate < 0.04) throw lost();
   if (fate < 0.08) {
     const late = 1 + below(60);
-    setTimeout(() => void real(batch).catch(() => undefined), late);
+    setTimeout(() => void unheard(batch).catch(() => undefined), late);
     throw lost();
   }
-  const rows = await real(batch);
-  if (fate < 0.12) throw lost();
-  return rows;
+  if (fate < 0.12) {
+    await unheard(batch);
+    throw lost();
+  }
+  return sendTo(database, undefined, confirmed)(batch);
 }
 
 const calls = new TextCalls({ leaseMs: 60_000, send, clock: systemLaneClock });

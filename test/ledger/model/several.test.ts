@@ -1,7 +1,7 @@
 /**
  * Histories of several gateway processes that use the same keys at the same time, on the real clock: answers are lost, sendings arrive
- * late, accounts are locked, processes are killed. No cap or balance is passed, every end that was told is written once and no call that was refused, and in the end nothing is held.
- * In the long form 5,000 histories. What each process does comes from the seed, how they meet does not.
+ * late, accounts are locked, processes are killed. No cap or balance is passed, every end that was told is written once and no call that
+ * was refused, and in the end nothing is held. In the long form 5,000 histories. What each process does comes from the seed, how they meet does not.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
