@@ -79,6 +79,8 @@ export interface TextServices extends CallServices<CallRecord> {
   readonly forceConversion: boolean;
   /** For keys that have a response cache. */
   readonly cache?: CacheServices | undefined;
+  /** Takes what ends a stream when the gateway stops, and gives what takes that back. Absent: its connection is cut. */
+  readonly onStop?: ((end: () => void) => () => void) | undefined;
 }
 
 /** An answer that is complete but for its end, which nobody gets before its charge is committed. */

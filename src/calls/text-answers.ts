@@ -109,6 +109,7 @@ export async function answerStream(
       recordFirstToken(context.record);
       context.began(tap);
     },
+    onStop: context.services.onStop,
   });
   // Costs of upstream errors are absorbed by the platform (BILL-22); the caller gets the error inside the stream (T16).
   if (end.kind === "broken") throw end.error;
@@ -119,18 +120,18 @@ export async function answerStream(
   return answeredFor(context, candidate, metered, () => {
     noteSaid(context, () => ({ text: seen.text }));
     if (end.kind === "complete") context.reply.end(tap.release(metered.usage));
-    else if (end.kind === "held_back") endHeldBack(context, tap, end.error);
+    else if (end.kind === "ended_here") endHere(context, tap, end.error);
   });
 }
 
 /** Charged, and no whole answer all the same. */
-function endHeldBack({ record, reply }: CallContext, tap: StreamTap, error: GatewayError): void {
+function endHere({ record, reply }: CallContext, tap: StreamTap, error: GatewayError): void {
   if (reply.gone) return;
   recordFailure(record, error);
   reply.end(tap.fail(error));
 }
 
-/** A stream that its client left or held back: what arrived, or all that was reserved where the vendor goes on without it. */
+/** A stream that its client left or that was ended here: what arrived, or all that was reserved where the vendor goes on without it. */
 const meterCut = (
   { inputEstimate }: CallContext,
   { reservedOutputTokens }: Candidate,

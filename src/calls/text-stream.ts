@@ -13,8 +13,8 @@ import type { Reply } from "./reply.ts";
 export type StreamEnd =
   | { readonly kind: "complete" }
   | { readonly kind: "client_gone" }
-  /** It broke after its client had held it back, which does not count against the provider. */
-  | { readonly kind: "held_back"; readonly error: GatewayError }
+  /** It broke after its client had held it back, or the gateway stops: neither counts against the provider. */
+  | { readonly kind: "ended_here"; readonly error: GatewayError }
   | { readonly kind: "broken"; readonly error: GatewayError };
 
 /** After the protocol's last word, how long to wait for the upstream to close before going on without. */
@@ -25,6 +25,8 @@ interface RelayOptions {
   readonly tap: StreamTap;
   readonly reply: Reply;
   onFirstFrame(): void;
+  /** What it is given ends the stream when the gateway stops; absent: it is cut. @returns what takes that back */
+  readonly onStop?: ((end: () => void) => () => void) | undefined;
 }
 
 /**
@@ -35,7 +37,7 @@ export function relayStream(options: RelayOptions): Promise<StreamEnd> {
   return new Promise((resolve, reject) => {
     const relay = new Relay(options, resolve, reject);
     options.reply.onDrain(() => relay.flow());
-    options.exchange.consume(relay);
+    relay.begin();
   });
 }
 
@@ -54,6 +56,7 @@ class Relay {
   /** Characters of the answer when the wait for the upstream's close began. */
   #written = 0;
   readonly #held = new HeldBack();
+  #forgetStop: (() => void) | undefined;
 
   constructor(
     options: RelayOptions,
@@ -63,6 +66,11 @@ class Relay {
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
+  }
+
+  begin(): void {
+    this.#forgetStop = this.#options.onStop?.(() => this.#stop());
+    this.#options.exchange.consume(this);
   }
 
   /** The client takes more. */
@@ -154,19 +162,25 @@ class Relay {
     this.#options.exchange.pause();
   }
 
+  /** The gateway stops. What has not begun is cut: its caller asks again. */
+  #stop(): void {
+    if (!this.#firstFrameSeen) return;
+    this.#finish({ kind: "ended_here", error: stopping() });
+    this.#options.exchange.abort();
+  }
+
   /** It ended too early. */
   #cut(cause: ExchangeError | BadAnswerError): void {
     const isOurEnd = cause instanceof ExchangeError && cause.failure === "total_timeout";
     if (this.#held.explains(isOurEnd) && !this.#options.reply.gone)
-      this.#finish({ kind: "held_back", error: tooSlow() });
+      this.#finish({ kind: "ended_here", error: tooSlow() });
     else this.#broke(cause);
   }
 
   #broke(cause: ExchangeError | BadAnswerError): void {
     if (this.#settled) return;
     if (!this.#firstFrameSeen) {
-      this.#settled = true;
-      clearTimeout(this.#linger);
+      this.#settle();
       this.#reject(cause);
       return;
     }
@@ -175,11 +189,23 @@ class Relay {
 
   #finish(end: StreamEnd): void {
     if (this.#settled) return;
-    this.#settled = true;
-    clearTimeout(this.#linger);
+    this.#settle();
     this.#resolve(end);
   }
+
+  #settle(): void {
+    this.#settled = true;
+    clearTimeout(this.#linger);
+    this.#forgetStop?.();
+  }
 }
+
+const stopping = (): GatewayError =>
+  new GatewayError(
+    "shutting_down",
+    "The gateway stops, and this answer took longer than it can wait. What arrived is charged.",
+    { retryAfterSeconds: 1 },
+  );
 
 /** What the caller of an answer that had begun is told. A refusal keeps its code: callers act on it. */
 function brokenBy(cause: ExchangeError | BadAnswerError): GatewayError {

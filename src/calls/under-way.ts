@@ -7,6 +7,8 @@ import { idTime } from "../base/ids.ts";
 export class CallsUnderWay {
   /** By their ids. */
   readonly #calls = new Set<string>();
+  /** Of streams: what ends them here, with an error in them. */
+  readonly #endings = new Set<() => void>();
   #none: (() => void) | undefined;
 
   began(id: string): void {
@@ -17,6 +19,17 @@ export class CallsUnderWay {
   ended(id: string): void {
     this.#calls.delete(id);
     if (this.#calls.size === 0) this.#none?.();
+  }
+
+  /** A stream is to be ended by `end` before its connection is cut. @returns what takes that back */
+  onStop(end: () => void): () => void {
+    this.#endings.add(end);
+    return () => void this.#endings.delete(end);
+  }
+
+  /** Connections will be cut: who reads a stream is told so in it. */
+  endStreams(): void {
+    for (const end of this.#endings) end();
   }
 
   /** Since when the oldest one runs, as in its id; the time now where there is none. */

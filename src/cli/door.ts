@@ -136,6 +136,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
     text: {
       ...shared,
       ledger,
+      onStop: (end: () => void) => underWay.onStop(end),
       forceConversion: options.forceConversion ?? false,
       cache: { answers, looked: (outcome: CacheOutcome) => metrics.observeCache(outcome) },
     },

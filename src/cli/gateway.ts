@@ -110,7 +110,8 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     stage = "leaving";
     background.media.tasks.rest();
     const refuse = (): void => void (stage = "refusing");
-    await endCalls(app.server, background.media.tasks, { ending, refuse, stopMs: options.stopMs });
+    const how = { ending, refuse, underWay, stopMs: options.stopMs };
+    await endCalls(app.server, background.media.tasks, how);
     await whenRecorded(underWay, ground);
   });
   if (!role.isWorker) closers.add(announceAddress(environment, address));
@@ -161,6 +162,7 @@ function closingOnce(
 interface EndingCalls {
   readonly ending: Ending;
   readonly refuse: () => void;
+  readonly underWay: CallsUnderWay;
   readonly stopMs: number | undefined;
 }
 
@@ -168,12 +170,13 @@ interface EndingCalls {
 async function endCalls(
   server: Server,
   tasks: Pick<Tasks, "endWaits" | "idle">,
-  { ending, refuse, stopMs }: EndingCalls,
+  { ending, refuse, underWay, stopMs }: EndingCalls,
 ): Promise<void> {
   const { signal } = ending.sooner;
   const { callsMs } = ending.options;
   const hurry = (): void => tasks.endWaits();
-  const stopping = { refuse, hurry, sooner: { signal, ms: stopMs } };
+  const endStreams = (): void => underWay.endStreams();
+  const stopping = { refuse, hurry, endStreams, sooner: { signal, ms: stopMs } };
   await Promise.all([
     stopServer(server, stopping, callsMs ?? stopMs),
     callsMs !== undefined && within(callsMs, signal, tasks.idle()),

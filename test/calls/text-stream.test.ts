@@ -53,9 +53,9 @@ const broken = () => new ExchangeError("broken", "the connection to the upstream
 const kindOf = async (ended: Promise<StreamEnd>) => (await ended).kind;
 
 it.each([
-  { when: "after it was held back for long", heldMs: 10_000, isRead: true, kind: "held_back" },
+  { when: "after it was held back for long", heldMs: 10_000, isRead: true, kind: "ended_here" },
   { when: "after it was held back for a moment", heldMs: 9_999, isRead: true, kind: "broken" },
-  { when: "while it is held back for long", heldMs: 10_000, isRead: false, kind: "held_back" },
+  { when: "while it is held back for long", heldMs: 10_000, isRead: false, kind: "ended_here" },
   // As of a vendor that says much at once, and closes.
   { when: "while it is held back for a moment", heldMs: 5, isRead: false, kind: "broken" },
 ])("BILL-21, BILL-22: a stream that breaks $when", async ({ heldMs, isRead, kind }) => {
@@ -67,7 +67,7 @@ it.each([
 });
 
 it.each([
-  { when: "held back", isRead: false, kind: "held_back" },
+  { when: "held back", isRead: false, kind: "ended_here" },
   { when: "read", isRead: true, kind: "broken" },
 ])("BILL-21, BILL-22: a stream that is $when as its call's time ends", async ({ isRead, kind }) => {
   const { ended, drain, consumer } = held();
@@ -96,7 +96,7 @@ it("BILL-21: a stream that its vendor closes after its client had stopped readin
   vi.advanceTimersByTime(6_000);
   drain();
   consumer().end();
-  expect(await kindOf(ended)).toBe("held_back");
+  expect(await kindOf(ended)).toBe("ended_here");
 });
 
 it("BILL-22: a stream that is drained for a client that has left, and breaks, is its vendor's fault as ever", async () => {

@@ -14,6 +14,9 @@ const lateMs = 3_000;
 const cutMsDefault = 20_000;
 /** What a call that can be answered at any time has for its answer before it is cut. */
 const hurryMs = 2_000;
+/** What a stream has for its charge, whose tokens are counted, and its last frames; half of a short time. */
+const lastFramesMs = 2_000;
+const lastParts = 4;
 const idleCheckMs = 50;
 
 /** What a server that stops tells. */
@@ -22,6 +25,8 @@ interface Stopping {
   readonly refuse: () => void;
   /** Calls will be cut in two seconds: those that only wait are to be answered now. */
   readonly hurry: () => void;
+  /** Streams will be cut in two seconds: they are to be ended now, in words. */
+  readonly endStreams: () => void;
   /** Calls have no longer the time that they were given, but `sooner.ms` (20 s if absent) from its abort on. */
   readonly sooner?: { readonly signal: AbortSignal; readonly ms: number | undefined };
 }
@@ -32,14 +37,14 @@ interface Stopping {
  */
 export async function stopServer(
   server: Server,
-  { refuse, hurry, sooner }: Stopping,
+  { refuse, hurry, endStreams, sooner }: Stopping,
   cutMs = cutMsDefault,
 ): Promise<void> {
   const closed = once(server, "close");
   await quietTurn(server);
   closeListener.call(server);
   const late = setTimeout(refuse, lateMs);
-  const cut = cutting(server, hurry);
+  const cut = cutting(server, { hurry, endStreams });
   const shorten = (): void => cut.in(Math.min(cutMs, sooner?.ms ?? cutMsDefault));
   if (sooner?.signal.aborted === true) shorten();
   else cut.in(cutMs);
@@ -55,17 +60,24 @@ export async function stopServer(
 }
 
 /** When calls under way are cut; the last word counts. */
-function cutting(server: Server, hurry: () => void) {
+function cutting(server: Server, { hurry, endStreams }: Pick<Stopping, "hurry" | "endStreams">) {
   let timers: NodeJS.Timeout[] = [];
   const never = (): void => timers.forEach(clearTimeout);
+  /** In parts: counting the tokens of streams may keep the process from everything else for a second, and then nothing has been sent. */
+  const cutAfter = (partMs: number, parts: number): void => {
+    if (parts === 0) server.closeAllConnections();
+    else timers.push(setTimeout(() => cutAfter(partMs, parts - 1), partMs));
+  };
   return {
     never,
     in(ms: number): void {
       never();
-      timers = [
-        setTimeout(hurry, Math.max(0, ms - hurryMs)),
-        setTimeout(() => server.closeAllConnections(), ms),
-      ];
+      const lastMs = Math.min(lastFramesMs, ms / 2);
+      const end = (): void => {
+        endStreams();
+        cutAfter(lastMs / lastParts, lastParts);
+      };
+      timers = [setTimeout(hurry, Math.max(0, ms - hurryMs)), setTimeout(end, ms - lastMs)];
     },
   };
 }
