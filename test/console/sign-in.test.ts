@@ -54,3 +54,30 @@ it("the first page can be used within a second and a half, by somebody who was n
   expect(tookMs).toBeLessThan(inForm(15_000, 1_500));
   await close();
 });
+
+it("where somebody wanted to go is a page of ours, however it is written", async () => {
+  const { adminEmail, adminPassword } = gateway.first!;
+  const signIn = async (to: string): Promise<[string, string[]]> => {
+    const { page, complaints, close } = await visit({ url: gateway.url });
+    await page.goto(`/sign-in?to=${encodeURIComponent(to)}`);
+    await page.getByLabel("E-mail").fill(adminEmail);
+    await page.getByLabel("Password", { exact: true }).fill(adminPassword);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("navigation").first().waitFor();
+    const { origin, pathname } = new URL(page.url());
+    const found = `${origin === gateway.url ? "" : origin}${pathname}`;
+    await close();
+    return [found, complaints];
+  };
+  expect(await signIn("/requests?status=failed")).toEqual(["/requests", []]);
+  // Browsers take tabs and line breaks out of an address, and turn backslashes round and resolve dots.
+  for (const to of [
+    "/\t/evil.example",
+    "/\n/evil.example",
+    "/\\evil.example",
+    "//evil.example",
+    "/.//evil.example",
+    "https://evil.example/",
+  ])
+    expect(await signIn(to)).toEqual(["/start", []]);
+});
