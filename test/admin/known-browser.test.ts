@@ -119,3 +119,21 @@ it("a stranger keeps nobody from changing their password or accepting an invitat
   const change = { currentPassword: "the first password", newPassword: "the second password" };
   expect(await statusOf(guests.post("/auth/change-password", change, cookieOf(joined)))).toBe(200);
 });
+
+it("a browser that came over HTTPS gets cookies for HTTPS alone, whoever took TLS off on the way", async () => {
+  const { email } = world.ann;
+  const { host } = new URL(world.gateway.url);
+  const sent = async (path: string, body: object, headers: Record<string, string>) => {
+    const answer = await call(world.gateway.url, "POST", path, { body, headers });
+    expect(answer.status).toBe(200);
+    return { cookies: answer.headers.getSetCookie(), cookie: cookieOf(answer) };
+  };
+  for (const scheme of ["https", "http"]) {
+    const origin = `${scheme}://${host}`;
+    const { cookies, cookie } = await sent("/auth/sign-in/email", { email, password }, { origin });
+    const out = await sent("/auth/sign-out", {}, { origin, cookie });
+    expect(cookies).toHaveLength(2);
+    for (const one of [...cookies, ...out.cookies])
+      expect(one.endsWith("; Secure")).toBe(scheme === "https");
+  }
+});

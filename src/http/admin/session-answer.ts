@@ -56,9 +56,16 @@ export async function openSession(
   return answer;
 }
 
-/** The cookies of an answer. */
+/**
+ * The cookies of an answer. A browser that came over HTTPS says so with what it sends: its cookies go over nothing else, also
+ * where a proxy in front took TLS off and nobody told us our public address.
+ */
 export function passCookies(reply: FastifyReply, response: Response): void {
-  for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
+  for (const cookie of response.headers.getSetCookie()) {
+    const lacksSecure =
+      reply.request.headers.origin?.startsWith("https://") === true && !/;\s*secure/i.test(cookie);
+    reply.header("set-cookie", lacksSecure ? `${cookie}; Secure` : cookie);
+  }
 }
 
 /** An answer as it came, but for headers that are nobody's. */
