@@ -45,6 +45,22 @@ describe("the form", () => {
     expect(unknown.status).toBe(401);
   });
 
+  it.each([
+    ["application/json", '{"prompt": "x"}'],
+    ["application/json", "not even JSON"],
+    ["application/x-www-form-urlencoded", "prompt=x"],
+    ["multipart/mixed; boundary=B", "--B--"],
+    ["text/plain", "x"],
+    ["image/png", "x"],
+  ])("EDIT1-01, EDIT2-38: a body of %s is 400, and told what to send", async (type, body) => {
+    const headers = { authorization: `Bearer ${bench.key}`, "content-type": type };
+    const answer = await fetch(`${bench.url}/v1/images/edits`, { method: "POST", headers, body });
+    expect(answer.status).toBe(400);
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe("malformed_request");
+    expect(error.message).toContain("must be multipart/form-data");
+  });
+
   it("EDIT1-02, EDIT2-01, EDIT2-37: the model chooses the form; without one it is the first", async () => {
     const first = await run({ model: undefined });
     expect(first.sent.body["model"]).toBe("image-model-a");

@@ -29,8 +29,10 @@ export function registerImageRoutes(app: FastifyInstance, services: HttpServices
     answer(services, { request, reply, body: await generation(request) }),
   );
   void app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
     // Its body is read by the route, as it comes.
     scope.addContentTypeParser("multipart/form-data", (_request, _payload, parsed) => parsed(null));
+    scope.addContentTypeParser("*", (_request, _payload, parsed) => parsed(noForm()));
     handle(scope, "POST /v1/images/edits", async (request, reply) =>
       answer(services, { request, reply, body: await edit(services, request) }),
     );
@@ -55,12 +57,14 @@ async function generation(request: FastifyRequest): Promise<Body> {
   return { form: "images", model, input, content };
 }
 
+const noForm = (): GatewayError =>
+  new GatewayError(
+    "malformed_request",
+    "The body must be multipart/form-data, with the pictures as files (image or image[]).",
+  );
+
 async function edit(services: HttpServices, request: FastifyRequest): Promise<Body> {
-  if (!isForm(request)) {
-    const message =
-      "The body must be multipart/form-data, with the pictures as files (image or image[]).";
-    throw new GatewayError("malformed_request", message);
-  }
+  if (!isForm(request)) throw noForm();
   const { fields, digest, images, mask, uploads } = await receiveForm(services, request);
   const { model, ...rest } = fields;
   const input = { form: "edits", fields: rest, encoding: "multipart", images, mask } as const;
