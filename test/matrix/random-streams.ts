@@ -164,8 +164,12 @@ const sideBySide = (lanes: readonly Wire[][], dice: Dice): Wire[] =>
     ? lanes.flat()
     : [...lanes.map(([begun]) => begun!), ...dice.mix(lanes.map(([, ...rest]) => rest))];
 
+/** Parts that say something; arguments in pieces are in streams only. */
 const partsIn = ({ candidates }: Wire): Wire[] =>
-  items(wire(items(candidates)[0]?.["content"])["parts"]).filter((part) => !("partialArgs" in wire(part["functionCall"])));
+  items(wire(items(candidates)[0]?.["content"])["parts"]).filter(
+    (part) => says.some((name) => name in part) && !("partialArgs" in wire(part["functionCall"])),
+  );
+const says = ["text", "functionCall", "inlineData", "fileData", "executableCode", "toolCall"];
 
 /** Neighbouring texts of one kind would be one in a stream. */
 const apart = (parts: readonly Wire[]): Wire[] =>

@@ -166,11 +166,15 @@ function takeMedia(
   return [...events, { type: "media", part }];
 }
 
+const ownSteps = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
+
 /** Text of one kind goes on in one block. A signature of its own, on a part without text, closes a thought or stands alone (T38). */
 function takeText(state: State, part: WireObject): CanonicalEvent[] {
   const text = nonEmpty(part["text"]);
   const signature = signatureOf(part);
-  if (text === undefined && !signature) return [];
+  // What is said after a step of the vendor's own is a text of its own, as in a whole answer.
+  if (text === undefined && !signature)
+    return ownSteps.some((name) => name in part) ? closeText(state) : [];
   const kind = part["thought"] === true || text === undefined ? "reasoning" : "text";
   const events = openText(state, kind);
   if (kind === "text" && !state.said.anything) state.said = { ...state.said, anything: true };
