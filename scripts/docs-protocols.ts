@@ -299,7 +299,7 @@ A tool's schema goes as one object: \`allOf\` at its root is merged, and so is a
 An argument's name that Claude or Gemini refuses, such as \`$filter\`, goes under another one; calls have the caller's own, streamed in one piece. That is reported.
 A custom tool (\`type: custom\`), such as Codex's \`apply_patch\`, goes as it is to responses, and to the chat of OpenAI and Azure. Elsewhere it goes as a
 function with one text, \`input\`, and its grammar into the description, where nothing enforces it. Calls come back as calls of the custom tool, streamed in one
-piece, without what a model wrote beside \`input\`. That is reported.
+piece, without what a model wrote beside \`input\`. That is reported. One that has the name of a function goes as \`<name>_custom\`.
 Tools within a namespace (\`type: namespace\`), as Codex sends those of MCP servers, go to other protocols as tools of their own, \`<namespace>__<name>\`. What is
 said of the namespace stands with the first of them. Calls come back with name and namespace apart. That is reported. Deferred ones (\`defer_loading\`)
 are offered at once: without \`tool_search\` no model could find them. A call of a name that stands for none of them stays as the model wrote it.

@@ -10,9 +10,11 @@ import type {
   Part,
   Tool,
   ToolCallPart,
+  ToolChoice,
 } from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import { holding, mapped } from "./held-blocks.ts";
+import { hashedName } from "./legal-name.ts";
 import type { Limits } from "./limits.ts";
 import { jsonOrText } from "../base/json-text.ts";
 import { isSet } from "./read.ts";
@@ -33,12 +35,18 @@ export function customAsFunctions(request: CanonicalRequest, { customTools }: Li
   const isCalled = messages.some(({ content }) => content.some(isCustomCall));
   if (customTools === true || !(isOffered || isCalled))
     return { request, notes: [], restored: (upstream) => upstream };
-  const custom = new Set(tools.flatMap((tool) => (tool.custom ? [tool.name] : [])));
+  const renamed = namesApart(tools);
+  const nameOf = (name: string): string => renamed.get(name) ?? name;
+  const custom = new Map(
+    tools.flatMap((tool) => (tool.custom ? [[nameOf(tool.name), tool.name] as const] : [])),
+  );
+  const { toolChoice } = request;
   return {
     request: {
       ...request,
-      messages: messages.map(callingFunctions),
-      ...(request.tools ? { tools: tools.map(asFunction) } : {}),
+      messages: messages.map((message) => callingFunctions(message, nameOf)),
+      ...(request.tools ? { tools: tools.map((tool) => asFunction(tool, nameOf)) } : {}),
+      ...(toolChoice ? { toolChoice: choiceAmong(toolChoice, renamed) } : {}),
     },
     notes: [
       noteOfTools(
@@ -51,6 +59,30 @@ export function customAsFunctions(request: CanonicalRequest, { customTools }: Li
   };
 }
 
+/** Names for custom tools that have the name of a function, by that: as functions no two may have the same. */
+function namesApart(tools: readonly Tool[]): ReadonlyMap<string, string> {
+  const functions = new Set(tools.flatMap(({ name, custom }) => (custom ? [] : [name])));
+  const taken = new Set(tools.map(({ name }) => name));
+  const renamed = new Map<string, string>();
+  for (const { name, custom } of tools) {
+    if (!custom || !functions.has(name) || renamed.has(name)) continue;
+    const plain = `${name}_custom`;
+    const other = taken.has(plain) ? hashedName(plain, name, taken) : plain;
+    taken.add(other);
+    renamed.set(name, other);
+  }
+  return renamed;
+}
+
+/** A list of allowed names is of both tools that have one. */
+function choiceAmong(choice: ToolChoice, renamed: ReadonlyMap<string, string>): ToolChoice {
+  if (choice.type === "tool" && choice.custom)
+    return { ...choice, name: renamed.get(choice.name) ?? choice.name, custom: undefined };
+  if (choice.type !== "allowed") return choice;
+  const names = choice.names.flatMap((name) => [name, ...[renamed.get(name) ?? []].flat()]);
+  return { ...choice, names };
+}
+
 const grammarsToo = ", and grammars as a part of descriptions, which nothing enforces";
 
 const hasGrammar = ({ custom }: Tool): boolean => custom?.format?.type === "grammar";
@@ -58,18 +90,25 @@ const hasGrammar = ({ custom }: Tool): boolean => custom?.format?.type === "gram
 const isCustomCall = (part: Part): part is ToolCallPart =>
   part.type === "tool_call" && part.custom === true;
 
-const callingFunctions = (message: Message): Message => ({
+type NameOf = (name: string) => string;
+
+const callingFunctions = (message: Message, nameOf: NameOf): Message => ({
   ...message,
   content: message.content.map((part) => {
-    if (isCustomCall(part))
-      return { ...part, custom: undefined, arguments: JSON.stringify({ input: part.arguments }) };
-    return part.type === "tool_result" && part.custom ? { ...part, custom: undefined } : part;
+    if (isCustomCall(part)) {
+      const written = JSON.stringify({ input: part.arguments });
+      return { ...part, name: nameOf(part.name), custom: undefined, arguments: written };
+    }
+    if (part.type !== "tool_result" || !part.custom) return part;
+    const named = part.name === undefined ? {} : { name: nameOf(part.name) };
+    return { ...part, ...named, custom: undefined };
   }),
 });
 
-function asFunction(tool: Tool): Tool {
+function asFunction(tool: Tool, nameOf: NameOf): Tool {
   if (!tool.custom) return tool;
-  const { name, description, custom, cache } = tool;
+  const { description, custom, cache } = tool;
+  const name = nameOf(tool.name);
   const told = [description, formatText(custom.format)].filter((text) => text !== undefined);
   return {
     name,
@@ -92,8 +131,11 @@ function formatText(format: CustomFormat | undefined): string | undefined {
   return `\`input\` must match this ${kind}:\n${definition}`;
 }
 
+/** The caller's names of the custom tools, by those that they went under. */
+type OwnNames = ReadonlyMap<string, string>;
+
 /** A codec whose answers, whole and streamed, call the custom tools. */
-const restoring = (upstream: UpstreamCodec, custom: ReadonlySet<string>): UpstreamCodec => ({
+const restoring = (upstream: UpstreamCodec, custom: OwnNames): UpstreamCodec => ({
   ...upstream,
   decodeResponse(body) {
     const response = upstream.decodeResponse(body);
@@ -104,18 +146,21 @@ const restoring = (upstream: UpstreamCodec, custom: ReadonlySet<string>): Upstre
     const held = holding(decoder, (start) =>
       start.type === "tool_call_start" && custom.has(start.name) ? inputIn : undefined,
     );
-    return mapped(held, (event) =>
-      event.type === "tool_call_start" && custom.has(event.name)
-        ? { ...event, custom: true }
-        : event,
-    );
+    return mapped(held, (event) => {
+      const name = event.type === "tool_call_start" ? custom.get(event.name) : undefined;
+      return event.type === "tool_call_start" && name !== undefined
+        ? { ...event, name, custom: true }
+        : event;
+    });
   },
 });
 
-const asCustomCall = (part: Part, custom: ReadonlySet<string>): Part =>
-  part.type === "tool_call" && custom.has(part.name)
-    ? { ...part, custom: true, arguments: inputIn(part.arguments) }
+function asCustomCall(part: Part, custom: OwnNames): Part {
+  const name = part.type === "tool_call" ? custom.get(part.name) : undefined;
+  return part.type === "tool_call" && name !== undefined
+    ? { ...part, name, custom: true, arguments: inputIn(part.arguments) }
     : part;
+}
 
 /** The input in the arguments of a call. A model may name it otherwise, or write it as it is. */
 function inputIn(text: string): string {

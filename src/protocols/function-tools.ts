@@ -49,11 +49,17 @@ export function withinOf({ namespace }: WireObject): { readonly namespace?: stri
   return name === undefined ? {} : { namespace: name };
 }
 
-/** Kinds of the tools of a request. A name that is not offered counts as a function's. */
-export function kindsOf(tools: readonly Tool[]): KindOfTool {
-  const custom = tools.filter((tool) => tool.custom);
-  const names = new Set(custom.map(({ name, namespace }) => toolKey(name, namespace?.name)));
-  return (name, namespace) => (names.has(toolKey(name, namespace)) ? "custom" : "function");
+/** Kinds of the tools of a request. A name that is not offered counts as a function's, and so does one of both kinds that was not chosen as custom. */
+export function kindsOf(tools: readonly Tool[], choice: ToolChoice | undefined): KindOfTool {
+  const keys = (kind: readonly Tool[]) =>
+    new Set(kind.map(({ name, namespace }) => toolKey(name, namespace?.name)));
+  const custom = keys(tools.filter((tool) => tool.custom));
+  const functions = keys(tools.filter((tool) => !tool.custom));
+  const isChosen = choice?.type === "tool" && choice.custom === true;
+  return (name, namespace) => {
+    const key = toolKey(name, namespace);
+    return custom.has(key) && (isChosen || !functions.has(key)) ? "custom" : "function";
+  };
 }
 
 /** Sets the tools of a request and what goes with them. */
@@ -65,6 +71,6 @@ export function setTools(
   // Without tools there is nothing to choose from, or to call in parallel: upstreams refuse it (RESP-16).
   if (tools.length === 0) return;
   set("tools", writer.tools(tools));
-  set("tool_choice", toolChoice && writer.choice(toolChoice, kindsOf(tools)));
+  set("tool_choice", toolChoice && writer.choice(toolChoice, kindsOf(tools, toolChoice)));
   set("parallel_tool_calls", parallelToolCalls);
 }

@@ -140,9 +140,10 @@ const callingFlat = (message: Message, names: FlatNames): Message => ({
 
 function flatChoice(choice: ToolChoice, names: FlatNames): ToolChoice {
   if (choice.type === "tool") {
-    const { type, name, namespace } = choice;
+    const { namespace, ...own } = choice;
+    const { name } = own;
     const isBare = namespace === undefined;
-    return { type, name: isBare ? names.ofBare(name) : names.of({ namespace, name }) };
+    return { ...own, name: isBare ? names.ofBare(name) : names.of({ namespace, name }) };
   }
   if (choice.type !== "allowed") return choice;
   const { within: others = [], names: bare, ...rest } = choice;

@@ -257,3 +257,63 @@ it("T33: a tool without grammar has no more than its own description, and calls 
   expect(Object.keys(tool!)).toEqual(["name", "input_schema"]);
   expect(JSON.stringify(body["messages"])).toContain('"input":{"input":"*** Begin Patch');
 });
+
+describe("a function and a custom tool of one name", () => {
+  const name = "apply_patch";
+  const parameters = { type: "object", properties: { at: { type: "string" } } };
+  const tools: JsonObject[] = [
+    { type: "function", name, parameters },
+    { type: "custom", name },
+  ];
+  const called = (type: string, member: string, call_id: string): JsonObject[] => [
+    { type, call_id, name, [member]: "{}" },
+    { type: `${type}_output`, call_id, output: "done" },
+  ];
+  const body = {
+    model: "m",
+    tools,
+    input: [
+      { role: "user", content: "Go." },
+      ...called("function_call", "arguments", "c1"),
+      ...called("custom_tool_call", "input", "c2"),
+    ],
+  };
+  const asked = (choice: JsonObject) =>
+    routeOf("responses", "messages", { body: { ...body, tool_choice: choice } });
+
+  it("T33: are two functions where there are functions only, in calls and choices too", () => {
+    const sent = asked({ type: "custom", name }).body;
+    expect((sent["tools"] as JsonObject[]).map((tool) => tool["name"])).toEqual([
+      name,
+      `${name}_custom`,
+    ]);
+    const uses = JSON.stringify(sent["messages"]).match(/"name":"[^"]*"/g);
+    expect(uses).toEqual([`"name":"${name}"`, `"name":"${name}_custom"`]);
+    expect(sent["tool_choice"]).toMatchObject({ type: "tool", name: `${name}_custom` });
+    expect(asked({ type: "function", name }).body["tool_choice"]).toMatchObject({ name });
+  });
+
+  it.each([
+    [name, "function_call", "arguments"],
+    [`${name}_custom`, "custom_tool_call", "input"],
+  ])("T33: a call of %s is one of %s, whole and streamed", (sent, type, member) => {
+    const route = asked({ type: "custom", name });
+    const [input, given] = ['{"input":"x"}', type === "function_call" ? '{"input":"x"}' : "x"];
+    const text = calling(JSON.stringify(answerCalling.messages(sent)), input);
+    const whole = route.answer(parseJsonText(text) as JsonObject, [], noUsage);
+    const frames = passed(route, calling(streamCalling.messages(sent), input));
+    const last = objectOf(parseJsonText(frames.at(-2)!.data))["response"];
+    const streamed = objectOf(last);
+    for (const { output } of [whole, streamed])
+      expect(output).toMatchObject([{ type, name, [member]: given }]);
+  });
+
+  it("T33: are chosen by their kinds where both go as they are", () => {
+    for (const type of ["function", "custom"]) {
+      const choice = { type, name };
+      const more = { body: { ...body, tool_choice: choice }, customTools: true } as const;
+      const sent = routeOf("responses", "chat", more).body;
+      expect(sent["tool_choice"]).toEqual({ type, [type]: { name } });
+    }
+  });
+});

@@ -27,7 +27,13 @@ export type ToolChoice =
   | { readonly type: "auto" }
   | { readonly type: "none" }
   | { readonly type: "required" }
-  | { readonly type: "tool"; readonly name: string; readonly namespace?: string | undefined }
+  | {
+      readonly type: "tool";
+      readonly name: string;
+      readonly namespace?: string | undefined;
+      /** It was chosen as a custom tool: a function may have the same name. Absent: as a function, or without a kind. */
+      readonly custom?: true | undefined;
+    }
   | {
       readonly type: "allowed";
       readonly mode: "auto" | "required";

@@ -48,7 +48,7 @@ function choiceOf(wire: unknown, native: NativeField[]): ToolChoice | undefined 
   if (kind && typeof name === "string") {
     keepUnknown(choice, new Set(["type", kind]), "tool_choice", native);
     keepUnknownIn(choice, kind, { known: nameOnly, prefix: "tool_choice", native });
-    return { type: "tool", name };
+    return { type: "tool", name, ...(kind === "custom" ? { custom: true } : {}) };
   }
   return choice["type"] === "allowed_tools" ? allowedChoice(choice, native) : undefined;
 }

@@ -103,7 +103,7 @@ function echoOf(request: AnsweredRequest): JsonObject {
       ...(tool.custom ? {} : { description: null }),
       ...encodeTool(tool),
     })),
-    tool_choice: toolChoice && encodeToolChoice(toolChoice, kindsOf(tools)),
+    tool_choice: toolChoice && encodeToolChoice(toolChoice, kindsOf(tools, toolChoice)),
     parallel_tool_calls: request.parallelToolCalls,
     reasoning: { ...member("effort", reasoning?.effort), ...member("summary", reasoning?.summary) },
     text: {

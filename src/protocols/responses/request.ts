@@ -179,7 +179,8 @@ function choiceOf(wire: unknown, native: NativeField[]): ToolChoice | undefined 
   if (type === "function" || (type === "custom" && typeof name === "string")) {
     const within = withinOf(choice);
     keepUnknown(choice, within.namespace ? namedWithin : named, "tool_choice", native);
-    return { type: "tool", name: String(name), ...within };
+    const kind = type === "custom" ? ({ custom: true } as const) : {};
+    return { type: "tool", name: String(name), ...within, ...kind };
   }
   return choice["type"] === "allowed_tools" ? allowedChoice(choice, native) : undefined;
 }
