@@ -45,7 +45,7 @@ async function givenWhole(
   // Google's SDK leaves members out that it does not know.
   const isRead = caller === "generate_content";
   return comparable(
-    isRead ? await readBySdk[caller](formatSse({ data: JSON.stringify(answer) })) : answer,
+    isRead ? await readBySdk(caller, formatSse({ data: JSON.stringify(answer) })) : answer,
   );
 }
 
@@ -58,11 +58,17 @@ interface Told {
 }
 
 /** How a stream differs for a caller from the whole answer that it is. */
-export async function differences({ caller, upstream, place, whole, events }: Told): Promise<object[]> {
+export async function differences({
+  caller,
+  upstream,
+  place,
+  whole,
+  events,
+}: Told): Promise<object[]> {
   const route = streamingRoute(caller, upstream);
   const given = await givenWhole(route, caller, whole);
   const text = passed(route, events);
-  const read = text === undefined ? undefined : await readBySdk[caller](text).catch(String);
+  const read = text === undefined ? undefined : await readBySdk(caller, text).catch(String);
   const faults =
     caller === upstream || text === undefined ? [] : readers[caller].stream(framesOf(text)).faults;
   const parting =
@@ -85,7 +91,7 @@ function usedWhole(route: StreamingRoute, said: Wire): unknown {
 }
 
 /** Where two answers part. */
-function difference(streamed: string, given: string): object | undefined {
+export function difference(streamed: string, given: string): object | undefined {
   if (streamed === given) return undefined;
   let at = 0;
   while (streamed[at] === given[at]) at += 1;
@@ -94,7 +100,7 @@ function difference(streamed: string, given: string): object | undefined {
 }
 
 /** As JSON, its members in one order. */
-const textOf = (value: unknown): string => JSON.stringify(sorted(value)) ?? "failed";
+export const textOf = (value: unknown): string => JSON.stringify(sorted(value)) ?? "failed";
 
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);

@@ -25,11 +25,15 @@ const cuts = fc.array(fc.nat(1_000_000), { maxLength: 12 });
 describe.each(protocolNames)("random streams of %s", (upstream) => {
   it.each(protocolNames)("are what the same answer is whole (%s)", async (caller) => {
     await fc.assert(
-      fc.asyncProperty(someStream(upstream, caller === upstream), cuts, async ({ whole, events }, at) => {
-        const told = { caller, upstream, place: "anywhere", whole, events: received(events, at) };
-        expect(await differences(told)).toEqual([]);
-      }),
-      { numRuns: inForm(Number(process.env["N"] ?? 8), 400) },
+      fc.asyncProperty(
+        someStream(upstream, caller === upstream),
+        cuts,
+        async ({ whole, events }, at) => {
+          const told = { caller, upstream, place: "anywhere", whole, events: received(events, at) };
+          expect(await differences(told)).toEqual([]);
+        },
+      ),
+      { numRuns: inForm(8, 400) },
     );
   });
 });

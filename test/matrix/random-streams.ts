@@ -43,7 +43,18 @@ class Dice {
   }
 }
 
-const words = ["Hi", "é ü", "日本語", "👩‍👩‍👧 ok", "a\u2028b", "data: [DONE]\n\n", '{"a":', "\\", "x".repeat(60), " \n"];
+const words = [
+  "Hi",
+  "é ü",
+  "日本語",
+  "👩‍👩‍👧 ok",
+  "a\u2028b",
+  "data: [DONE]\n\n",
+  '{"a":',
+  "\\",
+  "x".repeat(60),
+  " \n",
+];
 const members = new Set(["text", "thinking", "refusal", "content", "reasoning_content"]);
 
 /** The same with other words, where a member holds any. */
@@ -78,22 +89,43 @@ const pick = (dice: Dice, count: number, list: readonly unknown[]): Wire[] =>
 
 const builds: Readonly<Record<ProtocolName, Build>> = {
   chat(dice, count) {
-    const messages = from("chat", "messages", ({ choices }) => items(choices).map((one) => one["message"]));
+    const messages = from("chat", "messages", ({ choices }) =>
+      items(choices).map((one) => one["message"]),
+    );
     const picked = pick(dice, count, messages);
     const calls = picked
       .flatMap((one) => items(one["tool_calls"]))
       .map((call, at) => ({ ...call, id: `call_${at}` }));
-    const { tool_calls: _calls, function_call: _call, ...message } = Object.assign({}, ...picked) as Wire;
-    const said: Wire = { ...message, role: "assistant", ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+    const {
+      tool_calls: _calls,
+      function_call: _call,
+      ...message
+    } = Object.assign({}, ...picked) as Wire;
+    const said: Wire = {
+      ...message,
+      role: "assistant",
+      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    };
     if (dice.next(2)) said["reasoning_content"] = dice.of(words);
     const { usage, finish } = ending("chat", dice);
     const choice = { index: 0, message: said, finish_reason: finish, logprobs: null };
     const id = "chatcmpl-1";
-    const whole = { id, object: "chat.completion", created: 1, model: "up", choices: [choice], usage };
+    const whole = {
+      id,
+      object: "chat.completion",
+      created: 1,
+      model: "up",
+      choices: [choice],
+      usage,
+    };
     return { whole, events: chatEvents(said, finish, usage, dice) };
   },
   responses(dice, count, isDirect) {
-    const output = pick(dice, count, from("responses", "items", ({ output }) => output)).map((item, at) => ({
+    const output = pick(
+      dice,
+      count,
+      from("responses", "items", ({ output }) => output),
+    ).map((item, at) => ({
       ...item,
       id: `id_${at}`,
       ...("call_id" in item ? { call_id: `call_${at}` } : {}),
@@ -112,14 +144,22 @@ const builds: Readonly<Record<ProtocolName, Build>> = {
     return { whole, events };
   },
   messages(dice, count) {
-    const content = pick(dice, count, from("messages", "blocks", ({ content }) => content)).map((block, at) =>
-      "id" in block ? { ...block, id: `toolu_${at}` } : block,
-    );
+    const content = pick(
+      dice,
+      count,
+      from("messages", "blocks", ({ content }) => content),
+    ).map((block, at) => ("id" in block ? { ...block, id: `toolu_${at}` } : block));
     const { usage, finish } = ending("messages", dice);
     const end = { stop_reason: finish, stop_sequence: null };
     const base = { id: "msg_1", type: "message", role: "assistant", model: "up" };
     const counts = wire(usage);
-    const start = { ...base, content: [], stop_reason: null, stop_sequence: null, usage: { ...counts, output_tokens: 1 } };
+    const start = {
+      ...base,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { ...counts, output_tokens: 1 },
+    };
     const events = [
       { type: "message_start", message: start },
       ...content.flatMap((block, at) => blockEvents(block, at, dice)),
@@ -136,11 +176,18 @@ const builds: Readonly<Record<ProtocolName, Build>> = {
       candidates: [{ index: 0, content: { role: "model", parts }, finishReason: finish }],
       usageMetadata: usage,
     };
-    const chunks = parts.flatMap((part) => partChunks(part, dice)).map((part) => ({
+    const chunks = parts
+      .flatMap((part) => partChunks(part, dice))
+      .map((part) => ({
+        responseId: "r1",
+        candidates: [{ index: 0, content: { role: "model", parts: [part] } }],
+      }));
+    const last = {
       responseId: "r1",
-      candidates: [{ index: 0, content: { role: "model", parts: [part] } }],
-    }));
-    const last = { responseId: "r1", candidates: [{ index: 0, content: { role: "model", parts: [{ text: "" }] }, finishReason: finish }] };
+      candidates: [
+        { index: 0, content: { role: "model", parts: [{ text: "" }] }, finishReason: finish },
+      ],
+    };
     return { whole, events: [...chunks, { ...last, usageMetadata: usage }] };
   },
 };
@@ -176,7 +223,9 @@ const apart = (parts: readonly Wire[]): Wire[] =>
   parts
     .filter((part, at) => !(isText(part) && isText(parts[at - 1])))
     .map((part, at) =>
-      "functionCall" in part ? { ...part, functionCall: { ...wire(part["functionCall"]), id: `c${at}` } } : part,
+      "functionCall" in part
+        ? { ...part, functionCall: { ...wire(part["functionCall"]), id: `c${at}` } }
+        : part,
     );
 const isText = (part: Wire | undefined): boolean => typeof part?.["text"] === "string";
 
@@ -184,7 +233,9 @@ function partChunks(part: Wire, dice: Dice): Wire[] {
   if (!isText(part)) return [part];
   const { thoughtSignature, ...told } = part;
   const pieces = dice.cut(text(part["text"])).map((piece) => ({ ...told, text: piece }));
-  return thoughtSignature === undefined ? pieces : [...pieces, { ...told, text: "", thoughtSignature }];
+  return thoughtSignature === undefined
+    ? pieces
+    : [...pieces, { ...told, text: "", thoughtSignature }];
 }
 
 const reasons: Readonly<Record<ProtocolName, readonly string[]>> = {
@@ -197,7 +248,9 @@ const reasons: Readonly<Record<ProtocolName, readonly string[]>> = {
 /** Why an answer ends, and what it used. */
 function ending(protocol: ProtocolName, dice: Dice): { finish: string; usage: unknown } {
   const name = protocol === "generate_content" ? "usageMetadata" : "usage";
-  const usages = from(protocol, name, (answer) => answer[name]).filter((one) => isCounted(protocol, wire(one)));
+  const usages = from(protocol, name, (answer) => answer[name]).filter((one) =>
+    isCounted(protocol, wire(one)),
+  );
   return { finish: dice.of(reasons[protocol]), usage: structuredClone(dice.of(usages)) };
 }
 
@@ -206,7 +259,8 @@ const isCounted = (protocol: ProtocolName, usage: Wire): boolean =>
 
 function chatEvents(said: Wire, finish: string, usage: unknown, dice: Dice): Wire[] {
   const { role, content, refusal, reasoning_content: thought, tool_calls: calls, ...others } = said;
-  const each = (name: string, whole: unknown): Wire[] => dice.cut(text(whole)).map((piece) => ({ [name]: piece }));
+  const each = (name: string, whole: unknown): Wire[] =>
+    dice.cut(text(whole)).map((piece) => ({ [name]: piece }));
   const lanes = items(calls).map((call, index) => callDeltas(call, index, dice));
   const deltas: Wire[] = [
     { role, content: "" },
@@ -228,7 +282,9 @@ function callDeltas(call: Wire, index: number, dice: Dice): Wire[] {
   const member = kind === "custom" ? "input" : "arguments";
   const { [member]: whole, ...named } = wire(call[kind]);
   const pieces = dice.cut(text(whole)).map((piece) => ({ index, [kind]: { [member]: piece } }));
-  return [{ index, ...call, [kind]: { ...named, [member]: "" } }, ...pieces].map((one) => ({ tool_calls: [one] }));
+  return [{ index, ...call, [kind]: { ...named, [member]: "" } }, ...pieces].map((one) => ({
+    tool_calls: [one],
+  }));
 }
 
 const cutDeltas = (events: readonly Wire[], dice: Dice): Wire[] =>
@@ -244,16 +300,26 @@ function blockEvents(block: Wire, at: number, dice: Dice): Wire[] {
   const deltas: Wire[] = [];
   if (kind === "text") {
     Object.assign(empty, { text: "", citations: null });
-    deltas.push(...items(block["citations"]).map((citation) => ({ type: "citations_delta", citation })));
-    deltas.push(...dice.cut(text(block["text"])).map((piece) => ({ type: "text_delta", text: piece })));
+    deltas.push(
+      ...items(block["citations"]).map((citation) => ({ type: "citations_delta", citation })),
+    );
+    deltas.push(
+      ...dice.cut(text(block["text"])).map((piece) => ({ type: "text_delta", text: piece })),
+    );
   } else if (kind === "thinking") {
     Object.assign(empty, { thinking: "", signature: "" });
-    deltas.push(...dice.cut(text(block["thinking"])).map((thinking) => ({ type: "thinking_delta", thinking })));
+    deltas.push(
+      ...dice
+        .cut(text(block["thinking"]))
+        .map((thinking) => ({ type: "thinking_delta", thinking })),
+    );
     deltas.push({ type: "signature_delta", signature: block["signature"] });
   } else if (isWire(block["input"])) {
     empty["input"] = {};
     const json = JSON.stringify(block["input"]);
-    deltas.push(...dice.cut(json).map((partial_json) => ({ type: "input_json_delta", partial_json })));
+    deltas.push(
+      ...dice.cut(json).map((partial_json) => ({ type: "input_json_delta", partial_json })),
+    );
   }
   return aBlock(at, empty, ...deltas);
 }
@@ -261,7 +327,10 @@ function blockEvents(block: Wire, at: number, dice: Dice): Wire[] {
 /** A random answer; now and then in one piece. */
 export const someStream = (protocol: ProtocolName, isDirect: boolean): fc.Arbitrary<RandomStream> =>
   fc
-    .tuple(fc.integer({ min: 1, max: 5 }), fc.array(fc.nat(10_000), { minLength: 20, maxLength: 20 }))
+    .tuple(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.nat(10_000), { minLength: 20, maxLength: 20 }),
+    )
     .map(([count, numbers]) => {
       const dice = new Dice(numbers);
       const { whole, events } = builds[protocol](dice, count, isDirect);

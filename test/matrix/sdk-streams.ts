@@ -5,19 +5,29 @@ import OpenAI from "openai";
 import type { ProtocolName } from "../../src/protocols/index.ts";
 import { isWire, items, text, wire, type Wire } from "../transcripts/readers/index.ts";
 
-const apiKey = "no-key";
-const baseURL = "http://nowhere.invalid/v1";
-const model = "acme/talk";
 const hello = { role: "user", content: "Hi" } as const;
 
-const answering = (stream: string) => (): Promise<Response> =>
-  Promise.resolve(new Response(stream, { headers: { "content-type": "text/event-stream" } }));
+/** Where an SDK asks: a gateway, or what stands in for it. */
+export interface Asked {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly model: string;
+  readonly fetch: typeof fetch;
+}
 
-/** What the SDK of a protocol makes of a stream. It throws where the SDK does. */
-export const readBySdk: Readonly<Record<ProtocolName, (stream: string) => Promise<Wire>>> = {
-  async chat(stream) {
-    const client = new OpenAI({ apiKey, baseURL, maxRetries: 0, fetch: answering(stream) });
-    const read = client.chat.completions.stream({ model, messages: [hello] });
+const openai = ({ url, apiKey, fetch }: Asked) =>
+  new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0, fetch });
+
+/** The whole answer that the SDK of a protocol makes of the stream that it is given. It throws where the SDK does. */
+export const streamBySdk: Readonly<Record<ProtocolName, (asked: Asked) => Promise<Wire>>> = {
+  async chat(asked) {
+    const { model } = asked;
+    const stream_options = { include_usage: true };
+    const read = openai(asked).chat.completions.stream({
+      model,
+      messages: [hello],
+      stream_options,
+    });
     const gathered: Wire = {};
     read.on("chunk", ({ choices }) => gather(gathered, wire(choices[0]?.delta)));
     const whole = wire(await read.finalChatCompletion());
@@ -25,23 +35,30 @@ export const readBySdk: Readonly<Record<ProtocolName, (stream: string) => Promis
     const told = { ...choice, message: { ...wire(choice["message"]), ...gathered } };
     return { ...whole, choices: [told, ...others] };
   },
-  async responses(stream) {
-    const client = new OpenAI({ apiKey, baseURL, maxRetries: 0, fetch: answering(stream) });
-    return wire(await client.responses.stream({ model, input: "Hi" }).finalResponse());
+  async responses(asked) {
+    const { model } = asked;
+    return wire(await openai(asked).responses.stream({ model, input: "Hi" }).finalResponse());
   },
-  async messages(stream) {
-    const client = new Anthropic({ apiKey, baseURL, maxRetries: 0, fetch: answering(stream) });
+  async messages({ url, apiKey, model, fetch }) {
+    const client = new Anthropic({ apiKey, baseURL: url, maxRetries: 0, fetch });
     const read = client.beta.messages.stream({ model, max_tokens: 100, messages: [hello] });
     return wire(await read.finalMessage());
   },
-  async generate_content(stream) {
-    const fetch = answering(stream);
-    const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: baseURL, fetch } });
+  async generate_content({ url, apiKey, model, fetch }) {
+    const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url, fetch } });
     const chunks: Wire[] = [];
     for await (const chunk of await models.generateContentStream({ model, contents: "Hi" }))
       chunks.push(wire(chunk));
     return readChunks(chunks);
   },
+};
+
+/** The same of a stream's text. */
+export const readBySdk = (protocol: ProtocolName, stream: string): Promise<Wire> => {
+  const headers = { "content-type": "text/event-stream" };
+  const fetch = () => Promise.resolve(new Response(stream, { headers }));
+  const asked = { url: "http://nowhere.invalid", apiKey: "no-key", model: "acme/talk", fetch };
+  return streamBySdk[protocol](asked);
 };
 
 /** Members that OpenAI's SDK does not know come in pieces too; it keeps the last of them, and callers put them together. */

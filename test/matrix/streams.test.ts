@@ -24,7 +24,7 @@ async function wholeOf(
   if (upstream === "responses") return wire(bodies.at(-1)!["response"]);
   if (upstream === "generate_content") return joinChunks(bodies);
   const text = events.map(formatSse).join("");
-  return readBySdk[upstream](text).then(
+  return readBySdk(upstream, text).then(
     (whole) => wire(JSON.parse(JSON.stringify(whole))),
     () => undefined,
   );
