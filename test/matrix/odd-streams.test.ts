@@ -70,6 +70,14 @@ const hasReason = (event: SseEvent): boolean => {
   return typeof (one["finish_reason"] ?? one["finishReason"]) === "string";
 };
 
+/** What an event says of the answer's end and counts, without the answer: that may stand in the same one. */
+function withoutWords(event: SseEvent): SseEvent {
+  const { choices, candidates, ...body } = bodyOf(event);
+  const chosen = items(choices).map((one) => ({ ...one, delta: {} }));
+  const ended = items(candidates).map(({ finishReason, index }) => ({ finishReason, index }));
+  return withBody(event, { ...body, ...(choices ? { choices: chosen } : { candidates: ended }) });
+}
+
 /** Oddities of what a vendor says. */
 const oddities: Readonly<Record<ProtocolName, Oddities>> = {
   chat: {
@@ -81,9 +89,9 @@ const oddities: Readonly<Record<ProtocolName, Oddities>> = {
     "chunks without choices": between(data({ id: "chatcmpl-1", choices: [] })),
     "objects that nobody knows": between(data({ object: "vendor.note", note: "x" })),
     "its reason twice": (events) =>
-      events.flatMap((event) => (hasReason(event) ? [event, event] : [event])),
+      events.flatMap((event) => (hasReason(event) ? [event, withoutWords(event)] : [event])),
     "its counts twice": (events) =>
-      events.flatMap((event) => (countsOf(event) ? [event, event] : [event])),
+      events.flatMap((event) => (countsOf(event) ? [event, withoutWords(event)] : [event])),
     "its counts with its reason": (events) => {
       const usage = events.map(countsOf).find(Boolean);
       return events
@@ -141,7 +149,7 @@ const oddities: Readonly<Record<ProtocolName, Oddities>> = {
       data({ responseId: "r1", candidates: [{ index: 0 }] }),
     ),
     "chunks without candidates": between(data({ responseId: "r1" })),
-    "its end twice": (events) => [...events, events.at(-1)!],
+    "its end twice": (events) => [...events, withoutWords(events.at(-1)!)],
     "its counts with each chunk": (events) => {
       const usageMetadata = events.map(countsOf).find(Boolean);
       return events.map((event) => withBody(event, { ...bodyOf(event), usageMetadata }));
