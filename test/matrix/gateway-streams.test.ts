@@ -78,24 +78,27 @@ const charges = (ids: readonly string[]): Promise<unknown[]> =>
 const cuts = fc.array(fc.nat(1_000_000), { maxLength: 6 });
 
 describe.each(protocolNames)("an upstream of %s", (upstream) => {
-  it.each(protocolNames)("streams to the SDK of %s what it says whole", async (caller) => {
-    const model = `acme/on-${upstream}`;
-    const calls: string[][] = [];
-    await fc.assert(
-      fc.asyncProperty(someStream(upstream, caller === upstream), cuts, async (random, at) => {
-        world.upstream.answer(json(random.whole));
-        const expected = await whole(caller, model);
-        world.upstream.answer(inPieces(random, at));
-        const got = await streamed(caller, model);
-        const [one, other] = [got, expected].map(({ answer }) => textOf(comparable(answer)));
-        expect(difference(one!, other!)).toBeUndefined();
-        calls.push([got.id, expected.id]);
-      }),
-      { numRuns: inForm(2, 60) },
-    );
-    for (const ids of calls) {
-      const [one, other] = await charges(ids);
-      expect(one).toEqual(other);
-    }
-  });
+  it.each(protocolNames)(
+    "STREAM-01 STREAM-03 T17 T48: streams to the SDK of %s what it says whole",
+    async (caller) => {
+      const model = `acme/on-${upstream}`;
+      const calls: string[][] = [];
+      await fc.assert(
+        fc.asyncProperty(someStream(upstream, caller === upstream), cuts, async (random, at) => {
+          world.upstream.answer(json(random.whole));
+          const expected = await whole(caller, model);
+          world.upstream.answer(inPieces(random, at));
+          const got = await streamed(caller, model);
+          const [one, other] = [got, expected].map(({ answer }) => textOf(comparable(answer)));
+          expect(difference(one!, other!)).toBeUndefined();
+          calls.push([got.id, expected.id]);
+        }),
+        { numRuns: inForm(2, 60) },
+      );
+      for (const ids of calls) {
+        const [one, other] = await charges(ids);
+        expect(one).toEqual(other);
+      }
+    },
+  );
 });

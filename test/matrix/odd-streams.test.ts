@@ -177,11 +177,11 @@ describe.each(protocolNames)("an odd stream of %s", (upstream) => {
     );
   };
 
-  it.each(Object.entries(byteOddities))("T17: %s", async (_name, odd) => {
+  it.each(Object.entries(byteOddities))("STREAM-03: %s", async (_name, odd) => {
     for (const caller of protocolNames) await expectSame(caller, (events) => received(odd(events)));
   });
 
-  it.each(Object.entries(oddities[upstream]))("T4 T49: %s", async (_name, odd) => {
+  it.each(Object.entries(oddities[upstream]))("STREAM-03: %s", async (_name, odd) => {
     for (const caller of callers) await expectSame(caller, odd);
   });
 });

@@ -23,17 +23,26 @@ function received(events: readonly SseEvent[], cuts: readonly number[]): SseEven
 const cuts = fc.array(fc.nat(1_000_000), { maxLength: 12 });
 
 describe.each(protocolNames)("random streams of %s", (upstream) => {
-  it.each(protocolNames)("are what the same answer is whole (%s)", async (caller) => {
-    await fc.assert(
-      fc.asyncProperty(
-        someStream(upstream, caller === upstream),
-        cuts,
-        async ({ whole, events }, at) => {
-          const told = { caller, upstream, place: "anywhere", whole, events: received(events, at) };
-          expect(await differences(told)).toEqual([]);
-        },
-      ),
-      { numRuns: inForm(8, 400) },
-    );
-  });
+  it.each(protocolNames)(
+    "STREAM-03 STREAM-05 T5 T17: are what the same answer is whole (%s)",
+    async (caller) => {
+      await fc.assert(
+        fc.asyncProperty(
+          someStream(upstream, caller === upstream),
+          cuts,
+          async ({ whole, events }, at) => {
+            const told = {
+              caller,
+              upstream,
+              place: "anywhere",
+              whole,
+              events: received(events, at),
+            };
+            expect(await differences(told)).toEqual([]);
+          },
+        ),
+        { numRuns: inForm(8, 400) },
+      );
+    },
+  );
 });

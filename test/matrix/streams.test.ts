@@ -42,20 +42,23 @@ describe.each(protocolNames)("what a stream of %s may say", (upstream) => {
   const isWordless = lostIn(lostOfStreams[upstream]);
   const isLost = lostIn(lostOfAnswers[upstream]);
 
-  it.each(protocolNames)("is what the same answer is whole (%s)", async (caller) => {
-    const different: unknown[] = [];
-    let compared = 0;
-    for (const { place, with: events } of some(told, 50)) {
-      const whole = await wholeOf(upstream, events);
-      if (!whole) continue;
-      compared += 1;
-      different.push(...(await differences({ caller, upstream, place, whole, events })));
-    }
-    expect(different).toEqual([]);
-    expect(compared).toBeGreaterThan(35);
-  });
+  it.each(protocolNames)(
+    "STREAM-03 STREAM-05: is what the same answer is whole (%s)",
+    async (caller) => {
+      const different: unknown[] = [];
+      let compared = 0;
+      for (const { place, with: events } of some(told, 50)) {
+        const whole = await wholeOf(upstream, events);
+        if (!whole) continue;
+        compared += 1;
+        different.push(...(await differences({ caller, upstream, place, whole, events })));
+      }
+      expect(different).toEqual([]);
+      expect(compared).toBeGreaterThan(35);
+    },
+  );
 
-  it.each(protocolNames)("is the same in one piece (%s)", async (caller) => {
+  it.each(protocolNames)("STREAM-03: is the same in one piece (%s)", async (caller) => {
     const different: unknown[] = [];
     for (const one of some(onePieces(upstream), 20))
       different.push(...(await differences({ caller, upstream, ...one })));
