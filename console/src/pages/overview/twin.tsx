@@ -9,6 +9,8 @@ import type { Bars } from "./usage.ts";
 const timeWidth = 104;
 const sizeWidth = 108;
 
+const headClass = `${classes["right"]} ${classes["apart"]} cut`;
+
 export function Twin(props: {
   bars: Bars;
   metric: Metric;
@@ -29,12 +31,7 @@ export function Twin(props: {
           <tr>
             <th style={{ width: timeWidth, textAlign: "left" }}>UTC</th>
             {bars.series.map(({ name, label }) => (
-              <th
-                key={name}
-                className={`${classes["right"]} cut`}
-                style={{ paddingLeft: 16 }}
-                title={label}
-              >
+              <th key={name} className={headClass} title={label}>
                 {label}
               </th>
             ))}
