@@ -227,6 +227,26 @@ it("where the database is away a page says where the reason is found", async () 
   expect(others).toEqual([]);
 });
 
+it("the calls of a time lead to what they cost, and not where the overview cannot be narrowed as they are", async () => {
+  const { page, complaints } = root;
+  const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const cost = page.getByRole("link", { name: "What they cost" });
+  const leads = async (address: string) => {
+    await arrive(root, `/requests?ws=${world.home.id}&${address}`);
+    await page.getByText(/: \d+ calls?, \d+ failed$/).waitFor();
+    return (await cost.count()) === 0 ? undefined : cost.getAttribute("href");
+  };
+  expect(await leads("")).toBe(`/overview?ws=${world.home.id}&period=24h`);
+  expect(await leads("period=today")).toBe(`/overview?ws=${world.home.id}&period=today`);
+  expect(await leads(`key=${key.id}`)).toBe(undefined);
+  const address = `from=${from}T00:00:00.000Z&to=${from}T10:00:00.000Z`;
+  const href = await leads(address);
+  expect(decodeURIComponent(href!)).toBe(`/overview?ws=${world.home.id}&${address}`);
+  await cost.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
 it("a model is found by an address whose slash is encoded", async () => {
   const { page, complaints } = root;
   await arrive(root, "/models/vendor%2Fmodel-1.5");

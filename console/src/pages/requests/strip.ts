@@ -3,7 +3,7 @@ import { readCount } from "../../base/numbers.ts";
 import { dayMs, minuteMs } from "../../base/durations.ts";
 import { momentsIn, type Span } from "../../base/period.ts";
 import { endOf, readStart, startsOf, type Step } from "../../base/steps.ts";
-import type { Filters } from "./filters.ts";
+import { filterNames, type Filters } from "./filters.ts";
 
 const failed = "failed,expired";
 
@@ -54,6 +54,20 @@ export const stripQuery = (filters: Filters, { from, to, step, isFailed }: Shape
   protocol: filters.protocol,
   status: isFailed ? undefined : filters.status,
 });
+
+const times: ReadonlySet<string> = new Set(["period", "from", "to"]);
+
+/** The filters of the overview that are of the same calls; undefined where it cannot be narrowed as the log is. */
+export function overviewOf(filters: Filters, { from, to }: Span): Filters | undefined {
+  const { ws, period } = filters;
+  const isNarrowed = filterNames.some((name) => !times.has(name) && filters[name] !== undefined);
+  if (isNarrowed) return undefined;
+  const isOpen = filters.from === undefined && filters.to === undefined;
+  const time = isOpen
+    ? { period: period ?? "24h" }
+    : { from: from.toISOString(), to: to.toISOString() };
+  return { ...(ws !== undefined && { ws }), ...time };
+}
 
 export interface Bar {
   readonly start: string;

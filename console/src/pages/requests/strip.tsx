@@ -1,5 +1,6 @@
 /** Calls over time above the log, what failed at the foot of each bar. A press or a stroke over some of them chooses their time. */
-import { useState, type KeyboardEvent, type PointerEvent } from "react";
+import { Link } from "@tanstack/react-router";
+import { useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { api } from "../../api/client.ts";
 import { asApiError } from "../../api/errors.ts";
 import { gatewayNow } from "../../base/clock.ts";
@@ -8,6 +9,7 @@ import { useRenewal } from "../../ui/use-renewal.ts";
 import type { Filters } from "./filters.ts";
 import {
   barsOf,
+  overviewOf,
   shapeOf,
   spanBetween,
   stripQuery,
@@ -109,9 +111,11 @@ interface BarsProps {
   /** They are on their way. */
   readonly isWaiting: boolean;
   readonly set: (change: Partial<Filters>) => void;
+  /** Stands behind what they are. */
+  readonly children: ReactNode;
 }
 
-function Bars({ shape, bars, isWaiting, set }: BarsProps) {
+function Bars({ shape, bars, isWaiting, set, children }: BarsProps) {
   const { mark, on } = useMarking(bars.length, ({ one, other }) =>
     set({ period: undefined, ...spanBetween(shape, one, other) }),
   );
@@ -134,7 +138,9 @@ function Bars({ shape, bars, isWaiting, set }: BarsProps) {
       >
         <Drawn bars={bars} mark={mark} />
       </div>
-      <div className={classes["words"]}>{words}</div>
+      <div className={classes["words"]}>
+        <span>{words}</span> {!isWaiting && children}
+      </div>
     </>
   );
 }
@@ -157,6 +163,7 @@ export function Strip({ filters, isLive, set }: StripProps) {
     { enabled: shape !== undefined, staleTime: 30_000, ...asking(JSON.stringify(filters)) },
   );
   if (shape === undefined) return null;
+  const overview = overviewOf(filters, shape);
   return (
     <section className={classes["strip"]} aria-label="Calls over time">
       {error === null ? (
@@ -165,7 +172,13 @@ export function Strip({ filters, isLive, set }: StripProps) {
           bars={barsOf(data?.data ?? [], shape)}
           isWaiting={data === undefined}
           set={set}
-        />
+        >
+          {overview !== undefined && (
+            <Link to="/overview" search={overview}>
+              What they cost
+            </Link>
+          )}
+        </Bars>
       ) : (
         <div className={classes["words"]}>
           Calls over time are not shown: {asApiError(error).message}
