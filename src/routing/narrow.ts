@@ -54,7 +54,8 @@ export function narrow<Kind extends { readonly provider: string }>(
     pinned === undefined || provider === pinned ? undefined : "not the provider the request names",
   );
   if (!named.some(isCandidate)) {
-    const message = `The provider "${pinned}" does not serve the model "${model.id}" to this key.`;
+    const others = [...new Set(candidatesOf(scoped).map(({ provider }) => provider))].join(", ");
+    const message = `The provider "${pinned}" does not serve the model "${model.id}" to this key. These do: ${others}.`;
     throw new GatewayError("provider_not_found", message, { param: "model" });
   }
   const awake = without(named, ({ provider }) => pauseExclusion(catalog, provider));

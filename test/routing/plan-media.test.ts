@@ -117,7 +117,9 @@ describe("the explanation", () => {
   it("a provider that the key's scope leaves out cannot be named, and with none left nothing can", () => {
     const scope = { pinnedProviders: [["b", "c"]] };
     expect(orderOf("acme/paint:@price", {}, scope)).toBe("bc");
-    expect(() => planned("acme/paint:a", {}, scope)).toThrow('"a" does not serve the model');
+    expect(() => planned("acme/paint:a", {}, scope)).toThrow(
+      '"a" does not serve the model "acme/paint" to this key. These do: b, c.',
+    );
     expect(() => planned("acme/paint", { exclusion: () => "no" })).toThrow(
       "No provider of the model",
     );
