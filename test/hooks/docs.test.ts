@@ -49,11 +49,11 @@ const say = (content: string, headers: Record<string, string> = {}) =>
 it("both examples do what the page says", async () => {
   expect(blocks.map(([, name]) => name)).toEqual(["hooks/no-cards.mjs", "guard.mjs"]);
   await bench.received(/./);
-  const answer = await say("My card is 4111 1111 1111 1111.");
+  const answer = await say("My card 4111 1111 1111 1111 is new.");
   expect(answer.status).toBe(200);
   expect(await answer.text()).toContain("messages");
   const [sent] = await bench.received(/chat/);
-  expect(JSON.stringify(sent!.body)).toContain("[card]");
+  expect(JSON.stringify(sent!.body)).toContain("My card [card] is new.");
   const confidential = await say("CONFIDENTIAL");
   expect(confidential.status).toBe(403);
   expect(confidential.headers.get("x-gw-hook-code")).toBe("confidential");
