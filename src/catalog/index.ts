@@ -46,7 +46,7 @@ export { decimalOf } from "./list/decimal.ts";
 export { listDiff, type ListDiff } from "./list/diff.ts";
 export { listedModels, listText, shippedList, vendorRows } from "./list/shipped.ts";
 export type { VendorRow } from "./list/types.ts";
-export { localCatalog, localModels, localProviders } from "./local-servers.ts";
+export { localCatalog, localModels, localProviders, localRows } from "./local-servers.ts";
 export { vendorStates, type VendorState } from "./vendor-states.ts";
 export { readPublicList, type ListMistake } from "./list/public-list.ts";
 export {

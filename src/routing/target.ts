@@ -30,7 +30,7 @@ export function targetModel<Kind extends Model>(
       `Whoever runs this gateway sets it in the configuration file: prices: { "${parsed.model}": ... }.`;
     throw new GatewayError("model_not_found", message, { param });
   }
-  if (model === undefined) throw unknownModel(parsed.model, catalog);
+  if (model === undefined) throw unknownModel(parsed.model, catalog, "", parsed.provider);
   if (!modelAllowed(scope, model.id)) {
     const message = `The model "${model.id}" is outside the model allowlist of this key.`;
     throw new GatewayError("model_not_allowed", message, { param });

@@ -3,12 +3,12 @@ import { GatewayError } from "../base/errors.ts";
 import { perObject } from "../base/made-once.ts";
 import { nearest } from "../base/suggest.ts";
 import { modelNameMax, shortText } from "../base/text.ts";
-import { modelNames, vendorRows, type Catalog } from "../catalog/index.ts";
+import { localRows, modelNames, vendorRows, type Catalog } from "../catalog/index.ts";
 
 type Models = Catalog["models"];
 
-/** Of names that differ in capitals, dots, dashes or underscores there is one. */
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[._ -]/g, "");
+/** Of names that differ in capitals, dots, dashes, underscores or colons there is one. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[._: -]/g, "");
 
 /** Ids by what people write in place of them: another spelling, or the name without its vendor. The first of several counts. */
 const likelyIds = perObject((models: Models): ReadonlyMap<string, string> => {
@@ -63,19 +63,26 @@ function vendorHint(text: string, models: Models): string {
   if (vendor === "" || vendorsThere(models).has(vendor)) return "";
   if (vendor === "sandbox")
     return "The simulated vendors are off here: whoever runs this gateway sets TOLLGATE_SANDBOX=on. ";
+  const local = localRows.find(({ id }) => id === vendor);
   const row = vendorRows().find(({ id, prefix = id }) => prefix === vendor);
-  if (row === undefined) return "";
-  return `No model of ${row.name} is here: whoever runs this gateway sets ${row.variables[0]} (\`tollgate vendors\`). `;
+  const by = local === undefined ? row?.variables[0] : `${local.variable}, where it answers`;
+  if (by === undefined) return "";
+  return `No model of ${(local ?? row)!.name} is here: whoever runs this gateway sets ${by} (\`tollgate vendors\`). `;
 }
 
-/** What a caller reads who asks for a model that there is not. `why`: what else is wrong with its id. */
+/**
+ * What a caller reads who asks for a model that there is not. `why`: what else is wrong with its id. `suffix`: what was taken for
+ * a provider's name behind it, and may be a part of a vendor's own name, such as `llama3:8b`.
+ */
 export function unknownModel(
   text: string,
   { models }: Pick<Catalog, "models">,
   why = "",
+  suffix = "",
 ): GatewayError {
   const isLong = text.length > modelNameMax;
-  const meant = isLong ? undefined : likelyIds(models).get(plain(text));
+  const likely = likelyIds(models);
+  const meant = isLong ? undefined : (likely.get(plain(text + suffix)) ?? likely.get(plain(text)));
   const hint =
     models.size === 0
       ? "This gateway has no models yet: `tollgate doctor` says how it gets some."

@@ -69,7 +69,7 @@ describe("parseModelId", () => {
 /** The commonest mistakes in a model's id, and what their callers read. */
 describe("a model that does not exist", () => {
   const catalog = { providers: new Map(), models: new Map() } as Catalog;
-  const ids = ["acme/talk-4.5", "acme/other", "resale/talk-4.5"];
+  const ids = ["acme/talk-4.5", "acme/other", "resale/talk-4.5", "house/llama3-8b"];
   const models = new Map(ids.map((id) => [id, { id } as Model]));
   const messageOf = (text: string, { models }: Catalog): string => {
     const all = { ...catalog, models };
@@ -96,6 +96,9 @@ describe("a model that does not exist", () => {
       "mistral/mistral-large-latest",
       /does not exist\. No model of Mistral is here: whoever runs this gateway sets MISTRAL_API_KEY/,
     ],
+    ["house/llama3:8b", /"house\/llama3" does not exist\. Did you mean "house\/llama3-8b"\?/],
+    ["llama3:8b", /form vendor\/model\. Did you mean "house\/llama3-8b"\?/],
+    ["ollama/llama3", /No model of Ollama is here: .* sets OLLAMA_BASE_URL, where it answers/],
     ["alibaba/qwen-max:@price", /whoever runs this gateway sets DASHSCOPE_API_KEY/],
     [
       "sandbox/chat",
