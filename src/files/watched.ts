@@ -123,6 +123,8 @@ class Standing {
   works(): void {
     if (this.#failure === undefined) return;
     this.#failure = undefined;
+    // What fails after this is told at once.
+    this.#saidMs.clear();
     const seconds = Math.round((performance.now() - this.#sinceMs) / 1_000);
     this.#watch.log.info({ place: this.#watch.place, seconds }, "files can be kept again");
   }
