@@ -54,7 +54,16 @@ export async function signIn(
     browser,
   });
   const { onlyUser } = admission;
-  for (const login of await findLogins(context, { email, password, onlyUser })) {
+  const logins = await findLogins(context, { email, password, onlyUser }).catch(
+    async (error: unknown) => {
+      // Strangers take all turns: a browser that is known has its own, for its own user.
+      if (!(error instanceof GatewayError && error.code === "overloaded")) throw error;
+      const known = await browser();
+      if (known === undefined) throw error;
+      return findLogins(context, { email, password, onlyUser: known.userId, turn: "known" });
+    },
+  );
+  for (const login of logins) {
     if (login.oneTime && !(await useOneTimePassword(context, login))) continue;
     await context.throttle.succeeded(admission);
     const { userId, oneTime, invited } = login;

@@ -6,7 +6,7 @@
 import type { Queryable } from "../storage/index.ts";
 import { newId } from "../base/ids.ts";
 import type { RowContext } from "./context.ts";
-import { hashPassword, matchPasswords } from "./passwords.ts";
+import { hashPassword, matchPasswords, type PasswordTurn } from "./passwords.ts";
 import { addressText } from "./users.ts";
 
 /** A user whom an address and a password open. */
@@ -56,11 +56,13 @@ export async function findLogins(
     email,
     password,
     onlyUser,
+    turn,
   }: {
     readonly email: string;
     readonly password: string;
     /** Whose password may be tried, where it is not everybody's of the address. */
     readonly onlyUser?: string | undefined;
+    readonly turn?: PasswordTurn;
   },
 ): Promise<Login[]> {
   const rows = await database.query<LoginRow>(
@@ -77,6 +79,7 @@ export async function findLogins(
   const matches = await matchPasswords(
     password,
     rows.map((row) => row.password),
+    turn,
   );
   return rows
     .filter((row, at) => matches[at] === true && isOpen(row))

@@ -9,12 +9,22 @@ import { base62OfBytes } from "./base62.ts";
 const cost = { N: 16384, r: 16, p: 1, maxmem: 128 * 16384 * 16 * 2 };
 const hashLength = 64;
 
-/** Strangers ask for it: two of the pool's four threads are left to calls, and who would wait for seconds is refused. */
-const deriving = inTurns(2, 30);
+/**
+ * Strangers ask for it: two of the pool's four threads are left to calls, and who would wait for seconds is refused. Who is known
+ * has one more, so that strangers who ask without end do not keep them out.
+ */
+const deriving = { strangers: inTurns(2, 30), known: inTurns(1, 10) };
+
+/** Whose turn a derivation takes. */
+export type PasswordTurn = keyof typeof deriving;
 
 /** @throws GatewayError `overloaded` */
-const derive = (password: string, salt: string): Promise<Buffer> =>
-  deriving(
+const derive = (
+  password: string,
+  salt: string,
+  turn: PasswordTurn = "strangers",
+): Promise<Buffer> =>
+  deriving[turn](
     () =>
       new Promise((resolve, reject) => {
         scrypt(password.normalize("NFKC"), salt, hashLength, cost, (error, hash) =>
@@ -46,12 +56,13 @@ const noSalt = "0".repeat(32);
 export async function matchPasswords(
   password: string,
   stored: readonly string[],
+  turn?: PasswordTurn,
 ): Promise<boolean[]> {
   const saltOf = (text: string): string => text.split(":")[0]!;
   const salts = new Set(stored.length === 0 ? [noSalt] : stored.map(saltOf));
   const derived = new Map(
     await Promise.all(
-      [...salts].map(async (salt) => [salt, await derive(password, salt)] as const),
+      [...salts].map(async (salt) => [salt, await derive(password, salt, turn)] as const),
     ),
   );
   return stored.map((text) => {

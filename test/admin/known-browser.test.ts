@@ -96,6 +96,25 @@ it("browsers that knew an old password, are altered or are over are strangers", 
   expect(await statusOf(open())).toBe(429);
 });
 
+it("strangers who try passwords without end take their own turns, and leave one to browsers that are known", async () => {
+  const { email } = world.ann;
+  const known = browserOf(await signIn(email, password));
+  const guess = async (index: number) => {
+    const status = await statusOf(signIn(`nobody${index}@example.com`, `guess ${index}`));
+    if (status !== 503) throw new Error(`it had its turn: ${status}`);
+  };
+  const guesses = Array.from({ length: 60 }, (_, index) => guess(index));
+  const over = Promise.allSettled(guesses);
+  // One was refused: all turns are taken, for another second.
+  await Promise.any(guesses);
+  const [stranger, owner] = await Promise.all([
+    statusOf(signIn(email, password)),
+    statusOf(signIn(email, password, known)),
+  ]);
+  await over;
+  expect({ stranger, owner }).toEqual({ stranger: 503, owner: 200 });
+});
+
 it("the cookie goes to sign-ins alone, opens nothing, and is not left where the browser is to forget", async () => {
   const { email } = world.ann;
   const signedIn = await signIn(email, password);
