@@ -93,7 +93,7 @@ describe.each(protocolNames)("an upstream of %s", (upstream) => {
           expect(difference(one!, other!)).toBeUndefined();
           calls.push([got.id, expected.id]);
         }),
-        { numRuns: inForm(2, 60) },
+        { numRuns: inForm(1, 60) },
       );
       for (const ids of calls) {
         const [one, other] = await charges(ids);

@@ -158,6 +158,10 @@ const oddities: Readonly<Record<ProtocolName, Oddities>> = {
   },
 };
 
+/** In the short form one of them for each oddity. */
+const some = (callers: readonly ProtocolName[], oddity: string): readonly ProtocolName[] =>
+  inForm([callers[oddity.length % callers.length]!], callers);
+
 /** The events as a gateway reads them off the wire. */
 function received(text: string): SseEvent[] {
   const parser = createSseParser();
@@ -177,11 +181,12 @@ describe.each(protocolNames)("an odd stream of %s", (upstream) => {
     );
   };
 
-  it.each(Object.entries(byteOddities))("STREAM-03: %s", async (_name, odd) => {
-    for (const caller of protocolNames) await expectSame(caller, (events) => received(odd(events)));
+  it.each(Object.entries(byteOddities))("STREAM-03: %s", async (name, odd) => {
+    for (const caller of some(protocolNames, name))
+      await expectSame(caller, (events) => received(odd(events)));
   });
 
-  it.each(Object.entries(oddities[upstream]))("STREAM-03: %s", async (_name, odd) => {
-    for (const caller of callers) await expectSame(caller, odd);
+  it.each(Object.entries(oddities[upstream]))("STREAM-03: %s", async (name, odd) => {
+    for (const caller of some(callers, name)) await expectSame(caller, odd);
   });
 });

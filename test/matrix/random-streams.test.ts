@@ -41,7 +41,7 @@ describe.each(protocolNames)("random streams of %s", (upstream) => {
             expect(await differences(told)).toEqual([]);
           },
         ),
-        { numRuns: inForm(8, 400) },
+        { numRuns: inForm(3, 400) },
       );
     },
   );

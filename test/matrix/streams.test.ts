@@ -47,20 +47,20 @@ describe.each(protocolNames)("what a stream of %s may say", (upstream) => {
     async (caller) => {
       const different: unknown[] = [];
       let compared = 0;
-      for (const { place, with: events } of some(told, 50)) {
+      for (const { place, with: events } of some(told, 16)) {
         const whole = await wholeOf(upstream, events);
         if (!whole) continue;
         compared += 1;
         different.push(...(await differences({ caller, upstream, place, whole, events })));
       }
       expect(different).toEqual([]);
-      expect(compared).toBeGreaterThan(35);
+      expect(compared).toBeGreaterThan(8);
     },
   );
 
   it.each(protocolNames)("STREAM-03: is the same in one piece (%s)", async (caller) => {
     const different: unknown[] = [];
-    for (const one of some(onePieces(upstream), 20))
+    for (const one of some(onePieces(upstream), 6))
       different.push(...(await differences({ caller, upstream, ...one })));
     expect(different).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe.each(protocolNames)("what a stream of %s may say", (upstream) => {
   const callers = protocolNames.filter((name) => name !== upstream);
   it.each(callers)("reaches the caller, or stands in a table (%s)", (caller) => {
     const route = streamingRoute(caller, upstream);
-    const gone = some(cases, 400).filter(({ place, ...one }) => {
+    const gone = some(cases, 150).filter(({ place, ...one }) => {
       const whole = wholePlaceOf(upstream, place);
       if (isWordless(place, caller) || (whole !== undefined && isLost(whole, caller))) return false;
       return given(route, one.with) === given(route, one.without);
