@@ -214,8 +214,15 @@ const sideBySide = (lanes: readonly Wire[][], dice: Dice): Wire[] =>
 /** Parts that say something; arguments in pieces are in streams only. */
 const partsIn = ({ candidates }: Wire): Wire[] =>
   items(wire(items(candidates)[0]?.["content"])["parts"]).filter(
-    (part) => says.some((name) => name in part) && !("partialArgs" in wire(part["functionCall"])),
+    (part) =>
+      says.some((name) => name in part) &&
+      !("partialArgs" in wire(part["functionCall"])) &&
+      isSomewhere(part),
   );
+/** Media of nothing are none. */
+const isSomewhere = ({ inlineData, fileData }: Wire): boolean =>
+  (inlineData === undefined || "data" in wire(inlineData)) &&
+  (fileData === undefined || "fileUri" in wire(fileData));
 const says = ["text", "functionCall", "inlineData", "fileData", "executableCode", "toolCall"];
 
 /** Neighbouring texts of one kind would be one in a stream. */
