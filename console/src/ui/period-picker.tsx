@@ -103,6 +103,8 @@ export function PeriodPicker({ search, fallback, set }: PeriodPickerProps) {
         clearable={fallback === null}
         allowDeselect={fallback === null}
         data={periodChoices}
+        // All of them without scrolling: a place that scrolls takes the keyboard too.
+        maxDropdownHeight={360}
         value={hasMoments ? null : isKnown ? search.period! : fallback}
         onChange={(period) => set(period === null || period === fallback ? {} : { period })}
       />
