@@ -34,7 +34,7 @@ describe("the request log", () => {
       (
         "id created_at workspace_id key_id model provider protocol upstream_protocol status http_status usage " +
         "usage_source cost duration_ms first_token_ms dropped notes attempts explanation tags end_user stream error reserved " +
-        "ledger_entry_id changes price_lines price_lines_from"
+        "ledger_entry_id changes workspace_name key_name key_last4 price_lines price_lines_from"
       ).split(" "),
     );
     expect(json).toMatchObject({
