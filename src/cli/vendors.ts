@@ -22,7 +22,7 @@ export function addVendorsCommand(program: Command): void {
     },
     show: (rows) =>
       printTable(
-        ["vendor", "active", "set", "models", "no price", "other address", "name"],
+        ["vendor", "active", "variables", "models", "no price", "other address", "name"],
         rows.map((row: Json) => [
           row.id,
           row.active ? "yes" : "no",

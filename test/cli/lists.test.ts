@@ -18,7 +18,7 @@ describe("lists of the command line", () => {
   it.each([
     [
       "vendors --active",
-      /^VENDOR +ACTIVE +SET +MODELS +NO PRICE +OTHER ADDRESS +NAME\nmistral +yes +MISTRAL_API_KEY +\d+ .*MISTRAL_BASE_URL +Mistral\n$/,
+      /^VENDOR +ACTIVE +VARIABLES +MODELS +NO PRICE +OTHER ADDRESS +NAME\nmistral +yes +MISTRAL_API_KEY +\d+ .*MISTRAL_BASE_URL +Mistral\n$/,
     ],
     ["vendors", /\nollama +no +OLLAMA_BASE_URL +0 +Ollama\n/],
     [
