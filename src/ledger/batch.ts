@@ -91,6 +91,7 @@ export const sendTo =
     const answer = database.query<SentRow>(batchSql, batchParams(batch), { name: "ledger_batch" });
     watch?.(batch, answer);
     const rows = await answer;
-    await confirmed?.note(batch, rows[0]!.before);
-    return rows.filter((row): row is BatchRow & SentRow => row.place !== null);
+    const answered = rows.filter((row): row is BatchRow & SentRow => row.place !== null);
+    await confirmed?.note(batch, rows[0]!.before, answered.length > 0);
+    return answered;
   };

@@ -44,8 +44,12 @@ export class Confirmed {
     this.watch = watch;
   }
 
-  /** `before`: the number that the lane's row had before this batch; null where there was none. @throws Error that is transient, where it is to be sent again */
-  async note({ lane, number }: Sending, before: bigint | null): Promise<void> {
+  /**
+   * `before`: the number that the lane's row had before this batch; null where there was none. `isWritten`: its own is known to be there now,
+   * which one that was answered nothing may have failed to write: another sending was under way.
+   * @throws Error that is transient, where it is to be sent again
+   */
+  async note({ lane, number }: Sending, before: bigint | null, isWritten: boolean): Promise<void> {
     const known = this.latest.get(lane);
     if (known !== undefined && isLost(known, before)) {
       this.owes = true;
@@ -53,7 +57,7 @@ export class Confirmed {
       // Of the other lanes too: they are told by the database.
       this.latest.clear();
     }
-    this.remember(lane, number);
+    if (isWritten) this.remember(lane, number);
     if (!this.owes) return;
     await this.watch.giveBack();
     this.owes = false;

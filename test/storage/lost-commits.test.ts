@@ -1,0 +1,97 @@
+/** Which answers of batches tell that commits are lost; what becomes of it is in test/replica/lost-commits.test.ts. */
+import { expect, it } from "vitest";
+import { Confirmed, type LostCommits } from "../../src/storage/index.ts";
+
+/** A batch of a lane, what its row was before, and whether the batch was answered anything. */
+type Noted = readonly [lane: number, number: number, before: bigint | null, isWritten: boolean];
+
+it.each<[string, readonly Noted[], readonly LostCommits[]]>([
+  [
+    "each after the other",
+    [
+      [1, 1, null, true],
+      [1, 2, 1n, true],
+      [1, 3, 2n, true],
+    ],
+    [],
+  ],
+  [
+    "sendings whose answers nobody heard",
+    [
+      [1, 1, null, true],
+      [1, 4, 3n, true],
+    ],
+    [],
+  ],
+  // The first was under way and unheard when the third found its row locked, and then there.
+  [
+    "one that was overtaken",
+    [
+      [1, 3, null, false],
+      [1, 4, 1n, true],
+    ],
+    [],
+  ],
+  [
+    "a lane that is new beside another",
+    [
+      [1, 5, 4n, true],
+      [2, 1, null, true],
+    ],
+    [],
+  ],
+  [
+    "nothing since, where nothing is said",
+    [
+      [1, 3, 2n, true],
+      [1, 4, 3n, false],
+      [1, 5, 3n, true],
+    ],
+    [],
+  ],
+  [
+    "two lost",
+    [
+      [1, 5, 4n, true],
+      [1, 6, 3n, true],
+    ],
+    [{ batches: 2 }],
+  ],
+  [
+    "found out by one that has nothing to say",
+    [
+      [1, 5, 4n, true],
+      [1, 6, 4n, false],
+    ],
+    [{ batches: 1 }],
+  ],
+  [
+    "the lane itself",
+    [
+      [1, 5, 4n, true],
+      [1, 6, null, true],
+    ],
+    [{ batches: undefined }],
+  ],
+  [
+    "told once for all lanes",
+    [
+      [1, 5, 4n, true],
+      [2, 9, 8n, true],
+      [1, 6, 3n, true],
+      [2, 10, 7n, true],
+    ],
+    [{ batches: 2 }],
+  ],
+])("T65 T67: %s", async (_, noted, lost) => {
+  const told: LostCommits[] = [];
+  let back = 0;
+  const confirmed = new Confirmed({
+    giveBack: async () => void (back += 1),
+    told: (one) => told.push(one),
+  });
+  for (const [lane, number, before, isWritten] of noted)
+    await confirmed.note({ lane, number }, before, isWritten).catch(() => undefined);
+  expect(told).toEqual(lost);
+  expect(back).toBe(lost.length);
+});
