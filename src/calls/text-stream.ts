@@ -162,10 +162,11 @@ class Relay {
     this.#options.exchange.pause();
   }
 
-  /** The gateway stops. What has not begun is cut: its caller asks again. */
+  /** The gateway stops. What has not begun is cut: its caller asks again. What is whole is whole. */
   #stop(): void {
     if (!this.#firstFrameSeen) return;
-    this.#finish({ kind: "ended_here", error: stopping() });
+    const isWhole = this.#options.tap.seen.ended;
+    this.#finish(isWhole ? { kind: "complete" } : { kind: "ended_here", error: stopping() });
     this.#options.exchange.abort();
   }
 

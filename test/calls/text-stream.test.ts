@@ -15,6 +15,7 @@ afterEach(() => void vi.useRealTimers());
 function held() {
   let consumer!: Consumer;
   let drain!: () => void;
+  let stop!: () => void;
   let flows = true;
   const exchange = {
     consume: (given: Consumer) => void (consumer = given),
@@ -35,6 +36,10 @@ function held() {
     tap,
     reply: reply as unknown as Reply,
     onFirstFrame: () => undefined,
+    onStop: (end: () => void) => {
+      stop = end;
+      return () => undefined;
+    },
   };
   const ended: Promise<StreamEnd> = relayStream(options);
   let isOver = false;
@@ -46,7 +51,16 @@ function held() {
     await Promise.resolve();
     return isOver;
   };
-  return { ended, reply, seen, send, settled, drain: () => drain(), consumer: () => consumer };
+  return {
+    ended,
+    reply,
+    seen,
+    send,
+    settled,
+    drain: () => drain(),
+    consumer: () => consumer,
+    stop: () => stop(),
+  };
 }
 
 const broken = () => new ExchangeError("broken", "the connection to the upstream broke");
@@ -121,4 +135,15 @@ it("T47: what follows an answer's end is waited for while its client takes no mo
   expect(await settled()).toBe(false);
   vi.advanceTimersByTime(1_000);
   expect(await kindOf(ended)).toBe("complete");
+});
+
+it.each([
+  { when: "which is whole", isWhole: true, kind: "complete" },
+  { when: "which is not", isWhole: false, kind: "ended_here" },
+])("T47 T62: a gateway that stops ends a stream $when", async ({ isWhole, kind }) => {
+  const { ended, seen, send, stop } = held();
+  seen.ended = isWhole;
+  send();
+  stop();
+  expect(await kindOf(ended)).toBe(kind);
 });
