@@ -84,8 +84,9 @@ and exits with 0. With another amount it is refused, names the first amount, and
 | test events of a workspace                                       | 100 an hour               |
 | open sessions of a user                                          | 100; the oldest one ends  |
 
-One more is 409 \`conflict\`, and says what to do. Revoked keys and tokens count for a day after they were made. Organization
-administrators make and invite as many as they need, for others too. Some more pass where many are made at once.
+One more is 409 \`conflict\`, and says what to do. Revoked keys and tokens count for a day after they were made, and
+expired keys for a day after their end. Organization administrators make and invite as many as they
+need, for others too. Some more pass where many are made at once.
 
 ## How people join
 

@@ -26,11 +26,12 @@ const rooms = {
   key: {
     most: 1_000,
     singular: "API key",
-    counting: "of this member in the workspace, with those of the last day that were revoked",
+    counting:
+      "of this member in the workspace, with those of the last day that were revoked or expired",
     remedy: "Revoke what is not used, or ask an organization administrator",
     withinMs: dayMs,
     rows: `select 1 from api_keys where workspace_id = $1 and created_by is not distinct from $2
-      and (status <> 'revoked' or created_at > $3)`,
+      and (created_at > $3 or status <> 'revoked' and (expires_at is null or expires_at > $3))`,
   },
   token: {
     most: 100,

@@ -40,7 +40,7 @@ it("a member has 1000 keys in a workspace at most; others of it, and those who a
   expect(told(await makeKey(mo))).toEqual([
     409,
     "conflict",
-    "There are 1000 API keys of this member in the workspace, with those of the last day that were revoked, and no room for more. Revoke what is not used, or ask an organization administrator.",
+    "There are 1000 API keys of this member in the workspace, with those of the last day that were revoked or expired, and no room for more. Revoke what is not used, or ask an organization administrator.",
   ]);
   expect((await makeKey(world.ann, { user_id: mo.userId })).status).toBe(409);
   expect((await makeKey(world.ann)).status).toBe(201);
@@ -55,6 +55,22 @@ it("keys that were revoked make room a day after they were made, and not at once
   expect((await makeKey(mo)).status).toBe(409);
   clock.advance(dayMs + 1);
   expect((await makeKey(mo)).status).toBe(201);
+});
+
+it("keys whose time is over make room a day later, and not at once", async () => {
+  const nia = await newMember(world.gateway, world.home.id, {
+    email: "nia@example.com",
+    role: "member",
+  });
+  const first = await makeKey(nia);
+  await flood(first.json.id as string, 999);
+  clock.advance(dayMs + 1);
+  const endOf = (ms: number) =>
+    sql("update api_keys set expires_at = $2 where created_by = $1", [nia.userId, new Date(ms)]);
+  await endOf(clock.now() - dayMs + 1_000);
+  expect((await makeKey(nia)).status).toBe(409);
+  clock.advance(1_001);
+  expect((await makeKey(nia)).status).toBe(201);
 });
 
 it("a user has 100 personal tokens at most", async () => {
