@@ -11,7 +11,7 @@ import { inTurns } from "../base/in-turn.ts";
 import { Slots } from "../base/slots.ts";
 import type { Database } from "../storage/index.ts";
 import { FileDrafts } from "./drafts.ts";
-import type { FileStore } from "./store.ts";
+import type { FileStore, OpenFile } from "./store.ts";
 import { findFile, type FileRow } from "./table.ts";
 
 /** The widths there are, in pixels. A picture that is narrower keeps its own. */
@@ -44,6 +44,8 @@ export interface Thumbnails {
 interface ThumbnailOptions {
   readonly database: Database;
   readonly files: FileStore;
+  /** Opens a picture as it was kept. @throws GatewayError `not_found` where it is another now, or none */
+  readonly openWhole: (row: FileRow) => Promise<OpenFile>;
   readonly clock: Clock;
   /** How long reading a picture may take; 30 s where absent. */
   readonly readMs?: number | undefined;
@@ -89,7 +91,7 @@ interface Wanted {
 }
 
 async function make(options: ThumbnailOptions, row: FileRow, wanted: Wanted): Promise<FileRow> {
-  const picture = await read(options, row.name);
+  const picture = await read(options, row);
   const source = await shrunk(picture, wanted.width);
   const { workspaceId, taskId } = row;
   const waitMs = row.expiresAt.getTime() - options.clock.now();
@@ -98,9 +100,8 @@ async function make(options: ThumbnailOptions, row: FileRow, wanted: Wanted): Pr
 }
 
 /** The picture, whole. @throws GatewayError `not_found`; what the store fails with, also where it falls silent */
-async function read({ files, readMs = readMsMax }: ThumbnailOptions, name: string) {
-  const file = await files.open(name);
-  if (file === undefined) throw new GatewayError("not_found", "There is no such file.");
+async function read({ openWhole, readMs = readMsMax }: ThumbnailOptions, row: FileRow) {
+  const file = await openWhole(row);
   const late = setTimeout(
     () => file.stream.destroy(new Error(`a picture was not read within ${readMs} ms`)),
     readMs,

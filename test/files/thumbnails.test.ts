@@ -1,5 +1,5 @@
 /** `GET /files/{name}?width=`: small copies of produced pictures, made once, gone with them. Rows STORE-02, STORE-05. */
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { crc32 } from "node:zlib";
@@ -88,6 +88,17 @@ it("a picture is there in three widths, each made once however many ask, and rea
   expect(whole.headers.get("content-type")).toBe("image/png");
 });
 
+it("STORE-02: of a picture that was replaced by another one there is no copy", async () => {
+  const name = await keep(await picture(40, 30));
+  writeFileSync(join(gateway.directory, "data/files", name), await picture(80, 60));
+  const before = files();
+  expect([await get(name), await get(`${name}?width=160`)]).toMatchObject([
+    { status: 404 },
+    { status: 404 },
+  ]);
+  expect(files()).toEqual(before);
+});
+
 const plainPicture = (width: number) =>
   sharp({ create: { width, height: width, channels: 4, background: "#3f7d6b80" } });
 
@@ -155,9 +166,13 @@ it("a copy ends with its picture", async () => {
 it("STORE-02: a picture that cannot be read any more fails its request, and nothing else", async () => {
   const name = await keep(await picture(700, 700));
   const path = join(gateway.directory, "data/files", name);
-  // It can be opened, and its first read fails, as one of a broken disk does.
+  // It can be opened and has its size, and its first read fails, as one of a broken disk does.
   rmSync(path);
   mkdirSync(path);
+  await gateway.database.query("update files set bytes = $2 where name = $1", [
+    name,
+    statSync(path).size,
+  ]);
   for (const width of [160, 320, 640])
     expect((await get(`${name}?width=${width}`)).status).toBe(500);
   rmSync(path, { recursive: true });
@@ -184,7 +199,8 @@ it("STORE-02: a bucket that falls silent, or closes early, keeps nobody from the
     const { database } = gateway;
     const thumbnails = createThumbnails({
       database,
-      files: { ...store, open },
+      files: store,
+      openWhole: open,
       clock,
       readMs: 100,
     });

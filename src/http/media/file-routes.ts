@@ -22,8 +22,13 @@ import type { HttpServices } from "../services.ts";
 /** Adds the route of produced files. */
 export function registerFiles(app: FastifyInstance, services: HttpServices): void {
   const { database, files, images } = services;
-  const thumbnails = createThumbnails({ database, files, clock: images.clock });
   const troubles = tellTroubles(services);
+  const thumbnails = createThumbnails({
+    database,
+    files,
+    openWhole: (row) => openWhole({ files, troubles }, row, undefined),
+    clock: images.clock,
+  });
   const send: RouteHandlerMethod = (request, reply) =>
     sendFile({ ...services, thumbnails, troubles }, request, reply);
   handle(app, "GET /files/*", send, ["HEAD"]);
@@ -97,7 +102,7 @@ async function sendFile(
 
 /** A file that was cut or replaced has another size: its bytes would not fill what the head promises, or run into the next answer. */
 async function openWhole(
-  { files, troubles }: FileServices,
+  { files, troubles }: Pick<FileServices, "files" | "troubles">,
   row: FileRow,
   range: ByteRange | undefined,
 ): Promise<OpenFile> {
