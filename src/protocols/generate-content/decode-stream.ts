@@ -9,7 +9,7 @@ import { withCitations } from "../citations.ts";
 import { list, nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeGrounding } from "./grounding.ts";
 import { joinPartials } from "./partial-arguments.ts";
-import { decodeMedia, isDraft, madeUpPrefix, signatureOf } from "./parts.ts";
+import { decodeMedia, holdsOther, isDraft, madeUpPrefix, signatureOf } from "./parts.ts";
 import { GenerateReader, type GenerateChunk } from "./read-stream.ts";
 import { createdAt, decodeFinish, placeOf, type Said, type WireStop } from "./response.ts";
 
@@ -159,22 +159,19 @@ function takeMedia(
   part: MediaPart,
   signature: Signature | undefined,
 ): CanonicalEvent[] {
-  const events = signature
-    ? [...openText(state, "reasoning"), ...closeText(state, signature)]
-    : [...closeCall(state), ...closeText(state)];
+  const events = [...closeCall(state), ...closeText(state)];
+  if (signature) events.push(...openText(state, "reasoning"), ...closeText(state, signature));
   state.said = { ...state.said, anything: true };
   return [...events, { type: "media", part }];
 }
-
-const ownSteps = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
 
 /** Text of one kind goes on in one block. A signature of its own, on a part without text, closes a thought or stands alone (T38). */
 function takeText(state: State, part: WireObject): CanonicalEvent[] {
   const text = nonEmpty(part["text"]);
   const signature = signatureOf(part);
-  // What is said after a step of the vendor's own is a text of its own, as in a whole answer.
-  if (text === undefined && !signature)
-    return ownSteps.some((name) => name in part) ? closeText(state) : [];
+  // A step of the vendor's own: what is said after it is a text of its own, and a signature on it is of nothing that is told.
+  if (typeof part["text"] !== "string" && holdsOther(part)) return closeText(state);
+  if (text === undefined && !signature) return [];
   const kind = part["thought"] === true || text === undefined ? "reasoning" : "text";
   const events = openText(state, kind);
   if (kind === "text" && !state.said.anything) state.said = { ...state.said, anything: true };

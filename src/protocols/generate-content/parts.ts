@@ -170,7 +170,8 @@ function decodePart(
 /** The members that are no data of their own, but belong to a part's data. */
 const besideData = new Set(["thought", "thoughtSignature", "thought_signature", "text"]);
 
-const holdsOther = (part: WireObject): boolean =>
+/** Whether a part has data that has no canonical form, such as a step of the vendor's own tools. */
+export const holdsOther = (part: WireObject): boolean =>
   Object.keys(part).some((key) => !besideData.has(key) && isObject(part[key]));
 
 /** The proof on a part. The word that none is to be asked for is none. */
