@@ -1,6 +1,7 @@
 /**
- * Refuses sentences of more than 30 words in README, CHANGELOG, CONTRIBUTING and docs/*.md, outside of tables and code.
- * Part of `npm run check`. A piece of code in a sentence counts as one word; each item of a list stands alone.
+ * Refuses sentences of more than 30 words in README, CHANGELOG, CONTRIBUTING and docs/*.md, outside of tables and code, and in the
+ * changelog a longer one that stands there twice, as merges leave them. Part of `npm run check`. A piece of code in a sentence counts
+ * as one word; each item of a list stands alone.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -8,6 +9,8 @@ import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const wordsMax = 30;
+/** A sentence of so many words is not said twice by chance. */
+const twiceFrom = 9;
 
 interface Paragraph {
   readonly line: number;
@@ -49,17 +52,24 @@ const wordsOf = (sentence: string) =>
   sentence.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word));
 
 let found = 0;
+const complain = (place: string, problem: string): void => {
+  found += 1;
+  console.error(`prose: ${place}: ${problem}`);
+};
 for (const path of globSync(["*.md", "docs/*.md"], { cwd: root }).toSorted()) {
+  const said = new Map<string, number>();
   for (const { line, text } of paragraphsOf(readFileSync(join(root, path), "utf8"))) {
     for (const sentence of sentencesOf(text)) {
       const count = wordsOf(sentence).length;
-      if (count <= wordsMax) continue;
-      found += 1;
-      console.error(`prose: ${path}:${line}: ${count} words: ${sentence}`);
+      if (count > wordsMax) complain(`${path}:${line}`, `${count} words: ${sentence}`);
+      if (path !== "CHANGELOG.md" || count < twiceFrom) continue;
+      const before = said.get(sentence);
+      if (before !== undefined) complain(`${path}:${line}`, `as in line ${before}: ${sentence}`);
+      said.set(sentence, line);
     }
   }
 }
 if (found > 0) {
-  console.error(`prose: ${found} sentences have more than ${wordsMax} words`);
+  console.error(`prose: ${found} sentences have more than ${wordsMax} words, or stand twice`);
   process.exitCode = 1;
 }
