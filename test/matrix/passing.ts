@@ -1,7 +1,7 @@
 /** A stream on its way from an upstream to a caller, compared with the whole answer that it is. */
 import { formatSse, type SseEvent } from "../../src/base/sse.ts";
 import { noUsage } from "../../src/base/usage.ts";
-import type { JsonObject, ProtocolName } from "../../src/protocols/index.ts";
+import type { JsonObject, ProtocolName, StreamSeen } from "../../src/protocols/index.ts";
 import { routeOf } from "../conversion/route.ts";
 import { requestWith } from "../conversion/tool-wire.ts";
 import { framesOf, readers, type Wire } from "../transcripts/readers/index.ts";
@@ -16,21 +16,27 @@ export const streamingRoute = (caller: ProtocolName, upstream: ProtocolName) => 
 };
 export type StreamingRoute = ReturnType<typeof streamingRoute>;
 
-/** What a caller gets of a stream; undefined where it failed. */
-function passed(route: StreamingRoute, events: readonly SseEvent[]): string | undefined {
+/** What a stream comes to for its caller. */
+interface Passed {
+  /** What the caller gets; undefined where the stream failed. */
+  readonly text: string | undefined;
+  /** What it is charged by, and how it failed. */
+  readonly seen: Pick<StreamSeen, "usage" | "error">;
+}
+
+function passed(route: StreamingRoute, events: readonly SseEvent[]): Passed {
   const tap = route.tap();
   const frames = events.flatMap((event) => tap.push(event));
   frames.push(...(tap.end?.() ?? []));
-  if (tap.seen.error) return undefined;
-  return [...frames, ...tap.release(noUsage)].map(formatSse).join("");
+  const { usage, error } = tap.seen;
+  const text = error ? undefined : [...frames, ...tap.release(noUsage)].map(formatSse).join("");
+  return { text, seen: { usage, error } };
 }
 
-/** The same, what it is charged by, and how it failed. */
+/** All of that, to be compared. */
 export function given(route: StreamingRoute, events: readonly SseEvent[]): string {
-  const tap = route.tap();
-  for (const event of events) tap.push(event);
-  tap.end?.();
-  return `${passed(route, events)} ${JSON.stringify([tap.seen.usage, tap.seen.error])}`;
+  const { text, seen } = passed(route, events);
+  return `${text} ${JSON.stringify([seen.usage, seen.error])}`;
 }
 
 /** What a caller is given of a whole answer; undefined where it failed. */
@@ -67,24 +73,17 @@ export async function differences({
 }: Told): Promise<object[]> {
   const route = streamingRoute(caller, upstream);
   const given = await givenWhole(route, caller, whole);
-  const text = passed(route, events);
+  const { text, seen } = passed(route, events);
   const read = text === undefined ? undefined : await readBySdk(caller, text).catch(String);
   const faults =
     caller === upstream || text === undefined ? [] : readers[caller].stream(framesOf(text)).faults;
   const parting =
     difference(textOf(comparable(read)), textOf(given)) ??
-    difference(textOf(usedBy(route, events)), textOf(usedWhole(route, whole)));
+    difference(textOf(seen.error ? undefined : seen.usage), textOf(usedWhole(route, whole)));
   return parting || faults.length > 0 ? [{ place, faults, ...parting }] : [];
 }
 
-/** What it is charged by, streamed and whole; nothing where it failed. */
-function usedBy(route: StreamingRoute, events: readonly SseEvent[]): unknown {
-  const tap = route.tap();
-  for (const event of events) tap.push(event);
-  tap.end?.();
-  return tap.seen.error ? undefined : tap.seen.usage;
-}
-
+/** What a whole answer is charged by; nothing where it failed. */
 function usedWhole(route: StreamingRoute, said: Wire): unknown {
   const whole = structuredClone(said) as JsonObject;
   return route.failure(whole) ? undefined : route.usage(whole);

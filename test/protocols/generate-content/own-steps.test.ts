@@ -48,7 +48,7 @@ it("CONV-701: what is said before and behind a step of the vendor's own are two 
 it.each(["text", "thought"])(
   "CONV-701 T38: the signature of a step of the vendor's own is none of the %s before it, whole and streamed",
   (kind) => {
-    const thought = kind === "thought" ? { thought: true } : {};
+    const thought: JsonObject = kind === "thought" ? { thought: true } : {};
     const code = { language: "PYTHON", code: "print(1)" };
     const { whole, streamed } = decoded([
       { text: "I count:", ...thought },
