@@ -149,13 +149,17 @@ const added =
 /** Streams of messages tell for how long a cache keeps what was written at their start only, and no other vendor knows it then. */
 const atStartOnly = "cache_creation";
 
+/** A call of a tool is answered by its id, so that this one is no addition. */
+const isCall = (value: Wire): boolean =>
+  value["type"] === "tool_use" || ["function", "custom", "args"].some((name) => name in value);
+
 /** An answer as it is compared: what is null, empty or absent is the same. */
 export function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable);
   if (!isWire(value)) return value;
   const told = Object.entries(value).filter(
     ([name, member]) =>
-      !added.test(name) &&
+      (!added.test(name) || (name === "id" && isCall(value))) &&
       name !== atStartOnly &&
       member !== null &&
       member !== undefined &&
