@@ -3,8 +3,8 @@ import type { Note } from "../base/notes.ts";
 import type { JsonObject } from "./canonical/request.ts";
 
 /**
- * Never forwarded: no caller picks a service tier, a region, a dearer speed, or a model that the vendor falls back to. The call is
- * charged at the price of its offer. Each vendor's spelling is filtered in every protocol; of chat callers `models` is read before.
+ * Never forwarded: no caller picks a service tier, a region, a dearer speed, a model that the vendor falls back to, or a cheaper hour.
+ * The call is charged at the price of its offer. Each vendor's spelling is filtered in every protocol; of chat callers `models` is read before.
  */
 export const filteredFields = [
   "service_tier",
@@ -13,6 +13,7 @@ export const filteredFields = [
   "speed",
   "fallbacks",
   "models",
+  "background_options",
 ] as const;
 
 /** Their names as documents list them: "`a`, `b` and `c`". */

@@ -113,6 +113,7 @@ const responses: Readonly<Record<string, Loss>> = {
   "tools[]:mcp": servers,
   tool_choice: forcedTool,
   background: ownState,
+  background_options: upkeep,
   context_management: ownState,
   conversation: ownState,
   prompt: ownState,

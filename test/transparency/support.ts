@@ -166,7 +166,14 @@ export const shortAnswer: Answer = ({ path, body }, reply) => {
     .end(streams ? stream : JSON.stringify(whole));
 };
 
-const filtered = ["service_tier", "serviceTier", "inference_geo", "speed", "fallbacks"];
+const filtered = [
+  "service_tier",
+  "serviceTier",
+  "inference_geo",
+  "speed",
+  "fallbacks",
+  "background_options",
+];
 
 /**
  * What the upstream must receive of a body: the same members in the same order, the model renamed in its place, the
