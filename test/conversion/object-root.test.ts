@@ -235,13 +235,14 @@ describe("T23: a schema that would take long to merge", () => {
         })),
       },
     ],
-  ])("%s is refused", (_what, schema) => {
-    const started = performance.now();
-    expect(objectRoot(schema)).toBe("too_large");
-    expect(() => routeOf("chat", schema)).toThrow(
-      /^tools: look, whose schema is too large to be merged into one object, cannot be converted/,
-    );
-    expect(performance.now() - started).toBeLessThan(2_000);
+  ])("%s is refused", async (_what, schema) => {
+    const ms = await costMs(() => {
+      expect(objectRoot(schema)).toBe("too_large");
+      expect(() => routeOf("chat", schema)).toThrow(
+        /^tools: look, whose schema is too large to be merged into one object, cannot be converted/,
+      );
+    });
+    expect(ms).toBeLessThan(2_000);
   });
 
   it.each<[string, JsonObject]>([
@@ -258,9 +259,10 @@ describe("T23: a schema that would take long to merge", () => {
       "many parts that all hold",
       { allOf: names("a", 900).map((name) => ({ properties: texts(names(name, 20)) })) },
     ],
-  ])("%s is merged in time", (_what, schema) => {
-    const started = performance.now();
-    expect(objectRoot(schema)).toMatchObject({ schema: { type: "object" } });
-    expect(performance.now() - started).toBeLessThan(2_000);
+  ])("%s is merged in time", async (_what, schema) => {
+    const ms = await costMs(() =>
+      expect(objectRoot(schema)).toMatchObject({ schema: { type: "object" } }),
+    );
+    expect(ms).toBeLessThan(2_000);
   });
 });
