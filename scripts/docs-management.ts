@@ -72,6 +72,7 @@ and exits with 0. With another amount it is refused, names the first amount, and
 - What remains: during an attack, a browser that the owner never used has to wait. Open sessions and tokens go on.
 - A process looks at two passwords at a time, and 30 wait; more sign-ins are 503 \`overloaded\`. So strangers who guess leave
   its threads to calls. Browsers in which somebody signed in before have one turn more of their own.
+  Who has no turn reads 503 \`overloaded\`, which is no wrong password.
 - A change with a session's cookie is refused to pages of other origins. Behind a proxy, pass the \`Host\` header on.
 
 ## How much people may make

@@ -18,6 +18,7 @@ import { writeAudit } from "./audit.ts";
 import { noteAccepted, type ThrottledContext } from "./joining.ts";
 import { knownBrowser, type KnownBrowserContext } from "./known-browser.ts";
 import type { WithinChange } from "./objects.ts";
+import { inItsTurn, isOverloaded } from "./throttle.ts";
 
 interface SignIn {
   readonly email: string;
@@ -54,18 +55,17 @@ export async function signIn(
     browser,
   });
   const { onlyUser } = admission;
-  const logins = await findLogins(context, { email, password, onlyUser }).catch(
-    async (error: unknown) => {
+  const logins = await inItsTurn(context.throttle, admission, () =>
+    findLogins(context, { email, password, onlyUser }).catch(async (error: unknown) => {
       // Strangers take all turns: a browser that is known has its own, for its own user.
-      if (!(error instanceof GatewayError && error.code === "overloaded")) throw error;
-      const known = await browser();
+      const known = isOverloaded(error) ? await browser() : undefined;
       if (known === undefined) throw error;
       return findLogins(context, { email, password, onlyUser: known.userId, turn: "known" });
-    },
+    }),
   );
   for (const login of logins) {
     if (login.oneTime && !(await useOneTimePassword(context, login))) continue;
-    await context.throttle.succeeded(admission);
+    await context.throttle.takeBack(admission);
     const { userId, oneTime, invited } = login;
     if (invited && !oneTime) {
       await changeTogether(context.database, async (database) => {
@@ -108,10 +108,11 @@ export async function changePassword(
   if (stored === undefined) {
     throw new GatewayError("conflict", "You have no password: you sign in elsewhere.");
   }
-  if (!(await verifyPassword(currentPassword, stored))) {
-    throw invalidValue("currentPassword", "is not your password");
-  }
-  await context.throttle.succeeded(admission);
+  const isRight = await inItsTurn(context.throttle, admission, () =>
+    verifyPassword(currentPassword, stored),
+  );
+  if (!isRight) throw invalidValue("currentPassword", "is not your password");
+  await context.throttle.takeBack(admission);
   if (newPassword === currentPassword) {
     throw invalidValue("newPassword", "must be another password than the current one");
   }

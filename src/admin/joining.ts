@@ -15,7 +15,7 @@ import { writeAudit } from "./audit.ts";
 import { memberKind } from "./kinds.ts";
 import type { WithinChange } from "./objects.ts";
 import { keepSession } from "./own-sessions.ts";
-import type { Throttle } from "./throttle.ts";
+import { inItsTurn, type Throttle } from "./throttle.ts";
 
 export interface ThrottledContext extends ChangeContext {
   readonly throttle: Throttle;
@@ -77,9 +77,11 @@ async function joinerOf(
   const { password, name } = by;
   // Whoever has a link is no stranger, whose guesses do not count here, and many of one office may join at once.
   const admission = await context.throttle.begin({ door: "invited", whose: email });
-  const [known] = await findLogins(context, { email, password });
+  const [known] = await inItsTurn(context.throttle, admission, () =>
+    findLogins(context, { email, password }),
+  );
   if (known !== undefined && !known.oneTime) {
-    await context.throttle.succeeded(admission);
+    await context.throttle.takeBack(admission);
     return { userId: known.userId, email };
   }
   return { userId: undefined, email, name, hash: await hashFor(context, email, password) };

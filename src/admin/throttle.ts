@@ -14,10 +14,10 @@ export interface Throttle {
   /** Counts an attempt. @throws GatewayError 429 `too_many_attempts` */
   begin(attempt: Attempt): Promise<Admission>;
   /**
-   * The attempt was right, and counts no more. Those before it do: several users may have one address, and whoever signs in
-   * as one of them must not make room for guesses at the others.
+   * The attempt was right, or nobody looked at its password: it counts no more. Those before it do: several users may have one
+   * address, and whoever signs in as one of them must not make room for guesses at the others.
    */
-  succeeded(admission: Admission): Promise<void>;
+  takeBack(admission: Admission): Promise<void>;
 }
 
 /** Where a password is tried: a sign-in by e-mail address, an invitation by its own, a session by its user's id. */
@@ -87,7 +87,7 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
       if (closedToo !== undefined) throw closedToo;
       return { onlyUser: known.userId, names };
     },
-    async succeeded({ names }) {
+    async takeBack({ names }) {
       await database.query(
         "update auth_attempts set count = count - 1 where name = any($1::text[]) and count > 0",
         [names],
@@ -95,6 +95,23 @@ export function createThrottle(database: Queryable, clock: Clock): Throttle {
     },
   };
 }
+
+/** Looks at an attempt's password. Where many others are looked at, and this one had no turn, it was no wrong one. */
+export async function inItsTurn<Found>(
+  throttle: Throttle,
+  admission: Admission,
+  look: () => Promise<Found>,
+): Promise<Found> {
+  try {
+    return await look();
+  } catch (error) {
+    if (isOverloaded(error)) await throttle.takeBack(admission);
+    throw error;
+  }
+}
+
+export const isOverloaded = (error: unknown): boolean =>
+  error instanceof GatewayError && error.code === "overloaded";
 
 const tooMany = (of: "account" | "address", waitMs: number): GatewayError =>
   new GatewayError(

@@ -14,7 +14,7 @@ describeDatabase("the throttle of sign-ins", (open) => {
     const early = [await throttle.begin(attempt), await throttle.begin(attempt)];
     clock.advance(windowMs);
     await throttle.begin(attempt);
-    for (const admission of early) await throttle.succeeded(admission);
+    for (const admission of early) await throttle.takeBack(admission);
     for (let failure = 0; failure < 10; failure += 1) await throttle.begin(attempt);
     await expect(throttle.begin(attempt)).rejects.toMatchObject({ code: "too_many_attempts" });
     // A window later it is open again.
