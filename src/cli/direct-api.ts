@@ -76,7 +76,7 @@ async function directApi(
       signIn: notHere,
       open: notHere,
     },
-    throttle: { begin: notHere, succeeded: notHere },
+    throttle: { begin: notHere, takeBack: notHere },
     publicUrl: () =>
       environment.publicUrl ??
       possibleAddresses(environment)[0] ??
