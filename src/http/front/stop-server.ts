@@ -25,7 +25,7 @@ interface Stopping {
   readonly refuse: () => void;
   /** Calls will be cut in two seconds: those that only wait are to be answered now. */
   readonly hurry: () => void;
-  /** Streams will be cut in two seconds: they are to be ended now, in words. */
+  /** Streams will be cut in two seconds: they are to be ended now, in words. Again shortly before, for those that began since. */
   readonly endStreams: () => void;
   /** Calls have no longer the time that they were given, but `sooner.ms` (20 s if absent) from its abort on. */
   readonly sooner?: { readonly signal: AbortSignal; readonly ms: number | undefined };
@@ -63,8 +63,12 @@ export async function stopServer(
 function cutting(server: Server, { hurry, endStreams }: Pick<Stopping, "hurry" | "endStreams">) {
   let timers: NodeJS.Timeout[] = [];
   const never = (): void => timers.forEach(clearTimeout);
-  /** In parts: counting the tokens of streams may keep the process from everything else for a second, and then nothing has been sent. */
+  /**
+   * In parts: counting the tokens of streams may keep the process from everything else for a second, and then nothing has been
+   * sent. In the last part streams that began since are ended too.
+   */
   const cutAfter = (partMs: number, parts: number): void => {
+    if (parts === 1) endStreams();
     if (parts === 0) server.closeAllConnections();
     else timers.push(setTimeout(() => cutAfter(partMs, parts - 1), partMs));
   };

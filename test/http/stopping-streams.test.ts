@@ -1,0 +1,26 @@
+/** When a server that stops tells streams to end in words: before it cuts them, and once more for those that began since. */
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, it } from "vitest";
+import { stopServer } from "../../src/http/front/stop-server.ts";
+
+it("T16: a stream that begins after others were told to end is told so too, before its connection is cut", async () => {
+  const begun: ServerResponse[] = [];
+  const asked = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_request, response) => asked.resolve(response));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const read = fetch(`http://127.0.0.1:${port}`).then((answer) => answer.text());
+  const late = await asked.promise;
+  const endStreams = (): void => {
+    for (const response of begun) response.end("the gateway stops");
+    // Its first frame comes now.
+    if (begun.length === 0 && late.write("Hello, and ")) begun.push(late);
+  };
+  const nothing = (): void => undefined;
+  await Promise.all([
+    stopServer(server, { refuse: nothing, hurry: nothing, endStreams }, 800),
+    expect(read).resolves.toBe("Hello, and the gateway stops"),
+  ]);
+});
