@@ -188,6 +188,12 @@ it("a file says in its name what it has, of which workspace and of when", async 
         to: "2026-11-01T00:00:00.000Z",
       },
       {
+        what: "ledger",
+        workspace: "\u0939\u093F\u0928\u094D\u0926\u0940 1",
+        from: "2026-10-01T00:00:00Z",
+        to: undefined,
+      },
+      {
         what: "usage-by-tag:team",
         workspace: undefined,
         from: "2026-11-20T14:19:08.096Z",
@@ -196,6 +202,8 @@ it("a file says in its name what it has, of which workspace and of when", async 
     ].map(fileNameOf),
   ).toEqual([
     "ledger_R-D-Übersetzung-翻訳_2026-10-01_2026-11-01",
+    // Signs of vowels are no letters, and belong to them.
+    "ledger_\u0939\u093F\u0928\u094D\u0926\u0940-1_2026-10-01",
     "usage-by-tag-team_2026-11-20T1419Z",
   ]);
   const { page, complaints } = root;
@@ -207,6 +215,25 @@ it("a file says in its name what it has, of which workspace and of when", async 
   await page.getByRole("button", { name: "Download CSV of ledger" }).press("Enter");
   expect((await download).suggestedFilename()).toBe("ledger_home_2026-01-01_2026-02-01.csv");
   expect(complaints).toEqual([]);
+});
+
+it("where the hours of a key's use could not be read, its page says so", async () => {
+  const { page, settled, complaints } = root;
+  await page.route(/usage\?.*granularity=hour/, (route) =>
+    route.fulfill({
+      status: 400,
+      body: JSON.stringify({ error: { code: "no", message: "No." } }),
+      contentType: "application/json",
+    }),
+  );
+  await arrive(root, `/keys/${key.id}`);
+  const told = page.getByRole("alert").filter({ hasText: "use could not be read" });
+  await told.waitFor();
+  await page.unroute(/usage\?.*granularity=hour/);
+  await told.getByRole("button", { name: "Try again" }).press("Enter");
+  await page.getByRole("table", { name: "Use by hour" }).waitFor();
+  await settled();
+  expect(complaints.splice(0).filter((one) => !one.includes("a status of 400"))).toEqual([]);
 });
 
 it("where the database is away a page says where the reason is found", async () => {

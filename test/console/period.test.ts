@@ -12,6 +12,7 @@ import {
   startsOf,
   stepOf,
 } from "../../console/src/base/steps.ts";
+import { periodOf } from "../../console/src/pages/key/period.ts";
 import { barsOf, sumOf } from "../../console/src/pages/overview/usage.ts";
 
 // A Sunday, the last day of a month.
@@ -76,6 +77,14 @@ it("two moments win over a word; what cannot be read is the usual period, and is
   expect(momentsIn({}, now)).toEqual({});
   expect(momentsIn({ to }, now)).toEqual({ to: new Date(to) });
   expect(momentsIn({ period: "7d" }, now)).toEqual({ from: new Date("2026-05-24T10:30:00Z") });
+});
+
+it("the use of a key leads to the calls of the period that it shows, where the address has none that can be read too", () => {
+  const [from, to] = ["2026-05-01T00:00:00Z", "2026-05-03T00:00:00Z"];
+  expect(periodOf({}).search).toEqual({ period: "24h" });
+  expect(periodOf({ from, to }).search).toEqual({ from, to });
+  const { label, search } = periodOf({ from: to, to: from });
+  expect({ label, search }).toEqual({ label: "Last 7 days", search: { period: "7d" } });
 });
 
 it("whatever is in the address, a period has a beginning, an end, and steps that cover it without a gap", () => {

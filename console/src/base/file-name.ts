@@ -2,11 +2,11 @@
 
 const partMax = 60;
 
-/** Letters and digits of any script; what a file system may not take is a dash. */
+/** Letters, their marks and digits of any script; what a file system may not take is a dash. */
 const safe = (text: string): string =>
   text
     .slice(0, partMax)
-    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, "-")
     .replaceAll(/^-|-$/g, "");
 
 /** "2026-11-01", or with its time where it is not midnight: "2026-11-01T1430Z". */

@@ -85,8 +85,9 @@ function Tables({ id, period }: { id: string; period: Period }) {
   const byStep = useUse(id, period, step);
   const rows = byModel.data?.data ?? [];
   const steps = (byStep.data?.data ?? []).filter(({ requests }) => requests > 0).toReversed();
-  if (byModel.error !== null)
-    return <RegionError what="use" error={byModel.error} retry={byModel.refetch} />;
+  const failed = [byModel, byStep].find(({ error }) => error !== null);
+  if (failed !== undefined)
+    return <RegionError what="use" error={failed.error} retry={failed.refetch} />;
   if (byModel.data !== undefined && rows.length === 0)
     return <Text className="muted">No calls in this period.</Text>;
   if (rows.length === 0) return null;
