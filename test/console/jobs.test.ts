@@ -217,21 +217,21 @@ it("a file says in its name what it has, of which workspace and of when", async 
   expect(complaints).toEqual([]);
 });
 
-it("where the hours of a key's use could not be read, its page says so", async () => {
+it("where the days of a key's use could not be read, its page says so", async () => {
   const { page, settled, complaints } = root;
-  await page.route(/usage\?.*granularity=hour/, (route) =>
+  await page.route(/usage\?.*granularity=day/, (route) =>
     route.fulfill({
       status: 400,
       body: JSON.stringify({ error: { code: "no", message: "No." } }),
       contentType: "application/json",
     }),
   );
-  await arrive(root, `/keys/${key.id}`);
+  await arrive(root, `/keys/${key.id}?period=30d`);
   const told = page.getByRole("alert").filter({ hasText: "use could not be read" });
   await told.waitFor();
-  await page.unroute(/usage\?.*granularity=hour/);
+  await page.unroute(/usage\?.*granularity=day/);
   await told.getByRole("button", { name: "Try again" }).press("Enter");
-  await page.getByRole("table", { name: "Use by hour" }).waitFor();
+  await page.getByRole("table", { name: "Use by day" }).waitFor();
   await settled();
   expect(complaints.splice(0).filter((one) => !one.includes("a status of 400"))).toEqual([]);
 });
