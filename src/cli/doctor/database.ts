@@ -101,7 +101,7 @@ async function checkTextOrder(database: Database): Promise<Finding> {
   if (problem !== undefined)
     return failed(
       "text order",
-      `${problem} Lists, sums of usage and retention miss calls`,
+      `${problem} Lists, sums of usage and retention can miss calls`,
       orderFix,
     );
   if (order.isBytes) return ok("text order", `ids are in the order of time (${order.locale})`);
