@@ -9,12 +9,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { recordResult } from "./kept.ts";
 import { s3Config, startS3, type S3Server } from "./s3-server.ts";
 import {
   findFile,
   newFileName,
   openFileStore,
-  recordFile,
   type FileRow,
   type FileStore,
 } from "../../src/files/index.ts";
@@ -22,7 +22,6 @@ import {
 const bytes = randomBytes(200_000);
 const startMs = Date.parse("2026-11-20T12:00:00.500Z");
 const clock = manualClock(startMs);
-const dayMs = 86_400_000;
 
 async function kept(
   gateway: GatewayUnderTest,
@@ -33,17 +32,7 @@ async function kept(
   const name = newFileName("video/mp4");
   const source = content instanceof Readable ? content : Readable.from([content]);
   const put = await store.put(name, source, { mediaType: "video/mp4", bytesMax: 1e9 });
-  await recordFile(gateway.database, {
-    name,
-    workspaceId: gateway.workspaceId,
-    taskId: null,
-    purpose: "result",
-    mediaType: "video/mp4",
-    bytes: put.bytes,
-    createdAt: new Date(clock.now()),
-    expiresAt: new Date(clock.now() + dayMs),
-    ...columns,
-  });
+  await recordResult(gateway, { name, bytes: put.bytes, ...columns }, clock.now());
   return name;
 }
 

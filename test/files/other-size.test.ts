@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
-import { newFileName, recordFile } from "../../src/files/index.ts";
+import { newFileName } from "../../src/files/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { recordResult } from "./kept.ts";
 
 const size = 100_000;
 /** One connection: bytes too few or too many would be taken for those of the next answer. */
@@ -20,16 +21,7 @@ beforeAll(async () => {
   const error = (fields: object, message: string): void => void told.push([fields, message]);
   gateway = await startTestGateway({ log: { ...silentLog, error } });
   const name = newFileName("video/mp4");
-  await recordFile(gateway.database, {
-    name,
-    workspaceId: gateway.workspaceId,
-    taskId: null,
-    purpose: "result",
-    mediaType: "video/mp4",
-    bytes: size,
-    createdAt: new Date(),
-    expiresAt: new Date(Date.now() + 3_600_000),
-  });
+  await recordResult(gateway, { name, bytes: size });
   path = join(gateway.directory, "data", "files", name);
   url = `${gateway.url}/files/${name}`;
   writeFileSync(path, Buffer.alloc(size));

@@ -7,12 +7,12 @@ import sharp, { type Sharp } from "sharp";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { recordResult } from "./kept.ts";
 import {
   createThumbnails,
   findFile,
   newFileName,
   openFileStore,
-  recordFile,
   sweepFiles,
   type FileRow,
   type FileStore,
@@ -35,17 +35,7 @@ async function keep(content: Buffer, changes: Partial<FileRow> = {}): Promise<st
   const mediaType = changes.mediaType ?? "image/png";
   const name = newFileName(mediaType);
   await store.put(name, Readable.from([content]), { mediaType, bytesMax: 1e9 });
-  await recordFile(gateway.database, {
-    name,
-    workspaceId: gateway.workspaceId,
-    taskId: null,
-    purpose: "result",
-    mediaType,
-    bytes: content.length,
-    createdAt: new Date(clock.now()),
-    expiresAt: new Date(clock.now() + dayMs),
-    ...changes,
-  });
+  await recordResult(gateway, { name, mediaType, bytes: content.length, ...changes }, clock.now());
   return name;
 }
 
