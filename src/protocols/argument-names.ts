@@ -4,7 +4,6 @@
  */
 import { isRawNumber } from "../base/exact-numbers.ts";
 import { isObject } from "../base/json.ts";
-import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, Json, JsonObject, Part, Tool } from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import { holding } from "./held-blocks.ts";
@@ -12,22 +11,16 @@ import type { Limits } from "./limits.ts";
 import { legalName } from "./legal-name.ts";
 import { mapSchemas, mapsSchemas, schemasIn } from "./schema-walk.ts";
 import { objectIn } from "./tool-arguments.ts";
+import { unchanged, type Rewritten } from "./rewritten.ts";
 
 /** By the name of a tool: its arguments' names that are refused, each with the one it goes under. */
 type Renamed = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-interface Legal {
-  readonly request: CanonicalRequest;
-  readonly notes: readonly Note[];
-  /** A codec that reads answers with the caller's own names. It knows tools by the names of `request`. */
-  readonly restored: (upstream: UpstreamCodec) => UpstreamCodec;
-}
-
 /** Gives the arguments of a request's tools names that its target takes. */
-export function renameArguments(request: CanonicalRequest, { argumentName }: Limits): Legal {
+export function renameArguments(request: CanonicalRequest, { argumentName }: Limits): Rewritten {
   const { tools = [], messages, names } = request;
   const renamed = argumentName ? refusedIn(tools, argumentName) : new Map<string, never>();
-  if (renamed.size === 0) return { request, notes: [], restored: (upstream) => upstream };
+  if (renamed.size === 0) return unchanged(request);
   const there = (part: Part): Part => renameCall(part, renamed);
   return {
     request: {

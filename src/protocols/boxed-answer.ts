@@ -3,30 +3,22 @@
  * the model answers is taken out of it. CONV-211, CONV-310.
  */
 import { exactText } from "../base/exact-numbers.ts";
-import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, JsonObject, Part } from "./canonical/request.ts";
 import type { UpstreamCodec } from "./codec.ts";
 import { holding } from "./held-blocks.ts";
 import type { Limits } from "./limits.ts";
 import { mapSchemas } from "./schema-walk.ts";
 import { objectIn } from "./tool-arguments.ts";
-
-interface Boxed {
-  readonly request: CanonicalRequest;
-  readonly notes: readonly Note[];
-  /** A codec that reads the answer as the caller asked for it. */
-  readonly opened: (upstream: UpstreamCodec) => UpstreamCodec;
-}
+import { unchanged, type Rewritten } from "./rewritten.ts";
 
 /** The one member of the object. */
 const member = "answer";
 
 /** Puts the schema within an object, where its target takes nothing else. */
-export function boxAnswer(request: CanonicalRequest, { objectAnswers }: Limits): Boxed {
+export function boxAnswer(request: CanonicalRequest, { objectAnswers }: Limits): Rewritten {
   const { outputFormat: format, names } = request;
   const mustBox = objectAnswers === true && format?.type === "json_schema";
-  if (!mustBox || isObjectSchema(format.schema))
-    return { request, notes: [], opened: (upstream) => upstream };
+  if (!mustBox || isObjectSchema(format.schema)) return unchanged(request);
   return {
     request: { ...request, outputFormat: { ...format, schema: boxed(format.schema) } },
     notes: [
@@ -37,7 +29,7 @@ export function boxAnswer(request: CanonicalRequest, { objectAnswers }: Limits):
           "the upstream answers with objects only: the schema went within one, and the answer is taken out",
       },
     ],
-    opened: opening,
+    restored: opening,
   };
 }
 

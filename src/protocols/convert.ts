@@ -201,7 +201,7 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
     notes: [flat, fitted, tidied, asked, boxed, plain, legal, renamed].flatMap(
       ({ notes }) => notes,
     ),
-    upstream: flat.restored(boxed.opened(plain.restored(legal.restored(renamed.upstream)))),
+    upstream: flat.restored(boxed.restored(plain.restored(legal.restored(renamed.upstream)))),
   };
 }
 

@@ -2,7 +2,6 @@
  * Custom tools for targets that have functions only: each goes as a function with one text, `input`, and the answer's calls come back as
  * calls of the custom tool. What its input is held to goes into its description. CONV; T33.
  */
-import type { Note } from "../base/notes.ts";
 import type {
   CanonicalRequest,
   CustomFormat,
@@ -20,21 +19,14 @@ import { jsonOrText } from "../base/json-text.ts";
 import { isSet } from "./read.ts";
 import { isNoArguments, objectIn } from "./tool-arguments.ts";
 import { noteOfTools } from "./tool-names.ts";
-
-interface AsFunctions {
-  readonly request: CanonicalRequest;
-  readonly notes: readonly Note[];
-  /** A codec that reads calls of these functions as calls of the custom tools. It knows tools by the names of `request`. */
-  readonly restored: (upstream: UpstreamCodec) => UpstreamCodec;
-}
+import { unchanged, type Rewritten } from "./rewritten.ts";
 
 /** Makes functions of a request's custom tools, where its target has none, and of the calls so far. */
-export function customAsFunctions(request: CanonicalRequest, { customTools }: Limits): AsFunctions {
+export function customAsFunctions(request: CanonicalRequest, { customTools }: Limits): Rewritten {
   const { tools = [], messages } = request;
   const isOffered = tools.some(({ custom }) => custom);
   const isCalled = messages.some(({ content }) => content.some(isCustomCall));
-  if (customTools === true || !(isOffered || isCalled))
-    return { request, notes: [], restored: (upstream) => upstream };
+  if (customTools === true || !(isOffered || isCalled)) return unchanged(request);
   const renamed = namesApart(tools);
   const nameOf = (name: string): string => renamed.get(name) ?? name;
   const custom = new Map(

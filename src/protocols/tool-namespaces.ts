@@ -3,7 +3,6 @@
  * their own, `<namespace>__<name>`, and the answer's calls name the two apart again. Pure; the same tools have the same names in every
  * turn, whatever was called by then, and no two have the same. CONV; T33.
  */
-import type { Note } from "../base/notes.ts";
 import type {
   CanonicalRequest,
   Message,
@@ -13,23 +12,16 @@ import type {
   ToolNamespace,
   ToolWithin,
 } from "./canonical/request.ts";
-import type { UpstreamCodec } from "./codec.ts";
 import { toolKey } from "./function-tools.ts";
 import { hashedName } from "./legal-name.ts";
 import { callsNamed, noteOfTools } from "./tool-names.ts";
-
-interface Flat {
-  readonly request: CanonicalRequest;
-  readonly notes: readonly Note[];
-  /** A codec that reads calls of these tools as calls of what the caller declared. It knows tools by the names of `request`. */
-  readonly restored: (upstream: UpstreamCodec) => UpstreamCodec;
-}
+import { unchanged, type Rewritten } from "./rewritten.ts";
 
 /** Takes the tools of a request out of their namespaces, and the calls so far. */
-export function outOfNamespaces(request: CanonicalRequest): Flat {
+export function outOfNamespaces(request: CanonicalRequest): Rewritten {
   const { tools, toolChoice, messages } = request;
   const names = new FlatNames(request);
-  if (names.isEmpty) return { request, notes: [], restored: (upstream) => upstream };
+  if (names.isEmpty) return unchanged(request);
   const choice = toolChoice && flatChoice(toolChoice, names);
   return {
     request: {
