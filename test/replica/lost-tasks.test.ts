@@ -57,7 +57,8 @@ it("T67 HOOK-01: a task whose end was lost ends again: one charge, one event; on
     async () => (await gateway.get(`/v1/tasks/${lost}`)).status === 404,
     "the new primary",
   );
-  await eventually(async () => (await statusOf(id)) === "succeeded", "its second end");
+  // The standby may have it as taken by a poll that was under way: that lease of 60 s is waited for.
+  await eventually(async () => (await statusOf(id)) === "succeeded", "its second end", 100_000);
   const entries = await gateway.database.query<{ kind: string }>(
     "select kind from ledger_entries where reference = $1",
     [id],
