@@ -189,3 +189,21 @@ it("Enter takes the first of what fits, though it came after the last letter was
   await expect.poll(() => page.url(), patiently).toContain(`key=${id}`);
   await close();
 });
+
+it("Enter takes what is marked of a list that opened while its text was typed", async () => {
+  const { id } = await world.keyOf(world.root, world.home.id);
+  world.must(await world.root.call("PATCH", `/keys/${id}`, { name: "early bird" }));
+  const { page, settled, close } = await world.open("root");
+  await page.goto("/requests");
+  await settled();
+  // The list opens at the first letter; all of them are there before the browser does anything else.
+  await page.evaluate(`(() => {
+    document.querySelector("input[role=combobox][aria-label=Key]").focus();
+    document.execCommand("insertText", false, "early");
+  })()`);
+  await page.getByRole("option", { name: "early bird" }).waitFor();
+  await settled();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.url(), patiently).toContain(`key=${id}`);
+  await close();
+});

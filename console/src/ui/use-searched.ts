@@ -17,18 +17,20 @@ export const choosing = {
 } as const;
 
 /**
- * Enter where no choice is marked: `Select` marks the first when a letter is typed, and not when what fits comes later from the
- * server. It takes the first all the same.
+ * Enter takes the choice that is marked, else the first. `Select` marks none when what fits comes later from the server; and who types
+ * at once has the mark on a choice that it forgets when its list is open.
  */
-function takeFirst(event: KeyboardEvent<HTMLInputElement>): void {
-  if (event.key !== "Enter") return;
+function takeMarked(event: KeyboardEvent<HTMLInputElement>): void {
+  // While a word is composed, Enter is the input method's.
+  if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
   const list = document.getElementById(event.currentTarget.getAttribute("aria-controls") ?? "");
-  if (!list || list.querySelector("[data-combobox-selected]")) return;
-  const first = list.querySelector<HTMLElement>("[role=option]");
-  if (!first) return;
+  const choice =
+    list?.querySelector<HTMLElement>("[data-combobox-selected]") ??
+    list?.querySelector<HTMLElement>("[role=option]");
+  if (!choice) return;
   event.preventDefault();
   event.stopPropagation();
-  first.click();
+  choice.click();
 }
 
 /** The text to look for, and what a `Select` needs for it. */
@@ -45,7 +47,7 @@ export function useSearched(set: (id: string | undefined) => void) {
     onSearchChange: setText,
     // By keys, by pasting, by speaking.
     onInput: () => setIsTyped(true),
-    ...(isTyped ? { onKeyDownCapture: takeFirst } : {}),
+    ...(isTyped ? { onKeyDownCapture: takeMarked } : {}),
     onDropdownClose: () => setIsTyped(false),
     onChange: (id: string | null) => {
       setIsTyped(false);
