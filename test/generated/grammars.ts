@@ -242,7 +242,7 @@ export const generateContentSchemas: Schemas = {
   ),
   MimeType: { type: "string", pattern: "^[a-z]+/[a-z0-9.+-]+$" },
   FileUri: { type: "string", format: "uri" },
-  FunctionName: { type: "string", pattern: "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$", maxLength: 64 },
+  FunctionName: { type: "string", pattern: "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$", maxLength: 128 },
   Declaration: of(
     {
       name: ref("FunctionName"),
