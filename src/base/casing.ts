@@ -28,14 +28,18 @@ function remembered(change: (name: string) => string): (name: string) => string 
   };
 }
 
-const camelName = remembered((name) =>
-  name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
-);
+/** `credit_line_nano` as `creditLineNano`, of any name, a caller's too. */
+export const inCamelCase = (name: string): string =>
+  name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
-/** `creditLineNano` as `credit_line_nano`. */
-export const snakeName = remembered((name) =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-);
+const camelName = remembered(inCamelCase);
+
+/** `creditLineNano` as `credit_line_nano`, of any name, a caller's too. */
+export const inSnakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** `creditLineNano` as `credit_line_nano`. Of our own names only, because each is kept. */
+export const snakeName = remembered(inSnakeCase);
 
 function renamed(value: object, name: (name: string) => string): object {
   const result: Record<string, unknown> = {};

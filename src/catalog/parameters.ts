@@ -3,6 +3,7 @@
  * MODELS-07; docs/models.md "What becomes of a request". A model's own `parameters` narrow what the protocol allows.
  */
 import type { Abilities } from "../base/abilities.ts";
+import { inSnakeCase } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
 import { exactly } from "../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../base/json.ts";
@@ -186,7 +187,7 @@ function pathsOf(name: string, protocol: OfferProtocol): readonly string[] {
 function bothCases(path: string): string[] {
   return path.split(".").reduce<string[]>(
     (starts, step) => {
-      const snake = step.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      const snake = inSnakeCase(step);
       const steps = snake === step ? [step] : [step, snake];
       return starts.flatMap((start) =>
         steps.map((one) => (start === "" ? one : `${start}.${one}`)),

@@ -3,6 +3,7 @@
  * does in conversion, by the same rules. Only the members that must change are written anew, out of the canonical form.
  */
 import type { Abilities } from "../base/abilities.ts";
+import { snakeName } from "../base/casing.ts";
 import { isObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, Json, JsonObject } from "./canonical/request.ts";
@@ -60,9 +61,6 @@ export function fitOwn(input: OwnInput): Own {
   };
 }
 
-const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 const decode = ({ caller, requestedModel, stream }: OwnInput, body: JsonObject) =>
   caller.decodeRequest(body, { model: requestedModel, stream });
 
@@ -100,7 +98,7 @@ function patched(
   const before = codec.encodeRequest(from, upstreamModel);
   const after = codec.encodeRequest(to, upstreamModel);
   const held = changedWishes(from, to);
-  const isHeld = (name: string) => held.includes(name) || held.includes(snakeCase(name));
+  const isHeld = (name: string) => held.includes(name) || held.includes(snakeName(name));
   const copy = { ...body };
   for (const name of held) delete copy[name];
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -108,7 +106,7 @@ function patched(
     if (name === wishes[codec.name].turns) continue;
     if (!isHeld(name) && JSON.stringify(before[name]) === JSON.stringify(now)) continue;
     // Google's callers spell names in two ways.
-    delete copy[snakeCase(name)];
+    delete copy[snakeName(name)];
     delete copy[name];
     if (now !== undefined) copy[name] = now;
   }

@@ -4,6 +4,7 @@
  * named. dropped: a nuance, left out and reported. Unknown fields are dropped (docs/protocols.md), unknown content is refused.
  * CONV-101 to CONV-113, RESP-25 to RESP-31; trap T33.
  */
+import { inCamelCase } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import type { NativeField, ProtocolName } from "./canonical/request.ts";
@@ -259,9 +260,7 @@ const titles: Readonly<Record<ProtocolName, string>> = {
 /** A field's name without indexes; Google's callers spell names in two ways. */
 function placeOf(protocol: ProtocolName, param: string): string {
   const place = param.replace(/\[\d+\]/g, "[]");
-  return protocol === "generate_content"
-    ? place.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
-    : place;
+  return protocol === "generate_content" ? inCamelCase(place) : place;
 }
 
 /** The `type` of an item, part or tool, without the date that vendors number them by. */

@@ -1,10 +1,11 @@
 /** Rules of the protocols that no usual request meets, one by one. HOOK-07; CONV. */
 import { expect, it } from "vitest";
+import { snakeName } from "../../src/base/casing.ts";
 import { GatewayError } from "../../src/base/errors.ts";
 import { checkTextAddresses } from "../../src/calls/text-addresses.ts";
 import { formatOf } from "../../src/protocols/converse/media.ts";
 import { counting } from "../../src/protocols/generate-content/count.ts";
-import { snakeCase } from "../../src/protocols/generate-content/names.ts";
+
 import { codecs } from "../../src/protocols/index.ts";
 import { audioFormat } from "../../src/protocols/media-url.ts";
 import { DirectTap } from "../../src/protocols/stream-tap.ts";
@@ -35,7 +36,7 @@ it("the request to count is the one inside, and the body where there is none", (
 });
 
 it("a name that was never asked for is spelled at its first time too", () => {
-  expect([snakeCase("neverAskedFor"), snakeCase("neverAskedFor")]).toEqual([
+  expect([snakeName("neverAskedFor"), snakeName("neverAskedFor")]).toEqual([
     "never_asked_for",
     "never_asked_for",
   ]);

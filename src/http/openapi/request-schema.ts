@@ -2,6 +2,8 @@
  * The schema that checks a protocol's request, made readable: the same values are accepted, but conditions stand as
  * `if` and `then`, nullable fields as one type, and the fields that matter carry a description.
  */
+import { inCamelCase } from "../../base/casing.ts";
+import { isObject } from "../../base/json.ts";
 import { condition, type Node } from "./document.ts";
 
 interface Options<Name extends string> {
@@ -28,11 +30,11 @@ export function readable<Properties extends object>(
 
 function rewrite(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(rewrite);
-  if (!isNode(value)) return value;
+  if (!isObject(value)) return value;
   const node = Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, rewrite(inner)]),
   );
-  if (isNode(node["properties"])) node["properties"] = withoutSecondSpellings(node["properties"]);
+  if (isObject(node["properties"])) node["properties"] = withoutSecondSpellings(node["properties"]);
   return conditional(node) ?? nullable(node) ?? node;
 }
 
@@ -48,7 +50,7 @@ function twoBranches(node: Node): readonly [Node, Node] | undefined {
 /** Either not this, or that: if this, then that. */
 function conditional(node: Node): Node | undefined {
   const [first, rule] = twoBranches(node) ?? [{}, {}];
-  return isNode(first["not"]) && Object.keys(first).length === 1
+  return isObject(first["not"]) && Object.keys(first).length === 1
     ? condition(first["not"], rule)
     : undefined;
 }
@@ -84,15 +86,9 @@ function nullable(node: Node): Node | undefined {
 
 /** generateContent takes camelCase and snake_case; showing one is enough. */
 function withoutSecondSpellings(properties: Node): Node {
-  const camelCase = (name: string) =>
-    name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
   return Object.fromEntries(
     Object.entries(properties).filter(
-      ([name]) => camelCase(name) === name || !(camelCase(name) in properties),
+      ([name]) => inCamelCase(name) === name || !(inCamelCase(name) in properties),
     ),
   );
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

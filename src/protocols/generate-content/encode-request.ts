@@ -2,6 +2,7 @@
  * The generateContent request, written from the canonical form. Requirements: CONV.
  * Total: `fit` has already truncated and removed what the protocol cannot carry.
  */
+import { inCamelCase } from "../../base/casing.ts";
 import type {
   CanonicalRequest,
   JsonObject,
@@ -16,7 +17,6 @@ import { describedSchema } from "../output-format.ts";
 import { rowOf } from "../read.ts";
 import { encodeParts, encodeUserTurn, type EncodeContext } from "./encode-parts.ts";
 import { isOlderGeneration, limits, makesPictures } from "./limits.ts";
-import { camelCase } from "./names.ts";
 import { toVendorSchema } from "./schema.ts";
 import { encodeTools } from "./tools.ts";
 
@@ -45,7 +45,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   if (Object.keys(config).length > 0) body["generationConfig"] = config;
   if (request.store !== undefined) body["store"] = request.store;
   if (request.protocol === "generate_content") {
-    restoreNative(body, request.native, camelCase);
+    restoreNative(body, request.native, inCamelCase);
     removeFilteredFields(body);
   }
   return body;

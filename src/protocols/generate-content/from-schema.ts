@@ -1,12 +1,12 @@
 /** The vendor's own dialect of JSON Schema as JSON Schema: type names become lower case, and `nullable` a type. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import { snakeCase } from "./names.ts";
+import { snakeName } from "../../base/casing.ts";
 import { keptKeywords, schemaLists, schemaMembers } from "./schema.ts";
 
 /** Keywords by their other spelling, and by the vendor's own. */
 const keywordOf = new Map([
-  ...[...keptKeywords].map((name) => [snakeCase(name), name] as const),
+  ...[...keptKeywords].map((name) => [snakeName(name), name] as const),
   ["defs", "$defs"],
   ["ref", "$ref"],
 ]);

@@ -2,30 +2,17 @@
  * Field names of the generateContent protocol: camelCase, and snake_case too, as the vendor's own server reads both.
  * Only the protocol's own fields have two spellings; a function's arguments and schemas are the caller's.
  */
+import { snakeName } from "../../base/casing.ts";
 import type { WireObject } from "../../base/json.ts";
-import { getOrMake } from "../../base/made-once.ts";
-
-const snakeNames = new Map<string, string>();
-
-/** The snake_case spelling of a camelCase name. */
-export function snakeCase(name: string): string {
-  return getOrMake(snakeNames, name, () =>
-    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-  );
-}
-
-/** The camelCase spelling of a name in either. */
-export const camelCase = (name: string): string =>
-  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The value of a field in either spelling; camelCase wins. Null counts as absent. */
 export function read(object: WireObject, name: string): unknown {
-  return object[name] ?? object[snakeCase(name)] ?? undefined;
+  return object[name] ?? object[snakeName(name)] ?? undefined;
 }
 
 /** The field's name as the caller spelled it, for notes and errors. */
 export function spelling(object: WireObject, name: string): string {
-  const snake = snakeCase(name);
+  const snake = snakeName(name);
   return (object[name] ?? undefined) === undefined && object[snake] !== undefined ? snake : name;
 }
 

@@ -2,11 +2,12 @@
  * Fields that stand in both spellings, such as `maxOutputTokens` and `max_output_tokens`. The vendor's server merges them, or takes
  * the last one. What a call is checked and set aside by must be what it does: only the one that is read goes on.
  */
+import { inCamelCase } from "../../base/casing.ts";
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { camelCase, spelling } from "./names.ts";
+import { spelling } from "./names.ts";
 
 /** Takes the second spellings out of `body`, a copy of the caller's, and out of its configuration, which is copied where it has any. */
 export function dropTwins(body: JsonObject): Note[] {
@@ -23,7 +24,7 @@ export function dropTwins(body: JsonObject): Note[] {
 function dropIn(object: JsonObject, prefix: string): Note[] {
   const notes: Note[] = [];
   for (const name of Object.keys(object)) {
-    const read = camelCase(name);
+    const read = inCamelCase(name);
     if (read === name || (object[read] ?? undefined) === undefined) continue;
     delete object[name];
     notes.push({ param: prefix + name, kind: "dropped", detail: `${read} says it, dropped` });

@@ -4,14 +4,14 @@
  */
 import { Type, type TSchema } from "../../base/json-schema.ts";
 import { anyObject, nullable, oneOf } from "../wire-check.ts";
-import { snakeCase } from "./names.ts";
+import { snakeName } from "../../base/casing.ts";
 
 /** An object whose optional fields are known in camelCase and snake_case. */
 function fields(optional: Record<string, TSchema>, required: Record<string, TSchema> = {}) {
   const properties: Record<string, TSchema> = { ...required };
   for (const [name, schema] of Object.entries(optional)) {
     properties[name] = nullable(schema);
-    properties[snakeCase(name)] = nullable(schema);
+    properties[snakeName(name)] = nullable(schema);
   }
   return Type.Object(properties);
 }

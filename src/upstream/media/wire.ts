@@ -1,4 +1,5 @@
 /** What the media dialects share: headers, paths, and reading JSON that may be anything at all without ever throwing. */
+import { snakeName } from "../../base/casing.ts";
 import { counted } from "../../base/counted.ts";
 import { isObject, parseJsonObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
@@ -170,7 +171,7 @@ type Field = keyof VideoRequest | keyof ImageRequest;
 const fieldName = (field: Field): string =>
   ({ cameraFixed: "camera_fixed", firstFrame: "image", references: "reference_images" })[
     field as string
-  ] ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  ] ?? snakeName(field);
 
 /**
  * Notes for the given fields of a request, where it has them. `auto` asks for nothing in particular, so nothing is lost
