@@ -1,5 +1,6 @@
 /** Records between the configuration file's words and the catalogue's: both directions, side by side. */
 import { camelCased, snakeCased } from "../base/casing.ts";
+import { defined } from "../base/defined.ts";
 import type { ReasoningAbility } from "../base/abilities.ts";
 import type { Lifecycle, ModelRecord } from "./record.ts";
 import type { RecordRow } from "./record-schema.ts";
@@ -54,7 +55,7 @@ export const momentText = (ms: number): string =>
 
 /** What the file says of a model, as its record. What it does not say is absent. */
 export function recordOfRow(row: RecordRow): ModelRecord {
-  const said: ModelRecord = {
+  return defined<ModelRecord>({
     parameters: row.parameters,
     reasoning: row.reasoning && reasoningOf(row.reasoning),
     toolChoice: row.tool_choice && camelCased(row.tool_choice),
@@ -65,10 +66,7 @@ export function recordOfRow(row: RecordRow): ModelRecord {
     lifecycle: row.lifecycle && lifecycleOf(row.lifecycle),
     contextLength: row.context_length,
     maxOutputTokens: row.max_output_tokens,
-  };
-  return Object.fromEntries(
-    Object.entries(said).filter(([, value]) => value !== undefined),
-  ) as ModelRecord;
+  });
 }
 
 /** A record as the file has it, but for limits and parameters; what is unknown is undefined. */

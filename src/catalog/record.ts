@@ -5,6 +5,7 @@
  * What a record does not say is unknown, and passed on: the vendor decides.
  */
 import type { Abilities, Modality } from "../base/abilities.ts";
+import { defined } from "../base/defined.ts";
 import { getOrMake } from "../base/made-once.ts";
 
 /**
@@ -60,11 +61,8 @@ export function modelAt<Model extends ModelRecord>(model: Model, { record }: Rec
   return getOrMake(known, record, () => merge(model, record)) as Model;
 }
 
-function merge(model: ModelRecord, record: ModelRecord): ModelRecord {
-  const said = Object.entries(record).filter(([, value]) => value !== undefined);
-  return {
-    ...model,
-    ...Object.fromEntries(said),
-    parameters: { ...model.parameters, ...record.parameters },
-  };
-}
+const merge = (model: ModelRecord, record: ModelRecord): ModelRecord => ({
+  ...model,
+  ...defined(record),
+  parameters: { ...model.parameters, ...record.parameters },
+});

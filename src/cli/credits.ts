@@ -1,11 +1,12 @@
 /** `tollgate credits`: add credit to a workspace, take it back, show its balance or all balances. docs/cli.md. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
+import { defined } from "../base/defined.ts";
 import { errorCatalogue } from "../base/errors.ts";
 import { parseUsd } from "../base/money.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
-import { defined, inWorkspace, workspaceOf } from "./fields.ts";
+import { inWorkspace, workspaceOf } from "./fields.ts";
 import { printTable } from "./print.ts";
 import { RefusedError, type Api, type Json } from "./remote-api.ts";
 

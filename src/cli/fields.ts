@@ -1,6 +1,7 @@
 /** Options that become fields of the management API: amounts, caps, lists, times; and which workspace is meant. */
 import type { Command } from "commander";
 import { hasDay } from "../base/days.ts";
+import { defined } from "../base/defined.ts";
 import { formatUsd, parseUsd } from "../base/money.ts";
 import { clockOf } from "../base/time-zones.ts";
 import { listAll } from "./api.ts";
@@ -89,10 +90,6 @@ export function listOf(text: string | undefined, option: string): string[] | und
   if (names.length > 0) return names;
   throw new UsageError(`${option} is "${text}"; it takes ids separated by commas, or all`);
 }
-
-/** Without the fields that were not given: an absent field is one that stays as it is. */
-export const defined = (fields: object): object =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** One of a few words. @throws UsageError */
 export function wordOf<Word extends string>(

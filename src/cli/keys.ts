@@ -1,6 +1,7 @@
 /** `tollgate keys`: create, list, disable, enable, revoke, reveal, rotate. KEY rows; docs/cli.md. */
 import type { Command } from "commander";
 import { counted } from "../base/counted.ts";
+import { defined } from "../base/defined.ts";
 import { GatewayError } from "../base/errors.ts";
 import { graceSecondsMax } from "../base/management.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
@@ -9,7 +10,6 @@ import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
   capsOf,
-  defined,
   listOf,
   timeOf,
   workspaceOf,

@@ -1,11 +1,11 @@
 /** `tollgate members`: list, add, set, remove. docs/cli.md. */
 import type { Command } from "commander";
+import { defined } from "../base/defined.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
   capsOf,
-  defined,
   inWorkspace,
   wordOf,
   workspaceOf,

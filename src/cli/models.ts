@@ -1,9 +1,9 @@
 /** `tollgate models`: what can be called, from whom, at which price. docs/models.md. */
 import type { Command } from "commander";
 import { counted } from "../base/counted.ts";
+import { defined } from "../base/defined.ts";
 import { isObject } from "../base/json.ts";
 import { addApiOptions, listAll, withApi, type ApiOptions } from "./api.ts";
-import { defined } from "./fields.ts";
 import { printJson, printTable } from "./print.ts";
 import type { Api, Json } from "./remote-api.ts";
 
@@ -42,7 +42,7 @@ const models = (words: string | undefined, options: ModelOptions): Promise<void>
       const without = await unpriced(api, options.provider);
       if (options.unpriced) return printUnpriced(without.filter(fits), options);
       const query = defined({ provider: options.provider, kind: options.kind });
-      const all = await listAll(api, "/models", query as Record<string, string>);
+      const all = await listAll(api, "/models", query);
       const shown = all.filter(({ id }) => fits(id));
       if (options.json) return printJson(shown);
       if (shown.length === 0 && words !== undefined)

@@ -2,9 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
+import { defined } from "../base/defined.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
-import { defined, timeOf } from "./fields.ts";
+import { timeOf } from "./fields.ts";
 import { printTable } from "./print.ts";
 import { RefusedError, type Api, type Json } from "./remote-api.ts";
 

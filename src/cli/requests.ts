@@ -1,9 +1,10 @@
 /** `tollgate requests`: the request log, and why a call came out as it did. docs/cli.md. */
 import type { Command } from "commander";
+import { defined } from "../base/defined.ts";
 import { GatewayError } from "../base/errors.ts";
 import { overApi } from "./api.ts";
 import { UsageError } from "./environment.ts";
-import { defined, timeOf, workspaceOf } from "./fields.ts";
+import { timeOf, workspaceOf } from "./fields.ts";
 import { overList, type ListOptions } from "./over-list.ts";
 import { printTable } from "./print.ts";
 import { RefusedError, type Api, type Json } from "./remote-api.ts";

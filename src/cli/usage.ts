@@ -1,9 +1,10 @@
 /** `tollgate usage`: requests, tokens and cost, by period and by what used them. docs/cli.md. */
 import type { Command } from "commander";
+import { defined } from "../base/defined.ts";
 import { granularities, usageGroups } from "../base/management.ts";
 import { isTimeZone } from "../base/time-zones.ts";
 import { UsageError } from "./environment.ts";
-import { defined, timeOf, wordOf, workspaceOf } from "./fields.ts";
+import { timeOf, wordOf, workspaceOf } from "./fields.ts";
 import { overList, type ListOptions } from "./over-list.ts";
 import { printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";

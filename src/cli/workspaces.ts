@@ -1,5 +1,6 @@
 /** `tollgate workspaces`: list, create, set. docs/cli.md. */
 import type { Command } from "commander";
+import { defined } from "../base/defined.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { noteModels } from "./allowlist-notes.ts";
 import { UsageError } from "./environment.ts";
@@ -7,7 +8,6 @@ import {
   addCapOptions,
   amountOf,
   capsOf,
-  defined,
   listOf,
   wordOf,
   workspaceOf,

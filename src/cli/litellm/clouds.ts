@@ -1,4 +1,5 @@
 /** Deployments of LiteLLM at Azure, Amazon Bedrock and Vertex AI. docs/azure.md, docs/bedrock.md, docs/vertex.md. */
+import { defined } from "../../base/defined.ts";
 import type { OfferProtocol } from "../../catalog/index.ts";
 import { addressOf, keyOf, placeOf, type Parameters, type Refused, type Target } from "./target.ts";
 
@@ -53,9 +54,6 @@ function whole(
   ]);
   return { ...given, ...(Object.fromEntries(rest) as Record<string, string>) };
 }
-
-const defined = (row: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 
 /** `azure/DEPLOYMENT`: OpenAI's models by a resource's own deployments. */
 export function azureTarget(parameters: Parameters): Target {

@@ -2,6 +2,7 @@
  * Ark's videos (Seedance): `POST`, `GET` and `DELETE /contents/generations/tasks`. Prompt and material are one `content`
  * list, each picture with its role. Only a queued task can be deleted; `cancelled` has two l's.
  */
+import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
 import { reportedAmount } from "../../base/usage.ts";
 import type { Material, VideoRequest } from "../../media/index.ts";
@@ -17,7 +18,6 @@ import {
   readAccepted,
   readCanceled,
   readJob,
-  sent,
   textIn,
 } from "./wire.ts";
 
@@ -42,7 +42,7 @@ function contentOf(request: VideoRequest): object[] {
 
 function bodyParts(request: VideoRequest, model: string) {
   return jsonParts(
-    sent({
+    defined({
       model,
       content: contentOf(request),
       resolution: request.resolution,

@@ -2,13 +2,14 @@
  * DashScope's images, as tasks: one user message with the pictures and the prompt. Sizes are written with an asterisk, or as
  * a tier. Results stand in `output.choices`, or in `output.results` where an older model made them.
  */
+import { defined } from "../../base/defined.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { ImageRequest } from "../../media/index.ts";
 import { dashscopeTasks, readTask, serviceAsk } from "./dashscope.ts";
 import { emptyJob, failedJob } from "./refusal.ts";
 import { DataUrl, jsonParts, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaResult, MediaState } from "./types.ts";
-import { droppedFields, objectIn, sent, textIn } from "./wire.ts";
+import { droppedFields, objectIn, textIn } from "./wire.ts";
 
 /** The side of a square of each tier, in pixels. */
 const tierSides: Readonly<Record<string, number>> = { "1K": 1024, "2K": 2048, "4K": 4096 };
@@ -42,7 +43,7 @@ function bodyParts(request: ImageRequest, model: string) {
         },
       ],
     },
-    parameters: sent({
+    parameters: defined({
       n: request.n,
       size: sizeOf(request),
       negative_prompt: request.negativePrompt,

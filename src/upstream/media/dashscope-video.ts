@@ -3,6 +3,7 @@
  * `input.media`, the models up to `wan2.6` have a field for each kind and name sizes in pixels. `wan2.7` takes no ratio
  * beside a first frame and has no word for sound. Names that tell nothing are taken for the newest generation.
  */
+import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import { reportedAmount } from "../../base/usage.ts";
@@ -11,7 +12,7 @@ import { dashscopeTasks, readTask, serviceAsk } from "./dashscope.ts";
 import { emptyJob } from "./refusal.ts";
 import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaState } from "./types.ts";
-import { droppedFields, sent, textIn } from "./wire.ts";
+import { droppedFields, textIn } from "./wire.ts";
 
 interface Generation {
   /** The material fields of `input`. */
@@ -122,12 +123,12 @@ function bodyParts(request: VideoRequest, model: string) {
   const generation = generationOf(model);
   return jsonParts({
     model,
-    input: sent({
+    input: defined({
       prompt: request.prompt,
       negative_prompt: request.negativePrompt,
       ...generation.material(request, model),
     }),
-    parameters: sent({
+    parameters: defined({
       ...generation.size(request),
       duration: request.durationSeconds,
       seed: request.seed,

@@ -2,6 +2,7 @@
  * OpenAI's images: `POST /images/generations` as JSON, `POST /images/edits` as a form. Both answer at once, with base64,
  * or stream (`image-events.ts`). The openai-compatible vendors are asked the same way.
  */
+import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { ImageRequest } from "../../media/index.ts";
 import type { Note } from "../../base/notes.ts";
@@ -9,7 +10,7 @@ import { imagesIn } from "./image-answer.ts";
 import { multipartBody, type FormPart } from "./multipart.ts";
 import { synchronous } from "./synchronous.ts";
 import type { MediaDialect, MediaJob } from "./types.ts";
-import { bearerAsk, droppedFields, sent } from "./wire.ts";
+import { bearerAsk, droppedFields } from "./wire.ts";
 
 /** Compression is a word of lossy formats; with another one the vendor refuses it. */
 const lossy = (request: ImageRequest): boolean =>
@@ -22,7 +23,7 @@ const editing = (request: ImageRequest): boolean => request.images.length > 0;
 
 /** The fields of both endpoints, by the vendor's names. */
 function optionsOf(request: ImageRequest, model: string): WireObject {
-  return sent({
+  return defined({
     n: request.n,
     size: request.size,
     quality: request.quality,

@@ -190,8 +190,3 @@ export function droppedFields(
       detail: "not supported by this model's provider, dropped",
     }));
 }
-
-/** An object without its undefined members, so that what is not asked for is not sent. */
-export function sent(members: Readonly<Record<string, unknown>>): WireObject {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}

@@ -2,12 +2,13 @@
  * xAI's images: `POST /images/generations` and `POST /images/edits`, both JSON, both answered at once. Pictures go in as
  * `data:` URLs, which are streamed; tier and quality are always said, because the price hangs on them (rows TIMG1).
  */
+import { defined } from "../../base/defined.ts";
 import type { ImageRequest } from "../../media/index.ts";
 import { imagesIn } from "./image-answer.ts";
 import { DataUrl, jsonParts, streamedBody } from "./streamed-body.ts";
 import { synchronous } from "./synchronous.ts";
 import type { MediaDialect } from "./types.ts";
-import { bearerAsk, droppedFields, sent } from "./wire.ts";
+import { bearerAsk, droppedFields } from "./wire.ts";
 
 /** `auto` is the low tier. */
 const qualityOf = ({ quality }: ImageRequest): string =>
@@ -20,7 +21,7 @@ const moderationOf = ({ moderation }: ImageRequest): string | undefined =>
 function bodyParts(request: ImageRequest, model: string) {
   const inputs = request.images.map((upload) => ({ url: new DataUrl(upload), type: "image_url" }));
   return jsonParts(
-    sent({
+    defined({
       model,
       prompt: request.prompt,
       n: request.n,

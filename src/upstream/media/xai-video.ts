@@ -3,20 +3,21 @@
  * Wire: 202 while it works, with an empty body or a progress; `status` may be absent beside a `video.url`;
  * `respect_moderation: false` is a blocked result; the address may stand in `video.file_output.public_url`.
  */
+import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
 import { reportedAmount } from "../../base/usage.ts";
 import type { Material, VideoRequest } from "../../media/index.ts";
 import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
 import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaState } from "./types.ts";
-import { bearerAsk, droppedFields, objectIn, readAccepted, readJob, sent, textIn } from "./wire.ts";
+import { bearerAsk, droppedFields, objectIn, readAccepted, readJob, textIn } from "./wire.ts";
 
 const place = (material: Material | undefined) =>
   material === undefined ? undefined : { url: materialUrl(material) };
 
 function bodyParts(request: VideoRequest, model: string) {
   return jsonParts(
-    sent({
+    defined({
       model,
       prompt: request.prompt,
       duration: request.durationSeconds,
