@@ -2,16 +2,17 @@
 import type { Clock } from "../base/clock.ts";
 import type { Catalog, EmbeddingModel, Model, TextModel, TextPrice } from "./types.ts";
 
-type PricedModel = TextModel | EmbeddingModel;
+/** A model that is called by a text protocol, and whose price can change by its date. */
+export type CallableModel = TextModel | EmbeddingModel;
 
-const isPriced = (model: Model): model is PricedModel =>
+export const isCallable = (model: Model): model is CallableModel =>
   model.kind === "text" || model.kind === "embedding";
 
 /** When the next price of a catalogue begins to hold, in Unix milliseconds; Infinity where none is to come. */
 function nextPriceMs({ models }: Catalog): number {
   let next = Infinity;
   for (const model of models.values()) {
-    if (!isPriced(model)) continue;
+    if (!isCallable(model)) continue;
     for (const { price } of model.offers) next = Math.min(next, price.later?.[0]?.fromMs ?? next);
   }
   return next;
@@ -27,11 +28,11 @@ function advanced(price: TextPrice, nowMs: number): TextPrice {
 }
 
 function advancedModel(model: Model, nowMs: number): Model {
-  if (!isPriced(model)) return model;
+  if (!isCallable(model)) return model;
   const isOver = model.offers.some(({ price }) => (price.later?.[0]?.fromMs ?? Infinity) <= nowMs);
   if (!isOver) return model;
   const offers = model.offers.map((offer) => ({ ...offer, price: advanced(offer.price, nowMs) }));
-  return { ...model, offers } as PricedModel;
+  return { ...model, offers } as CallableModel;
 }
 
 /** The catalogue with each price that holds at a moment; the same object where none has changed. */

@@ -4,10 +4,11 @@
  */
 import {
   endpointProtocol,
+  isCallable,
+  type CallableModel,
   type EmbeddingModel,
   type EndpointName,
   type EntryPoint,
-  type Model,
   type Offer,
   type TextModel,
 } from "../catalog/index.ts";
@@ -58,9 +59,7 @@ export interface Explanation extends ExplainedTarget {
   readonly order: readonly string[];
 }
 
-type CallableKind = TextModel | EmbeddingModel;
-
-export interface Plan<Kind extends CallableKind = TextModel> {
+export interface Plan<Kind extends CallableModel = TextModel> {
   readonly model: Kind;
   /** The first is tried first. Never empty, unless the input said that it may be. */
   readonly offers: readonly Kind["offers"][number][];
@@ -68,9 +67,6 @@ export interface Plan<Kind extends CallableKind = TextModel> {
   readonly leftOut: readonly Kind["offers"][number][];
   readonly explanation: Explanation;
 }
-
-export const isCallable = (model: Model): model is CallableKind =>
-  model.kind === "text" || model.kind === "embedding";
 
 /** `excluded`: why it may not serve the call; undefined for a candidate. */
 function explainOffer(
@@ -88,7 +84,7 @@ function explainOffer(
 }
 
 /** Every offer of a model, with why its provider gets no call of this scope now. */
-export const explainOffers = (model: CallableKind, input: PlanInput): readonly ExplainedOffer[] =>
+export const explainOffers = (model: CallableModel, input: PlanInput): readonly ExplainedOffer[] =>
   model.offers.map((offer) => {
     const { provider } = offer;
     const excluded = scopeExclusion(input, provider) ?? pauseExclusion(input.catalog, provider);

@@ -3,8 +3,8 @@
  * same answer. Where a plan draws by weight the likeliest comes first.
  */
 import { GatewayError } from "../base/errors.ts";
-import { endpointProtocol, type EntryPoint } from "../catalog/index.ts";
-import { explainOffers, isCallable, plan, type Explanation, type PlanInput } from "./plan.ts";
+import { endpointProtocol, isCallable, type EntryPoint } from "../catalog/index.ts";
+import { explainOffers, plan, type Explanation, type PlanInput } from "./plan.ts";
 import { chooseStrategy, explainTarget } from "./target.ts";
 
 export interface Preview {
