@@ -3,7 +3,6 @@
  * no change without one. Secrets are in no view and so in no entry.
  */
 import { camelCased, wireCased, type SnakeCased } from "../base/casing.ts";
-import type { Clock } from "../base/clock.ts";
 import { isObject } from "../base/json.ts";
 import { newId } from "../base/ids.ts";
 import { textOf, type Queryable } from "../storage/index.ts";
@@ -16,6 +15,7 @@ import {
   type Page,
   type PageRequest,
   type Visibility,
+  type RowContext,
 } from "../tenancy/index.ts";
 import type { Actor, ActorKind } from "./actor.ts";
 import type { Place } from "./guard.ts";
@@ -58,18 +58,13 @@ function differing(view: object | null, other: object | null): object | null {
   return Object.fromEntries(changed);
 }
 
-interface AuditContext {
-  readonly database: Queryable;
-  readonly clock: Clock;
-}
-
 /** Adds an entry within the transaction of the change. */
-export const writeAudit = (context: AuditContext, input: AuditInput): Promise<void> =>
+export const writeAudit = (context: RowContext, input: AuditInput): Promise<void> =>
   writeAudits(context, [input]);
 
 /** Adds some entries within the transaction of their changes. */
 export async function writeAudits(
-  { database, clock }: AuditContext,
+  { database, clock }: RowContext,
   inputs: readonly AuditInput[],
 ): Promise<void> {
   const nowMs = clock.now();

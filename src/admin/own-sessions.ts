@@ -1,6 +1,5 @@
 /** The open sessions of a user: where they are signed in, and ending one of them or all others. docs/management.md. */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
-import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Queryable } from "../storage/index.ts";
 import {
@@ -12,6 +11,7 @@ import {
   type Page,
   type PageRequest,
   type ReadOptions,
+  type RowContext,
 } from "../tenancy/index.ts";
 import type { Kind } from "./objects.ts";
 
@@ -31,11 +31,6 @@ type SessionRow = SnakeCased<OwnSession>;
 const columns =
   "id, user_id, created_at, expires_at, nullif(ip_address, '') as ip, nullif(user_agent, '') as user_agent";
 
-interface SessionContext {
-  readonly database: Queryable;
-  readonly clock: Clock;
-}
-
 export const sessionKind: Kind<OwnSession> = {
   type: "session",
   what: "session",
@@ -51,7 +46,7 @@ export const sessionKind: Kind<OwnSession> = {
 
 /** The open sessions of a user, newest first. */
 export async function listSessions(
-  { database, clock }: SessionContext,
+  { database, clock }: RowContext,
   filter: PageRequest & { readonly userId: string },
 ): Promise<Page<OwnSession>> {
   const limit = pageLimit(filter.limit);
@@ -65,7 +60,7 @@ export async function listSessions(
 
 /** One open session. @throws GatewayError `not_found` */
 export async function getSession(
-  { database, clock }: SessionContext,
+  { database, clock }: RowContext,
   id: string,
   options?: ReadOptions,
 ): Promise<OwnSession> {
@@ -81,7 +76,7 @@ export async function getSession(
  * @throws GatewayError `invalid_credential` where it has ended, also in the moment in which it was waited for
  */
 export async function keepSession(
-  { database, clock }: SessionContext,
+  { database, clock }: RowContext,
   id: string | undefined,
 ): Promise<void> {
   const rows = await database.query(
@@ -96,7 +91,7 @@ export const sessionEnded = (): GatewayError =>
 
 /** Ends a session: its cookie opens nothing from the next request on. */
 export async function endSession(
-  { database }: Pick<SessionContext, "database">,
+  { database }: Pick<RowContext, "database">,
   id: string,
 ): Promise<void> {
   await database.query("delete from auth_sessions where id = $1", [id]);
@@ -104,7 +99,7 @@ export async function endSession(
 
 /** Ends the sessions of a user but one; all of them without `keep`. Returns how many. */
 export async function endSessions(
-  { database }: Pick<SessionContext, "database">,
+  { database }: Pick<RowContext, "database">,
   { userId, keep }: { readonly userId: string; readonly keep: string | undefined },
 ): Promise<number> {
   const rows = await database.query(
