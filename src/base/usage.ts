@@ -30,6 +30,11 @@ export interface Usage {
   readonly imageToolOutputTokens?: number;
 }
 
+export type ImageToolCounts = Pick<
+  Usage,
+  "imageToolTextTokens" | "imageToolImageTokens" | "imageToolOutputTokens"
+>;
+
 /** No tokens at all. */
 export const noUsage: Usage = {
   inputTokens: 0,

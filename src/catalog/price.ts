@@ -10,7 +10,7 @@ import {
   tokensPart,
   type PricePart,
 } from "../base/price-parts.ts";
-import type { Usage } from "../base/usage.ts";
+import type { Usage, ImageToolCounts } from "../base/usage.ts";
 import type { FixedPrice, OfferProtocol, TextRates } from "./types.ts";
 
 /** The rate of one-hour cache writes: as given, else the larger of the five-minute rate and twice the input rate (T54). */
@@ -51,12 +51,7 @@ function searchParts({ webSearch, webSearchAnswer }: TextRates, searches: number
   ];
 }
 
-type ImageToolUsage = Pick<
-  Usage,
-  "imageToolTextTokens" | "imageToolImageTokens" | "imageToolOutputTokens"
->;
-
-function imageToolParts(rates: TextRates, usage: ImageToolUsage): PricePart[] {
+function imageToolParts(rates: TextRates, usage: ImageToolCounts): PricePart[] {
   const parts = [
     ["image_tool_input_tokens", usage.imageToolTextTokens, rates.imageToolInput],
     ["image_tool_input_image_tokens", usage.imageToolImageTokens, rates.imageToolImageInput],
@@ -68,7 +63,7 @@ function imageToolParts(rates: TextRates, usage: ImageToolUsage): PricePart[] {
 }
 
 /** What pictures of a vendor's tool cost, in nano-USD. */
-export const priceImageTool = (rates: TextRates, usage: ImageToolUsage): NanoUsd =>
+export const priceImageTool = (rates: TextRates, usage: ImageToolCounts): NanoUsd =>
   sumOfParts(imageToolParts(rates, usage));
 
 /** What so many searches cost, in nano-USD. */

@@ -5,6 +5,12 @@ import type { CanonicalFieldName, CanonicalRequest, NamedField } from "./canonic
 import type { Limits } from "./limits.ts";
 import { SchemaBudget } from "./schema-budget.ts";
 
+/** A request as the target takes it, and what became of the rest. */
+export interface Fitted {
+  readonly request: CanonicalRequest;
+  readonly notes: readonly Note[];
+}
+
 /** What a request is fitted to. */
 export interface FitTarget {
   readonly limits: Limits;

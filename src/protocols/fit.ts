@@ -17,17 +17,19 @@ import {
   refuseToolChoice,
 } from "./fit-abilities.ts";
 import { fitContent } from "./fit-content.ts";
-import { startFitting, valueOf, without, type FitTarget, type Fitting } from "./fit-fields.ts";
+import {
+  startFitting,
+  valueOf,
+  without,
+  type FitTarget,
+  type Fitting,
+  type Fitted,
+} from "./fit-fields.ts";
 import { fitIds } from "./fit-ids.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
 import { fitValues } from "./fit-values.ts";
 import type { Losable } from "./limits.ts";
 import { lossOf, refusalOf } from "./losses.ts";
-
-export interface Fitted {
-  readonly request: CanonicalRequest;
-  readonly notes: readonly Note[];
-}
 
 /**
  * Fits a request of another protocol to its target.

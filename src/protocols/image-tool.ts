@@ -3,13 +3,8 @@
  * it, as `tool_usage.image_gen`. docs/models.md "Pictures by a tool".
  */
 import type { WireObject } from "../base/json.ts";
-import { tokenCount, type Usage } from "../base/usage.ts";
+import { tokenCount, type Usage, type ImageToolCounts } from "../base/usage.ts";
 import { objectOf, objects } from "./read.ts";
-
-type ImageToolCounts = Pick<
-  Usage,
-  "imageToolTextTokens" | "imageToolImageTokens" | "imageToolOutputTokens"
->;
 
 /** A usage with those of the counts in a response's `tool_usage` that are above 0; as it is where there are none. */
 export function withImageTool<Told extends Usage | undefined>(

@@ -50,7 +50,9 @@ export const member = (key: string, value: Json | undefined): JsonObject =>
 export const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** Fields of a canonical request while it is being read. */
-export type Fields = { -readonly [Key in keyof CanonicalRequest]?: CanonicalRequest[Key] };
+export type Fields = Partial<Mutable<CanonicalRequest>>;
+
+export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** What is gathered on the way beside the fields: the caller's names of them, and what only its protocol knows. */
 export interface Gathered {

@@ -12,6 +12,7 @@ import type {
   ToolResultPart,
 } from "./canonical/request.ts";
 import { innerNames } from "./caller-names.ts";
+import type { Fitted } from "./fit-fields.ts";
 import type { Limits } from "./limits.ts";
 import { withOwnIds } from "./own-ids.ts";
 import { joinPieces } from "./pieces.ts";
@@ -28,18 +29,13 @@ export const containerOf: Readonly<Record<ProtocolName, string>> = {
 /** What stands where a message would be empty: vendors refuse empty content. */
 const placeholder: Part = { type: "text", text: "(no content)" };
 
-interface Tidied {
-  readonly request: CanonicalRequest;
-  readonly notes: readonly Note[];
-}
-
 /**
  * Pairs calls with their results, merges neighbours of one role, fills what is empty.
  * Results are put directly after their calls, wherever the caller had them; results without a call and calls without a
  * result are removed and noted, and so is white space that the upstream refuses. System turns that leave their place are noted.
  * Merging and filling lose nothing, and are not.
  */
-export function tidy(request: CanonicalRequest, limits: Limits): Tidied {
+export function tidy(request: CanonicalRequest, limits: Limits): Fitted {
   const messages = bySpeaker(request.messages);
   const { results, notes } = pairResults({ ...request, messages });
   const pairs = withOwnIds(results, limits);

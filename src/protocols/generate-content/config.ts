@@ -1,27 +1,14 @@
 /** `generationConfig`, read into canonical fields. Requirements: CONV. */
 import { exactly } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
-import type {
-  CanonicalRequest,
-  JsonObject,
-  NamedField,
-  NativeField,
-  OutputFormat,
-  Reasoning,
-} from "../canonical/request.ts";
+import type { JsonObject, OutputFormat, Reasoning } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
+import type { Fields, Gathered as GatheredFields, Mutable } from "../read.ts";
 import { read, spelling } from "./names.ts";
 import { fromVendorSchema } from "./from-schema.ts";
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** Canonical fields being filled. */
-export type Fields = Partial<Mutable<CanonicalRequest>>;
-
 /** What is gathered on the way beside the fields themselves. */
-export interface Gathered {
-  readonly names: Partial<Record<NamedField, string>>;
-  readonly native: NativeField[];
+export interface Gathered extends GatheredFields {
   /** Top-level names that were read, in the caller's spelling. */
   readonly used: Set<string>;
 }

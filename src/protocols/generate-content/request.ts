@@ -7,8 +7,8 @@ import type { CanonicalRequest, JsonObject, Message } from "../canonical/request
 import type { RequestAddress } from "../codec.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { compileCheck } from "../wire-check.ts";
-import { list } from "../read.ts";
-import { decodeConfig, type Fields, type Gathered } from "./config.ts";
+import { list, type Fields } from "../read.ts";
+import { decodeConfig, type Gathered } from "./config.ts";
 import { withLists } from "./lists.ts";
 import { read, spelling } from "./names.ts";
 import { decodeParts, noCalls } from "./parts.ts";

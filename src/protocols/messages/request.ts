@@ -7,7 +7,6 @@ import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { keepMarker, markerOf } from "../cache-marker.ts";
 import type {
-  CanonicalFieldName,
   CanonicalRequest,
   JsonObject,
   Message,
@@ -19,7 +18,7 @@ import type {
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
-import { isSet } from "../read.ts";
+import { isSet, list, readRenamed, type Fields, type Gathered, type Mutable } from "../read.ts";
 import { compileCheck } from "../wire-check.ts";
 import { decodeContent, decodeInner } from "./blocks.ts";
 import { messagesRequest } from "./wire.ts";
@@ -66,19 +65,13 @@ const knownFields = new Set([
   "metadata",
 ]);
 
-/** What is gathered on the way beside the fields themselves. */
-interface Gathered {
-  readonly names: Partial<Record<CanonicalFieldName, string>>;
-  readonly native: NativeField[];
-}
-
 /** @throws GatewayError naming the offending field. */
 export function decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest {
   validate(body);
   const gathered: Gathered = { names: {}, native: [] };
   const messages = decodeMessages(body, gathered.native);
-  const request: Partial<Mutable<CanonicalRequest>> = {
-    ...decodeSampling(body, gathered),
+  const request: Fields = {
+    ...readRenamed(body, sampling, gathered.names),
     ...decodeTools(body, gathered),
     ...decodeToolChoice(body, gathered),
     ...decodeReasoning(body, gathered),
@@ -96,9 +89,6 @@ export function decodeRequest(body: JsonObject, address: RequestAddress): Canoni
   };
 }
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Fields = Partial<Mutable<CanonicalRequest>>;
-
 function decodeMessages(body: WireObject, native: NativeField[]): Message[] {
   const messages: Message[] = [];
   const system = decodeInner(body["system"], "system", native);
@@ -115,8 +105,6 @@ function decodeMessages(body: WireObject, native: NativeField[]): Message[] {
 
 const messageFields = new Set(["role", "content"]);
 
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
 const sampling = {
   max_tokens: "maxOutputTokens",
   temperature: "temperature",
@@ -124,17 +112,6 @@ const sampling = {
   top_k: "topK",
   stop_sequences: "stop",
 } as const;
-
-function decodeSampling(body: WireObject, { names }: Gathered): Fields {
-  const fields: WireObject = {};
-  for (const [wireName, name] of Object.entries(sampling)) {
-    const value = body[wireName];
-    if (value === undefined || value === null) continue;
-    fields[name] = value;
-    names[name] = wireName;
-  }
-  return fields;
-}
 
 const toolFields = new Set([
   "type",

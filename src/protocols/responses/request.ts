@@ -26,6 +26,7 @@ import {
   readRenamed,
   type Fields,
   type Gathered,
+  type Mutable,
 } from "../read.ts";
 import { decodeInput } from "./items.ts";
 import { checkResponsesRequest } from "./wire.ts";
@@ -248,7 +249,7 @@ const wishes = {
 /** Values are not checked: the upstream knows which its model has (RESP-24). */
 function decodeReasoningWish(wire: unknown, { names, native }: Gathered): Fields {
   if (!isObject(wire)) return {};
-  const reasoning: { -readonly [Key in keyof Reasoning]: Reasoning[Key] } = {};
+  const reasoning: Mutable<Reasoning> = {};
   const understood = new Set<string>();
   for (const [key, member] of Object.entries(wishes)) {
     const value = wire[key];
