@@ -76,7 +76,7 @@ function stateOf(wire: WireObject): MediaState {
       };
     }
     case "failed":
-      return failedJob(textIn(error["code"]), textIn(error["message"]));
+      return failedJob(error);
     case "expired":
       return { state: "expired" };
     case "cancelled":

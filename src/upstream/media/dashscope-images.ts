@@ -78,7 +78,7 @@ function madeImages(output: WireObject, usage: WireObject): MediaState {
   const results = urls.map((url): MediaResult => ({ from: "url", url }));
   if (results.length > 0) return { state: "succeeded", results, reported: {} };
   const failed = older.find((item) => textIn(item["code"]) !== undefined);
-  return failed ? failedJob(textIn(failed["code"]), textIn(failed["message"])) : emptyJob;
+  return failed ? failedJob(failed) : emptyJob;
 }
 
 export const dashscopeImages: MediaDialect = {

@@ -60,7 +60,7 @@ export function readTask(
       case "SUCCEEDED":
         return succeeded(output, objectIn(wire["usage"]));
       case "FAILED":
-        return failedJob(textIn(output["code"]), textIn(output["message"]));
+        return failedJob(output);
       case "CANCELED":
         return { state: "canceled" };
       // Never seen, or older than 24 hours.
@@ -79,8 +79,7 @@ export const dashscopeTasks: Pick<MediaDialect, Shared> = {
   readSubmit(status, body) {
     if (!isSuccess(status)) return readRefusal(status, body);
     const output = objectIn(readObject(body)?.["output"]);
-    if (output["task_status"] === "FAILED")
-      return failedJob(textIn(output["code"]), textIn(output["message"]));
+    if (output["task_status"] === "FAILED") return failedJob(output);
     const id = jobIdIn(output["task_id"]);
     return id === undefined ? unreadable(status, body) : { state: "pending", id };
   },

@@ -3,7 +3,7 @@
  * The vendor's words about our own account, key or quota stay with us; those about the request reach the caller.
  * docs/routing.md; the statuses are read by the one table in ../outcome.ts.
  */
-import { shortText } from "../../base/text.ts";
+import type { WireObject } from "../../base/json.ts";
 import type { Provider } from "../../catalog/index.ts";
 import { isAboutAccount } from "../account.ts";
 import { withoutCredentials } from "../masking.ts";
@@ -12,6 +12,7 @@ import { failedWith, outcomeOfStatus, unusableAnswer, type RefusedCredential } f
 import { retryAfterMsOf } from "../retry-after.ts";
 import type { MediaAnswer } from "./ask-handler.ts";
 import type { MediaRefusal, MediaState } from "./types.ts";
+import { shortIn, textIn } from "./wire.ts";
 
 /** What a refusal means. */
 export interface RefusalOutcome {
@@ -114,10 +115,10 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
 const messageMax = 2000;
 const unmade = "The provider failed to make the result.";
 
-/** A job that ended without a result, from the vendor's own code and message, in words fit for the caller. */
-export function failedJob(code: string | undefined, message: string | undefined): MediaState {
-  const known = code ?? "";
-  const words = message && shortText(message, messageMax);
+/** A job that ended without a result, from the vendor's own `code` and `message`, in words fit for the caller. */
+export function failedJob(wire: WireObject): MediaState {
+  const known = textIn(wire["code"]) ?? "";
+  const words = shortIn(wire["message"], messageMax);
   if (aboutUs(known, words ?? ""))
     return { state: "failed", code: "upstream_error", message: unmade };
   if (aboutContent(known, words ?? "")) return blockedJob(words && moderationWords(words));

@@ -25,7 +25,8 @@ export const objectIn = (value: unknown): WireObject => (isObject(value) ? value
 export const textIn = (value: unknown): string | undefined =>
   typeof value === "string" ? storableText(value) || undefined : undefined;
 
-const shortIn = (value: unknown, lengthMax: number): string | undefined => {
+/** The beginning of such a string. */
+export const shortIn = (value: unknown, lengthMax: number): string | undefined => {
   const text = textIn(value);
   return text && shortText(text, lengthMax);
 };

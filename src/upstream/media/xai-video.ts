@@ -49,9 +49,7 @@ function stateOf(wire: WireObject): MediaState {
         reported: { seconds: reportedAmount(video["duration"]) },
       };
     case "failed":
-      return video["respect_moderation"] === false
-        ? blockedJob()
-        : failedJob(textIn(error["code"]), textIn(error["message"]));
+      return video["respect_moderation"] === false ? blockedJob() : failedJob(error);
     case "expired":
       return { state: "expired" };
     default:
