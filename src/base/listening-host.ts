@@ -10,8 +10,9 @@ const reachedBy: Readonly<Record<string, string>> = {
 /** Whether a server listens there on all addresses of the machine. */
 export const isEveryAddress = (host: string): boolean => Object.hasOwn(reachedBy, host);
 
-/** An IPv6 address stands in brackets. */
-export function hostInUrl(host: string): string {
-  const reached = isEveryAddress(host) ? reachedBy[host]! : host;
-  return reached.includes(":") ? `[${reached}]` : reached;
-}
+/** A host as URLs have it: an IPv6 address stands in brackets. */
+export const inBrackets = (host: string): string => (host.includes(":") ? `[${host}]` : host);
+
+/** The host that a server is reached by. */
+export const hostInUrl = (host: string): string =>
+  inBrackets(isEveryAddress(host) ? reachedBy[host]! : host);

@@ -7,6 +7,7 @@ import { Agent as HttpsAgent } from "node:https";
 import type { Duplex } from "node:stream";
 import type * as Undici from "undici";
 import type { buildConnector, Dispatcher } from "undici";
+import { inBrackets } from "../../base/listening-host.ts";
 import { getOrMake } from "../../base/made-once.ts";
 import { noProxies, type Proxies } from "../../base/proxy.ts";
 import { undici } from "../undici.ts";
@@ -41,7 +42,7 @@ function createBy(ways: WaysTo, protocol: "http:" | "https:") {
   const connect = connectorBy(ways);
   return ({ host, port }: ClientRequestArgs, created?: Created): undefined => {
     const name = host ?? "localhost";
-    const at = `${name.includes(":") ? `[${name}]` : name}:${port ?? (protocol === "https:" ? 443 : 80)}`;
+    const at = `${inBrackets(name)}:${port ?? (protocol === "https:" ? 443 : 80)}`;
     const options = { protocol, hostname: name, host: at, port: String(port ?? "") };
     connect(options, (error, socket) => {
       if (error) created?.(error, undefined as unknown as Duplex);

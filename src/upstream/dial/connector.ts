@@ -1,9 +1,9 @@
 /** Sockets for undici, made as those of our own client are: directly or through a proxy, with the provider's TLS. */
-import { connect as connectTcp, type LookupFunction, type Socket } from "node:net";
+import { connect as connectTcp, type Socket } from "node:net";
 import type { buildConnector } from "undici";
 import type { ResolvedAddress } from "../names.ts";
 import { asFault, lateConnection } from "./faults.ts";
-import { insideFault, publicLookup } from "./public-lookup.ts";
+import { insideFault, publicLookup, pinned } from "./public-lookup.ts";
 import { socketOptions, TlsSide } from "./tls-side.ts";
 import { vendorLookup } from "./vendor-lookup.ts";
 import { openProxy, openTunnel, unreachable } from "./tunnel.ts";
@@ -68,11 +68,3 @@ export function connectorOf(
     }
   };
 }
-
-/** Answers for any name with the same addresses. */
-const pinned =
-  (addresses: readonly ResolvedAddress[]): LookupFunction =>
-  (_hostname, options, callback) => {
-    if (options.all === true) callback(null, [...addresses]);
-    else callback(null, addresses[0]!.address, addresses[0]!.family);
-  };

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { callbackify } from "node:util";
 import { isPublicAddress } from "../../base/safe-url.ts";
 import { ExchangeError } from "../exchange-error.ts";
-import { createNames } from "../names.ts";
+import { createNames, type ResolvedAddress } from "../names.ts";
 
 const insideMessage = "the provider's host points at a private or reserved network";
 
@@ -24,11 +24,18 @@ async function publicAddresses(hostname: string) {
   return addresses;
 }
 
+/** Answers for any name with the same addresses. */
+export const pinned =
+  (addresses: readonly ResolvedAddress[]): LookupFunction =>
+  (_hostname, options, callback) => {
+    if (options.all === true) callback(null, [...addresses]);
+    else callback(null, addresses[0]!.address, addresses[0]!.family);
+  };
+
 /** Resolves, and fails where any address is not public: for connections to what was not named by a file. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   callbackify(publicAddresses)(hostname, (error, addresses) => {
     if (error) callback(error, "", 0);
-    else if (options.all === true) callback(null, [...addresses]);
-    else callback(null, addresses[0]!.address, addresses[0]!.family);
+    else pinned(addresses)(hostname, options, callback);
   });
 };

@@ -3,6 +3,7 @@
  * behind it, on which nothing was sent or read yet.
  */
 import { connect as connectTcp, type OnReadOpts, type Socket } from "node:net";
+import { inBrackets } from "../../base/listening-host.ts";
 import type { Proxy } from "../../base/proxy.ts";
 import { MalformedAnswerError, parseHead } from "../http1/head.ts";
 import { socketOptions, TlsSide } from "./tls-side.ts";
@@ -106,7 +107,7 @@ function outcomeOf(head: string, proxy: Proxy): "more" | Error | undefined {
 }
 
 function request({ authorization }: Proxy, { hostname, port }: Place): string {
-  const authority = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+  const authority = `${inBrackets(hostname)}:${port}`;
   const allowed = authorization === undefined ? "" : `proxy-authorization: ${authorization}\r\n`;
   return `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${allowed}\r\n`;
 }
