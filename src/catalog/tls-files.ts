@@ -5,6 +5,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { dayText } from "../base/days.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { parseProxy } from "../base/proxy.ts";
 import type { TlsRow } from "./access-schema.ts";
@@ -113,12 +114,11 @@ function privateKeyIn(text: string) {
   }
 }
 
-const day = (date: string): string => new Date(date).toISOString().slice(0, 10);
-
 /** @throws Error where a certificate is not good now */
 function checkDates({ validFrom, validTo }: X509Certificate, nowMs: number): void {
-  if (Date.parse(validTo) < nowMs) throw new Error(`expired on ${day(validTo)}`);
-  if (Date.parse(validFrom) > nowMs) throw new Error(`is not valid before ${day(validFrom)}`);
+  if (Date.parse(validTo) < nowMs) throw new Error(`expired on ${dayText(Date.parse(validTo))}`);
+  if (Date.parse(validFrom) > nowMs)
+    throw new Error(`is not valid before ${dayText(Date.parse(validFrom))}`);
 }
 
 const fixes = {

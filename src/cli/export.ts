@@ -1,6 +1,6 @@
 /** `tollgate export`: days of the request log or the ledger as files, whenever somebody asks. docs/operate.md. */
 import { counted } from "../base/counted.ts";
-import { hasDay } from "../base/days.ts";
+import { hasDay, dayText } from "../base/days.ts";
 import { dayMs } from "../base/durations.ts";
 import { exportFormats } from "../base/export-place.ts";
 import { exportByHand, exportKinds, openExportPlace } from "../exports/index.ts";
@@ -30,8 +30,6 @@ function dayOf(text: string, option: string): number {
     throw new UsageError(`${option} is a day in UTC, such as 2026-11-23`);
   return ms;
 }
-
-const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 function refuseUnended(day: number, option: string): void {
   const now = Date.now();

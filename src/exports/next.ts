@@ -2,6 +2,7 @@
  * What the setting `exports` asks for: each day that is over, once, the oldest first. The file is put whole, then the day is noted.
  * A process that ends in between leaves a file that the next one writes again, the same. One process of all exports at a time.
  */
+import { dayText } from "../base/days.ts";
 import { dayMs } from "../base/durations.ts";
 import type { ExportFormat } from "../base/export-place.ts";
 import { idMs } from "../base/ids.ts";
@@ -57,7 +58,7 @@ async function nextDay(tx: Queryable, kind: ExportKind): Promise<string | undefi
   const { first, closed } = await spanOf(tx, kind);
   if (first === null) return undefined;
   const startMs = Math.floor(first / dayMs) * dayMs;
-  return startMs + dayMs <= closed ? new Date(startMs).toISOString().slice(0, 10) : undefined;
+  return startMs + dayMs <= closed ? dayText(startMs) : undefined;
 }
 
 /** A file as it was written; or, `kept`, as it stands from before a restore, whose rows are not counted. */

@@ -3,6 +3,7 @@
  * the ledger's, by the database's clock. docs/callbacks.md "Spend caps".
  */
 import type { Layer, Window } from "../../base/cap-windows.ts";
+import { dayText } from "../../base/days.ts";
 import type { Queryable } from "../../storage/index.ts";
 
 /** Alerts of one transaction: writing the callbacks of more would keep it open for longer than the database lets it. */
@@ -106,7 +107,7 @@ export function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Pro
     [
       keys?.map(([, workspaceId]) => workspaceId) ?? null,
       keys?.map(([keyId]) => keyId) ?? null,
-      new Date(nowMs).toISOString().slice(0, 10),
+      dayText(nowMs),
       new Date(nowMs),
       refusals.map(({ workspaceId }) => workspaceId),
       refusals.map(({ keyId }) => keyId),
