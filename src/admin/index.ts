@@ -22,6 +22,7 @@ export {
   keyKind,
   memberKind,
   organizationKind,
+  placeOfWorkspace,
   signingSecretKind,
   tokenKind,
   workspaceKind,

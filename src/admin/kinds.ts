@@ -6,11 +6,13 @@ import {
   renderRateLimits,
   renderRouting,
   renderSpendCaps,
+  getWorkspace,
   type KeyRecord,
   type Member,
   type Organization,
   type SigningSecret,
   type Workspace,
+  type RowContext,
 } from "../tenancy/index.ts";
 import type { Kind } from "./objects.ts";
 import type { AdminToken } from "./tokens.ts";
@@ -48,6 +50,12 @@ export const workspaceKind: Kind<Workspace> = {
     body_retention_days: workspace.bodyRetentionDays,
   }),
 };
+
+/** A workspace as the place where something is made. @throws GatewayError `not_found` */
+export async function placeOfWorkspace(context: RowContext, id: string) {
+  const workspace = await getWorkspace(context, id);
+  return { place: workspaceKind.place(workspace), what: workspaceKind.what };
+}
 
 export const memberKind: Kind<Member> = {
   type: "member",

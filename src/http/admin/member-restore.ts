@@ -1,7 +1,7 @@
 /** Taking the removal of a member back, over the management API. */
 import { Type } from "../../base/json-schema.ts";
-import { createObject, etagOf, memberKind, workspaceKind } from "../../admin/index.ts";
-import { getWorkspace, restoreMember } from "../../tenancy/index.ts";
+import { createObject, etagOf, memberKind, placeOfWorkspace } from "../../admin/index.ts";
+import { restoreMember } from "../../tenancy/index.ts";
 import { bringBackKeys } from "./member-keys.ts";
 import { memberSchema, renderMembers } from "./member-views.ts";
 import { route } from "./route.ts";
@@ -28,10 +28,7 @@ const restore = route({
     const workspaceId = params["id"]!;
     const { member, enabled } = await createObject(services, memberKind, request, {
       action: "member.create",
-      place: async (context) => ({
-        place: workspaceKind.place(await getWorkspace(context, workspaceId)),
-        what: workspaceKind.what,
-      }),
+      place: (context) => placeOfWorkspace(context, workspaceId),
       async create(context) {
         const reference = { workspaceId, userId: params["user_id"]! };
         const restored = await restoreMember(context, reference);

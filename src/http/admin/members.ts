@@ -9,6 +9,7 @@ import {
   readObject,
   visibilityOf,
   workspaceKind,
+  placeOfWorkspace,
 } from "../../admin/index.ts";
 import {
   changeMember,
@@ -99,10 +100,7 @@ const create = route({
     const hashed = await firstPassword(services, { email, password, byOperator });
     const made = await createObject(services, memberKind, request, {
       action: "member.create",
-      place: async (context) => ({
-        place: workspaceKind.place(await getWorkspace(context, workspaceId)),
-        what: workspaceKind.what,
-      }),
+      place: (context) => placeOfWorkspace(context, workspaceId),
       async create(context) {
         if (!request.actor.organizationAdmin) await checkRoom(context, "invitation", workspaceId);
         const invited = await invite(context, {

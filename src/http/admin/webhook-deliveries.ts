@@ -10,7 +10,7 @@ import {
   deliveryTrail,
   listVisible,
   visibilityOf,
-  workspaceKind,
+  placeOfWorkspace,
   type Kind,
 } from "../../admin/index.ts";
 import { parseSafeUrl } from "../../base/safe-url.ts";
@@ -21,7 +21,6 @@ import {
   sendTest,
   type Delivery,
 } from "../../tasks/index.ts";
-import { getWorkspace } from "../../tenancy/index.ts";
 import { oneOf, orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import { pageOfQuery, pageQuery, pageSchema, renderPage, strict, words } from "./schemas.ts";
@@ -138,10 +137,7 @@ const test = route({
     const workspaceId = params["id"]!;
     const sent = await createObject(services, deliveryKind, request, {
       action: "webhook.test",
-      place: async (context) => ({
-        place: workspaceKind.place(await getWorkspace(context, workspaceId)),
-        what: workspaceKind.what,
-      }),
+      place: (context) => placeOfWorkspace(context, workspaceId),
       async create(context) {
         await checkRoom(context, "webhookTest", workspaceId);
         return sendTest(context, { workspaceId, url: href });
