@@ -6,12 +6,10 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, withMediaCounts, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { withLeftOut } from "../left-out.ts";
-import { member } from "../read.ts";
+import { member, objectOf } from "../read.ts";
 import { toldSearches, withSearches } from "../web-searches.ts";
 
 type Count = number | undefined;
-const details = (usage: WireObject, key: string): WireObject =>
-  isObject(usage[key]) ? usage[key] : {};
 /** One side of the sum, or what the total leaves for it. */
 function reportedOrRest(value: unknown, total: Count, other: Count): Count {
   const rest = total === undefined || other === undefined ? -1 : total - other;
@@ -51,8 +49,8 @@ export function readUsage(value: unknown): Usage | undefined {
     reasoningTokens: Math.min(parts.reasoning, whole.output),
   };
   const [input, output] = [
-    details(value, "prompt_tokens_details"),
-    details(value, "completion_tokens_details"),
+    objectOf(value["prompt_tokens_details"]),
+    objectOf(value["completion_tokens_details"]),
   ];
   const detailed = withMediaCounts(usage, {
     audioInputTokens: input["audio_tokens"],
@@ -80,8 +78,8 @@ function withHidden(parts: Parts, rest: number): Parts {
 }
 
 function readParts(usage: WireObject): Parts {
-  const input = details(usage, "prompt_tokens_details");
-  const output = details(usage, "completion_tokens_details");
+  const input = objectOf(usage["prompt_tokens_details"]);
+  const output = objectOf(usage["completion_tokens_details"]);
   return {
     // DeepSeek and Moonshot tell cache hits at the top level.
     cacheRead: firstCount(
@@ -129,7 +127,7 @@ function partOf(
   count: number,
 ): JsonObject | undefined {
   if (count === 0) return undefined;
-  const known = details(usage, key) as JsonObject;
+  const known = objectOf(usage[key]) as JsonObject;
   const name = partNames[key];
   return known[name] === count ? undefined : { [key]: { ...known, [name]: count } };
 }

@@ -1,11 +1,9 @@
 /** Usage as responses upstreams tell it. Requirements: CONV, traps T45, T46, T50, T51, T61. */
-import { isObject, type WireObject } from "../../base/json.ts";
+import { isObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { withLeftOut } from "../left-out.ts";
-
-const details = (usage: WireObject, key: string): WireObject =>
-  isObject(usage[key]) ? usage[key] : {};
+import { objectOf } from "../read.ts";
 
 /** Reads a `usage` object; undefined when it does not report both sides. An explicit 0 counts as reported (T61). */
 export function readUsage(value: unknown): Usage | undefined {
@@ -13,9 +11,9 @@ export function readUsage(value: unknown): Usage | undefined {
   const input = reportedCount(value["input_tokens"]);
   const output = reportedCount(value["output_tokens"]);
   if (input === undefined || output === undefined) return undefined;
-  const inputDetails = details(value, "input_tokens_details");
+  const inputDetails = objectOf(value["input_tokens_details"]);
   const cacheRead = tokenCount(inputDetails["cached_tokens"]);
-  const reasoning = tokenCount(details(value, "output_tokens_details")["reasoning_tokens"]);
+  const reasoning = tokenCount(objectOf(value["output_tokens_details"])["reasoning_tokens"]);
   const total = reportedCount(value["total_tokens"]);
   const whole = withLeftOut({ input, output, total, cacheRead, reasoning });
   const cacheReadTokens = Math.min(cacheRead, whole.input);
