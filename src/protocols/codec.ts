@@ -170,7 +170,7 @@ export interface DirectCodec {
   /** The text a whole answer holds, for an estimate where usage is missing. */
   text(answer: JsonObject): string;
   /** The answer with the canonical model id and, where something was dropped, `gw.droppedParams`. May change `answer`. */
-  answer(answer: JsonObject, model: string, droppedParams: readonly string[]): JsonObject;
+  answer(answer: JsonObject, model: string): JsonObject;
   /** An answer that tells no usage, with the one that is billed. */
   withUsage(answer: JsonObject, usage: Usage): JsonObject;
   /** The stream of a whole answer, with all that only this protocol has, and its end marker (T14). */

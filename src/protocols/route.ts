@@ -16,6 +16,7 @@ import type {
   UpstreamCodec,
   WireError,
 } from "./codec.ts";
+import { withDropped } from "./dropped-params.ts";
 import { fitOwn, type Own } from "./fit-own.ts";
 import { collectFrames } from "./whole.ts";
 
@@ -134,7 +135,7 @@ export class DirectRoute implements Route {
     // A vendor tells a stream's usage where it was asked to, and a whole answer was asked for: what is billed stands in.
     const exact = exactly(answer);
     const whole = answer === this.#untold ? caller.direct.withUsage(exact, usage) : exact;
-    return caller.direct.answer(whole, model, droppedParams);
+    return withDropped(caller.direct.answer(whole, model), droppedParams);
   }
 
   tap(): StreamTap {

@@ -4,7 +4,6 @@
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
-import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
@@ -31,10 +30,10 @@ function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   return { body: copy, notes };
 }
 
-function directAnswer(answer: JsonObject, model: string, dropped: readonly string[]): JsonObject {
+function directAnswer(answer: JsonObject, model: string): JsonObject {
   answer["model"] = model;
   if (isObject(answer["usage"])) answer["usage"] = normaliseUsage(answer["usage"]);
-  return withDropped(answer, dropped);
+  return answer;
 }
 
 function failure(answer: JsonObject): WireError | undefined {

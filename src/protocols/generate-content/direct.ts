@@ -8,7 +8,6 @@ import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
-import { withDropped } from "../dropped-params.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, list } from "../read.ts";
 import { groundingQueries, searchesAsked, withSearches } from "../web-searches.ts";
@@ -110,11 +109,6 @@ function failure(wire: JsonObject): WireError | undefined {
   return isAnswer && !wire["error"] ? undefined : decodeError(502, wire);
 }
 
-function answer(wire: JsonObject, model: string, droppedParams: readonly string[]): JsonObject {
-  wire["modelVersion"] = model;
-  return withDropped(wire, droppedParams);
-}
-
 export const direct: DirectCodec = {
   validate,
   facts,
@@ -126,7 +120,7 @@ export const direct: DirectCodec = {
       new Set(groundingQueries(wire["candidates"])).size,
     ),
   text: answerText,
-  answer,
+  answer: (wire, model) => Object.assign(wire, { modelVersion: model }),
   withUsage: (wire, usage) => ({ ...wire, usageMetadata: encodeUsage(usage) }),
   framesOf,
   wholeOf,

@@ -8,7 +8,6 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec.ts";
-import { withDropped } from "../dropped-params.ts";
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSearchTool, searchesAsked } from "../web-searches.ts";
@@ -101,11 +100,6 @@ function text(answer: JsonObject): string {
   return all;
 }
 
-function answer(wire: JsonObject, model: string, droppedParams: readonly string[]): JsonObject {
-  wire["model"] = model;
-  return withDropped(wire, droppedParams);
-}
-
 export const direct: DirectCodec = {
   validate,
   facts,
@@ -113,7 +107,7 @@ export const direct: DirectCodec = {
   failure,
   usage: (wire) => decodeUsage(wire["usage"]),
   text,
-  answer,
+  answer: (wire, model) => Object.assign(wire, { model }),
   withUsage: (wire, usage) => ({ ...wire, usage: encodeUsage(usage, "messages") }),
   framesOf,
   wholeOf,

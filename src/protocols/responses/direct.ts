@@ -7,7 +7,6 @@ import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectCodec, RequestAddress, WireError } from "../codec.ts";
-import { withDropped } from "../dropped-params.ts";
 import { withImageTool } from "../image-tool.ts";
 import { searchesIn, withSearches } from "../web-searches.ts";
 import { removeFilteredFields } from "../filter.ts";
@@ -64,11 +63,6 @@ function filterStreamOptions(copy: JsonObject): Note[] {
   );
 }
 
-function directAnswer(answer: JsonObject, model: string, names: readonly string[]): JsonObject {
-  completeResponse(answer, model);
-  return withDropped(answer, names);
-}
-
 /** A response that failed is no answer; one that is still under way (`background`) is. */
 function failure(answer: JsonObject): WireError | undefined {
   const { output, status } = answer;
@@ -93,7 +87,10 @@ export const responsesDirect: DirectCodec = {
       answer["tool_usage"],
     ),
   text: answerText,
-  answer: directAnswer,
+  answer(answer, model) {
+    completeResponse(answer, model);
+    return answer;
+  },
   withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),
   framesOf,
   wholeOf,

@@ -1,6 +1,7 @@
 import * as fastCheck from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/base/errors.ts";
+import { withDropped } from "../../../src/protocols/dropped-params.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { chatCodec } from "../../../src/protocols/chat/index.ts";
 import { dataOf, everyCut, framesOf, sse, tapped } from "./support.ts";
@@ -251,8 +252,8 @@ describe("a whole chat answer in passing", () => {
 
   it("TXT-11 TXT-14 TXT-21: canonical model, and gw.droppedParams where something was dropped", () => {
     const { model: _model, ...kept } = answer();
-    expect(direct.answer(answer(), "acme/talk", [])).toEqual({ ...kept, model: "acme/talk" });
-    expect(direct.answer(answer(), "acme/talk", ["service_tier"])).toEqual({
+    expect(direct.answer(answer(), "acme/talk")).toEqual({ ...kept, model: "acme/talk" });
+    expect(withDropped(direct.answer(answer(), "acme/talk"), ["service_tier"])).toEqual({
       ...kept,
       model: "acme/talk",
       gw: { droppedParams: ["service_tier"] },

@@ -98,7 +98,7 @@ describe("usage of chat upstreams", () => {
   });
 
   it("a direct caller reads the numbers it is billed for", () => {
-    const answer = chatCodec.direct.answer({ usage: told(12, 2, 354, 11, 340) }, "acme/talk", []);
+    const answer = chatCodec.direct.answer({ usage: told(12, 2, 354, 11, 340) }, "acme/talk");
     expect(answer["usage"]).toMatchObject({
       prompt_tokens: 12,
       completion_tokens: 342,
@@ -126,14 +126,14 @@ describe("usage of chat upstreams", () => {
     "CONV-809 CONV-813: a direct caller finds parts of the counts where the protocol has them (%s)",
     (_what, members, wanted) => {
       const usage = { prompt_tokens: 10, completion_tokens: 5, ...members };
-      const answer = chatCodec.direct.answer({ usage }, "acme/talk", []);
+      const answer = chatCodec.direct.answer({ usage }, "acme/talk");
       expect(answer["usage"]).toMatchObject({ prompt_tokens: 10, completion_tokens: 5, ...wanted });
     },
   );
 
   it("what the vendor counts nothing of is not added", () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
-    expect(chatCodec.direct.answer({ usage }, "acme/talk", [])["usage"]).toEqual(usage);
+    expect(chatCodec.direct.answer({ usage }, "acme/talk")["usage"]).toEqual(usage);
   });
 });
 

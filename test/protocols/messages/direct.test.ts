@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/base/errors.ts";
 import { noteParams } from "../../../src/base/notes.ts";
+import { withDropped } from "../../../src/protocols/dropped-params.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { messagesCodec } from "../../../src/protocols/messages/index.ts";
 
@@ -274,11 +275,11 @@ describe("answer", () => {
   });
 
   it("TXT-10 TXT-11: says the canonical model id, and nothing else changes", () => {
-    expect(direct.answer(wire(), "acme/talk", [])).toEqual({ ...wire(), model: "acme/talk" });
+    expect(direct.answer(wire(), "acme/talk")).toEqual({ ...wire(), model: "acme/talk" });
   });
 
   it("TXT-14 TXT-21: lists dropped parameters in gw.droppedParams", () => {
-    expect(direct.answer(wire(), "acme/talk", ["service_tier"])["gw"]).toEqual({
+    expect(withDropped(direct.answer(wire(), "acme/talk"), ["service_tier"])["gw"]).toEqual({
       droppedParams: ["service_tier"],
     });
   });
