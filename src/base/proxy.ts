@@ -3,6 +3,7 @@
  * are made in upstream/dial. docs/operate.md "Proxies".
  */
 import { BlockList, isIP } from "node:net";
+import { percentDecoded } from "./text.ts";
 
 /** A proxy as its address names it. */
 export interface Proxy {
@@ -38,7 +39,7 @@ export function parseProxy(text: string): Proxy {
   // URL leaves out a port that is the scheme's own for servers, which it is not for proxies.
   const authority = /:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(address)?.[1] ?? "";
   const port = Number(/:(\d+)$/.exec(authority)?.[1] ?? portDefaults[scheme]);
-  const [user, secret] = [decoded(username), decoded(password)];
+  const [user, secret] = [percentDecoded(username), percentDecoded(password)];
   return {
     isTls: scheme === "https",
     hostname: hostname.replace(/^\[|\]$/g, ""),
@@ -52,14 +53,6 @@ export function parseProxy(text: string): Proxy {
 const base64 = (user: string, secret: string): string =>
   Buffer.from(`${user}:${secret}`).toString("base64");
 const basic = (user: string, secret: string): string => `Basic ${base64(user, secret)}`;
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
 
 /** The proxies of an environment. */
 export interface Proxies {

@@ -18,6 +18,15 @@ export function fileText(bytes: Buffer): string {
   return textOf(bytes);
 }
 
+/** A text without its percent-encoding; as it is where that is broken. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** A text of others as it can be kept: U+0000 left out, halves of characters replaced. */
 export const storableText = (text: string): string => text.replaceAll("\0", "").toWellFormed();
 

@@ -5,6 +5,7 @@
 import { hostname } from "node:os";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
+import { percentDecoded } from "../base/text.ts";
 import type { Settings } from "../catalog/index.ts";
 import type { Tracing, TracingOptions } from "../tracing/index.ts";
 import { UsageError } from "./usage-error.ts";
@@ -113,16 +114,8 @@ function pairs(text: string | undefined, name: string): (readonly [string, strin
     const split = pair.indexOf("=");
     if (pair.trim() === "") return [];
     if (split < 1) throw new UsageError(`${name} takes name=value pairs with commas between`);
-    return [[pair.slice(0, split).trim(), decoded(pair.slice(split + 1).trim())] as const];
+    return [[pair.slice(0, split).trim(), percentDecoded(pair.slice(split + 1).trim())] as const];
   });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 const samplers = ["always_on", "always_off", "traceidratio"] as const;
