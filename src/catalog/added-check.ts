@@ -2,7 +2,7 @@
  * What cannot be right in a provider that is added over the management API: every check of the configuration file, and what
  * only an operator with access to the machine may say. Nothing that was given is quoted: it may be a key in the wrong field.
  */
-import { isObject, type WireObject } from "../base/json.ts";
+import { isObject } from "../base/json.ts";
 import { nearest } from "../base/suggest.ts";
 import { shortText } from "../base/text.ts";
 import { fileOf, presetOfSettings, type AddedProvider } from "./added.ts";
@@ -11,7 +11,7 @@ import { vendorRows } from "./list/shipped.ts";
 import { localRows } from "./local-servers.ts";
 import { formatPath, type Finding, type Path } from "./mistakes.ts";
 import { checkReferences } from "./references.ts";
-import { rowsAt } from "./rows.ts";
+import { rowsAt, valueAt } from "./rows.ts";
 import { providerIdPattern } from "./schema.ts";
 import { checkSecrets } from "./secrets.ts";
 import { TlsFiles } from "./tls-files.ts";
@@ -215,13 +215,6 @@ function mistakeOf({ path, message, fix = "" }: Finding, added: AddedProvider): 
       : message;
   const all = fix === "" || fix === undefined ? said : `${said}; ${fix}`;
   return { param: shortText(formatPath(at), messageMax), message: shortText(all, messageMax) };
-}
-
-function valueAt(root: unknown, path: Path): unknown {
-  let value = root;
-  for (const step of path)
-    value = isObject(value) || Array.isArray(value) ? (value as WireObject)[step] : undefined;
-  return value;
 }
 
 const familyOf = (model: Model): string => ("family" in model ? model.family : model.kind);

@@ -16,6 +16,14 @@ export function rowsAt(parent: WireObject, key: string, base: Path): Row[] {
   );
 }
 
+/** What stands at a path of a file; undefined where there is nothing. */
+export function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path)
+    value = isObject(value) || Array.isArray(value) ? (value as WireObject)[step] : undefined;
+  return value;
+}
+
 /** The object under `key`; undefined where there is none. */
 export function rowAt({ path, row }: Row, key: string): Row | undefined {
   const value = row[key];

@@ -8,6 +8,7 @@ import { suggest } from "../base/suggest.ts";
 import { shortText } from "../base/text.ts";
 import type { Finding, Path } from "./mistakes.ts";
 import { ownPriceSchema } from "./own-prices.ts";
+import { valueAt } from "./rows.ts";
 import {
   anyModelSchema,
   embeddingModelSchema,
@@ -58,14 +59,6 @@ function pathOf(pointer: string, root: unknown): Path {
       value = isObject(value) || Array.isArray(value) ? (value as WireObject)[key] : undefined;
       return step;
     });
-}
-
-function valueAt(root: unknown, path: Path): unknown {
-  let value = root;
-  for (const step of path) {
-    value = isObject(value) || Array.isArray(value) ? (value as WireObject)[step] : undefined;
-  }
-  return value;
 }
 
 function schemaAt(root: SchemaNode, path: Path): SchemaNode | undefined {
