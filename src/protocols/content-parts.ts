@@ -4,7 +4,7 @@ import { keepMarker } from "./cache-marker.ts";
 import type { JsonObject, MediaPart, MediaSource, NativeField, Part } from "./canonical/request.ts";
 import { audioFormat, audioMediaType, parseMediaUrl } from "./media-url.ts";
 import { keepUnknown, keepUnknownIn } from "./native.ts";
-import { list, nonEmpty, objectOf } from "./read.ts";
+import { list, nonEmpty, objectOf, isEmptyList } from "./read.ts";
 
 /** The keys that are read of each kind of part. */
 export type KnownKeys = Readonly<Record<string, ReadonlySet<string>>>;
@@ -64,8 +64,6 @@ function keepRest(
   }
   if (hasMarkers && known.has("cache_control")) keepMarker(wire, place, native);
 }
-
-const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /** An `input_audio` part; undefined without data. */
 export function decodeAudio(wire: WireObject): MediaPart | undefined {

@@ -30,6 +30,7 @@ import { fitReasoning } from "./fit-reasoning.ts";
 import { fitValues } from "./fit-values.ts";
 import type { Losable } from "./limits.ts";
 import { lossOf, refusalOf } from "./losses.ts";
+import { isEmptyList } from "./read.ts";
 
 /**
  * Fits a request of another protocol to its target.
@@ -57,7 +58,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
 
 /** Leaves out what only the caller's protocol knows. @throws GatewayError for what is part of what the caller said */
 function loseNative({ protocol, native }: CanonicalRequest): Note[] {
-  const lost = native.filter(({ value }) => !isNoList(value));
+  const lost = native.filter(({ value }) => !isEmptyList(value));
   for (const field of lost) {
     const loss = lossOf(protocol, field);
     if (loss.class === "refused") throw refusalOf(protocol, field.param, loss);
@@ -78,9 +79,6 @@ function togetherNamed(params: readonly string[]): string[] {
   const byPlace = Map.groupBy(params, (param) => param.replace(/\[\d+\](?!$)/g, ""));
   return [...byPlace].map(([place, alike]) => (alike.length === 1 ? alike[0]! : place));
 }
-
-/** A list of nothing says nothing: frameworks send their lists with every call, such as `include` and `safetySettings`. */
-const isNoList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /**
  * A list of allowed tools none of which is offered: no tool is called.

@@ -4,7 +4,7 @@
  */
 import { isObject } from "../base/json.ts";
 import type { Json, JsonObject } from "./canonical/request.ts";
-import { localTarget } from "./schema-walk.ts";
+import { targetOf } from "./schema-walk.ts";
 
 interface ObjectRoot {
   readonly schema: JsonObject;
@@ -106,11 +106,6 @@ function partOf(
   const pointed = target ? partOf(target, merging, new Set([...within, reference])) : "unknown";
   if (typeof pointed !== "object" || Object.keys(beside).length === 0) return pointed;
   return every([merge(beside, merging, within), pointed], merging);
-}
-
-function targetOf(reference: string, { targets, root }: Merging): JsonObject | undefined {
-  if (!targets.has(reference)) targets.set(reference, localTarget(reference, root));
-  return targets.get(reference);
 }
 
 /** What holds for all. */

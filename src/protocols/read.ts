@@ -13,6 +13,9 @@ import type {
 /** The items of an array; none for anything else. */
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** A list of nothing. */
+export const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
 /** The objects in an array. */
 export const objects = (value: unknown): WireObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];

@@ -61,6 +61,18 @@ const mapValues = (object: JsonObject, map: (value: Json) => Json): JsonObject =
 
 const isSchema = (value: Json | undefined): value is JsonObject => isObject(value);
 
+/** A schema that is walked, and what its references were found to point at. */
+interface Walked {
+  readonly root: JsonObject;
+  readonly targets: Map<string, JsonObject | undefined>;
+}
+
+/** What a reference points at, looked up once. */
+export function targetOf(reference: string, { root, targets }: Walked): JsonObject | undefined {
+  if (!targets.has(reference)) targets.set(reference, localTarget(reference, root));
+  return targets.get(reference);
+}
+
 /** What a local reference such as `#/$defs/Name` points at; undefined for any other. */
 export function localTarget(reference: string, root: JsonObject): JsonObject | undefined {
   if (reference === "#") return root;

@@ -158,7 +158,7 @@ function fillEmpty(message: Message): Message[] {
 }
 
 /** A refusal is a text where a protocol has no word for it. */
-const isBlank = (part: Part): boolean =>
+export const isBlank = (part: Part): boolean =>
   (part.type === "text" || part.type === "refusal") && part.text.trim() === "";
 
 /** An answer that the model is to go on with, without white space at its end; undefined where there is nothing to trim. */

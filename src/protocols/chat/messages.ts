@@ -9,7 +9,7 @@ import type {
 } from "../canonical/request.ts";
 import { decodeCustomCall } from "../custom-tools.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
-import { list, nonEmpty, objectOf } from "../read.ts";
+import { list, nonEmpty, objectOf, isEmptyList } from "../read.ts";
 import { decodeContent } from "./parts.ts";
 import { decodeReasoning, unreadReasoning } from "./reasoning.ts";
 
@@ -63,7 +63,7 @@ const knownByRole: Readonly<Record<string, ReadonlySet<string>>> = {
 /** Answers have a list of annotations, mostly empty; an SDK that sends its answer back has lost nothing without it. */
 function withoutEcho(message: WireObject): WireObject {
   const { annotations, ...rest } = message;
-  return Array.isArray(annotations) && annotations.length === 0 ? rest : message;
+  return isEmptyList(annotations) ? rest : message;
 }
 
 function decodeMessage(wire: WireObject, param: string, gathering: Gathering): Message | undefined {

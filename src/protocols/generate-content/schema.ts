@@ -4,7 +4,7 @@
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import { localTarget } from "../schema-walk.ts";
+import { targetOf } from "../schema-walk.ts";
 
 /** Keywords the vendor reads; any other makes it refuse the request. */
 export const keptKeywords: ReadonlySet<string> = new Set([
@@ -231,8 +231,3 @@ function differs(first: Json, second: Json, cleaning: Cleaning): boolean {
 
 /** What says nothing about values. */
 const annotations = new Set(["title", "description", "default", "example", "$comment"]);
-
-function targetOf(reference: string, { root, targets }: Cleaning): JsonObject | undefined {
-  if (!targets.has(reference)) targets.set(reference, localTarget(reference, root));
-  return targets.get(reference);
-}

@@ -9,6 +9,7 @@ import type { CanonicalResponse, Finish } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objectOf, objects, rowOf } from "../read.ts";
+import { isBlank } from "../tidy.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { decodeCitations, encodeCitation } from "./citations.ts";
 import { decodeThinking } from "./thinking.ts";
@@ -144,9 +145,6 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
     ...(response.usage ? { usage: encodeUsage(response.usage, response.protocol) } : {}),
   };
 }
-
-const isBlank = (part: Part): boolean =>
-  (part.type === "text" || part.type === "refusal") && part.text.trim() === "";
 
 /** The upstream's own id where it spoke this protocol, else ours with the prefix clients know. */
 export function answerId(upstreamId: string, context: AnswerContext): string {
