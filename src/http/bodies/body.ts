@@ -64,7 +64,7 @@ function measured(json: JsonText, lease: ByteLease): JsonText {
 }
 
 /** The model that a body names. @throws GatewayError naming the field. */
-export function modelInBody({ model }: JsonObject): string {
+export function modelInBody({ model }: { readonly model?: unknown }): string {
   if (model === undefined) {
     throw new GatewayError("missing_required_parameter", "The field model is required.", {
       param: "model",
@@ -72,6 +72,11 @@ export function modelInBody({ model }: JsonObject): string {
   }
   if (typeof model !== "string") {
     throw new GatewayError("invalid_type", "The field model must be a string.", { param: "model" });
+  }
+  if (model === "") {
+    throw new GatewayError("invalid_value", "The field model must not be empty.", {
+      param: "model",
+    });
   }
   return model;
 }

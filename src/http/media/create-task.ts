@@ -66,7 +66,7 @@ function creation(
   refuseUnstorableText(body);
   const { model, webhook_url: webhookUrl, ...fields } = body;
   return {
-    model: modelInBody({ model } as Parameters<typeof modelInBody>[0]),
+    model: modelInBody({ model }),
     webhookUrl: textOf(webhookUrl, "webhook_url"),
     input: { ...input, fields },
     content,

@@ -12,7 +12,7 @@ import {
   type Replay,
 } from "../../calls/index.ts";
 import type { FileDrafts } from "../../files/index.ts";
-import { readBody } from "../bodies/body.ts";
+import { modelInBody, readBody } from "../bodies/body.ts";
 import { tagHeaders } from "../callers/caller.ts";
 import { claimOf } from "./create-task.ts";
 import { answerFailure } from "../errors/failure.ts";
@@ -105,12 +105,9 @@ async function answer(services: HttpServices, exchange: Exchange): Promise<Fasti
   }
 }
 
-/** The model that a body names, if any. @throws GatewayError `invalid_type` */
-function modelIn({ model }: Body): string | undefined {
-  if (model === undefined || model === null) return undefined;
-  if (typeof model === "string") return model;
-  throw new GatewayError("invalid_type", "The field model must be a string.", { param: "model" });
-}
+/** The model that a body names, if any. @throws GatewayError naming the field. */
+const modelIn = (body: Body): string | undefined =>
+  body.model === null || body.model === undefined ? undefined : modelInBody(body);
 
 async function run(
   services: HttpServices,
