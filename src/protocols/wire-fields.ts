@@ -1,4 +1,4 @@
-/** Fields that chat and responses check alike, as schemas. Requirements: CONV. */
+/** Fields that several protocols check alike, as schemas. Requirements: CONV. */
 import { Type } from "../base/json-schema.ts";
 import { anyObject, nullable, oneOf } from "./wire-check.ts";
 
@@ -17,6 +17,22 @@ export const declarationFields = {
   schema: { type: "object" },
   strict: nullable(Type.Boolean()),
 };
+
+/** Optional texts by these names. */
+export const optionalTexts = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, nullable(Type.String())]));
+
+/** The sound of a part; where its form is not told, it is WAV. */
+export const audioFields = { data: Type.String(), ...optionalTexts("format") };
+
+/** The members of what declares a custom tool. */
+export const customFields = {
+  ...optionalTexts("name", "description"),
+  format: nullable(anyObject),
+};
+
+/** A choice among some of the tools: which they are is read of each. */
+export const allowedFields = { mode: nullable(Type.String()), tools: Type.Array(anyObject) };
 
 export const promptCacheOptions = nullable(
   Type.Object({ ttl: nullable(oneOf("30m")), mode: nullable(oneOf("implicit", "explicit")) }),

@@ -10,7 +10,7 @@ import type {
   ReasoningPart,
   Signature,
 } from "../canonical/request.ts";
-import { member, nonEmpty, objects } from "../read.ts";
+import { isSet, member, nonEmpty, objects } from "../read.ts";
 
 /** The members that wish for reasoning: the protocol's own, or those of a vendor that has others. */
 export function encodeReasoningWish(reasoning: Reasoning | undefined): JsonObject {
@@ -53,8 +53,15 @@ export function unreadReasoning(message: WireObject): string[] {
   return [
     ...(isText(content) ? [] : ["reasoning_content"]),
     ...(isText(reasoning) && !beside ? [] : ["reasoning"]),
-    ...(Array.isArray(details) && details.every(isObject) ? [] : ["reasoning_details"]),
+    ...(Array.isArray(details) && details.every(isReadable) ? [] : ["reasoning_details"]),
   ];
+}
+
+/** Whether the text of an item of details is one; some have none. */
+function isReadable(item: unknown): boolean {
+  if (!isObject(item)) return false;
+  const { text, summary } = item;
+  return [text, summary].every((value) => !isSet(value) || typeof value === "string");
 }
 
 /** `reasoning_details` as the opaque value that goes back unchanged. */

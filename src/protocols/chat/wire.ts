@@ -5,8 +5,12 @@
 import { Type } from "../../base/json-schema.ts";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
 import {
+  allowedFields,
+  audioFields,
+  customFields,
   declarationFields,
   functionFields,
+  optionalTexts,
   promptCacheBreakpoint,
   promptCacheOptions,
   promptCacheRetention,
@@ -25,13 +29,16 @@ const part = Type.Unsafe<object>({
     }),
     when("type", ["image_url"], {
       required: ["image_url"],
-      properties: { image_url: Type.Object({ url: Type.String() }) },
+      properties: { image_url: Type.Object({ url: Type.String(), ...optionalTexts("detail") }) },
     }),
     when("type", ["input_audio"], {
       required: ["input_audio"],
-      properties: { input_audio: Type.Object({ data: Type.String() }) },
+      properties: { input_audio: Type.Object(audioFields) },
     }),
-    when("type", ["file"], { required: ["file"], properties: { file: { type: "object" } } }),
+    when("type", ["file"], {
+      required: ["file"],
+      properties: { file: Type.Object(optionalTexts("file_data", "file_id", "filename")) },
+    }),
   ],
 });
 
@@ -42,7 +49,13 @@ const toolCall = Type.Unsafe<object>({
   type: "object",
   required: ["id"],
   properties: { id: { type: "string" }, type: { type: "string" }, function: namedArguments },
-  allOf: [when("type", ["function"], { required: ["function"] })],
+  allOf: [
+    when("type", ["function"], { required: ["function"] }),
+    when("type", ["custom"], {
+      required: ["custom"],
+      properties: { custom: Type.Object({ name: Type.String(), input: Type.String() }) },
+    }),
+  ],
 });
 
 const message = Type.Unsafe<object>({
@@ -77,6 +90,10 @@ const tool = Type.Unsafe<object>({
   properties: { type: { type: "string" } },
   allOf: [
     when("type", ["function"], { required: ["function"], properties: { function: declaration } }),
+    when("type", ["custom"], {
+      required: ["custom"],
+      properties: { custom: Type.Object(customFields) },
+    }),
   ],
 });
 
@@ -94,7 +111,7 @@ const toolChoice = Type.Unsafe<object>({
         }),
         when("type", ["allowed_tools"], {
           required: ["allowed_tools"],
-          properties: { allowed_tools: { type: "object" } },
+          properties: { allowed_tools: Type.Object(allowedFields) },
         }),
       ],
     },

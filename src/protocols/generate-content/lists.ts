@@ -20,7 +20,17 @@ export function withLists(body: JsonObject): JsonObject {
     : { ...listed, [name]: instruction };
 }
 
-const withParts = (content: Json): Json => (isObject(content) ? listIn(content, "parts") : content);
+const withParts = (content: Json): Json =>
+  isObject(content) ? listIn(content, "parts", withResult) : content;
+
+/** What a function gave has parts too. */
+function withResult(part: Json): Json {
+  if (!isObject(part)) return part;
+  const name = spelling(part, "functionResponse");
+  const given = part[name];
+  const listed = isObject(given) ? listIn(given, "parts") : given;
+  return listed === undefined || listed === given ? part : { ...part, [name]: listed };
+}
 
 const withDeclarations = (tool: Json): Json =>
   isObject(tool) ? listIn(tool, "functionDeclarations") : tool;

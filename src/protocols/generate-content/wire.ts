@@ -22,14 +22,23 @@ const text = Type.String();
 const some = (item: TSchema, options: { minItems?: number } = {}) =>
   Type.Union([item, Type.Array(item, options)]);
 
+const media = {
+  inlineData: fields({ mimeType: text, data: text }),
+  fileData: fields({ mimeType: text, fileUri: text }),
+};
+
 const part = fields({
   text,
   thought: Type.Boolean(),
   thoughtSignature: text,
-  inlineData: fields({ mimeType: text, data: text }),
-  fileData: fields({ mimeType: text, fileUri: text }),
+  ...media,
   functionCall: fields({ id: text, args: anyObject }, { name: text }),
-  functionResponse: fields({ id: text, name: text, response: anyObject }),
+  functionResponse: fields({
+    id: text,
+    name: text,
+    response: anyObject,
+    parts: some(fields(media)),
+  }),
 });
 
 const content = fields({ role: oneOf("user", "model", "function"), parts: some(part) });

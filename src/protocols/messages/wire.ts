@@ -4,28 +4,22 @@
  */
 import { Type } from "../../base/json-schema.ts";
 import { anyObject, nullable, oneOf, when } from "../wire-check.ts";
+import { optionalTexts } from "../wire-fields.ts";
 
 const cacheControl = nullable(
   Type.Object({ type: oneOf("ephemeral"), ttl: nullable(oneOf("5m", "1h")) }),
 );
 
-/** Where an image's or a document's bytes are. Kinds we do not know are the upstream's business. */
-const source = Type.Object(
-  {
-    type: Type.String(),
-    media_type: nullable(Type.String()),
-    data: nullable(Type.String()),
-    url: nullable(Type.String()),
-    file_id: nullable(Type.String()),
-  },
-  {
-    allOf: [
-      when("type", ["base64", "text"], { required: ["media_type", "data"] }),
-      when("type", ["url"], { required: ["url"] }),
-      when("type", ["file"], { required: ["file_id"] }),
-    ],
-  },
-);
+const sourceFields = {
+  type: Type.String(),
+  ...optionalTexts("media_type", "data", "url", "file_id"),
+};
+
+const sourceRules = [
+  when("type", ["base64", "text"], { required: ["media_type", "data"] }),
+  when("type", ["url"], { required: ["url"] }),
+  when("type", ["file"], { required: ["file_id"] }),
+];
 
 const blockFields = {
   type: Type.String(),
@@ -36,19 +30,47 @@ const textBlock = when("type", ["text"], {
   required: ["text"],
   properties: { text: Type.String() },
 });
+
+/** A text or a picture within a document. */
+const piece = Type.Object(blockFields, {
+  allOf: [
+    textBlock,
+    when("type", ["image"], {
+      required: ["source"],
+      properties: { source: Type.Object(sourceFields, { allOf: sourceRules }) },
+    }),
+  ],
+});
+
+/** Where an image's or a document's bytes are. Kinds we do not know are the upstream's business. */
+const source = Type.Object(sourceFields, {
+  allOf: [
+    ...sourceRules,
+    when("type", ["content"], {
+      properties: { content: nullable(Type.Union([Type.String(), Type.Array(piece)])) },
+    }),
+  ],
+});
+
 const needsSource = when("type", ["image", "document"], {
   required: ["source"],
-  properties: { source },
+  properties: { source, ...optionalTexts("title", "context") },
+});
+
+/** What a search found, as a tool's result or by itself. */
+const searchResult = when("type", ["search_result"], {
+  properties: { ...optionalTexts("source", "title"), content: nullable(Type.Array(piece)) },
 });
 
 /** What a tool result or a system prompt may hold. */
-const innerBlock = Type.Object(blockFields, { allOf: [textBlock, needsSource] });
+const innerBlock = Type.Object(blockFields, { allOf: [textBlock, needsSource, searchResult] });
 
 /** Any content block: of known kinds the required fields, of unknown kinds (server tools) only that they say their type. */
 const block = Type.Object(blockFields, {
   allOf: [
     textBlock,
     needsSource,
+    searchResult,
     when("type", ["tool_use"], {
       required: ["id", "name", "input"],
       properties: { id: Type.String(), name: Type.String(), input: anyObject },
@@ -81,7 +103,7 @@ const message = Type.Object({
  * The caller's own tools have no `type` or "custom"; others are the vendor's, and carry what they like.
  * The caller's own stand last: when neither schema matches, the error describes these.
  */
-const tool = Type.Union([
+const anyTool = Type.Union([
   Type.Object({ type: Type.Unsafe<string>({ type: "string", not: { enum: ["custom"] } }) }),
   Type.Object({
     type: nullable(oneOf("custom")),
@@ -92,6 +114,8 @@ const tool = Type.Union([
     cache_control: cacheControl,
   }),
 ]);
+
+const tool = Type.Object(optionalTexts("type"), { allOf: [anyTool] });
 
 const toolChoice = Type.Object(
   {

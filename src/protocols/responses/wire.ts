@@ -5,8 +5,12 @@
 import { Type } from "../../base/json-schema.ts";
 import { anyObject, compileCheck, nullable, oneOf, when } from "../wire-check.ts";
 import {
+  allowedFields,
+  audioFields,
+  customFields,
   declarationFields,
   functionFields,
+  optionalTexts,
   promptCacheBreakpoint,
   promptCacheOptions,
   promptCacheRetention,
@@ -27,7 +31,14 @@ const part = Type.Unsafe<object>({
       properties: { refusal: { type: "string" } },
     }),
     when("type", ["input_image"], {
-      properties: { image_url: nullable(Type.String()), file_id: nullable(Type.String()) },
+      properties: optionalTexts("image_url", "file_id", "detail"),
+    }),
+    when("type", ["input_file"], {
+      properties: optionalTexts("file_data", "file_url", "file_id", "filename"),
+    }),
+    when("type", ["input_audio"], {
+      required: ["input_audio"],
+      properties: { input_audio: Type.Object(audioFields) },
     }),
   ],
 });
@@ -45,17 +56,35 @@ const strings = (...names: string[]) => ({
   properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
 });
 
+const callOf = (said: string) => {
+  const { required, properties } = strings("call_id", "name", said);
+  return { required, properties: { ...properties, ...optionalTexts("namespace") } };
+};
+
+const reasoningText = Type.Object(optionalTexts("type", "text"));
+
 const item = Type.Unsafe<object>({
   type: "object",
-  properties: { type: nullable(Type.String()) },
+  properties: optionalTexts("type", "id"),
   allOf: [
     when("type", ["message"], messageRule),
     // Without a type it is a message, or a reference to an item by its id.
     { anyOf: [{ required: ["type"] }, { required: ["id"] }, messageRule] },
-    when("type", ["function_call"], strings("call_id", "name", "arguments")),
-    when("type", ["function_call_output"], {
+    when("type", ["function_call"], callOf("arguments")),
+    when("type", ["custom_tool_call"], callOf("input")),
+    when("type", ["function_call_output", "custom_tool_call_output"], {
       required: ["call_id", "output"],
       properties: { call_id: { type: "string" }, output: content },
+    }),
+    when("type", ["reasoning"], {
+      properties: {
+        summary: nullable(Type.Array(reasoningText)),
+        content: nullable(Type.Array(reasoningText)),
+        ...optionalTexts("encrypted_content"),
+      },
+    }),
+    when("type", ["image_generation_call"], {
+      properties: optionalTexts("result", "output_format"),
     }),
     when("type", ["computer_call_output"], {
       properties: { output: Type.Object({ prompt_cache_breakpoint: promptCacheBreakpoint }) },
@@ -63,11 +92,25 @@ const item = Type.Unsafe<object>({
   ],
 });
 
+/** What is within a namespace: of what does not say what it is, the upstream hears. */
+const toolWithin = Type.Object(optionalTexts("type", "name", "description"), {
+  allOf: [when("type", ["function"], { properties: { ...functionFields, name: {} } })],
+});
+
 const tool = Type.Unsafe<object>({
   type: "object",
   required: ["type"],
   properties: { type: { type: "string" } },
-  allOf: [when("type", ["function"], { required: ["name"], properties: functionFields })],
+  allOf: [
+    when("type", ["function"], { required: ["name"], properties: functionFields }),
+    when("type", ["custom"], { properties: customFields }),
+    when("type", ["namespace"], {
+      properties: {
+        ...optionalTexts("name", "description"),
+        tools: nullable(Type.Array(toolWithin)),
+      },
+    }),
+  ],
 });
 
 const toolChoice = Type.Unsafe<object>({
@@ -77,7 +120,13 @@ const toolChoice = Type.Unsafe<object>({
       type: "object",
       required: ["type"],
       properties: { type: { type: "string" } },
-      allOf: [when("type", ["function"], strings("name"))],
+      allOf: [
+        when("type", ["function", "custom"], {
+          required: ["name"],
+          properties: { name: Type.String(), ...optionalTexts("namespace") },
+        }),
+        when("type", ["allowed_tools"], { required: ["tools"], properties: allowedFields }),
+      ],
     },
   ],
 });
@@ -113,7 +162,9 @@ export const responsesRequest = Type.Object({
   parallel_tool_calls: nullable(Type.Boolean()),
   text: nullable(text),
   // Its values are the model's affair: the upstream refuses those it does not know (RESP-24).
-  reasoning: nullable(anyObject),
+  reasoning: nullable(
+    Type.Object(optionalTexts("effort", "summary", "generate_summary", "mode", "context")),
+  ),
   include: nullable(Type.Array(Type.String())),
   background: nullable(Type.Boolean()),
   context_management: nullable(Type.Array(anyObject)),

@@ -87,7 +87,7 @@ describe("the check of a responses body", () => {
     ["RESP-18", { text: { verbosity: "medium" } }, "none"],
     ["RESP-18", { text: { verbosity: "high" } }, "none"],
     ["RESP-18", { text: { verbosity: "loud" } }, "invalid_value text.verbosity"],
-    ["RESP-24", { reasoning: { effort: "ultra", mode: "x", context: 7 } }, "none"],
+    ["RESP-24", { reasoning: { effort: "ultra", mode: "x", context: "z" } }, "none"],
     ["RESP-32", { truncation: "auto" }, "none"],
     ["RESP-32", { truncation: "disabled" }, "none"],
     ["RESP-32", { truncation: "some" }, "invalid_value truncation"],
