@@ -5,6 +5,7 @@ import {
   idempotencyKeyOf,
   waitSecondsOf,
 } from "../../src/http/forms/creation-headers.ts";
+import { parseJsonObject } from "../../src/base/json.ts";
 import { costMs } from "../support/cost.ts";
 
 describe("Prefer: wait", () => {
@@ -71,5 +72,19 @@ describe("Idempotency-Key", () => {
       fingerprint("POST", "/v1/tasks", { a: 1 }),
     ];
     expect(new Set([one, ...others]).size).toBe(5);
+  });
+
+  it("tells apart numbers that one double stands for, and knows them again in any order and form", () => {
+    const of = (text: string) =>
+      fingerprint("POST", "/v1/tasks", parseJsonObject(Buffer.from(text)));
+    const one = of('{"n":1,"metadata":{"id":12345678901234567890,"b":[9007199254740993]}}');
+    expect(of('{"metadata":{"b":[9007199254740993],"id":12345678901234567890 },"n":1}')).toBe(one);
+    expect(of('{"n":1.0,"b":1e2}')).toBe(of('{"b":100,"n":1}'));
+    const others = [
+      of('{"n":1,"metadata":{"id":12345678901234567891,"b":[9007199254740993]}}'),
+      of('{"n":1,"metadata":{"id":12345678901234567890,"b":[9007199254740992]}}'),
+      of('{"n":1,"metadata":{"id":{"rawJSON":"12345678901234567890"},"b":[9007199254740993]}}'),
+    ];
+    expect(new Set([one, ...others]).size).toBe(4);
   });
 });

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../../base/errors.ts";
+import { exactly, isRawNumber } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 
 /** The key of an idempotent call; undefined without one. @throws GatewayError `invalid_value` */
@@ -16,13 +17,13 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
   );
 }
 
-/** SHA-256, in hex, of what must be the same in a replay. Members of objects count in any order. */
+/** SHA-256, in hex, of what must be the same in a replay. Members of objects count in any order, numbers with all their digits. */
 export function fingerprint(method: string, path: string, content: unknown): string {
   const inOrder = (_name: string, value: unknown): unknown =>
-    isObject(value)
+    isObject(value) && !isRawNumber(value)
       ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
       : value;
-  const text = JSON.stringify([method, path, content], inOrder);
+  const text = JSON.stringify([method, path, exactly(content)], inOrder);
   return createHash("sha256").update(text).digest("hex");
 }
 
