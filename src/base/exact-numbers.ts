@@ -43,7 +43,10 @@ const mark = randomBytes(12).toString("hex");
 /** Each takes a hundred times as long as another number: so many take a tenth of a second, in which nobody else is served. */
 export const longNumbersMax = 50_000;
 
-/** A text has more long numbers than are read exactly. */
+/** What one takes grows with its characters: so many in all take a tenth of a second too. */
+export const longCharactersMax = 2_000_000;
+
+/** A text has more long numbers, or longer ones, than are read exactly. */
 export class LongNumbersError extends RangeError {
   override name = "LongNumbersError";
 }
@@ -55,9 +58,12 @@ export class LongNumbersError extends RangeError {
 export function parseExactly(text: string): unknown {
   let isMarked = false;
   let count = 0;
+  let characters = 0;
   const marked = (number: string): string | undefined => {
     count += 1;
-    if (count > longNumbersMax) throw new LongNumbersError("too many long numbers");
+    characters += number.length;
+    if (count > longNumbersMax || characters > longCharactersMax)
+      throw new LongNumbersError("too many long numbers");
     if (decimal(number) === decimal(String(Number(number)))) return undefined;
     isMarked = true;
     return `"${mark}${number}"`;

@@ -3,7 +3,7 @@
  * the number of its values, so that none of them stops the process.
  */
 import { GatewayError } from "./errors.ts";
-import { longNumbersMax } from "./exact-numbers.ts";
+import { longCharactersMax, longNumbersMax } from "./exact-numbers.ts";
 import { scanJson, type JsonShape } from "./json-scan.ts";
 import { parseJsonText } from "./json-text.ts";
 
@@ -61,7 +61,7 @@ export function parseJson({ text, shape }: Pick<JsonText, "text" | "shape">): Wi
 const tooManyLong = (): never => {
   throw new GatewayError(
     "invalid_json",
-    `The body has more than ${longNumbersMax} numbers of more digits than a double holds.`,
+    `The body has more than ${longNumbersMax} numbers of more digits than a double holds, or more than ${longCharactersMax} characters in them.`,
   );
 };
 

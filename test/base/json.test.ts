@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { GatewayError } from "../../src/base/errors.ts";
 import { parseAnswerText } from "../../src/base/answer-json.ts";
-import { exactly, longNumbersMax } from "../../src/base/exact-numbers.ts";
+import { exactly, longCharactersMax, longNumbersMax } from "../../src/base/exact-numbers.ts";
 import { parseJsonObject } from "../../src/base/json.ts";
 import { JsonScan, jsonBounds, scanJson } from "../../src/base/json-scan.ts";
 import { costMs } from "../support/cost.ts";
@@ -89,11 +89,22 @@ describe("the number of values", () => {
       expect(parse(list(longNumbersMax, long))).toHaveProperty("a");
       const body = Buffer.from(list(longNumbersMax + 1, long));
       expect(() => parseJsonObject(body)).toThrow(
-        "The body has more than 50000 numbers of more digits than a double holds.",
+        "The body has more than 50000 numbers of more digits than a double holds, or more than 2000000 characters in them.",
       );
       // What a vendor answers is taken for what doubles hold.
       const answered = parseAnswerText(body.toString()) as { a: number[] };
       expect(exactly(answered.a)[0]).toBe(Number(long));
+    }
+  });
+
+  it("goes up to 2,000,000 characters in such numbers, one or many", () => {
+    const one = (digits: number) => list(1, "7".repeat(digits));
+    const thousand = (digits: number) => list(1000, `-${"7".repeat(digits - 1)}`);
+    expect(parse(one(longCharactersMax))).toHaveProperty("a");
+    expect(parse(thousand(longCharactersMax / 1000))).toHaveProperty("a");
+    for (const text of [one(longCharactersMax + 1), thousand(longCharactersMax / 1000 + 1)]) {
+      expect(() => parseJsonObject(Buffer.from(text))).toThrow(/than 2000000 characters in them/);
+      expect(parseAnswerText(text)).toHaveProperty("a");
     }
   });
 
