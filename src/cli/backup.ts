@@ -5,7 +5,7 @@ import { createLog } from "../base/log.ts";
 import { restoreBackup, writeBackup, type BackupEnd, type Progress } from "../backup/index.ts";
 import { openFileStore } from "../files/index.ts";
 import type { Database } from "../storage/index.ts";
-import { openSecrets } from "../tenancy/index.ts";
+import { checkMasterKeys, openSecrets } from "../tenancy/index.ts";
 import { intoBackup, openBackup } from "./backup-file.ts";
 import { settingsForCommands } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
@@ -88,6 +88,7 @@ const writeInto = (destination: Writable) =>
 
 /** Restores the backup at `path`, whole or not at all. */
 export async function restoreCommand(path: string, options: RestoreCommandOptions): Promise<void> {
+  await checkMasterKeys(readEnvironment(process.env));
   const source = path === "-" ? process.stdin : openBackup(path);
   await withPlaces(async ({ environment, database }) => {
     const { storage } = await settingsForCommands(environment);

@@ -6,7 +6,7 @@ import { formatUsd, parseUsd } from "../base/money.ts";
 import { clockOf } from "../base/time-zones.ts";
 import { listAll } from "./api.ts";
 import { UsageError } from "./environment.ts";
-import type { Api } from "./remote-api.ts";
+import { RefusedError, type Api } from "./remote-api.ts";
 
 export interface CapOptions {
   readonly totalCap?: string;
@@ -111,20 +111,21 @@ interface Named {
 export const inWorkspace = (command: Command): Command =>
   command.option("--workspace <id or name>", "the workspace (the only one, where there is one)");
 
-/** The workspace a command means: the one named, or the only one there is. @throws UsageError */
+/** The workspace a command means: the one named, or the only one there is. @throws UsageError, RefusedError */
 export async function workspaceOf(api: Api, named: string | undefined): Promise<string> {
   const all = (await listAll(api, "/workspaces")) as Named[];
   if (named !== undefined) {
     const found = all.find(({ id }) => id === named) ?? onlyNamed(all, named);
     if (!found)
-      throw new UsageError(
+      throw new RefusedError(
+        404,
         `there is no workspace "${named}"; npx tollgate workspaces list shows them`,
       );
     return found.id;
   }
   if (all.length === 1) return all[0]!.id;
   if (all.length === 0)
-    throw new UsageError("there is no workspace yet; start the gateway once (npx tollgate)");
+    throw new RefusedError(404, "there is no workspace yet; start the gateway once (npx tollgate)");
   throw new UsageError(`--workspace is needed; there are: ${places(all)}`);
 }
 

@@ -26,7 +26,12 @@ import {
   wrongOrder,
   type Database,
 } from "../storage/index.ts";
-import { createAuthenticator, openSecrets, type Secrets } from "../tenancy/index.ts";
+import {
+  checkMasterKeys,
+  createAuthenticator,
+  openSecrets,
+  type Secrets,
+} from "../tenancy/index.ts";
 import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
 import { watchClocks } from "./clock-watch.ts";
@@ -67,7 +72,8 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   closers.add(() => sandbox?.close());
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
   const proxies = openProxies(environment, log, sandboxUrl);
-  // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
+  // Before the database: a mistake in the key or the file is reported at once, and leaves nothing behind.
+  await checkMasterKeys(environment);
   const config = await openConfiguration({ environment, sandboxUrl, log, clock });
   const { catalog, secure } = config;
   closers.keep(catalog);

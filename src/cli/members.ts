@@ -12,7 +12,7 @@ import {
   type CapOptions,
 } from "./fields.ts";
 import { printTable } from "./print.ts";
-import type { Api, Json } from "./remote-api.ts";
+import { RefusedError, type Api, type Json } from "./remote-api.ts";
 import { capsText } from "./workspaces.ts";
 
 interface MemberOptions extends ApiOptions, CapOptions {
@@ -78,19 +78,20 @@ interface NamedMember {
   readonly email: string;
 }
 
-/** A member of a workspace, by e-mail address or id. @throws UsageError where there is none */
+/** A member of a workspace, by e-mail address or id. @throws RefusedError where there is none, UsageError where there are several */
 export async function memberOf(api: Api, workspaceId: string, named: string): Promise<NamedMember> {
   const records = (await listAll(api, `/workspaces/${workspaceId}/members`)) as NamedMember[];
   const email = named.toLowerCase();
   const byId = records.filter((one) => one.user_id === named);
   const found = byId.length > 0 ? byId : records.filter((one) => one.email === email);
   if (found.length === 1) return found[0]!;
-  if (found.length === 0) throw new UsageError(`there is no member "${named}" in that workspace`);
+  if (found.length === 0)
+    throw new RefusedError(404, `there is no member "${named}" in that workspace`);
   const ids = found.map((one) => one.user_id).join(", ");
   throw new UsageError(`several members have the address "${named}"; name one by id: ${ids}`);
 }
 
-/** The member's path. @throws UsageError where the workspace has no such member */
+/** The member's path. @throws as {@link memberOf} */
 async function memberPath(api: Api, named: string, options: MemberOptions): Promise<string> {
   const workspaceId = await workspaceOf(api, options.workspace);
   const { user_id } = await memberOf(api, workspaceId, named);

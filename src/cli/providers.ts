@@ -152,7 +152,7 @@ async function settingsOf(id: string, options: SettingOptions): Promise<object> 
   return { ...(await rowOf(id, options.from)), ...defined({ ...named, api_key }) };
 }
 
-/** The provider in a configuration file. @throws UsageError */
+/** The provider in a configuration file. @throws UsageError, RefusedError where it has none of that id */
 async function rowOf(id: string, file: string | undefined): Promise<object> {
   if (file === undefined) return {};
   // Most of the time that loading takes, and only this needs it.
@@ -165,7 +165,8 @@ async function rowOf(id: string, file: string | undefined): Promise<object> {
     file,
   });
   if ("mistakes" in found) throw new UsageError(formatMistakes(found.mistakes));
-  if (found.row === undefined) throw new UsageError(`there is no provider "${id}" in ${file}`);
+  if (found.row === undefined)
+    throw new RefusedError(404, `there is no provider "${id}" in ${file}`);
   return found.row;
 }
 

@@ -1,5 +1,6 @@
 /** `tollgate rotate-master-key`: puts the new master key in force and seals everything under it again. docs/operate.md. */
 import { randomUUID } from "node:crypto";
+import { counted } from "../base/counted.ts";
 import { systemClock } from "../base/clock.ts";
 import type { RotationEnd } from "../tenancy/index.ts";
 import { openDatabaseOf } from "./database.ts";
@@ -51,7 +52,8 @@ export async function rotateMasterKeyCommand(options: { readonly json?: boolean 
   }
 }
 
-function saidOf({ from, to, resealed }: RotationEnd): string {
+/** What a person reads of it. */
+export function saidOf({ from, to, resealed }: RotationEnd): string {
   if (from === null)
     return (
       `the database is under the master key ${to}, and under no other: nothing to do\n` +
@@ -59,7 +61,7 @@ function saidOf({ from, to, resealed }: RotationEnd): string {
     );
   const sum = Object.values(resealed).reduce((all, count) => all + count, 0);
   return (
-    `${sum} values sealed again; everything is under the master key ${to}\n` +
+    `${counted(sum, "value")} sealed again; everything is under the master key ${to}\n` +
     `the key before (${from}) is needed only for temporary keys it signed: leave TOLLGATE_MASTER_KEY_PREVIOUS out after 15 minutes`
   );
 }

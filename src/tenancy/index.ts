@@ -63,7 +63,7 @@ export {
   storedPassword,
   useOneTimePassword,
 } from "./logins.ts";
-export { hasMasterKey, MasterKeyError } from "./master-key.ts";
+export { checkMasterKeys, hasMasterKey, MasterKeyError } from "./master-key.ts";
 export {
   addMember,
   changeMember,

@@ -28,6 +28,13 @@ export interface MasterKeySource {
 export const hasMasterKey = ({ masterKey, dataDir }: MasterKeySource): boolean =>
   Boolean(masterKey) || existsSync(path.join(dataDir, "master-key"));
 
+/** Makes none, so that nothing is written where one that was given is unusable. @throws MasterKeyError as {@link loadMasterKey} */
+export async function checkMasterKeys(source: MasterKeySource): Promise<void> {
+  const isGiven = hasMasterKey(source);
+  if (isGiven) await loadMasterKey(source);
+  if (isGiven || source.previousMasterKey) await loadPrevious(source);
+}
+
 /**
  * The master key, and the one before it where that is given: by its variable, or in `master-key.previous` beside the file.
  * The newest first. @throws MasterKeyError as `loadMasterKey`

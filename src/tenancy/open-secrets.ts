@@ -2,6 +2,7 @@
  * The secrets of an installation: the master keys that this process was given, checked against the database, which says
  * which of them is in force. docs/operate.md "Replacing the master key".
  */
+import { counted } from "../base/counted.ts";
 import type { Queryable } from "../storage/index.ts";
 import { deriveKeys, type DerivedKeys } from "./derived-keys.ts";
 import { loadMasterKeys, MasterKeyError, type MasterKeySource } from "./master-key.ts";
@@ -96,7 +97,7 @@ async function readRing(database: Queryable, held: readonly DerivedKeys[]): Prom
     const left = await countSealed(database, { except: active.id });
     if (left > 0)
       throw new MasterKeyError(
-        `${left} values in the database are still sealed under the master key before this one (its id is ${rotation.from}), ` +
+        `${counted(left, "value in the database is", "values in the database are")} still sealed under the master key before this one (its id is ${rotation.from}), ` +
           "which is not given here. Set TOLLGATE_MASTER_KEY_PREVIOUS to it, and run `tollgate rotate-master-key` to its end.",
       );
   }

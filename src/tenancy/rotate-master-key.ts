@@ -3,6 +3,7 @@
  * sealed again, each where it still is what was read; then values under any other key are refused by the database itself.
  * It may be stopped at any moment and run again, also by two at once. docs/operate.md "Replacing the master key".
  */
+import { counted } from "../base/counted.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import type { DerivedKeys } from "./derived-keys.ts";
 import { MasterKeyError, type MasterKeySource } from "./master-key.ts";
@@ -222,7 +223,7 @@ async function finish(database: Database, to: DerivedKeys): Promise<void> {
     const left = await countSealed(tx, { except: to.id, columns });
     if (left > 0)
       throw new RotationRefusedError(
-        `${left} values were sealed under another key meanwhile: run it again.`,
+        `${counted(left, "value was", "values were")} sealed under another key meanwhile: run it again.`,
       );
     await put(tx, "master_key_rotation", { ...row.value, state: "done" });
   });

@@ -308,7 +308,7 @@ describe("on the data of a stopped gateway", () => {
       environment,
     );
     expect(refused).toEqual({
-      code: 2,
+      code: 1,
       stdout: "",
       stderr: 'tollgate: there is no member "bob" in that workspace\n',
     });

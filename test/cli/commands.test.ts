@@ -201,7 +201,7 @@ describe("on the data of a stopped gateway", () => {
     ["keys rotate key_unknown", 1, 'there is no key "key_unknown"; npx tollgate keys list'],
     [
       "keys create --name x --workspace nowhere",
-      2,
+      1,
       'there is no workspace "nowhere"; npx tollgate workspaces list',
     ],
     [

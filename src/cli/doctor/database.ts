@@ -205,7 +205,7 @@ function checkRotation(
   if (isPending)
     return warning(
       "master key",
-      `${left} values are still sealed under the key before it`,
+      `${counted(left, "value is", "values are")} still sealed under the key before it`,
       "run tollgate rotate-master-key",
     );
   if (!isPreviousGiven) return found;

@@ -4,7 +4,7 @@
  */
 import type { Log } from "../../base/log.ts";
 import { migrate } from "../../storage/index.ts";
-import { openSecrets } from "../../tenancy/index.ts";
+import { checkMasterKeys, openSecrets } from "../../tenancy/index.ts";
 import { announceAddress } from "../address.ts";
 import { banner } from "../banner.ts";
 import { readConfiguration, sandboxWanted } from "../catalog.ts";
@@ -57,6 +57,7 @@ async function start(
     ? await (await import("../../../sandbox/index.ts")).startSandbox({ host: "127.0.0.1", port: 0 })
     : undefined;
   if (sandbox) closers.keep(sandbox);
+  await checkMasterKeys(environment);
   const readCatalog = () => readConfiguration({ environment, sandboxUrl: sandbox?.url, log });
   const { catalog, settings } = await readCatalog();
   const plan = await prepareDatabase({ environment, wanted, log }, closers);
