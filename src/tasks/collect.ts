@@ -7,7 +7,7 @@ import { dayMs } from "../base/durations.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readMadePicture } from "../base/image-header.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
-import { FileDrafts, recordFile } from "../files/index.ts";
+import { FileDrafts, FileTooLargeError, newFileName, recordFile } from "../files/index.ts";
 import { mediaUsage, priceMedia, toldSeconds, wantedOf, type MadeAs } from "../media/index.ts";
 import { persist } from "../storage/index.ts";
 import {
@@ -26,8 +26,9 @@ import type { Artifact } from "./types.ts";
 
 /** Largest result that is kept. */
 const bytesMaxDefault = { video: 1024 * 1024 * 1024, image: 128 * 1024 * 1024 } as const;
+/** Of a result that its vendor keeps: it is asked for it again. */
 const keepTries = 3;
-const keepPauseMs = 500;
+const keepPauseMsMax = 15_000;
 const idleMs = 30_000;
 /** Of this process, whatever gateways there are in it: they share its memory. */
 const fetching = createFetching();
@@ -68,12 +69,13 @@ export async function collect(
     persist(writeRetryMs(job), () => recordFile(services.database, row)),
   );
   const artifacts: Artifact[] = [];
+  const endMs = performance.now() + services.timing.downloadMs;
   try {
     const bytesMax = bytesMaxOf(services, job);
     const seconds = toldSeconds(job.request, answer.reported);
     for (const result of wantedOf(job.request, answer.results))
       artifacts.push({
-        ...(await keep(services, job, { target, result, drafts, bytesMax })),
+        ...(await keep(services, job, { target, result, drafts, bytesMax, endMs })),
         seconds,
       });
   } catch (error) {
@@ -134,31 +136,50 @@ interface Kept {
   readonly result: MediaResult;
   readonly drafts: FileDrafts;
   readonly bytesMax: number;
+  /** When all results have to be here, by the processor's count. */
+  readonly endMs: number;
 }
 
+/**
+ * Of a vendor that answers with the result nobody else has it, and it is paid: it is tried until its time is over, in the memory that its
+ * step has leased. An engine that is about to be gone has one try left.
+ */
 async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artifact> {
-  const { result } = kept;
-  const endMs = performance.now() + services.timing.downloadMs;
+  const { target, endMs } = kept;
+  const isOnlyHere = target.dialect.synchronous === true;
+  const keepOnce = keeperOf(services, job, kept);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return result.from === "base64"
-        ? await decodeResult(job, kept, result.base64)
-        : await fetchResult(services, job, { ...kept, url: result.url, endMs });
+      return await keepOnce();
     } catch (error) {
-      const mayPass = !(error instanceof DownloadError) || error.retryable;
-      const isOver = performance.now() + keepPauseMs * attempt >= endMs;
-      if (!mayPass || isOver || attempt >= keepTries) throw error;
-      await sleep(keepPauseMs * attempt);
+      const pauseMs = Math.min(services.timing.keepPauseMs * attempt, keepPauseMsMax);
+      const isOver = performance.now() + pauseMs >= endMs || services.ending.signal.aborted;
+      const isLast = !isOnlyHere && attempt >= keepTries;
+      if (!mayPass(error) || isOver || isLast) throw error;
+      if (attempt === keepTries)
+        services.log.warn(
+          { err: error, task: job.id },
+          "a result that only this gateway has could not be kept; it is tried again",
+        );
+      await sleep(pauseMs, undefined, services.ending).catch(() => undefined);
     }
   }
 }
 
-function decodeResult(job: Job, kept: Kept, base64: string): Promise<Artifact> {
-  const bytes = Buffer.from(base64, "base64");
-  const mediaType = mediaTypeOf(bytes);
+const mayPass = (error: unknown): boolean =>
+  error instanceof DownloadError ? error.retryable : !(error instanceof FileTooLargeError);
+
+/** What keeps a result; each call is a try. @throws DownloadError where it is not what it should be */
+function keeperOf(services: TaskServices, job: Job, kept: Kept): () => Promise<Artifact> {
+  const { result } = kept;
+  if (result.from === "url") return () => fetchResult(services, job, { ...kept, url: result.url });
+  const source = Buffer.from(result.base64, "base64");
+  const mediaType = mediaTypeOf(source);
   if (mediaType === undefined || !mediaType.startsWith(`${job.kind}/`))
     throw new DownloadError("media_type", `the file is no ${job.kind}`);
-  return store(kept, { mediaType, source: bytes });
+  // One name, so that no try leaves a row behind.
+  const name = newFileName(mediaType);
+  return () => store(kept, { name, mediaType, source });
 }
 
 const bytesMaxOf = ({ videoBytesMax }: TaskServices, { kind }: Job): number =>
@@ -166,8 +187,6 @@ const bytesMaxOf = ({ videoBytesMax }: TaskServices, { kind }: Job): number =>
 
 interface Fetched extends Kept {
   readonly url: string;
-  /** When it has to be here, by the processor's count. */
-  readonly endMs: number;
 }
 
 function fetchResult(services: TaskServices, job: Job, kept: Fetched): Promise<Artifact> {
@@ -189,12 +208,13 @@ function fetchResult(services: TaskServices, job: Job, kept: Fetched): Promise<A
 }
 
 interface Stored {
+  /** Absent: a new one. */
+  readonly name?: string;
   readonly mediaType: string;
   readonly source: Buffer | AsyncIterable<Uint8Array>;
 }
 
-async function store({ drafts, bytesMax }: Kept, { mediaType, source }: Stored): Promise<Artifact> {
-  const draft = { purpose: "result", mediaType, source, bytesMax } as const;
-  const { name, bytes } = await drafts.put(draft);
+async function store({ drafts, bytesMax }: Kept, stored: Stored): Promise<Artifact> {
+  const { name, mediaType, bytes } = await drafts.put({ ...stored, purpose: "result", bytesMax });
   return { name, mediaType, bytes };
 }

@@ -78,6 +78,8 @@ export interface TaskServices {
   readonly timing: TaskTiming;
   readonly pollTroubles: PollTroubles;
   readonly pollPace: PollPace;
+  /** Aborted when the engine is about to be gone: what only this process has, and cannot keep, ends in words. */
+  readonly ending: AbortController;
 }
 
 export interface TaskTiming {
@@ -96,8 +98,10 @@ export interface TaskTiming {
   readonly mendMs: number;
   /** How long a vendor may think about how a job stands, or whether it stops; its answer may take as long again to come. */
   readonly questionMs: number;
-  /** How long a result may take to be fetched, all tries together. */
+  /** How long a result may take to be fetched, all tries together; and to be stored, where its vendor does not keep it. */
   readonly downloadMs: number;
+  /** After the first try to keep a result; each further pause is longer by as much. */
+  readonly keepPauseMs: number;
   /** A vendor that does not know its job is believed after so many polls in a row and so long. */
   readonly missesMin: number;
   readonly missingMs: number;
@@ -115,6 +119,7 @@ export const defaultTiming: TaskTiming = {
   mendMs: 60_000,
   questionMs: 30_000,
   downloadMs: 600_000,
+  keepPauseMs: 500,
   missesMin: 5,
   missingMs: 120_000,
   shortageMs: 5_000,

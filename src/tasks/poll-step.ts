@@ -41,7 +41,7 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
   const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   switch (answer.state) {
     case "succeeded":
-      return inTurnToCollect(job, answer, () => made(services, noted, { target, answer }));
+      return inTurnToCollect(job, answer, () => made(services, job, { target, answer }));
     case "failed": {
       const { code, message } = answer;
       await endTask(services, noted, { status: "failed", error: { code, message } });
@@ -130,6 +130,9 @@ function endOfRefused(refusal: MediaRefusal) {
 
 /** The longest pause before a result is fetched again. */
 const againMsMax = 300_000;
+/** What the last attempt says while its result is tried again: since when is counted for each by itself. */
+const notFetched = "not_fetched";
+const notStored = "not_stored";
 
 /**
  * The vendor has made it. A result that cannot be fetched now is fetched again for some time: its vendor keeps it, and has charged for it.
@@ -142,22 +145,36 @@ async function made(
 ): Promise<void> {
   const nowMs = services.clock.now();
   const begunMs = performance.now();
-  // Without misses it is the time of the first try to fetch it.
-  const sinceMs = (job.misses === 0 ? job.missingSince?.getTime() : undefined) ?? nowMs;
-  const waitedMs = () => nowMs - sinceMs + performance.now() - begunMs;
-  const mayComeBack = () => waitedMs() < services.timing.downloadMs;
+  const noted = (outcome: string): Job => ({
+    ...job,
+    attempts: withOutcome(job.attempts, outcome),
+  });
+  // Without misses it is the time of the first try to keep it. That our storage was away says nothing of the vendor's, nor the reverse.
+  const triedMs = (job.misses === 0 ? job.missingSince?.getTime() : undefined) ?? nowMs;
+  const before = job.attempts.at(-1)?.outcome;
+  const sinceMs = (otherTrouble: string) => (before === otherTrouble ? nowMs : triedMs);
+  const waitedMs = (fromMs: number) => nowMs - fromMs + performance.now() - begunMs;
+  const mayComeBack = () => waitedMs(sinceMs(notStored)) < services.timing.downloadMs;
   try {
-    await collect(services, job, { target, answer, mayComeBack });
+    await collect(services, noted(answer.state), { target, answer, mayComeBack });
   } catch (error) {
     // Then nothing can be written. A bucket that cannot be reached fails with the same codes as a database, but never with this one.
     if (error instanceof GatewayError && error.code === "database_unavailable") throw error;
     const fields = { err: error, task: job.id };
-    if (error instanceof DownloadError)
-      services.log.warn(fields, "a result could not be fetched; it is tried again");
+    const isUnfetched = error instanceof DownloadError;
+    if (isUnfetched) services.log.warn(fields, "a result could not be fetched; it is tried again");
     else services.log.error(fields, "a result could not be kept; it is tried again");
-    const growing = Math.min(waitedMs() / 2, againMsMax);
-    const pause = Math.max(pauseMs(services, job, target.dialect), growing);
-    return later(services, job, pause, { misses: 0, missing_since: new Date(sinceMs) });
+    const fromMs = sinceMs(isUnfetched ? notStored : notFetched);
+    const pause = Math.max(
+      pauseMs(services, job, target.dialect),
+      Math.min(waitedMs(fromMs) / 2, againMsMax),
+    );
+    const { attempts } = noted(isUnfetched ? notFetched : notStored);
+    return later(services, job, pause, {
+      misses: 0,
+      missing_since: new Date(fromMs),
+      attempts: JSON.stringify(attempts),
+    });
   }
 }
 

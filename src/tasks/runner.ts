@@ -94,7 +94,10 @@ export function startRunner(services: TaskServices): Runner {
     async close() {
       rest();
       await looking;
-      await within(services.timing.closeMs, idle());
+      const { closeMs } = services.timing;
+      const hurry = setTimeout(() => services.ending.abort(), closeMs / 2);
+      await within(closeMs, idle());
+      clearTimeout(hurry);
       chores.endLeases();
     },
   };

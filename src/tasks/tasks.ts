@@ -16,7 +16,7 @@ import { submitTask } from "./submit.ts";
 import type { Tasks } from "./types.ts";
 import { createWaiting } from "./wait.ts";
 
-type Own = "due" | "openUpload" | "timing" | "at" | "pollTroubles" | "pollPace";
+type Own = "due" | "openUpload" | "timing" | "at" | "pollTroubles" | "pollPace" | "ending";
 
 export interface TasksOptions extends Omit<TaskServices, Own> {
   readonly timing?: Partial<TaskTiming> | undefined;
@@ -28,6 +28,7 @@ export function createTasks(options: TasksOptions): Tasks {
   const { database, clock } = options;
   const services: TaskServices = {
     ...options,
+    ending: new AbortController(),
     timing: { ...defaultTiming, ...options.timing },
     at: options.at ?? (() => undefined),
     due: (ms) => runner.wakeAt(ms),

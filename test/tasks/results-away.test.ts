@@ -91,6 +91,32 @@ describe("a result that cannot be fetched", () => {
     await store.close();
   });
 
+  it("STORE-01: is fetched again, though our storage was away for longer than results may take", async () => {
+    let isAway = false;
+    const store = await startRecorder((_request, response) => {
+      if (isAway) return void response.writeHead(503).end();
+      response.writeHead(200, { "content-length": mp4.length }).end(mp4);
+    });
+    world.vendor.plan("GET", doneAt(`${store.url}/made`));
+    const { services } = world;
+    const full: WatchedFiles = { ...services.files, put: () => Promise.reject(new Error("full")) };
+    const attempt = { provider: "one", credential: "default", outcome: "taken" };
+    const job = await running(world, { attempts: JSON.stringify([attempt]) });
+    await pollStep({ ...services, files: full }, job);
+    const lastOf = ({ attempts }: Job) => attempts.at(-1)?.outcome;
+    expect(lastOf(await rowOf(world, job.id))).toBe("not_stored");
+    clock.advance(2 * defaultTiming.downloadMs);
+    isAway = true;
+    // The vendor's storage is away for a moment, just when ours is back.
+    const away = await pollAgain(job);
+    expect([away.status, lastOf(away)]).toEqual(["running", "not_fetched"]);
+    clock.advance(defaultTiming.downloadMs / 2);
+    expect(await pollAgain(job)).toMatchObject({ status: "running" });
+    isAway = false;
+    expect(await pollAgain(job)).toMatchObject({ status: "succeeded", error: null });
+    await store.close();
+  });
+
   it("T80: is not taken for a job that its vendor has forgotten, when that follows", async () => {
     const store = await startRecorder((_request, response) => void response.writeHead(503).end());
     world.vendor.plan("GET", doneAt(`${store.url}/made`), says.refused(404));
@@ -127,8 +153,8 @@ it("STORE-01: of results that our storage takes in part nothing stays, though th
     "select name, expires_at from files where task_id = $1",
     [job.id],
   );
-  // The third was tried three times.
-  expect(rows).toHaveLength(5);
+  // The third was tried three times, under one name.
+  expect([rows.length, puts]).toEqual([3, 5]);
   const isOver = (at: Date) => at.getTime() <= clock.now();
   expect(rows.filter(({ expires_at: at }) => !isOver(at))).toEqual([]);
   const open = await Promise.all(rows.map(({ name }) => files.open(name)));

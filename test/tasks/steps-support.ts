@@ -124,9 +124,10 @@ async function newServices(world: World): Promise<TaskServices> {
     sweeps: () => true,
     ownsDatabase: false,
     at: () => undefined,
-    timing: { ...defaultTiming, questionMs: 1_000 },
+    timing: { ...defaultTiming, questionMs: 1_000, keepPauseMs: 20 },
     pollTroubles: createPollTroubles(),
     pollPace: createPollPace(),
+    ending: new AbortController(),
   };
 }
 

@@ -35,7 +35,7 @@ models:
         price: { output_image: { low: { 1K: "0.01", 2K: "0.02" }, medium: { 1K: "0.03", 2K: "0.04" } }, input_image: "0.001" }
 ${clipModel("acme/clip", ["ark"])}
 `,
-    tasks: { timing: { firstPollMs: 20, sweepMs: 50 } },
+    tasks: { timing: { firstPollMs: 20, sweepMs: 50, downloadMs: 2_000, keepPauseMs: 50 } },
   });
   await bench.credit("100");
 });

@@ -123,6 +123,7 @@ export function startGateway(world: World, retryForMs: number): Gateway {
     ownsDatabase: false,
     pollTroubles: createPollTroubles(),
     pollPace: createPollPace(),
+    ending: new AbortController(),
     at: () => undefined,
     timing: { ...defaultTiming, downloadMs: 20_000 },
   };

@@ -1,0 +1,117 @@
+/**
+ * Results that a vendor answered with while our storage takes nothing: nobody else has them, and they are paid. They are held and
+ * tried again for some minutes, and end in words. docs/tasks.md; STORE-01.
+ */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { WatchedFiles } from "../../src/files/index.ts";
+import { askStep } from "../../src/tasks/ask-step.ts";
+import { defaultTiming, type TaskServices, type TaskTiming } from "../../src/tasks/engine.ts";
+import { startRunner } from "../../src/tasks/runner.ts";
+import { booksOf } from "../money/support.ts";
+import { eventually } from "../support/patience.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+import { jobOf, rowOf, taskCatalogOf, useWorld } from "./steps-support.ts";
+
+const picture =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const world = useWorld();
+let painter: Recorder;
+beforeAll(
+  async () => void (painter = await startRecorder(json({ data: [{ b64_json: picture }] }))),
+);
+afterAll(() => painter?.close());
+
+/** A gateway whose painter answers with a picture, and whose storage takes nothing while `isAway`. */
+function withStorage(timing: Partial<TaskTiming> = {}) {
+  const state = { isAway: true, names: new Set<string>(), tries: 0 };
+  const { files } = world.services;
+  const away: WatchedFiles = {
+    ...files,
+    put(...given) {
+      state.tries += 1;
+      state.names.add(given[0]);
+      return state.isAway ? Promise.reject(new Error("the bucket is away")) : files.put(...given);
+    },
+  };
+  const catalog = taskCatalogOf(world.vendor, painter);
+  const services: TaskServices = {
+    ...world.services,
+    files: away,
+    catalog: () => catalog,
+    timing: { ...defaultTiming, keepPauseMs: 2, ...timing },
+  };
+  return { state, services };
+}
+
+const request = JSON.stringify({
+  kind: "image",
+  family: "task-image-1",
+  prompt: "A boat",
+  imageSize: "1K",
+  n: 1,
+  images: [],
+});
+const inHand = { request };
+/** Of nobody yet. */
+const due = { request, lease_token: null };
+
+/** What the books have of a task: what is held, and what was charged. */
+async function moneyOf(id: string) {
+  const { entry, holds } = booksOf(world.database);
+  const held = (await holds()).filter((hold) => hold["id"] === id);
+  return { held: held.length, charged: (await entry(id))?.amount_nano };
+}
+
+it("STORE-01: a picture that came while the storage is away is held, stored once it is back, and charged once", async () => {
+  const { state, services } = withStorage();
+  const asked = painter.requests.length;
+  const job = await jobOf(world, "acme/pictures", inHand);
+  const step = askStep(services, job);
+  await eventually(() => state.tries >= 20, "many tries");
+  expect(await rowOf(world, job.id)).toMatchObject({ status: "running", asking: true });
+  // What is held counts as memory of bodies, which is bounded.
+  expect(services.budget.heldBytes).toBeGreaterThan(picture.length);
+  state.isAway = false;
+  await step;
+  expect(await rowOf(world, job.id)).toMatchObject({ status: "succeeded", error: null });
+  expect(painter.requests.length - asked).toBe(1);
+  // However often it was tried, it has one row.
+  const rows = await world.database.query("select name from files where task_id = $1", [job.id]);
+  expect([rows, state.names.size]).toEqual([[{ name: [...state.names][0] }], 1]);
+  expect(services.budget.heldBytes).toBe(0);
+  expect(await moneyOf(job.id)).toEqual({ held: 0, charged: 30_000_000n });
+});
+
+it("STORE-01: one that cannot be stored for ten minutes fails its task in words, unbilled", async () => {
+  expect(defaultTiming.downloadMs).toBe(600_000);
+  const { state, services } = withStorage({ downloadMs: 300 });
+  const job = await jobOf(world, "acme/pictures", inHand);
+  await askStep(services, job);
+  expect(state.tries).toBeGreaterThan(3);
+  expect(await rowOf(world, job.id)).toMatchObject({
+    status: "failed",
+    costNano: 0n,
+    error: {
+      code: "artifact_unavailable",
+      message:
+        "The provider's result could not be stored: the gateway's storage failed. Nothing was charged.",
+    },
+  });
+  expect(services.budget.heldBytes).toBe(0);
+  expect(await moneyOf(job.id)).toEqual({ held: 0, charged: 0n });
+});
+
+it("STORE-01: one that is held when its gateway stops is tried once more, and its task ends in words before the gateway is gone", async () => {
+  const { state, services } = withStorage({ closeMs: 2_000, keepPauseMs: 10_000 });
+  const job = await jobOf(world, "acme/pictures", due);
+  const runner = startRunner(services);
+  await eventually(() => state.tries > 0, "a first try");
+  await runner.close();
+  expect(state.tries).toBe(2);
+  expect(await rowOf(world, job.id)).toMatchObject({
+    status: "failed",
+    asking: false,
+    error: { code: "artifact_unavailable" },
+  });
+});
