@@ -1,12 +1,17 @@
 /** Repeating work whose failure may pass. */
 import { setTimeout as sleep } from "node:timers/promises";
 
+const pauseMsMaxDefault = 1_000;
+
 /** The pause after so many failures in a row, in milliseconds. */
-export const retryPauseMs = (failures: number): number => Math.min(25 * 2 ** failures, 1_000);
+export const retryPauseMs = (failures: number, pauseMsMax = pauseMsMaxDefault): number =>
+  Math.min(25 * 2 ** failures, pauseMsMax);
 
 /** Which failures are retried, for how long, and after which pauses (milliseconds). */
 interface RetryRule {
   readonly forMs: number;
+  /** The longest pause; a second if absent. */
+  readonly pauseMsMax?: number;
   mayPass(error: unknown): boolean;
 }
 
@@ -17,7 +22,7 @@ export async function retry<T>(rule: RetryRule, work: (attempt: number) => Promi
     try {
       return await work(attempt);
     } catch (error) {
-      const pauseMs = retryPauseMs(attempt);
+      const pauseMs = retryPauseMs(attempt, rule.pauseMsMax);
       if (!rule.mayPass(error) || performance.now() + pauseMs > deadline) throw error;
       await sleep(pauseMs);
     }

@@ -43,6 +43,14 @@ export interface Settled {
 
 /** Longer than any charge takes: until then what the call made is nobody's, and the sweep finds it. Rows STORE; EDIT2-35. */
 const unclaimedMs = hourMs;
+/** So long a picture that was made is held, in the memory that its call has leased, where storage takes nothing. */
+const heldMsMax = 300_000;
+
+/** Until when: the call has no longer than its provider may take for all of it. */
+function heldUntilMs({ record }: ImageContext, { provider }: MediaCandidate): number {
+  const endMs = record.beganMs + provider.timeouts.totalMs;
+  return Math.min(performance.now() + heldMsMax, endMs);
+}
 
 /** Charges what was made; `render` makes the answer. Nothing is kept where it fails. @throws GatewayError */
 export async function settle<Rendering extends Answer>(
@@ -61,7 +69,11 @@ export async function settle<Rendering extends Answer>(
     },
   });
   const costNano = chargeOf(context, made.candidate, usage);
-  const owner = { workspaceId: call.caller.workspaceId, waitMs: unclaimedMs };
+  const owner = {
+    workspaceId: call.caller.workspaceId,
+    waitMs: unclaimedMs,
+    untilMs: heldUntilMs(context, made.candidate),
+  };
   const kept = new FileDrafts(services, owner);
   try {
     // What could have been submitted as a task is kept as one.

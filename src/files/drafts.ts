@@ -4,6 +4,9 @@
  */
 import type { Clock } from "../base/clock.ts";
 import { dayMs, hourMs } from "../base/durations.ts";
+import { GatewayError } from "../base/errors.ts";
+import { retry } from "../base/retry.ts";
+import { isShortage } from "../base/shortage.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import { newFileName, type FileSource, type FileStore } from "./store.ts";
 import { expireFilesAt, recordFile, type FileRow } from "./table.ts";
@@ -19,10 +22,20 @@ interface Owner {
   readonly workspaceId: string;
   readonly taskId?: string | null;
   readonly waitMs: number;
+  /**
+   * Until when, by `performance.now`, a store that takes nothing is tried again. For bytes in memory that were paid for; not at all if
+   * absent.
+   */
+  readonly untilMs?: number;
 }
 
 /** Longer than one file may take to be written. */
 const writingMs = hourMs;
+
+const isAway = (error: unknown): boolean =>
+  isShortage(error) || (error instanceof GatewayError && error.code === "storage_unavailable");
+
+const pauseMsMax = 5_000;
 
 /** A file to be written. */
 interface Draft extends Pick<FileRow, "purpose"> {
@@ -71,7 +84,7 @@ export class FileDrafts {
     const { purpose, mediaType, source, bytesMax = Infinity } = draft;
     const [bare = mediaType] = mediaType.split(";", 1);
     const { files, clock } = this.#services;
-    const { workspaceId, waitMs } = this.#owner;
+    const { workspaceId, waitMs, untilMs = 0 } = this.#owner;
     const taskId = draft.taskId ?? this.#owner.taskId ?? null;
     const name = draft.name ?? newFileName(bare);
     const nowMs = clock.now();
@@ -80,7 +93,10 @@ export class FileDrafts {
     const row = { name, workspaceId, taskId, purpose, mediaType, bytes: 0, createdAt, expiresAt };
     this.#rows.set(name, row);
     await this.#record(row);
-    const { bytes } = await files.put(name, source, { mediaType: bare, bytesMax });
+    const forMs = source instanceof Uint8Array ? untilMs - performance.now() : 0;
+    const { bytes } = await retry({ forMs, mayPass: isAway, pauseMsMax }, () =>
+      files.put(name, source, { mediaType: bare, bytesMax }),
+    );
     const written = { ...row, bytes, expiresAt: new Date(clock.now() + waitMs) };
     await this.#record(written);
     return written;

@@ -1,0 +1,74 @@
+// Storage that fails while a picture is being made: the picture is paid and here, so it is held and stored once storage is back, for as
+// long as its call may take. docs/operate.md "When files cannot be kept".
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { booksOf } from "../money/support.ts";
+import { eventually } from "../support/patience.ts";
+import { json } from "../support/recorder.ts";
+import { formOf, picture } from "./support.ts";
+import { startVendors } from "./two-vendors.ts";
+
+let vendors: Awaited<ReturnType<typeof startVendors>>;
+afterEach(() => vendors.close());
+
+/** The directory of files is something else from the moment the vendor answers on. */
+async function start(timeouts?: string) {
+  vendors = await startVendors(timeouts === undefined ? {} : { timeouts });
+  const { bench } = vendors;
+  const files = join(bench.directory, "data", "files");
+  const image = await picture();
+  vendors.answer((request, response) => {
+    rmSync(files, { recursive: true });
+    writeFileSync(files, "no directory");
+    const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
+    return json({ data: [{ b64_json: image.toString("base64") }], usage })(request, response);
+  });
+  const edit = (stream: string) =>
+    fetch(`${bench.url}/v1/images/edits`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${bench.key}`, "idempotency-key": "order-1" },
+      body: formOf({ model: "acme/edit:first", prompt: "x", stream }, { image }),
+    });
+  const mend = (): void => {
+    rmSync(files);
+    mkdirSync(files);
+  };
+  const isFailing = async (): Promise<boolean> =>
+    (await (await bench.get("/readyz")).text()).includes("failing");
+  return { bench, image, edit, mend, isFailing };
+}
+
+it.each(["false", "true"])(
+  "STORE-01: a picture that is made while storage fails is answered and charged once storage is back (stream %s)",
+  async (stream) => {
+    const { bench, image, edit, mend, isFailing } = await start();
+    const call = edit(stream);
+    await eventually(isFailing, "a storage that fails");
+    mend();
+    const answer = await call;
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain(image.toString("base64"));
+    expect((await bench.state()).chargedNano).toBe(30_000n);
+    // The repetition gets what was kept.
+    const again = await edit(stream);
+    expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+    expect(vendors.first.requests).toHaveLength(1);
+    await booksOf(bench.database).expectClean();
+  },
+);
+
+it("STORE-01: where storage does not come back in the time of its call, the call fails in words and costs nothing", async () => {
+  const { bench, edit, mend } = await start("{ total_s: 2 }");
+  const answer = await edit("false");
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({
+    error: {
+      code: "storage_unavailable",
+      message: "The gateway's storage of files does not work now. Nothing was charged.",
+    },
+  });
+  mend();
+  expect((await bench.state()).chargedNano).toBe(0n);
+  await booksOf(bench.database).expectClean();
+});
