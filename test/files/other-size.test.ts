@@ -1,5 +1,5 @@
 /** A file that has become another than the one that was kept is not sent: its bytes would run into the next answer. */
-import { truncateSync, writeFileSync } from "node:fs";
+import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { Agent, request, type IncomingMessage } from "node:http";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -32,8 +32,8 @@ afterAll(async () => {
 });
 
 /** The status and how many bytes came; a text where the answer did not end, or the connection had bytes of no answer. */
-async function get(address: string, range = "bytes=,"): Promise<string> {
-  const asked = request(address, { agent, headers: { range } });
+async function get(address: string, range = "bytes=,", method = "GET"): Promise<string> {
+  const asked = request(address, { agent, method, headers: { range } });
   const failed = once(asked, "error").then(([error]) => Promise.reject(error as Error));
   failed.catch(() => undefined);
   asked.setTimeout(2_000, () => asked.destroy(new Error("no more bytes came"))).end();
@@ -61,10 +61,18 @@ it.each(cases)(
     expect(await get(url)).toBe(`200 ${size}`);
     truncateSync(path, bytes);
     expect(await get(url)).toBe("404 none");
+    expect(await get(url, undefined, "HEAD")).toBe("404 none");
     expect(await get(`${gateway.url}/healthz`)).toMatch(/^200 /);
     expect(await get(url, `bytes=${size - 10}-`)).toBe(end);
   },
 );
+
+it("STORE-02: one that is gone is not there for HEAD either", async () => {
+  truncateSync(path, size);
+  expect(await get(url, undefined, "HEAD")).toBe("200 0");
+  rmSync(path);
+  expect(await get(url, undefined, "HEAD")).toBe("404 none");
+});
 
 it("the operator is told once what was found, and what to do", () => {
   expect(told).toEqual([

@@ -94,8 +94,11 @@ async function sendFile(
     reply.header("content-range", `bytes ${range.start}-${range.end}/${row.bytes}`);
   }
   reply.header("content-length", range ? range.end - range.start + 1 : row.bytes);
-  if (request.method === "HEAD") return reply.send();
   const file = await openWhole(services, row, range);
+  if (request.method === "HEAD") {
+    file.stream.destroy();
+    return reply.send();
+  }
   // Fastify ends the stream where the client leaves, and waits where it is slow.
   return reply.send(file.stream);
 }
