@@ -20,6 +20,7 @@ import type { Keeper } from "./keep.ts";
 import type { CallRecord } from "./record.ts";
 import type { CacheServices } from "./cache-services.ts";
 import type { Reply } from "./reply.ts";
+import type { OnStop } from "./stopping.ts";
 
 /** A call as it came in: authenticated, its body one JSON object. */
 interface Call<Protocol extends CallProtocol> {
@@ -67,6 +68,8 @@ export interface CallServices<Record> {
   readonly allowPrivateAddresses: boolean;
   /** How often a silent stream is kept alive (T88). */
   readonly keepAliveMs: number;
+  /** Absent: connections are cut without a word. */
+  readonly onStop?: OnStop | undefined;
   /** Called once for each call that begins. */
   began?(id: string): void;
   /** Called once for each call that ended. */
@@ -79,8 +82,6 @@ export interface TextServices extends CallServices<CallRecord> {
   readonly forceConversion: boolean;
   /** For keys that have a response cache. */
   readonly cache?: CacheServices | undefined;
-  /** Takes what ends a stream when the gateway stops, and gives what takes that back. Absent: its connection is cut. */
-  readonly onStop?: ((end: () => void) => () => void) | undefined;
 }
 
 /** An answer that is complete but for its end, which nobody gets before its charge is committed. */
@@ -121,6 +122,8 @@ export class CallContext {
   readonly #releaseRequest: (route: Route) => boolean;
   #tap: StreamTap | undefined;
   #whenGone: (() => void) | undefined;
+  #abort: (() => void) | undefined;
+  #isStopped = false;
 
   constructor(parts: CallParts) {
     const { services, call, reply, record, inputEstimate, route, keeper } = parts;
@@ -158,6 +161,23 @@ export class CallContext {
   began(tap: StreamTap): void {
     this.#tap = tap;
     if (this.#releaseRequest(this.route)) this.#route = undefined;
+  }
+
+  /** The gateway stops, and nothing of the answer has left: whoever waits for it is told so. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Its connection is cut next. A stream that has begun ends by itself; what is being charged goes out. */
+  stop(): void {
+    if (this.#tap !== undefined) return;
+    this.#isStopped = true;
+    this.#abort?.();
+  }
+
+  /** Replaces what ends the running attempt. */
+  onStop(abort: () => void): void {
+    this.#abort = abort;
   }
 
   /** Replaces what happens to the running attempt when the client goes. */

@@ -42,6 +42,7 @@ import { sendPreview } from "./image-previews.ts";
 import { settlePartial, type Made } from "./image-settle.ts";
 import { withChanges } from "./hooks.ts";
 import { droppedHeader } from "./reply.ts";
+import { arrivedIsCharged, nothingIsCharged, stopping } from "./stopping.ts";
 
 type Answered = MediaAnswer | StreamedAnswer;
 
@@ -57,13 +58,13 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
     { apiKey }: Credential,
     traceparent: string | undefined,
   ): Promise<Answered> {
-    const { services, call, record, prepared, request, gone } = context;
+    const { services, call, record, prepared, request, gone, stopped } = context;
     const { provider, dialect, offer } = candidate;
     const notes = notesAt(services.catalog(), prepared, offer, call.input.fields);
     record.notes = withChanges(call.changes, notes);
     const job = dialect.submit(provider, apiKey, jobAt(context, candidate));
     const limits: AskLimits = {
-      ...(provider.onDisconnect === "abort" ? { signal: gone } : {}),
+      signal: provider.onDisconnect === "abort" ? AbortSignal.any([gone, stopped]) : stopped,
       onBytes: countBeyond(call.lease, picturesBytes(request)),
       traceparent,
     };
@@ -83,8 +84,13 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
       : readWhole(context, candidate, answered);
   }
 
-  protected failureOf(thrown: unknown, { record }: ImageContext): AttemptFailure {
+  protected failureOf(thrown: unknown, { record, stopped }: ImageContext): AttemptFailure {
     const failed = thrown instanceof AskFailure ? failedAsk(thrown) : failureOf(thrown);
+    if (stopped.aborted) {
+      const { outcome, message } = failed.failure;
+      const charged = record.costNano > 0n ? arrivedIsCharged : nothingIsCharged;
+      return new AttemptFailure({ error: stopping(charged), outcome, message }, thrown);
+    }
     return record.firstTokenMs === null
       ? failed
       : new AttemptFailure({ ...failed.failure, mayGoOn: false }, thrown);
@@ -174,9 +180,9 @@ async function readStream(
   throw new Error("a stream of events ends with a picture or an error");
 }
 
-/** It was us who ended the stream, because the client had left. What a vendor fails at costs nothing, though its client left. */
-const isCutFor = ({ gone }: ImageContext, { failure }: AskFailure): boolean =>
-  gone.aborted && failure === "aborted";
+/** It was us who ended the stream, because the client had left or the gateway stops. What a vendor fails at costs nothing, though its client left. */
+const isCutFor = ({ gone, stopped }: ImageContext, { failure }: AskFailure): boolean =>
+  (gone.aborted || stopped.aborted) && failure === "aborted";
 
 /** The events of a stream, the last of which is a picture or an error. @throws AskFailure where it breaks */
 async function* eventsIn(stream: AsyncIterable<Buffer>): AsyncGenerator<ImageEvent> {

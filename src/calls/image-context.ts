@@ -55,6 +55,8 @@ export interface ImageContext {
   readonly constraints: Constraints;
   /** Fires when the client has left. */
   readonly gone: AbortSignal;
+  /** Fires when the gateway stops, and the connection is cut next. */
+  readonly stopped: AbortSignal;
 }
 
 /** What a call is to hold of the budget from its start; 0 for streams, which keep nothing whole. */

@@ -74,10 +74,14 @@ export async function runImageCall(
   asked.span?.keep();
   services.began?.(record.id);
   const run = { call: asked, record };
+  const stop = new AbortController();
+  const forgetStop = services.onStop?.((isLast) => {
+    if (isLast) stop.abort();
+  });
   let context: ImageContext | undefined;
   try {
     if (hooks !== undefined) await askImageHooks(hooks, run);
-    context = await begin(services, run.call, { reply, record });
+    context = await begin(services, run.call, { reply, record, stopped: stop.signal });
     if (context.request.stream === true) await answerStream(context);
     else await answerWhole(context);
   } catch (thrown) {
@@ -85,6 +89,7 @@ export async function runImageCall(
     const release = () => context && services.spend.release(context.hold);
     await endFailed(services, { thrown, record, reply, release, framesOf });
   } finally {
+    forgetStop?.();
     record.durationMs = msSince(record.beganMs);
     traceCall(record);
     services.finished(record);
@@ -96,7 +101,7 @@ export async function runImageCall(
 async function begin(
   services: ImageServices,
   call: ImageCall,
-  { reply, record }: Pick<ImageContext, "reply" | "record">,
+  { reply, record, stopped }: Pick<ImageContext, "reply" | "record" | "stopped">,
 ): Promise<ImageContext> {
   const prepared = prepareImage(services, call);
   record.model = prepared.model;
@@ -116,7 +121,8 @@ async function begin(
   const gone = new AbortController();
   reply.onGone(() => gone.abort());
   const constraints = routingScope(call.caller);
-  return { services, call, reply, record, prepared, request, hold, constraints, gone: gone.signal };
+  const shared = { services, call, reply, record, stopped };
+  return { ...shared, prepared, request, hold, constraints, gone: gone.signal };
 }
 
 /** Whether something of the call's answer becomes a file. */

@@ -86,6 +86,7 @@ async function answerCut(
   error: unknown,
 ): Promise<Answered> {
   if (!(error instanceof ExchangeError) || error.failure !== "aborted") throw error;
+  if (context.isStopped) throw error;
   const text = textOfCut(error.received?.toString("utf8") ?? "");
   // Nothing of the answer arrived: nothing is charged, as on a stream without a frame.
   if (text === "") throw error;

@@ -24,6 +24,7 @@ import type { Answered, CallContext } from "./context.ts";
 import type { Candidate } from "./prepare.ts";
 import { callerHeaders, takeWritten } from "./outgoing.ts";
 import { droppedHeader } from "./reply.ts";
+import { nothingIsCharged, stopping } from "./stopping.ts";
 import { answerStream, answerWhole } from "./text-answers.ts";
 
 class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange, Answered> {
@@ -65,8 +66,12 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
       : answerWhole(context, exchange, candidate);
   }
 
-  protected failureOf(thrown: unknown): AttemptFailure {
-    return failureOf(thrown);
+  /** That the gateway stops is no fault of the provider's, and nobody else is asked. */
+  protected failureOf(thrown: unknown, { isStopped }: CallContext): AttemptFailure {
+    const failed = failureOf(thrown);
+    if (!isStopped) return failed;
+    const { outcome, message } = failed.failure;
+    return new AttemptFailure({ error: stopping(nothingIsCharged), outcome, message }, thrown);
   }
 
   protected speed(
@@ -102,6 +107,8 @@ function send(
   const { call } = context;
   if (context.reply.gone)
     throw new ExchangeError("aborted", "the client left before the upstream was asked");
+  if (context.isStopped)
+    throw new ExchangeError("aborted", "the gateway stopped before the upstream was asked");
   const { body, notes } = takeWritten(context, candidate);
   context.route = candidate.route();
   context.record.notes = notes;
@@ -120,6 +127,7 @@ function send(
       : wholeTimeouts(provider.timeouts, candidate.reservedOutputTokens),
   });
   context.onGone(leaving(provider, opening));
+  context.onStop(() => opening.abort());
   return opening.answer;
 }
 

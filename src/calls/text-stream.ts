@@ -8,6 +8,7 @@ import type { StreamTap } from "../protocols/index.ts";
 import { answeredError, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
 import { HeldBack, tooSlow } from "./held-back.ts";
 import type { Reply } from "./reply.ts";
+import { arrivedIsCharged, stopping } from "./stopping.ts";
 
 /** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
 export type StreamEnd =
@@ -162,11 +163,13 @@ class Relay {
     this.#options.exchange.pause();
   }
 
-  /** The gateway stops. What has not begun is cut: its caller asks again. What is whole is whole. */
+  /** The gateway stops. What has not begun ends with its call. What is whole is whole. */
   #stop(): void {
     if (!this.#firstFrameSeen) return;
     const isWhole = this.#options.tap.seen.ended;
-    this.#finish(isWhole ? { kind: "complete" } : { kind: "ended_here", error: stopping() });
+    this.#finish(
+      isWhole ? { kind: "complete" } : { kind: "ended_here", error: stopping(arrivedIsCharged) },
+    );
     this.#options.exchange.abort();
   }
 
@@ -200,13 +203,6 @@ class Relay {
     this.#forgetStop?.();
   }
 }
-
-const stopping = (): GatewayError =>
-  new GatewayError(
-    "shutting_down",
-    "The gateway stops, and this answer took longer than it can wait. What arrived is charged.",
-    { retryAfterSeconds: 1 },
-  );
 
 /** What the caller of an answer that had begun is told. A refusal keeps its code: callers act on it. */
 function brokenBy(cause: ExchangeError | BadAnswerError): GatewayError {

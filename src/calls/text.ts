@@ -86,10 +86,14 @@ async function answer(services: TextServices, run: Run): Promise<void> {
   const taking = call.rate?.takeTokens(prepared.inputEstimate);
   if (taking !== undefined) await taking;
   const { workspaceId, keyId, keyRotation } = call.caller;
-  const answered = await services.ledger.spend(
-    { id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano },
-    () => findAnswer(run, context, prepared.candidates),
-  );
+  const forgetStop = services.onStop?.((isLast) => {
+    if (isLast) context.stop();
+  });
+  const answered = await services.ledger
+    .spend({ id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano }, () =>
+      findAnswer(run, context, prepared.candidates),
+    )
+    .finally(forgetStop);
   run.isCharged = true;
   record.costNano = answered.amountNano;
   record.status = run.reply.gone ? "client_closed" : "succeeded";

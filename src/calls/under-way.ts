@@ -7,8 +7,8 @@ import { idTime } from "../base/ids.ts";
 export class CallsUnderWay {
   /** By their ids. */
   readonly #calls = new Set<string>();
-  /** Of streams: what ends them here, with an error in them. */
-  readonly #endings = new Set<() => void>();
+  /** What ends them here, with an error. */
+  readonly #endings = new Set<(isLast: boolean) => void>();
   #none: (() => void) | undefined;
 
   began(id: string): void {
@@ -21,15 +21,15 @@ export class CallsUnderWay {
     if (this.#calls.size === 0) this.#none?.();
   }
 
-  /** A stream is to be ended by `end` before its connection is cut. @returns what takes that back */
-  onStop(end: () => void): () => void {
+  /** One is to be ended by `end` before its connection is cut. @returns what takes that back */
+  onStop(end: (isLast: boolean) => void): () => void {
     this.#endings.add(end);
     return () => void this.#endings.delete(end);
   }
 
-  /** Connections will be cut: who reads a stream is told so in it. */
-  endStreams(): void {
-    for (const end of this.#endings) end();
+  /** Connections will be cut: who reads a stream is told so in it; `isLast`: next, and whoever waits for an answer is told too. */
+  end(isLast: boolean): void {
+    for (const end of this.#endings) end(isLast);
   }
 
   /** Since when the oldest one runs, as in its id; the time now where there is none. */

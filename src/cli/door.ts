@@ -125,6 +125,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
     log,
     load: ground.load,
     began: (id: string) => underWay.began(id),
+    onStop: (end: (isLast: boolean) => void) => underWay.onStop(end),
     finished,
     hooks,
     allowPrivateAddresses: environment.allowPrivateAddresses,
@@ -136,7 +137,6 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
     text: {
       ...shared,
       ledger,
-      onStop: (end: () => void) => underWay.onStop(end),
       forceConversion: options.forceConversion ?? false,
       cache: { answers, looked: (outcome: CacheOutcome) => metrics.observeCache(outcome) },
     },

@@ -175,8 +175,8 @@ async function endCalls(
   const { signal } = ending.sooner;
   const { callsMs } = ending.options;
   const hurry = (): void => tasks.endWaits();
-  const endStreams = (): void => underWay.endStreams();
-  const stopping = { refuse, hurry, endStreams, sooner: { signal, ms: stopMs } };
+  const lastWords = (isLast: boolean): void => underWay.end(isLast);
+  const stopping = { refuse, hurry, lastWords, sooner: { signal, ms: stopMs } };
   await Promise.all([
     stopServer(server, stopping, callsMs ?? stopMs),
     callsMs !== undefined && within(callsMs, signal, tasks.idle()),

@@ -94,10 +94,7 @@ export function startRunner(services: TaskServices): Runner {
     async close() {
       rest();
       await looking;
-      const { closeMs } = services.timing;
-      const hurry = setTimeout(() => services.ending.abort(), closeMs / 2);
-      await within(closeMs, idle());
-      clearTimeout(hurry);
+      await endSteps(services, idle());
       chores.endLeases();
     },
   };
@@ -152,10 +149,17 @@ function startChores(services: TaskServices, lookNow: () => void, held: () => re
   };
 }
 
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let late: NodeJS.Timeout | undefined;
-  await Promise.race([work, new Promise((resume) => (late = setTimeout(resume, ms)))]);
+/** Waits for the steps under way as long as an end may take. Those that could go on for longer are told so half-way. */
+async function endSteps(
+  { timing: { closeMs }, ending }: TaskServices,
+  steps: Promise<unknown>,
+): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const late = setTimeout(resolve, closeMs);
+  const hurry = setTimeout(() => ending.abort(), closeMs / 2);
+  await Promise.race([steps, over]);
   clearTimeout(late);
+  clearTimeout(hurry);
 }
 
 type Step = (services: TaskServices, job: Job) => Promise<void>;

@@ -132,3 +132,17 @@ describe("a stream that its client left after a preview", () => {
     expect(await again(image)).toEqual(["200 event: image_edit.completed", 30_000n]);
   });
 });
+
+it("T62: one whose gateway stops after a preview ends in words, and what arrived is charged", async () => {
+  vendors = await startVendors({ stopMs: 1_000 });
+  const image = await picture();
+  begins(image, () => undefined);
+  const answer = await vendors.bench.edit(fields, { image });
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = (await reader.read()).value ?? "";
+  const closed = vendors.bench.close();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) text += next.value;
+  await closed;
+  expect(text).toContain("event: image_edit.partial_image");
+  expect(text).toMatch(/event: error\ndata: .*The gateway stops.*What arrived is charged\./);
+});

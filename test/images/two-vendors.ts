@@ -31,6 +31,8 @@ interface VendorOptions {
   /** More of the configuration. */
   readonly more?: string;
   readonly health?: HealthRules;
+  /** How long calls have when the gateway stops. */
+  readonly stopMs?: number;
   /** Credit of the workspace. */
   readonly usd?: string;
 }
@@ -46,6 +48,7 @@ export async function startVendors(options: VendorOptions = {}): Promise<Vendors
     `      - { provider: ${id}, upstream_model: image-model-b${streams ? "" : ", streaming: false"}, price: ${price(usdPerMillion)} }`;
   const bench = await startImages({
     ...(options.health && { health: options.health }),
+    ...(options.stopMs !== undefined && { stopMs: options.stopMs }),
     config: `
 providers:
 ${provider("first", `${first.url}/one/v1`, "key-of-first")}

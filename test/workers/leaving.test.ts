@@ -20,7 +20,7 @@ it("BILL-01: calls under way that had minutes are cut when they are to end soone
   const stopping = {
     refuse: nothing,
     hurry: nothing,
-    endStreams: nothing,
+    lastWords: nothing,
     sooner: { signal: sooner.signal, ms: 50 },
   };
   const stopped = stopServer(server, stopping, 600_000);

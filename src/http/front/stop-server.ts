@@ -25,8 +25,11 @@ interface Stopping {
   readonly refuse: () => void;
   /** Calls will be cut in two seconds: those that only wait are to be answered now. */
   readonly hurry: () => void;
-  /** Streams will be cut in two seconds: they are to be ended now, in words. Again shortly before, for those that began since. */
-  readonly endStreams: () => void;
+  /**
+   * Calls will be cut in two seconds: streams are to be ended now, in words. Again shortly before (`isLast`), for those that began since,
+   * and for answers that have not begun.
+   */
+  readonly lastWords: (isLast: boolean) => void;
   /** Calls have no longer the time that they were given, but `sooner.ms` (20 s if absent) from its abort on. */
   readonly sooner?: { readonly signal: AbortSignal; readonly ms: number | undefined };
 }
@@ -37,14 +40,14 @@ interface Stopping {
  */
 export async function stopServer(
   server: Server,
-  { refuse, hurry, endStreams, sooner }: Stopping,
+  { refuse, hurry, lastWords, sooner }: Stopping,
   cutMs = cutMsDefault,
 ): Promise<void> {
   const closed = once(server, "close");
   await quietTurn(server);
   closeListener.call(server);
   const late = setTimeout(refuse, lateMs);
-  const cut = cutting(server, { hurry, endStreams });
+  const cut = cutting(server, { hurry, lastWords });
   const shorten = (): void => cut.in(Math.min(cutMs, sooner?.ms ?? cutMsDefault));
   if (sooner?.signal.aborted === true) shorten();
   else cut.in(cutMs);
@@ -60,7 +63,7 @@ export async function stopServer(
 }
 
 /** When calls under way are cut; the last word counts. */
-function cutting(server: Server, { hurry, endStreams }: Pick<Stopping, "hurry" | "endStreams">) {
+function cutting(server: Server, { hurry, lastWords }: Pick<Stopping, "hurry" | "lastWords">) {
   let timers: NodeJS.Timeout[] = [];
   const never = (): void => timers.forEach(clearTimeout);
   /**
@@ -68,7 +71,7 @@ function cutting(server: Server, { hurry, endStreams }: Pick<Stopping, "hurry" |
    * sent. In the last part streams that began since are ended too.
    */
   const cutAfter = (partMs: number, parts: number): void => {
-    if (parts === 1) endStreams();
+    if (parts === 1) lastWords(true);
     if (parts === 0) server.closeAllConnections();
     else timers.push(setTimeout(() => cutAfter(partMs, parts - 1), partMs));
   };
@@ -78,7 +81,7 @@ function cutting(server: Server, { hurry, endStreams }: Pick<Stopping, "hurry" |
       never();
       const lastMs = Math.min(lastFramesMs, ms / 2);
       const end = (): void => {
-        endStreams();
+        lastWords(false);
         cutAfter(lastMs / lastParts, lastParts);
       };
       timers = [setTimeout(hurry, Math.max(0, ms - hurryMs)), setTimeout(end, ms - lastMs)];
