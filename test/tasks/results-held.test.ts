@@ -58,9 +58,9 @@ const due = { request, lease_token: null };
 
 /** What the books have of a task: what is held, and what was charged. */
 async function moneyOf(id: string) {
-  const { entry, holds } = booksOf(world.database);
-  const held = (await holds()).filter((hold) => hold["id"] === id);
-  return { held: held.length, charged: (await entry(id))?.amount_nano };
+  const books = booksOf(world.database);
+  const held = (await books.holds()).filter((hold) => hold["id"] === id);
+  return { held: held.length, charged: (await books.entry(id))?.amount_nano };
 }
 
 it("STORE-01: a picture that came while the storage is away is held, stored once it is back, and charged once", async () => {

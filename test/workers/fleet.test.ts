@@ -107,3 +107,33 @@ it("a reload for which no process can be made leaves the old workers, and ends",
   for (const fake of fakes) fake.end();
   await stopped;
 });
+
+it("workers that are killed as they start are tried so often, and then the operator is told what helps", async () => {
+  const logged: object[] = [];
+  const fakes: Fake[] = [];
+  const { promise: hopeless, resolve: gaveUp } = Promise.withResolvers<readonly unknown[]>();
+  const fleet = new Fleet({
+    count: 2,
+    start(number) {
+      const fake = fakeWorker(number);
+      fakes.push(fake);
+      if (fakes.length <= 2) return fake.worker;
+      const ready = Promise.reject<never>(new Error("worker ended (SIGKILL) before it was ready"));
+      ready.catch(() => undefined);
+      return { ...fake.worker, state: "starting", ready, ended: Promise.resolve("SIGKILL") };
+    },
+    log: { ...silentLog, error: (fields: object) => void logged.push(fields) },
+    trials: { pauseMs: 1, failuresMax: 3 },
+    failed: () => undefined,
+    gaveUp: (...given) => gaveUp(given),
+  });
+  await fleet.start();
+  for (const fake of fakes) fake.end();
+  const [error, fix] = await hopeless;
+  fleet.kill();
+  expect((error as Error).message).toBe("worker ended (SIGKILL) before it was ready");
+  expect(fix).toMatch(/lack of memory/);
+  const tries = logged.filter((fields) => "reason" in fields);
+  expect(tries.length).toBeGreaterThanOrEqual(6);
+  expect(tries.filter((fields) => !("fix" in fields))).toEqual([]);
+});

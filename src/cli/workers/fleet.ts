@@ -41,8 +41,8 @@ export interface FleetOptions {
   readonly patience?: Patience | undefined;
   /** A worker could not be started again: what waits for it should not wait on. */
   readonly failed: (number: number) => void;
-  /** No worker runs, and none could be started. */
-  readonly gaveUp: (error: Error) => void;
+  /** No worker runs, and none could be started; `fix` is what helps, where that is known. */
+  readonly gaveUp: (error: Error, fix: string | undefined) => void;
 }
 
 interface Place {
@@ -150,12 +150,13 @@ export class Fleet {
       log.info({ worker: place.number }, "the worker is back");
     } catch (error) {
       place.current.kill();
-      await place.current.ended;
+      const how = await place.current.ended;
       if (this.#stopping.signal.aborted) return;
       failed(place.number);
       const reason = (error as Error).message;
-      log.error({ worker: place.number, reason }, "a worker did not start");
-      if (this.#isHopeless()) gaveUp(error as Error);
+      const advice = adviceOnEnd(how);
+      log.error({ worker: place.number, reason, ...advice }, "a worker did not start");
+      if (this.#isHopeless()) gaveUp(error as Error, advice.fix);
     }
   }
 

@@ -83,8 +83,9 @@ async function start(
     log,
     trials,
     failed: (number) => listening.release(number),
-    gaveUp(error) {
-      console.error(`tollgate: no worker could be started: ${error.message}`);
+    gaveUp(error, fix) {
+      const helps = fix === undefined ? "" : ` (${fix})`;
+      console.error(`tollgate: no worker could be started: ${error.message}${helps}`);
       fleet.kill();
       void endWith(closers, 1);
     },
