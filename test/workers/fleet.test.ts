@@ -118,7 +118,7 @@ it("workers that are killed as they start are tried so often, and then the opera
       const fake = fakeWorker(number);
       fakes.push(fake);
       if (fakes.length <= 2) return fake.worker;
-      const ready = Promise.reject<never>(new Error("worker ended (SIGKILL) before it was ready"));
+      const ready = Promise.reject(new Error("worker ended (SIGKILL) before it was ready"));
       ready.catch(() => undefined);
       return { ...fake.worker, state: "starting", ready, ended: Promise.resolve("SIGKILL") };
     },
