@@ -174,13 +174,13 @@ A task that has not ended by then is \`expired\` and costs nothing, whatever its
 does not know it any more: after ${defaultTiming.missesMin} polls in a row and ${defaultTiming.missingMs / 60_000} minutes in which it did not. A poll that fails is no
 answer, and ends nothing, with one exception. A refusal that is about the job itself ends it: at once where moderation withholds the result (xAI
 tells so, with 4xx), otherwise after as many polls and as long. Where a poll is refused with \`Retry-After\`, the next one comes that much later, by at most two minutes. A 429 slows down the polls of all tasks of that key. They rest a second or more, go on at half the rate, and the rate grows again slowly. Tasks of other keys go on as ever. A task whose uploads
-cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. A running task whose key is not configured any more is asked about with another key of its provider. The same holds where its key has another value by now. A key that may not see the job ends nothing. A result that cannot be fetched now is fetched again for ${defaultTiming.downloadMs / 60_000} minutes, from the address that its vendor then tells. 403 and 404 count among that: a CDN may not have it yet, or a signed address has expired. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
+cannot be read just now waits. If one is gone, the task fails with \`upload_unavailable\`. A running task whose key is not configured any more is asked about with another key of its provider. The same holds where its key has another value by now. A key that may not see the job ends nothing. A result that cannot be fetched now is fetched again for ${defaultTiming.downloadMs / 60_000} minutes, and at least ${defaultTiming.missesMin} times, from the address that its vendor then tells. 403 and 404 count among that: a CDN may not have it yet, or a signed address has expired. The task itself stays readable; its files are kept for seven days (\`storage.retention_days\`).
 
 While our own storage takes nothing, a result waits at its vendor, and is fetched again ever less often until the deadline. A vendor of
 pictures that answers with the result does not keep it. The gateway holds such a result in memory and tries for
 ${defaultTiming.downloadMs / 60_000} minutes to store it. Then the task fails with \`artifact_unavailable\`, unbilled. A gateway that is stopped
 meanwhile tries once more. After a crash the task is \`submission_uncertain\`. The last of its \`attempts\`
-says \`not_stored\` or \`not_fetched\` while a result is tried again.
+says \`not_stored\` or \`not_fetched\` while a result is tried again, and \`tries\` how often it was.
 
 ## When no vendor takes it
 

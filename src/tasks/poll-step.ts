@@ -19,6 +19,7 @@ import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { accountOf, dueAt, writeJob, type JobChange } from "./lease.ts";
 import type { Job } from "./rows.ts";
+import { troubleSoFar, writtenTrouble, type TroubleSoFar } from "./result-trouble.ts";
 import { traceAsked } from "./trace.ts";
 
 type Answer =
@@ -130,9 +131,6 @@ function endOfRefused(refusal: MediaRefusal) {
 
 /** The longest pause before a result is fetched again. */
 const againMsMax = 300_000;
-/** What the last attempt says while its result is tried again: since when is counted for each by itself. */
-const notFetched = "not_fetched";
-const notStored = "not_stored";
 
 /**
  * The vendor has made it. A result that cannot be fetched now is fetched again for some time: its vendor keeps it, and has charged for it.
@@ -145,36 +143,28 @@ async function made(
 ): Promise<void> {
   const nowMs = services.clock.now();
   const begunMs = performance.now();
-  const noted = (outcome: string): Job => ({
-    ...job,
-    attempts: withOutcome(job.attempts, outcome),
-  });
-  // Without misses it is the time of the first try to keep it. That our storage was away says nothing of the vendor's, nor the reverse.
-  const triedMs = (job.misses === 0 ? job.missingSince?.getTime() : undefined) ?? nowMs;
-  const before = job.attempts.at(-1)?.outcome;
-  const sinceMs = (otherTrouble: string) => (before === otherTrouble ? nowMs : triedMs);
-  const waitedMs = (fromMs: number) => nowMs - fromMs + performance.now() - begunMs;
-  const mayComeBack = () => waitedMs(sinceMs(notStored)) < services.timing.downloadMs;
+  const tookMs = () => performance.now() - begunMs;
+  const waitedMs = ({ sinceMs }: TroubleSoFar) => nowMs - sinceMs + tookMs();
+  const { downloadMs, missesMin } = services.timing;
+  const unfetched = troubleSoFar(job, "not_fetched", nowMs);
+  // Where nobody tried, because gateways were stopped or a clock has jumped, time alone says little.
+  const mayComeBack = () =>
+    tookMs() < downloadMs && (unfetched.tries < missesMin || waitedMs(unfetched) < downloadMs);
+  const noted = { ...job, attempts: withOutcome(job.attempts, answer.state) };
   try {
-    await collect(services, noted(answer.state), { target, answer, mayComeBack });
+    await collect(services, noted, { target, answer, mayComeBack });
   } catch (error) {
     // Then nothing can be written. A bucket that cannot be reached fails with the same codes as a database, but never with this one.
     if (error instanceof GatewayError && error.code === "database_unavailable") throw error;
-    const fields = { err: error, task: job.id };
-    const isUnfetched = error instanceof DownloadError;
-    if (isUnfetched) services.log.warn(fields, "a result could not be fetched; it is tried again");
+    const trouble = error instanceof DownloadError ? "not_fetched" : "not_stored";
+    const soFar = troubleSoFar(job, trouble, nowMs);
+    const fields = { err: error, task: job.id, tries: soFar.tries };
+    if (trouble === "not_fetched")
+      services.log.warn(fields, "a result could not be fetched; it is tried again");
     else services.log.error(fields, "a result could not be kept; it is tried again");
-    const fromMs = sinceMs(isUnfetched ? notStored : notFetched);
-    const pause = Math.max(
-      pauseMs(services, job, target.dialect),
-      Math.min(waitedMs(fromMs) / 2, againMsMax),
-    );
-    const { attempts } = noted(isUnfetched ? notFetched : notStored);
-    return later(services, job, pause, {
-      misses: 0,
-      missing_since: new Date(fromMs),
-      attempts: JSON.stringify(attempts),
-    });
+    const growing = Math.min(waitedMs(soFar) / 2, againMsMax);
+    const pause = Math.max(pauseMs(services, job, target.dialect), growing);
+    return later(services, job, pause, writtenTrouble(job, trouble, soFar));
   }
 }
 

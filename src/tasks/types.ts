@@ -27,6 +27,8 @@ export interface TaskAttempt extends AttemptNote {
   readonly started_at: string;
   /** Tells whether the key of this name is still the one it was asked with; absent in rows of older versions. */
   readonly key_hash?: string;
+  /** How often in a row its result could not be fetched, or not be stored; absent where it was not tried in vain. */
+  readonly tries?: number | undefined;
 }
 
 export interface Task {

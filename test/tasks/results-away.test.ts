@@ -27,6 +27,9 @@ const doneAt =
       }),
     );
 
+const attempt = { provider: "one", credential: "default", outcome: "taken" };
+const taken = { attempts: JSON.stringify([attempt]) };
+
 /** The next poll, taken by this process. */
 async function pollAgain({ id }: Job, services = world.services): Promise<Job> {
   await world.database.query("update tasks set lease_token = 'mine' where id = $1", [id]);
@@ -68,16 +71,22 @@ describe("a result that cannot be fetched", () => {
     await store.close();
   });
 
-  it("STORE-01: for as long as results may take fails its task, unbilled, and nothing of it is kept", async () => {
+  it("STORE-01: for as long as results may take, and five times, fails its task, unbilled, and nothing of it is kept", async () => {
     const store = await startRecorder((_request, response) => {
       response.writeHead(200, { "content-length": 10_000 });
       response.write(mp4, () => response.destroy());
     });
     world.vendor.plan("GET", doneAt(`${store.url}/made`));
-    const job = await running(world);
+    const job = await running(world, taken);
     await pollStep(world.services, job);
     expect((await rowOf(world, job.id)).status).toBe("running");
-    clock.advance(defaultTiming.downloadMs);
+    // Gateways were stopped, or the clock was set: nobody has tried meanwhile.
+    clock.advance(2 * defaultTiming.downloadMs);
+    for (const tries of [2, 3, 4])
+      expect(await pollAgain(job)).toMatchObject({
+        status: "running",
+        attempts: [{ outcome: "not_fetched", tries }],
+      });
     expect(await pollAgain(job)).toMatchObject({
       status: "failed",
       costNano: 0n,
@@ -100,8 +109,7 @@ describe("a result that cannot be fetched", () => {
     world.vendor.plan("GET", doneAt(`${store.url}/made`));
     const { services } = world;
     const full: WatchedFiles = { ...services.files, put: () => Promise.reject(new Error("full")) };
-    const attempt = { provider: "one", credential: "default", outcome: "taken" };
-    const job = await running(world, { attempts: JSON.stringify([attempt]) });
+    const job = await running(world, taken);
     await pollStep({ ...services, files: full }, job);
     const lastOf = ({ attempts }: Job) => attempts.at(-1)?.outcome;
     expect(lastOf(await rowOf(world, job.id))).toBe("not_stored");
