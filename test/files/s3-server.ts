@@ -18,6 +18,10 @@ export interface S3Server {
   unfinished(): string[];
   /** Largest body of one request: what an upload holds in memory. */
   largestBytes(): number;
+  /** From now on it answers nobody, or again as it should. */
+  setAway(isAway: boolean): void;
+  /** Requests that it did not answer. */
+  unanswered(): number;
   close(): Promise<void>;
 }
 
@@ -38,7 +42,13 @@ export async function startS3(): Promise<S3Server> {
   const root = join(directory, bucket);
   const uploads = join(root, "._S3rver_uploads");
   let largest = 0;
+  let isAway = false;
+  let unanswered = 0;
   const front = createServer((request, response) => {
+    if (isAway) {
+      unanswered += 1;
+      return void request.socket.destroy();
+    }
     const url = new URL(request.url ?? "/", "http://localhost");
     const uploadId = url.searchParams.get("uploadId");
     if (request.method === "DELETE" && uploadId !== null) {
@@ -74,6 +84,8 @@ export async function startS3(): Promise<S3Server> {
         .map((name) => name.slice(0, -objectMark.length)),
     unfinished: () => entries(uploads),
     largestBytes: () => largest,
+    setAway: (away) => void (isAway = away),
+    unanswered: () => unanswered,
     close: async () => {
       await closeServer(front);
       await server.close();
