@@ -1,5 +1,9 @@
 /** A cache between callers and the gateway keeps no caller's answer for another one: keys come in headers that no cache minds. RFC 9111, 3.5. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { chmodSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import openapi from "../../docs/openapi.json" with { type: "json" };
+import { freePort, hasNginx, startNginx, type Nginx } from "../support/nginx.ts";
+import { temporaryDirectory } from "../support/postgres.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 let gateway: GatewayUnderTest;
@@ -32,7 +36,93 @@ it.each(paths)("GET %s says so, whoever asks and however the key comes", async (
   expect(await kept({})).toBe("no-store");
 });
 
-it("a file, whose name is its key, may be kept by its own browser", async () => {
-  const answer = await fetch(`${gateway.url}/files/none`);
-  expect([answer.status, answer.headers.get("cache-control")]).toEqual([404, null]);
+/** A parameter of a path stands for nothing that there is. */
+const described = Object.entries(openapi.paths).flatMap(([path, methods]) =>
+  "get" in methods ? [path.replaceAll(/\{[^}]+\}/g, "none")] : [],
+);
+const beside = [
+  "/",
+  "/keys",
+  "/assets/none.js",
+  "/files/none",
+  "/v1/key/x.css",
+  "/v1/models;.js",
+  "/v1%2Fkey",
+  "//v1/key",
+  "/assets/..%2fv1/key",
+  "/admin/v1/keys/x.css",
+  "/admin/v1/keys;.css",
+  "/admin/v1/keys%2f.css",
+  "/admin/v1/none",
+  "/metrics",
+];
+
+it("what is refused is kept for nobody, wherever it was asked for", async () => {
+  expect(described.length).toBeGreaterThan(50);
+  const kept: string[] = [];
+  let refused = 0;
+  for (const path of [...described, ...beside])
+    for (const headers of [{}, { "x-api-key": gateway.key }, { authorization: "Bearer wrong" }]) {
+      const answer = await fetch(gateway.url + path, { headers, redirect: "manual" });
+      await answer.arrayBuffer();
+      if (answer.status < 400) continue;
+      refused += 1;
+      if (answer.headers.get("cache-control") !== "no-store") kept.push(path);
+    }
+  expect(refused).toBeGreaterThan(150);
+  expect(kept).toEqual([]);
+});
+
+it("whether the gateway is well is told of now", async () => {
+  for (const path of ["/healthz", "/readyz", "/metrics"]) {
+    const answer = await gateway.get(path);
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
+  }
+});
+
+/** Keeps whatever it is not told to leave, also what was refused, for whoever asks by the same address. */
+const keepsAll = (port: number, directory: string): string => `
+  proxy_cache_path ${directory}/kept keys_zone=all:1m use_temp_path=off;
+  server {
+    listen 127.0.0.1:${port};
+    large_client_header_buffers 8 32k;
+    location / {
+      proxy_pass ${gateway.url};
+      proxy_cache all;
+      proxy_cache_valid any 1m;
+      add_header x-kept $upstream_cache_status;
+    }
+  }`;
+
+describe.skipIf(!hasNginx)("behind a cache that keeps whatever it may", () => {
+  let nginx: Nginx;
+  beforeAll(async () => {
+    const port = await freePort();
+    const directory = temporaryDirectory();
+    // Its processes are another user's, where it is started by root.
+    chmodSync(directory, 0o777);
+    nginx = await startNginx(keepsAll(port, directory), port);
+  });
+  afterAll(() => nginx.close());
+  const ask = async (path: string, headers: Record<string, string>) => {
+    const answer = await fetch(nginx.url + path, { headers });
+    const text = await answer.text();
+    return { status: answer.status, text, kept: answer.headers.get("x-kept") };
+  };
+
+  it("an error stands in the place of no page, no part of it and no answer to others", async () => {
+    expect((await ask("/", { accept: "application/json" })).status).toBe(404);
+    const page = await ask("/", { accept: "text/html" });
+    expect(page.status).toBe(200);
+    const [part = ""] = /\/assets\/[\w.-]+\.js/.exec(page.text)!;
+    expect((await ask(part, { "x-large": "a".repeat(17_000) })).status).toBe(431);
+    expect((await ask(part, {})).status).toBe(200);
+    expect(await ask(part, {})).toMatchObject({ status: 200, kept: "HIT" });
+  });
+
+  it("what one key reads is kept for no other, and for no stranger", async () => {
+    expect((await ask("/v1/key", {})).status).toBe(401);
+    expect((await ask("/v1/key", { "x-api-key": gateway.key })).status).toBe(200);
+    expect((await ask("/v1/key", {})).status).toBe(401);
+  });
 });

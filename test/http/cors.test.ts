@@ -220,6 +220,9 @@ it("with * every page may call, and nothing varies", async () => {
   expect(answer.status).toBe(204);
   expect(answer.headers["access-control-allow-origin"]).toBe("*");
   expect(answer.headers["vary"]).toBeUndefined();
+  // A browser that showed a file keeps it, and the page may read what was kept.
+  const shown = await ask(`${gateway.url}/files/none`, "GET", {});
+  expect(shown.headers["access-control-allow-origin"]).toBe("*");
   await gateway.close();
 });
 

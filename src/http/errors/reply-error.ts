@@ -5,9 +5,12 @@ import { encodeAliasError } from "./alias-errors.ts";
 import type { ResponseSink } from "../exchange.ts";
 import type { ErrorStyle } from "../routes.ts";
 
-/** The headers of an error answer. `x-should-retry: false` is for what must not be sent again by itself. */
+/**
+ * The headers of an error answer. `x-should-retry: false` is for what must not be sent again by itself. No cache on the way keeps
+ * it for others: what was refused may be one caller's rights, or headers that nobody else sends. RFC 9110, 15.1.
+ */
 function errorHeaders(error: GatewayError): Record<string, string> {
-  const headers: Record<string, string> = { ...error.headers };
+  const headers: Record<string, string> = { ...error.headers, "cache-control": "no-store" };
   if (error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.shouldRetry === false) headers["x-should-retry"] = "false";

@@ -54,10 +54,11 @@ export function createCors(origins: readonly string[]): Cors | undefined {
     mark({ match, raw }, response) {
       if (match.route.shared !== true) return;
       const { origin } = raw.headers;
-      // Also on answers to others, or a cache would give them to everybody.
+      // Also on answers to others, or a cache would give them to everybody: with `*` what a page shows, and then reads itself.
       if (!anyone) response.setHeader("vary", "Origin");
+      if (anyone) response.setHeader("access-control-allow-origin", "*");
       if (!isKnown(origin)) return;
-      response.setHeader("access-control-allow-origin", anyone ? "*" : origin);
+      if (!anyone) response.setHeader("access-control-allow-origin", origin);
       response.setHeader("access-control-expose-headers", exposed);
     },
     answerPreflight({ match, raw: { method, headers } }, response) {

@@ -1,5 +1,5 @@
 /** `/healthz` (the process), `/readyz` (database and start-up). docs/operate.md. */
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { databaseState, type DatabaseState } from "../../storage/index.ts";
 import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
@@ -10,19 +10,24 @@ const freshMs = 1_000;
 /** Adds the health endpoints. They need no key. */
 export function registerHealth(app: FastifyInstance, services: HttpServices): void {
   const askDatabase = createProbe(services);
-  handle(app, "GET /healthz", (_request, reply) => reply.send({ status: "ok" }));
+  handle(app, "GET /healthz", (_request, reply) => ofNow(reply).send({ status: "ok" }));
   handle(app, "GET /readyz", async (_request, reply) => {
     const [database, { isReady, workers }] = await Promise.all([askDatabase(), services.ready()]);
     const ready = isReady && database === "ok";
-    return reply.code(ready ? 200 : 503).send({
-      status: ready ? "ready" : "not_ready",
-      database,
-      // Text calls need no files: a gateway without them is ready.
-      ...(services.files.failure && { files: "failing" }),
-      ...(workers && { workers }),
-    });
+    return ofNow(reply)
+      .code(ready ? 200 : 503)
+      .send({
+        status: ready ? "ready" : "not_ready",
+        database,
+        // Text calls need no files: a gateway without them is ready.
+        ...(services.files.failure && { files: "failing" }),
+        ...(workers && { workers }),
+      });
   });
 }
+
+/** A cache on the way would tell of another moment. */
+const ofNow = (reply: FastifyReply): FastifyReply => reply.header("cache-control", "no-store");
 
 /**
  * Whether the database can be written. Anybody may ask for the answer: it is

@@ -39,7 +39,7 @@ export function registerMetrics(app: FastifyInstance, services: MetricsServices)
     if (metricsAccess.token === undefined) checkOwnMachine(request.raw, metricsAccess);
     else checkToken(request.raw, metricsAccess.token);
     const { type, text } = await metrics.answer(request.headers.accept);
-    return reply.type(type).send(text);
+    return reply.header("cache-control", "no-store").type(type).send(text);
   });
 }
 
@@ -146,6 +146,6 @@ async function answer(
   else if (isLoopback(request.socket.remoteAddress ?? "") && !isLocalHost(request.headers.host))
     throw new GatewayError("insufficient_permissions", "The Host header names no local machine.");
   const { type, text } = await metrics.answer(request.headers.accept);
-  response.writeHead(200, { "content-type": type });
+  response.writeHead(200, { "content-type": type, "cache-control": "no-store" });
   response.end(text);
 }
