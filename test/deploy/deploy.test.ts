@@ -109,6 +109,22 @@ describe("what the files name", () => {
     }
   });
 
+  it.runIf(process.platform === "linux")(
+    "the image has each library that Node is linked to",
+    () => {
+      const question = "process.report.getReport().sharedObjects.join(' ')";
+      const { stdout } = spawnSync(process.execPath, ["-p", question], { encoding: "utf8" });
+      const linked = stdout.match(/[^/\s]+\.so\b\S*/g)!;
+      const inSlim = /^(?:ld-linux|linux-vdso|lib(?:c|dl|m|pthread|gcc_s|stdc\+\+)\.so)/;
+      const others = linked.filter((name) => !inSlim.test(name));
+      expect(linked.length).toBeGreaterThan(others.length);
+      const [build, shipped] = read("docker/Dockerfile").split("\nFROM debian");
+      expect(others.filter((name) => !build!.includes(`/${name} /opt/libraries`))).toEqual([]);
+      expect(shipped).toMatch(/^COPY --from=build \/opt\/libraries \/usr\/local\/lib$/m);
+      expect(shipped).toMatch(/^RUN ldconfig\b/m);
+    },
+  );
+
   it("each compose file says how callers reach it: the address that it publishes", () => {
     for (const path of files.filter((one) => /^compose\/.*\.yaml$/.test(one))) {
       const { services } = parse(read(path), { merge: true }) as {
