@@ -178,11 +178,34 @@ function packagedNode() {
   return null;
 }
 
-/** Once per installation: a packaged Node that does not run here (Alpine's C library, say) is taken out of the way. */
+/** Why the packaged Node does not run on this system, in the system's words; undefined where it runs. */
+function refusalOf(path) {
+  const { status, error, stderr } = spawnSync(path, ["--version"], { encoding: "utf8" });
+  return status === 0 ? undefined : (error?.message ?? stderr.trim());
+}
+
+/** Whether the Node that runs now runs our TypeScript too. */
+const isNewEnough = () => Number.parseInt(process.versions.node, 10) >= nodeMajorMin;
+const newNode = `Node ${nodeMajorMin} or newer (https://nodejs.org)`;
+
+/**
+ * Once per installation: a packaged Node that does not run here (Alpine's C library, say) is taken out of the way of the
+ * installed one. Where that is too old it stays, for the next try.
+ */
 function checkNode() {
   const path = packagedNode();
-  if (path !== null && spawnSync(path, ["--version"]).status !== 0) {
-    say("the packaged Node 26 does not run on this system; using the installed Node instead");
+  const refusal = path === null ? undefined : refusalOf(path);
+  if (refusal !== undefined) {
+    if (!isNewEnough()) {
+      const library = refusal.includes("libatomic")
+        ? "Install libatomic1 (apt) or libatomic (dnf), or"
+        : "Install";
+      throw new SetupError(
+        `the packaged Node 26 does not run on this system (${refusal}), and this Node is ${process.version}. ` +
+          `${library} ${newNode}, and run the same command again`,
+      );
+    }
+    say(`the packaged Node 26 does not run on this system (${refusal}); using the installed Node`);
     rmSync(path);
     rmSync(join(modules, ".bin", "node"), { force: true });
   }
@@ -196,10 +219,10 @@ function checkNode() {
 export function nodeBinary() {
   const path = packagedNode();
   if (path !== null) return path;
-  if (Number.parseInt(process.versions.node, 10) >= nodeMajorMin) return process.execPath;
+  if (isNewEnough()) return process.execPath;
   throw new SetupError(
     `no packaged Node 26 for ${process.platform}-${process.arch}, and this Node is ${process.version}. ` +
-      `Install Node ${nodeMajorMin} or newer (https://nodejs.org) and run the same command again`,
+      `Install ${newNode} and run the same command again`,
   );
 }
 

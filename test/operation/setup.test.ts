@@ -1,7 +1,7 @@
 /** What runs before the gateway does: the lock of the setup, and the command of a checkout wherever it lies. docs/cli.md. */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { useDirectory } from "./support.ts";
@@ -56,3 +56,46 @@ it("a checkout below a name with # and % in it runs commands", () => {
   expect(ran).toMatchObject({ status: 0, stderr: "" });
   expect(JSON.parse(ran.stdout)).toHaveProperty("$schema");
 });
+
+/** A checkout whose packaged Node lacks a library, as on a small Debian; runs its setup with a Node that says it is `version`. */
+function setUpWithoutLibrary(name: string, version: string) {
+  const place = join(directory, name);
+  const modules = join(place, "node_modules");
+  const binary = join(modules, `node-${process.platform}-${process.arch}`, "bin/node");
+  mkdirSync(join(binary, ".."), { recursive: true });
+  cpSync(join(root, "scripts"), join(place, "scripts"), { recursive: true });
+  writeFileSync(join(place, "package-lock.json"), JSON.stringify({ packages: { "": {} } }));
+  writeFileSync(join(modules, ".package-lock.json"), JSON.stringify({ packages: {} }));
+  writeFileSync(binary, `#!/bin/sh\necho "node: ${libraryError}" >&2\nexit 127\n`, { mode: 0o755 });
+  const versions = `{ ...process.versions, node: "${version}" }`;
+  const older = `data:text/javascript,Object.defineProperty(process, "versions", { value: ${versions} })`;
+  const words = ["--import", older, join(place, "scripts/setup.mjs")];
+  const run = () => spawnSync(process.execPath, words, { encoding: "utf8", timeout: 20_000 });
+  return { run, binary };
+}
+const libraryError = "error while loading shared libraries: libatomic.so.1: cannot open it";
+
+it.skipIf(process.platform === "win32")(
+  "a packaged Node that lacks a library is told with what to install, and stays for the next try",
+  () => {
+    const { run, binary } = setUpWithoutLibrary("old", "22.15.0");
+    for (const attempt of [run(), run()]) {
+      expect(attempt.stderr).toContain(libraryError);
+      expect(attempt.stderr).toContain("Install libatomic1 (apt)");
+      expect(attempt.status).toBe(1);
+    }
+    writeFileSync(binary, "#!/bin/sh\n");
+    expect(run()).toMatchObject({ status: 0, stderr: "" });
+  },
+);
+
+it.skipIf(process.platform === "win32")(
+  "a packaged Node that lacks a library gives way to the installed one, which says why",
+  () => {
+    const { run, binary } = setUpWithoutLibrary("new", "24.1.0");
+    const { status, stderr } = run();
+    expect(stderr).toContain(`(node: ${libraryError}); using the installed Node`);
+    expect(status).toBe(0);
+    expect(existsSync(binary)).toBe(false);
+  },
+);
