@@ -3,6 +3,7 @@
  * Exit codes: 1 failed, 2 wrong usage or configuration. docs/cli.md.
  */
 import { GatewayError } from "../base/errors.ts";
+import { adviceOn, isTransient } from "../storage/index.ts";
 import { UsageError } from "./environment.ts";
 import { RefusedError } from "./remote-api.ts";
 import { WorkerFailedError } from "./workers/failed.ts";
@@ -30,7 +31,7 @@ const expectedNames = new Map<string, 1 | 2>([
 ]);
 
 interface SystemError extends Error {
-  readonly code: string;
+  readonly code?: string;
   readonly syscall?: string;
   readonly address?: string;
   readonly hostname?: string;
@@ -47,7 +48,14 @@ export function explain(error: unknown): Explanation {
   if (!(error instanceof Error)) return { text: undefined, exitCode: 1 };
   const exitCode = expectedNames.get(error.name);
   if (exitCode !== undefined) return { text: error.message, exitCode };
-  return { text: "code" in error ? ofSystem(error as SystemError) : undefined, exitCode: 1 };
+  return { text: ofSystem(error as SystemError) ?? ofDatabase(error), exitCode: 1 };
+}
+
+/** The database went, or gave no connection, after it had been opened. */
+function ofDatabase(error: Error): string | undefined {
+  if ("syscall" in error || !isTransient(error)) return undefined;
+  const { reason, fix } = adviceOn(error);
+  return `the database cannot be used: ${reason}; ${fix}`;
 }
 
 /** What the system refused: a port that could not be listened on, or output that nobody reads. */

@@ -11,6 +11,8 @@ const authority =
   "name the file of its authority in DATABASE_URL, as ?sslmode=verify-full&sslrootcert=/path/to/ca.pem";
 const reach = "check host and port, and that the server runs";
 const filtered = `${reach}; a firewall may be between`;
+const pooled =
+  "a pooler needs a session for each connection, 11 for each process (default_pool_size)";
 const slow = "see what the server waits for: its load, its disk, locks, the network";
 const restarting = "wait: the server stops or starts; its own log says why";
 /** What helps, by the code of the system or of PostgreSQL. */
@@ -58,9 +60,9 @@ const said: readonly (readonly [words: string, fix: string])[] = [
   ],
   ["Connection terminated", reach],
   ["not queryable", reach],
-  ["timeout exceeded when trying to connect", filtered],
+  ["timeout exceeded when trying to connect", `${filtered}; ${pooled}`],
   ["no answer within", slow],
-  ["Query read timeout", slow],
+  ["Query read timeout", `${slow}; ${pooled}`],
   ["does not support SSL", "leave sslmode out of DATABASE_URL, or switch ssl on at the server"],
 ];
 

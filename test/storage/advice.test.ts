@@ -14,6 +14,8 @@ it.each([
   [coded("53100", "could not extend file"), "free its disk"],
   [coded("57014", "canceling statement due to statement timeout"), "what the server waits for"],
   [new Error("Query read timeout"), "what the server waits for"],
+  [new Error("Query read timeout"), "11 for each process (default_pool_size)"],
+  [new Error("timeout exceeded when trying to connect"), "11 for each process (default_pool_size)"],
   [
     new Error("Client has encountered a connection error and is not queryable"),
     "check host and port, and that the server runs",

@@ -1,0 +1,27 @@
+/** What ends a command is told in one line where an operator can mend it, and with its stack where only we can. docs/cli.md. */
+import { expect, it } from "vitest";
+import { explain } from "../../src/cli/explain.ts";
+
+const coded = (code: string, rest = {}) => Object.assign(new Error(code), { code, ...rest });
+
+it("a pooler that gives a start too few sessions is told in words, with what to raise", () => {
+  const { text, exitCode } = explain(new Error("timeout exceeded when trying to connect"));
+  expect(text).toMatch(/^the database cannot be used: timeout exceeded .*default_pool_size/);
+  expect(exitCode).toBe(1);
+});
+
+it("a server that stops in the middle of a start is told in words", () => {
+  const { text } = explain(coded("57P01"));
+  expect(text).toBe(
+    "the database cannot be used: 57P01; wait: the server stops or starts; its own log says why",
+  );
+});
+
+it.each([
+  [new Error("something of ours"), undefined],
+  [coded("42P01"), undefined],
+  [coded("ECONNRESET", { syscall: "read" }), undefined],
+  [coded("EPIPE", { syscall: "write" }), "whoever read the output has gone"],
+])("%s keeps its stack, or the words that it had", (error, text) => {
+  expect(explain(error)).toEqual({ text, exitCode: 1 });
+});
