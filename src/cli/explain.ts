@@ -48,7 +48,7 @@ export function explain(error: unknown): Explanation {
   if (!(error instanceof Error)) return { text: undefined, exitCode: 1 };
   const exitCode = expectedNames.get(error.name);
   if (exitCode !== undefined) return { text: error.message, exitCode };
-  return { text: ofSystem(error as SystemError) ?? ofDatabase(error), exitCode: 1 };
+  return { text: ofSystem(error) ?? ofDatabase(error), exitCode: 1 };
 }
 
 /** The database went, or gave no connection, after it had been opened. */
