@@ -14,7 +14,11 @@ function errorHeaders(error: GatewayError): Record<string, string> {
   if (error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(error.retryAfterSeconds);
   if (error.shouldRetry === false) headers["x-should-retry"] = "false";
-  if (error.status === 401) headers["www-authenticate"] = "Bearer";
+  if (error.status === 401) {
+    headers["www-authenticate"] = "Bearer";
+    // The same key is refused again, and Claude Code would ask eleven times, silent for minutes.
+    headers["x-should-retry"] = "false";
+  }
   return headers;
 }
 

@@ -117,7 +117,7 @@ function errorResponse(style: ErrorStyle, status: number, codes: readonly ErrorC
     headers: {
       "x-request-id": headerRef("RequestId"),
       ...(status === 401 && { "www-authenticate": headerRef("Authenticate") }),
-      ...(status === 402 && { "x-should-retry": headerRef("ShouldRetry") }),
+      ...(notAgain.has(status) && { "x-should-retry": headerRef("ShouldRetry") }),
       ...(retried.has(status) && { "retry-after": headerRef("RetryAfter") }),
     },
     content: jsonContent(schemaNames[style], {
@@ -127,6 +127,7 @@ function errorResponse(style: ErrorStyle, status: number, codes: readonly ErrorC
 }
 
 const retried = new Set([429, 503]);
+const notAgain = new Set([401, 402]);
 
 function list(codes: readonly ErrorCode[]): string {
   return codes.map((code) => `- \`${code}\`: ${errorCatalogue[code].meaning}`).join("\n");
