@@ -1,5 +1,5 @@
 /** docs/cli.md, from the commander program that reads the command line. */
-import type { Command } from "commander";
+import type { Command, Option } from "commander";
 import { createProgram } from "../src/cli/program.ts";
 
 const introduction = `# Command line
@@ -16,30 +16,57 @@ with 2 for wrong usage or a mistake in the configuration.
 
 `;
 
+/** An option that so many commands have, with the same meaning, is told once. */
+const commandsMin = 10;
+
 const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
+const rowOf = (option: Option): string => {
+  const preset = option.defaultValueDescription ?? option.defaultValue;
+  const shown = preset === undefined ? "" : `\`${cell(String(preset))}\``;
+  return `| \`${cell(option.flags)}\` | ${cell(option.description)} | ${shown} |`;
+};
+
+const table = (rows: readonly string[]): string[] =>
+  rows.length === 0 ? [] : ["| option | meaning | default |", "|---|---|---|", ...rows, ""];
+
+const everyOption = (command: Command): readonly Option[] => [
+  ...command.options,
+  ...command.commands.flatMap(everyOption),
+];
+
+/** The options that many commands have, by their rows. */
+function sharedOptions(program: Command): ReadonlyMap<string, string> {
+  const byRow = Map.groupBy(everyOption(program), rowOf);
+  return new Map(
+    [...byRow].flatMap(([row, all]) => (all.length < commandsMin ? [] : [[row, all[0]!.long!]])),
+  );
+}
+
 /** One command with its own options, then the commands below it. */
-function section(command: Command, parents: readonly string[]): string[] {
+function section(
+  command: Command,
+  parents: readonly string[],
+  shared: ReadonlyMap<string, string>,
+): string[] {
   const path = [...parents, command.name()];
   const lines: string[] = [];
   if (parents.length > 0) {
     lines.push(`## ${path.slice(1).join(" ")}`, "", command.description(), "");
     const usage = [...path, command.usage()].join(" ").trim();
-    lines.push("```", usage, "```", "");
+    if (command.commands.length === 0) lines.push("```", usage, "```", "");
   }
-  if (command.options.length > 0) {
-    lines.push("| option | meaning | default |", "|---|---|---|");
-    for (const option of command.options) {
-      const preset = option.defaultValueDescription ?? option.defaultValue;
-      const shown = preset === undefined ? "" : `\`${cell(String(preset))}\``;
-      lines.push(`| \`${cell(option.flags)}\` | ${cell(option.description)} | ${shown} |`);
-    }
-    lines.push("");
-  }
-  return [...lines, ...command.commands.flatMap((child) => section(child, path))];
+  const rows = command.options.map(rowOf);
+  lines.push(...table(rows.filter((row) => !shared.has(row))));
+  const also = rows.flatMap((row) => (shared.has(row) ? [`\`${shared.get(row)}\``] : []));
+  if (also.length > 0) lines.push(`Also [${also.join(" and ")}](#command-line).`, "");
+  return [...lines, ...command.commands.flatMap((child) => section(child, path, shared))];
 }
 
 /** The page as Markdown. */
 export function commandLinePage(): string {
-  return introduction + section(createProgram(), []).join("\n");
+  const program = createProgram();
+  const shared = sharedOptions(program);
+  const lines = ["Options of many commands:", "", ...table([...shared.keys()])];
+  return introduction + [...lines, ...section(program, [], shared)].join("\n");
 }

@@ -94,19 +94,33 @@ function inner(schema: Schema): [suffix: string, object: Schema][] {
     : inner(values).map(([suffix, object]) => [`.<name>${suffix}`, object]);
 }
 
+/** Where an object was told already, with what it was said to be: what is alike is not told again in the same table. */
+type Told = Map<string, { readonly path: string; readonly description: string | undefined }>;
+
+/** What a field means. Of one that holds the same fields as another, only what is different about it. */
+function meaningOf(schema: Schema, path: string, told: Told): { text: string; isTold: boolean } {
+  const { description, ...shape } = schema;
+  if (inner(schema).length === 0) return { text: description ?? "", isTold: false };
+  const key = JSON.stringify(shape);
+  const same = told.get(key);
+  if (same === undefined) {
+    told.set(key, { path, description });
+    return { text: description ?? "", isTold: false };
+  }
+  const isAlike = description === undefined || description === same.description;
+  return { text: `${isAlike ? "" : `${description}; `}as ${code(same.path)}`, isTold: true };
+}
+
 /** The table rows of one object and of everything inside it, in the schema's order. */
-function rowsOf(object: Schema, path = ""): string[] {
+function rowsOf(object: Schema, path = "", told: Told = new Map()): string[] {
   const required = new Set(object.required);
   return Object.entries(object.properties ?? {}).flatMap(([name, schema]) => {
     const full = path === "" ? name : `${path}.${name}`;
-    const cells = [
-      code(full),
-      describeType(schema),
-      required.has(name) ? "yes" : "",
-      schema.description ?? "",
-    ];
+    const { text, isTold } = meaningOf(schema, full, told);
+    const cells = [code(full), describeType(schema), required.has(name) ? "yes" : "", text];
     const row = `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-    return [row, ...inner(schema).flatMap(([suffix, child]) => rowsOf(child, `${full}${suffix}`))];
+    const within = isTold ? [] : inner(schema);
+    return [row, ...within.flatMap(([suffix, child]) => rowsOf(child, `${full}${suffix}`, told))];
   });
 }
 
@@ -120,28 +134,43 @@ const table = (rows: readonly string[]) => [
 /** Fields that tell the entries of a list apart. */
 const tags = ["kind", "family"];
 
-/** A list whose entries have one of several shapes: one section for each, those that differ in their tags only together. */
+/** The rows of one shape of a list's entries, without the tags. */
+const rowsOfShape = (shape: Schema): string[] =>
+  rowsOf({
+    ...shape,
+    properties: Object.fromEntries(
+      Object.entries(shape.properties ?? {}).filter(([field]) => !tags.includes(field)),
+    ),
+  });
+
+/**
+ * A list whose entries have one of several shapes: the rows that all of them have, then those that each has besides. Shapes that
+ * differ in their tags only stand together.
+ */
 function variants(name: string, shapes: readonly Schema[]): string[] {
+  const all = shapes.map(rowsOfShape);
+  const shared = all.reduce((rows, other) => rows.filter((row) => other.includes(row)));
   const sections = new Map<string, string[]>();
-  for (const shape of shapes) {
+  for (const [index, shape] of shapes.entries()) {
     const told = tags.flatMap((tag) => {
       const value = shape.properties?.[tag]?.const;
       return value === undefined ? [] : [`${tag}: ${value}`];
     });
-    const rows = rowsOf({
-      ...shape,
-      properties: Object.fromEntries(
-        Object.entries(shape.properties ?? {}).filter(([field]) => !tags.includes(field)),
-      ),
-    });
-    const text = table(rows).join("\n");
+    const text = table(all[index]!.filter((row) => !shared.includes(row))).join("\n");
     sections.set(text, [...(sections.get(text) ?? []), code(told.join(", "))]);
   }
-  return [...sections].flatMap(([text, titles]) => [
-    `### ${name} of ${titles.join(" or ")}`,
+  return [
+    `### all ${name}`,
     "",
-    text,
-  ]);
+    ...table(shared),
+    ...[...sections].flatMap(([text, titles]) => [
+      `### ${name} of ${titles.join(" or ")}`,
+      "",
+      `Besides the fields of [all ${name}](#all-${name}):`,
+      "",
+      text,
+    ]),
+  ];
 }
 
 function section([name, schema]: [string, Schema]): string[] {
