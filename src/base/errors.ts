@@ -53,6 +53,10 @@ export const invalidValue = (param: string, rule: string): GatewayError =>
 const shortageSeconds = 2;
 
 /** The answer where the gateway itself is at a limit. `cause` is what the system said, for the log. */
+/** What whatever was thrown says. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
 export const overloaded = (message: string, cause?: unknown): GatewayError =>
   new GatewayError("overloaded", message, { retryAfterSeconds: shortageSeconds, cause });
 

@@ -6,7 +6,7 @@ import { logFailedAttempt } from "../attempts/index.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
-import { GatewayError } from "../base/errors.ts";
+import { GatewayError, reasonOf } from "../base/errors.ts";
 import { reportedCount } from "../base/usage.ts";
 import {
   dialectRows,
@@ -159,7 +159,7 @@ async function askVendor(
       upstream_model: offer.upstreamModel,
       status,
       outcome: "no_token_count",
-      message: error instanceof Error ? error.message : String(error),
+      message: reasonOf(error),
     });
     return undefined;
   }

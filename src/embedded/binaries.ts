@@ -7,6 +7,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { reasonOf } from "../base/errors.ts";
 import { copyPrograms, linksOf, type Programs } from "./copies.ts";
 import type { Identity } from "./identity.ts";
 
@@ -84,7 +85,7 @@ function copied(found: Programs, dataDir: string, identity: Identity | undefined
     try {
       return copyPrograms(place, found);
     } catch (error) {
-      reasons.push(error instanceof Error ? error.message : String(error));
+      reasons.push(reasonOf(error));
     }
   }
   throw new NoEmbeddedDatabaseError(

@@ -1,11 +1,9 @@
 /** What helps where the database cannot be reached, or lets nobody in. docs/operate.md "PostgreSQL". */
+import { reasonOf } from "../base/errors.ts";
 
 /** A name with several addresses fails with one error for each, and no message of its own. */
 const firstOf = (error: unknown): unknown =>
   error instanceof AggregateError && error.errors.length > 0 ? firstOf(error.errors[0]) : error;
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 const authority =
   "name the file of its authority in DATABASE_URL, as ?sslmode=verify-full&sslrootcert=/path/to/ca.pem";

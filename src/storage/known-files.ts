@@ -4,6 +4,7 @@
  * catch it. What was read last counts then. docs/operate.md "PostgreSQL".
  */
 import { Client, type ClientConfig } from "pg";
+import { reasonOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 
 const settings = ["sslrootcert", "sslcert", "sslkey"] as const;
@@ -42,7 +43,7 @@ function warnOf(error: unknown, log: Pick<Log, "warn">): void {
   if (performance.now() - saidMs < sayEveryMs) return;
   saidMs = performance.now();
   log.warn(
-    { reason: error instanceof Error ? error.message : String(error) },
+    { reason: reasonOf(error) },
     "a file of DATABASE_URL cannot be read; what it said before counts",
   );
 }

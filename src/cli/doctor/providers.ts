@@ -1,6 +1,7 @@
 /** Checks of one provider: the way to it by name (DNS, TCP or proxy, TLS), its certificate, and its key. */
 import { counted } from "../../base/counted.ts";
 import { dayMs } from "../../base/durations.ts";
+import { reasonOf } from "../../base/errors.ts";
 import { keyMistake, type Provider } from "../../catalog/index.ts";
 import {
   askModels,
@@ -31,7 +32,7 @@ export async function checkProvider(pools: Pools, provider: Provider): Promise<F
 
 /** The words of the table of faults end with what to do. */
 function splitFix(provider: Provider, error: unknown): [message: string, fix: string] {
-  const text = withoutCredentials(provider, error instanceof Error ? error.message : String(error));
+  const text = withoutCredentials(provider, reasonOf(error));
   const at = text.lastIndexOf("; ");
   return at === -1 ? [text, "check base_url"] : [text.slice(0, at), text.slice(at + 2)];
 }

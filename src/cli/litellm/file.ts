@@ -3,6 +3,7 @@
  * passes through a float. A section notes which of its fields were read: what nobody read is reported as not supported.
  */
 import type * as Yaml from "yaml";
+import { reasonOf } from "../../base/errors.ts";
 import { later } from "../../base/later.ts";
 import { UsageError } from "../environment.ts";
 
@@ -22,7 +23,7 @@ export function parseLitellm(text: string, file: string): Section {
     // Texts only: "failsafe" knows no numbers. Warnings of the library quote the line, and a secret may stand in it.
     value = yaml().parse(text, { schema: "failsafe", merge: true, logLevel: "error" });
   } catch (error) {
-    const [line] = (error instanceof Error ? error.message : String(error)).split("\n");
+    const [line] = reasonOf(error).split("\n");
     throw new UsageError(`${file} is not valid YAML: ${line}`);
   }
   if (!isMap(value)) throw new UsageError(`${file} holds no settings: it should have a model_list`);

@@ -4,6 +4,7 @@
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { counted } from "../../base/counted.ts";
+import { reasonOf } from "../../base/errors.ts";
 import { fileText } from "../../base/text.ts";
 import { formatMistakes } from "../../catalog/index.ts";
 import { UsageError } from "../environment.ts";
@@ -56,7 +57,7 @@ async function read(file: string): Promise<string> {
   try {
     return fileText(await readFile(file));
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${reason(error)}`);
+    throw new UsageError(`${file} cannot be read: ${reasonOf(error)}`);
   }
 }
 
@@ -68,9 +69,7 @@ async function write(out: string, config: string, force: boolean): Promise<void>
     throw new UsageError(
       isThere
         ? `${out} is already there; add --force to replace it, or name another file with --out`
-        : `${out} cannot be written: ${reason(error)}`,
+        : `${out} cannot be written: ${reasonOf(error)}`,
     );
   }
 }
-
-const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));

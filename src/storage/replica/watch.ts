@@ -3,6 +3,7 @@
  * with back-off while it is not used. The log says each change once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { reasonOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../database.ts";
 import { isTransient } from "../transient.ts";
@@ -41,7 +42,7 @@ const closeMsMax = 1_000;
 
 export const problemOf = (kind: Problem["kind"], error: unknown): Problem => ({
   kind,
-  reason: error instanceof Error ? error.message : String(error),
+  reason: reasonOf(error),
 });
 
 export class Watch {

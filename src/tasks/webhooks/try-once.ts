@@ -3,7 +3,7 @@
  * HOOK-01 to HOOK-06; docs/tasks.md.
  */
 import type { Clock } from "../../base/clock.ts";
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError, reasonOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Span, Tracer } from "../../base/tracing.ts";
 import { isTransient, persist, settleRetryMs, type Database } from "../../storage/index.ts";
@@ -99,7 +99,7 @@ async function send(
   } catch (error) {
     if (error instanceof NotSentError) return undefined;
     if (request.signal.aborted) return cut;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = reasonOf(error);
     return { httpStatus: null, error: message.slice(0, errorCharactersMax), retry: true };
   }
 }
