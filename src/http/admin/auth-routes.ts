@@ -9,22 +9,19 @@ import { registerPasswords } from "./auth-passwords.ts";
 import { registerInvitations } from "./invitation-routes.ts";
 import { registerPasswordResets } from "./password-resets.ts";
 import { checkSameOrigin } from "./same-origin.ts";
-import { passAnswer, sessionHeaders, sessionOf } from "./session-answer.ts";
+import { passAnswer, sessionHeaders, sessionOf, prepare } from "./session-answer.ts";
 
 /** Adds the paths. */
 export function registerAuth(app: FastifyInstance, services: HttpServices): void {
   registerPasswords(app, services);
   registerInvitations(app, services);
   registerPasswordResets(app, services);
-  app.get("/auth/options", (request, reply) => {
+  app.get("/auth/options", (_request, reply) => {
     const { provider } = services.admin.sessions;
-    return reply
-      .header("cache-control", "no-store")
-      .header("x-request-id", request.id)
-      .send({
-        password: true,
-        oidc: provider === null ? null : { label: provider },
-      });
+    return prepare(reply).send({
+      password: true,
+      oidc: provider === null ? null : { label: provider },
+    });
   });
   app.post("/auth/sign-in/social", async (request, reply) => {
     const fields = await readAuthBody("SignInWithProviderRequest", request);

@@ -5,7 +5,7 @@ import { GatewayError } from "../../base/errors.ts";
 import { openInvitation } from "../../tenancy/index.ts";
 import type { HttpServices } from "../services.ts";
 import { readAuthBody } from "./auth-bodies.ts";
-import { openSession, passCookies, sessionOf } from "./session-answer.ts";
+import { openSession, passCookies, sessionOf, prepare } from "./session-answer.ts";
 
 interface Acceptance {
   readonly token: string;
@@ -61,8 +61,7 @@ export function registerInvitations(app: FastifyInstance, services: HttpServices
   app.post("/auth/invitations/read", async (request, reply) => {
     const { token } = await readAuthBody("ReadInvitationRequest", request);
     const found = await openInvitation(services.admin, token);
-    reply.header("cache-control", "no-store").header("x-request-id", request.id);
-    return reply.send({
+    return prepare(reply).send({
       object: "invitation",
       organization: found.organizationName,
       workspace: found.workspaceName,
@@ -71,7 +70,7 @@ export function registerInvitations(app: FastifyInstance, services: HttpServices
   app.post("/auth/invitations/accept", async (request, reply) => {
     const body = await readAuthBody("AcceptInvitationRequest", request);
     const { member, session } = await accept(services, request, body);
-    reply.header("cache-control", "no-store").header("x-request-id", request.id);
+    prepare(reply);
     if (session !== undefined) passCookies(reply, session);
     return reply.send({
       object: "member",

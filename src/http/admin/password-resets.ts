@@ -6,7 +6,7 @@ import { timestamp } from "../shapes/schema.ts";
 import type { HttpServices } from "../services.ts";
 import { readAuthBody } from "./auth-bodies.ts";
 import { route } from "./route.ts";
-import { openSession, passAnswer } from "./session-answer.ts";
+import { openSession, passAnswer, prepare } from "./session-answer.ts";
 
 const make = route({
   method: "POST",
@@ -52,8 +52,7 @@ export function registerPasswordResets(app: FastifyInstance, services: HttpServi
   app.post("/auth/password-resets/read", async (request, reply) => {
     const { token } = await readAuthBody("ReadPasswordResetRequest", request);
     const { email, expiresAt } = await readReset(services.admin, token);
-    reply.header("cache-control", "no-store").header("x-request-id", request.id);
-    return reply.send({
+    return prepare(reply).send({
       object: "password_reset",
       email,
       expires_at: expiresAt.toISOString(),

@@ -11,6 +11,7 @@ import { csvAnswer, csvType, wantsCsv } from "./csv.ts";
 import { answerEvents } from "./event-answer.ts";
 import { eventSources } from "./event-rows.ts";
 import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
+import { prepare } from "./session-answer.ts";
 
 export const adminPrefix = "/admin/v1";
 
@@ -94,10 +95,6 @@ function requestOf(
     },
   };
 }
-
-/** What an administrator reads may hold secrets: no cache between keeps it. */
-const prepare = (reply: FastifyReply): FastifyReply =>
-  reply.header("cache-control", "no-store").header("x-request-id", reply.request.id);
 
 function send(reply: FastifyReply, route: AdminRoute, answer: AdminAnswer): FastifyReply {
   prepare(reply);

@@ -68,10 +68,13 @@ export function passCookies(reply: FastifyReply, response: Response): void {
   }
 }
 
+/** What an administrator reads may hold secrets: no cache between keeps it. */
+export const prepare = (reply: FastifyReply): FastifyReply =>
+  reply.header("cache-control", "no-store").header("x-request-id", reply.request.id);
+
 /** An answer as it came, but for headers that are nobody's. */
 export async function passAnswer(reply: FastifyReply, response: Response): Promise<FastifyReply> {
-  reply.code(response.status).header("cache-control", "no-store");
-  reply.header("x-request-id", reply.request.id);
+  prepare(reply).code(response.status);
   for (const name of ["content-type", "location"]) {
     const value = response.headers.get(name);
     if (value !== null) reply.header(name, value);
