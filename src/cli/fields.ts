@@ -129,6 +129,16 @@ export async function workspaceOf(api: Api, named: string | undefined): Promise<
   throw new UsageError(`--workspace is needed; there are: ${places(all)}`);
 }
 
+/** The query of a list: what was given, and the workspace where one was named. */
+export async function inWorkspaceOf(
+  api: Api,
+  named: string | undefined,
+  fields: Readonly<Record<string, string | undefined>>,
+): Promise<Record<string, string>> {
+  const workspace_id = named === undefined ? undefined : await workspaceOf(api, named);
+  return defined({ ...fields, workspace_id }) as Record<string, string>;
+}
+
 function onlyNamed(all: readonly Named[], name: string): Named | undefined {
   const found = all.filter((one) => one.name === name);
   if (found.length > 1)

@@ -1,10 +1,9 @@
 /** `tollgate requests`: the request log, and why a call came out as it did. docs/cli.md. */
 import type { Command } from "commander";
-import { defined } from "../base/defined.ts";
 import { GatewayError } from "../base/errors.ts";
 import { overApi } from "./api.ts";
 import { UsageError } from "./environment.ts";
-import { timeOf, workspaceOf } from "./fields.ts";
+import { timeOf, inWorkspaceOf } from "./fields.ts";
 import { overList, type ListOptions } from "./over-list.ts";
 import { printTable } from "./print.ts";
 import { RefusedError, type Api, type Json } from "./remote-api.ts";
@@ -71,10 +70,7 @@ function addList(list: Command): void {
         ...(!options.csv && { view: "list", limit: limitOf(options.limit) }),
       };
       return async (api) => {
-        const { workspace } = options;
-        const workspace_id =
-          workspace === undefined ? undefined : await workspaceOf(api, workspace);
-        const query = defined({ ...fields, workspace_id }) as Record<string, string>;
+        const query = await inWorkspaceOf(api, options.workspace, fields);
         return { path: "/requests", query };
       };
     },

@@ -1,10 +1,9 @@
 /** `tollgate usage`: requests, tokens and cost, by period and by what used them. docs/cli.md. */
 import type { Command } from "commander";
-import { defined } from "../base/defined.ts";
 import { granularities, usageGroups } from "../base/management.ts";
 import { isTimeZone } from "../base/time-zones.ts";
 import { UsageError } from "./environment.ts";
-import { timeOf, wordOf, workspaceOf } from "./fields.ts";
+import { timeOf, wordOf, inWorkspaceOf } from "./fields.ts";
 import { overList, type ListOptions } from "./over-list.ts";
 import { printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
@@ -58,10 +57,7 @@ export function addUsageCommand(program: Command): void {
         ...(isOfPlace && { time_zone: timeZone }),
       };
       return async (api) => {
-        const { workspace } = options;
-        const workspace_id =
-          workspace === undefined ? undefined : await workspaceOf(api, workspace);
-        const query = defined({ ...fields, workspace_id }) as Record<string, string>;
+        const query = await inWorkspaceOf(api, options.workspace, fields);
         return { path: "/usage", query };
       };
     },
