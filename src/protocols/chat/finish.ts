@@ -44,7 +44,7 @@ export function decodeFinish(raw: unknown, hasCalls: boolean, stopReason?: unkno
  * The protocol's word; `asFunction`: to a caller of the deprecated functions. It has none for a failure in a whole answer;
  * streams end with an error chunk instead.
  */
-export function encodeFinish({ reason }: Finish, asFunction = false): string {
+export function encodeFinish({ reason }: Finish, asFunction: boolean): string {
   if (reason === "error") return "stop";
   return reason === "tool_calls" && asFunction ? "function_call" : reason;
 }
