@@ -24,7 +24,6 @@ export interface Membership {
   readonly organizationId: string | null;
 }
 
-/** The bearer of the admin token. */
 export const adminTokenActor: Actor = {
   kind: "admin_token",
   userId: null,

@@ -152,7 +152,6 @@ const entryOfRow = ({
   object: { type: object_type, id: object_id },
 });
 
-/** The entry on the wire. */
 export const renderAudit = ({ object: subject, ...entry }: AuditEntry) => ({
   ...wireCased(entry),
   object: "audit_entry",

@@ -254,7 +254,6 @@ function atFirstUse<Loaded>(
   };
 }
 
-/** Sessions on a database. */
 export function createSessions(options: SessionsOptions): Sessions {
   const { oidc, providerMs = providerMsDefault } = options;
   const loading = { ...options, write: signInLog(options.log) };

@@ -42,7 +42,6 @@ export class ByteBudget {
     this.refusal = refusal;
   }
 
-  /** Bytes held now. */
   get heldBytes(): number {
     return this.#heldBytes;
   }

@@ -27,7 +27,6 @@ const endStepMs = 1;
 
 const standardError = 2;
 
-/** Lines to standard error. */
 export function errorLines(): Lines {
   const place = placeOfStandardError();
   const pipe = place?.isFIFO() === true ? openUnblocked() : undefined;

@@ -54,7 +54,6 @@ const base64 = (user: string, secret: string): string =>
   Buffer.from(`${user}:${secret}`).toString("base64");
 const basic = (user: string, secret: string): string => `Basic ${base64(user, secret)}`;
 
-/** The proxies of an environment. */
 export interface Proxies {
   /** The one that leads to an origin or address; undefined where it is connected to directly. */
   to(url: URL): Proxy | undefined;

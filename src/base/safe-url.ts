@@ -5,7 +5,6 @@
 import { BlockList, isIP } from "node:net";
 import { GatewayError } from "./errors.ts";
 
-/** What an address may be. */
 export interface AddressRule {
   /** Only HTTPS, or HTTP too. */
   readonly https: boolean;

@@ -5,7 +5,6 @@
  * Prompts, answers, keys and headers never become attributes. Ids of workspaces, keys and requests may.
  */
 
-/** What an attribute may be. */
 type Attribute = string | number | boolean;
 
 /** Attributes by OpenTelemetry's names, or below `tollgate.`; undefined ones are left out. */

@@ -35,7 +35,6 @@ export type ImageToolCounts = Pick<
   "imageToolTextTokens" | "imageToolImageTokens" | "imageToolOutputTokens"
 >;
 
-/** No tokens at all. */
 export const noUsage: Usage = {
   inputTokens: 0,
   cacheReadTokens: 0,

@@ -34,7 +34,6 @@ interface Written {
   readonly lease: ByteLease;
 }
 
-/** A body as it is sent. */
 export function writeBody(
   body: JsonObject,
   { source, lease }: Written,

@@ -39,8 +39,7 @@ const rows = {
 /** How a vendor is spoken to. */
 export type Dialect = keyof typeof rows;
 
-/** The rows by name. */
 export const dialectRows: Readonly<Record<Dialect, DialectRow>> = rows;
 
-/** The names, in the order of the documentation. */
+/** In the order of the documentation. */
 export const dialects = Object.keys(rows) as readonly Dialect[];

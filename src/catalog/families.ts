@@ -48,7 +48,6 @@ type FamilyOf<Kind extends FamilyRow["kind"]> = {
 export type ImageFamily = FamilyOf<"image">;
 export type VideoFamily = FamilyOf<"video">;
 
-/** The rows by name. */
 export const mediaFamilies: Readonly<Record<MediaFamilyName, FamilyRow>> = rows;
 
 /** Every family, in the order of the documentation. */

@@ -24,7 +24,6 @@ export interface HookSettings {
   readonly onFailure: "allow" | "refuse";
 }
 
-/** The hooks of a checked file. */
 export const hooksOf = (rows: readonly HookRow[] | undefined, files: TlsFiles): HookSettings[] =>
   (rows ?? []).map((row) => ({
     name: row.name,

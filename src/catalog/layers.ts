@@ -18,7 +18,6 @@ export interface Layers {
 
 const nothing: Catalog = { providers: new Map(), models: new Map() };
 
-/** The layers as one catalogue. */
 export function layeredCatalog(layers: Layers): Catalog {
   const { sandbox, environment, file, added, paused } = layers;
   const written = mergeCatalogs(sandbox, environment, file?.catalog ?? nothing);

@@ -16,7 +16,6 @@ export interface ModelNames {
 /** An alias that stands for all names with its beginning: `gpt-*`. */
 export const isPattern = (alias: string): boolean => alias.endsWith("*");
 
-/** The names of a catalogue. */
 export const modelNames = perObject(readNames);
 
 function readNames({ models, defaultModel }: Catalog): ModelNames {

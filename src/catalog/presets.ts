@@ -131,7 +131,6 @@ export function leftToEnvironment(
   };
 }
 
-/** The provider of an active preset. */
 export const presetProvider = (preset: Preset, environment: Environment): Provider => ({
   id: preset.row.id,
   dialect: preset.row.dialect ?? "openai-compatible",

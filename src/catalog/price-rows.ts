@@ -53,7 +53,6 @@ function fixedPriceOf(row: FixedRow): FixedPrice {
   return { ...ratesOf(row.price), above };
 }
 
-/** A price as the catalogue has it. */
 export function priceOfRow(row: PriceRow): TextPrice {
   const price = fixedPriceOf(row);
   if (row.later_prices === undefined) return price;
@@ -99,7 +98,6 @@ function fixedPriceRow(price: FixedPrice) {
   };
 }
 
-/** A price as the file has it. */
 export const priceRow = (price: TextPrice) => ({
   ...fixedPriceRow(price),
   later_prices: price.later?.map((dated) => ({

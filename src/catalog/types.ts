@@ -128,7 +128,6 @@ export interface TextPrice extends FixedPrice {
   readonly later?: readonly DatedPrice[] | undefined;
 }
 
-/** What every offer has. */
 interface OfferBase {
   readonly provider: string;
   /** The upstream's own name of the model; callers never see it (T37). */

@@ -43,7 +43,6 @@ export const overApi = <Given extends readonly unknown[]>(
     await withApi(options, work, needs);
   });
 
-/** Adds the options of the API to a command. */
 export const addApiOptions = (command: Command): Command =>
   command
     .option("--url <address>", "the gateway to ask (the one that runs on the data directory)")

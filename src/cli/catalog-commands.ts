@@ -15,7 +15,6 @@ interface UpdateOptions extends ApiOptions {
 
 const publicList = "https://models.dev/api.json";
 
-/** Adds the sub-commands to `catalog`. */
 export function addCatalogCommands(catalog: Command): void {
   addApiOptions(
     catalog

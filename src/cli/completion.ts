@@ -46,7 +46,6 @@ const shells = {
   zsh: (program: Command) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(program)}`,
 };
 
-/** Adds the command. */
 export function addCompletionCommand(program: Command): void {
   program
     .command("completion <shell>")

@@ -30,7 +30,6 @@ export interface FileOption {
   readonly json?: boolean;
 }
 
-/** Prints the JSON Schema of the file. */
 export const schema = (): void => printJson(configSchema());
 
 /** Prints a file to start from, with words. */

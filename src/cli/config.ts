@@ -6,7 +6,6 @@ import { UsageError } from "./usage-error.ts";
 /** The catalogue takes most of a command's time, and help needs none of it. */
 const commands = () => import("./config-commands.ts");
 
-/** Adds the sub-commands to `config`. */
 export function addConfigCommands(config: Command): void {
   const file = [
     "--config <file>",

@@ -2,7 +2,6 @@
 import type { Command } from "commander";
 import type { ConvertOptions } from "./litellm/index.ts";
 
-/** Adds `convert` and its sub-commands. */
 export function addConvertCommands(program: Command): void {
   program
     .command("convert")

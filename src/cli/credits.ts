@@ -16,7 +16,6 @@ interface CreditOptions extends ApiOptions {
   readonly reference?: string;
 }
 
-/** Adds the sub-commands to `credits`. */
 export function addCreditCommands(credits: Command): void {
   addChange(credits.command("add <usd>").description("add credit, such as 25.00"), "");
   addChange(credits.command("take <usd>").description("take credit back, such as 5.00"), "-");

@@ -49,7 +49,6 @@ function bodyOf(options: EraseOptions): { readonly dry_run: boolean } {
   return { dry_run: options.dryRun === true };
 }
 
-/** Adds the sub-commands to `erase`. */
 export function addEraseCommands(erase: Command): void {
   const common = (command: Command): Command =>
     command

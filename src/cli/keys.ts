@@ -32,7 +32,6 @@ interface CreateOptions extends ApiOptions, CapOptions {
 
 const needs = { secrets: true };
 
-/** Adds the sub-commands to `keys`. */
 export function addKeyCommands(keys: Command): void {
   addCreate(keys.command("create"));
   addList(keys.command("list"));

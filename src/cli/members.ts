@@ -24,7 +24,6 @@ interface MemberOptions extends ApiOptions, CapOptions {
 const roles = ["admin", "member"] as const;
 const roleOf = (text: string | undefined) => text && wordOf(text, "--role", roles);
 
-/** Adds the sub-commands to `members`. */
 export function addMemberCommands(members: Command): void {
   overApi(inWorkspace(members.command("list").description("list the members of a workspace")), {
     ask: (options: MemberOptions) => async (api) =>

@@ -13,7 +13,6 @@ interface ModelOptions extends ApiOptions {
   readonly unpriced?: boolean;
 }
 
-/** Makes the command. */
 export function addModelsCommand(program: Command): void {
   addApiOptions(
     program

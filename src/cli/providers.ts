@@ -26,7 +26,6 @@ const needs = { secrets: true };
 
 const pathOf = (id: string, rest = ""): string => `/providers/${encodeURIComponent(id)}${rest}`;
 
-/** Adds the sub-commands to `providers`. */
 export function addProviderCommands(providers: Command): void {
   addList(providers.command("list"));
   addSettingCommands(providers);

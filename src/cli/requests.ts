@@ -23,7 +23,6 @@ interface RequestsOptions extends ListOptions {
   readonly limit?: string;
 }
 
-/** Adds the command with its sub-commands. */
 export function addRequestCommands(program: Command): void {
   const requests = program
     .command("requests")

@@ -22,7 +22,6 @@ interface UsageOptions extends ListOptions {
   readonly timeZone?: string;
 }
 
-/** Makes the command. */
 export function addUsageCommand(program: Command): void {
   const command = program
     .command("usage")

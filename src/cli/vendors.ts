@@ -8,7 +8,6 @@ interface VendorOptions extends ApiOptions {
   readonly active?: boolean;
 }
 
-/** Makes the command. */
 export function addVendorsCommand(program: Command): void {
   const vendors = program
     .command("vendors")

@@ -12,7 +12,6 @@ interface Watching {
   readonly tracer: Tracer | undefined;
 }
 
-/** Watches batches. */
 export const watchBatches =
   ({ metrics, tracer, log }: Watching): BatchWatch =>
   ({ targets, restore }, answer) => {

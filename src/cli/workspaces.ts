@@ -25,7 +25,6 @@ interface SettingOptions extends ApiOptions, CapOptions {
   readonly lowBalanceAlert?: string;
 }
 
-/** Adds the sub-commands to `workspaces`. */
 export function addWorkspaceCommands(workspaces: Command): void {
   overApi(workspaces.command("list").description("list workspaces, newest first"), {
     ask: () => (api) => listAll(api, "/workspaces"),

@@ -21,7 +21,6 @@ export interface OpenDirectory {
   close(): void;
 }
 
-/** Opens a directory that exists. */
 export function openDirectory(path: string): OpenDirectory {
   if (process.platform !== "linux")
     return { path, childPath: () => path, file: undefined, close: () => undefined };

@@ -74,5 +74,4 @@ const ledger = {
 export const lines = { requests, ledger } as const;
 export type ExportKind = keyof typeof lines;
 export const exportKinds = Object.keys(lines) as ExportKind[];
-/** A line of a kind. */
 export type Line<Kind extends ExportKind> = ReturnType<(typeof lines)[Kind]["line"]>;

@@ -1,6 +1,5 @@
 /** How a hook is asked, wherever it runs. */
 
-/** One question to a hook. */
 export interface Question {
   /** The event's id: that of its call. */
   readonly id: string;

@@ -62,7 +62,6 @@ export interface StoredPlan {
 
 type Plan = Omit<MediaPlan, "offers"> & { readonly offers: readonly PlannedOffer[] };
 
-/** A plan as it is stored. */
 export function storedPlan(
   { offers, explanation, constraints }: Plan,
   traceparent?: string,

@@ -32,7 +32,6 @@ export interface Runner {
   close(): Promise<void>;
 }
 
-/** Starts a runner. */
 export function startRunner(services: TaskServices): Runner {
   const { clock, log } = services;
   const underWay = (): Job[] => lanes.flatMap(({ jobs }) => [...jobs.keys()]);

@@ -11,7 +11,6 @@ import { countTarget, textTarget } from "./target.ts";
 import { vendorOf } from "./vendors/index.ts";
 import type { Addressed, Target, TextAsk, Vendor } from "./vendors/types.ts";
 
-/** What is asked. */
 export interface TextRequest extends TextAsk {
   /** What `textBody` made, written. */
   readonly body: JsonPieces | Promise<JsonPieces>;

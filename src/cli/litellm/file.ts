@@ -30,11 +30,9 @@ export function parseLitellm(text: string, file: string): Section {
   return new Section("", value);
 }
 
-/** Whether a value is a map. */
 export const isMap = (value: unknown): value is { readonly [name: string]: Value } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether a value is a list. */
 export const isList = (value: unknown): value is readonly Value[] => Array.isArray(value);
 
 /** A number as the file writes it, `80_000` too; undefined for what is none. */
@@ -89,7 +87,6 @@ export class Section {
     );
   }
 
-  /** The names of its fields. */
   names(): string[] {
     return [...this.#fields.keys()];
   }

@@ -26,7 +26,6 @@ export interface LinkedGateway extends OwnState {
   stop(options: { readonly leaveMs: number; readonly replaced: boolean }): void;
 }
 
-/** The role of a worker. */
 export function createLink(start: WorkerStart, channel: Channel): Link {
   let sweeps = false;
   let gateway: LinkedGateway | undefined;

@@ -8,7 +8,6 @@ import { readAuthBody } from "./auth-bodies.ts";
 import { checkSameOrigin } from "./same-origin.ts";
 import { attemptAddress, openSession, passAnswer, sessionOf } from "./session-answer.ts";
 
-/** Adds the paths. */
 export function registerPasswords(app: FastifyInstance, services: HttpServices): void {
   const { admin } = services;
   app.post("/auth/sign-in/email", async (request, reply) => {

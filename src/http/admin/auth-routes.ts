@@ -11,7 +11,6 @@ import { registerPasswordResets } from "./password-resets.ts";
 import { checkSameOrigin } from "./same-origin.ts";
 import { passAnswer, sessionHeaders, sessionOf, prepare } from "./session-answer.ts";
 
-/** Adds the paths. */
 export function registerAuth(app: FastifyInstance, services: HttpServices): void {
   registerPasswords(app, services);
   registerInvitations(app, services);

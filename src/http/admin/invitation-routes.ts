@@ -44,7 +44,6 @@ async function accept(
   return { member, session: undefined };
 }
 
-/** Adds the paths. */
 export function registerInvitations(app: FastifyInstance, services: HttpServices): void {
   // Links of before: the console's page has the token behind the `#`, which no browser sends.
   app.get<{ Params: { token: string } }>("/invitations/:token", (request, reply) =>

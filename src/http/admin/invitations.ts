@@ -45,7 +45,6 @@ export async function removeInvited(context: WithinChange, member: Member): Prom
   return removed;
 }
 
-/** An invited member by their invitation. */
 const invitationKind: Kind<Member> = {
   ...memberKind,
   type: "invitation",

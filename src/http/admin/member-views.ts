@@ -28,7 +28,6 @@ export const memberSchema = {
   }),
 };
 
-/** Members on the wire. */
 export function renderMembers(
   services: AdminServices,
   members: readonly Member[],

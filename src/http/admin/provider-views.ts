@@ -92,7 +92,6 @@ export interface Reading {
   readonly inside: boolean;
 }
 
-/** A provider of the catalogue. */
 export function renderProvider(one: Provider, { catalog, health, hour, inside }: Reading): object {
   const { base_url, credentials, auth, headers, query, paths, request, ...row } =
     shownProvider(one);

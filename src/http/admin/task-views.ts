@@ -64,7 +64,6 @@ export const keptFiles = (
   return fileExpiries(database, names, new Date(clock.now()));
 };
 
-/** A task as the lists show it. */
 export function renderTask({ services, inside }: Reading, one: ListedTask, kept: Kept): object {
   return {
     ...renderUnified(one, services.fileUrl),

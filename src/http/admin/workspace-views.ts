@@ -46,7 +46,6 @@ const lowBalance = nullable(
   }),
 );
 
-/** A workspace on the wire. */
 export const workspace = Type.Object({
   id: Type.String(),
   object: Type.Literal("workspace"),

@@ -29,7 +29,6 @@ const adminLimit: BodyLimit = { bytesMax: 4 * 1024 * 1024 };
 /** A list of models: the public one has three to five megabytes, and grows. */
 const catalogLimit: BodyLimit = { bytesMax: 16 * 1024 * 1024 };
 
-/** The limit of a route's bodies. */
 export function limitOf(bodies: BodyServices, { body }: Pick<Route, "body">): BodyLimit {
   switch (body) {
     case "text":

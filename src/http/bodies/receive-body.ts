@@ -7,7 +7,6 @@ import { decodeBody, encodingOf, refuseEncoded } from "./content-encoding.ts";
 import type { BodyStream, RequestBody, RequestHead } from "../exchange.ts";
 import { pace } from "./paced.ts";
 
-/** What bounds a body. */
 export interface BodyBounds {
   readonly limit: BodyLimit;
   /** Counts the bytes; whoever made it releases it. */

@@ -111,7 +111,6 @@ const partOf = sharedParts((route: string | undefined, method: string, status: n
   },
 }));
 
-/** The span of a request. */
 function spanOf(tracer: Tracer, { match, raw }: Incoming, beganMs: number): Span | undefined {
   if (!isWatched(match)) return undefined;
   const { traceparent } = raw.headers;

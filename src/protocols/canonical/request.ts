@@ -15,7 +15,6 @@ export type ProtocolName = (typeof protocolNames)[number];
 export const upstreamProtocols = [...protocolNames, "converse"] as const;
 export type UpstreamProtocol = (typeof upstreamProtocols)[number];
 
-/** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 

@@ -60,7 +60,6 @@ interface StreamState {
   ended: boolean;
 }
 
-/** An encoder for one stream. */
 export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
   const fields = {
     id: `chatcmpl-${context.id}`,

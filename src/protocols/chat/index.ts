@@ -10,7 +10,6 @@ import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
 
-/** The chat-completions codec. */
 export const chatCodec: Codec = {
   name: "chat",
   limits: conversionLimits,

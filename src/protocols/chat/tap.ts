@@ -23,7 +23,6 @@ interface ChunkFields {
   readonly model: string;
 }
 
-/** The tap of one stream. */
 export class ChatTap extends DirectTap {
   readonly #reader = new ChatReader();
   readonly #model: string;

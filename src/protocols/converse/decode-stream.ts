@@ -34,7 +34,6 @@ interface State {
   stop: { readonly reason: unknown } | undefined;
 }
 
-/** A decoder of one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const state: State = {
     hasBegun: false,

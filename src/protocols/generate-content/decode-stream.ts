@@ -48,7 +48,6 @@ interface State {
   stop: WireStop;
 }
 
-/** A decoder of one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const state: State = {
     reader: new GenerateReader(),

@@ -45,7 +45,6 @@ interface State {
   usage: Usage | undefined;
 }
 
-/** An encoder of one stream. */
 export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
   const state: State = {
     context,

@@ -12,7 +12,6 @@ import { DirectTap, none } from "../stream-tap.ts";
 import { errorFrame } from "./errors.ts";
 import { GenerateReader, partText } from "./read-stream.ts";
 
-/** The tap of one stream. */
 export class GenerateTap extends DirectTap {
   readonly #reader = new GenerateReader();
   /** The canonical model id as JSON text. */

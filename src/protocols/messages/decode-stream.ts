@@ -32,7 +32,6 @@ interface State {
   begun: number;
 }
 
-/** A decoder of one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const state: State = {
     reader: new MessagesReader(),

@@ -15,7 +15,6 @@ import { decodeError } from "./errors.ts";
 import { decodeUsage, mergeUsage, namesInput, tellsInput } from "./usage.ts";
 import { varying } from "./varying.ts";
 
-/** Which text a delta carries. */
 type DeltaKind = "text" | "reasoning" | "tool_call" | "signature" | "citation" | "other";
 
 /** `type` is the event's name, where it is one that we know. */

@@ -13,7 +13,6 @@ import { encodeError } from "./errors.ts";
 import { frame } from "./frame.ts";
 import { MessagesReader, wholeInput } from "./read-stream.ts";
 
-/** The tap of one stream. */
 export class MessagesTap extends DirectTap {
   readonly #reader = new MessagesReader();
   readonly #options: TapOptions;

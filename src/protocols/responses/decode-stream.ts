@@ -29,7 +29,6 @@ import {
   type StreamState,
 } from "./stream-blocks.ts";
 
-/** A decoder for one stream. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
     reader: new ResponsesReader(),

@@ -42,7 +42,6 @@ import {
   type StreamState,
 } from "./stream-items.ts";
 
-/** An encoder for one stream. */
 export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent> {
   const initial: StreamState = {
     context,

@@ -10,7 +10,6 @@ import { conversionLimits } from "./limits.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse } from "./response.ts";
 
-/** The responses codec. */
 export const responsesCodec: Codec = {
   name: "responses",
   echoes: true,

@@ -29,7 +29,6 @@ export const directly: Way = { name: "" };
 /** To the public internet alone: for providers that no file names, whose own word on proxies and files does not count. */
 const guardedly: Way = { name: "guarded", guarded: true };
 
-/** A way by its parts. */
 function wayOf(parts: Omit<Way, "name">): Way {
   if (!parts.proxy && !parts.tls) return directly;
   const hash = createHash("sha256").update(JSON.stringify([parts.proxy, parts.tls]));
