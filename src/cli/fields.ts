@@ -79,8 +79,8 @@ export function timeOf(
   return (isLocal ? new Date(clockOf(place).momentOf(shown.getTime())) : shown).toISOString();
 }
 
-/** Names separated by commas; `all`: no restriction; undefined where the option is absent. @throws UsageError for no name */
-export function listOf(text: string | undefined, option: string): string[] | undefined {
+/** Of `--models`: names separated by commas; `all`: no restriction; undefined where it is absent. @throws UsageError for no name */
+export function modelsOf(text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined;
   if (text === "all") return [];
   const names = text
@@ -88,7 +88,13 @@ export function listOf(text: string | undefined, option: string): string[] | und
     .map((name) => name.trim())
     .filter((name) => name !== "");
   if (names.length > 0) return names;
-  throw new UsageError(`${option} is "${text}"; it takes ids separated by commas, or all`);
+  throw new UsageError(`--models is "${text}"; it takes ids separated by commas, or all`);
+}
+
+/** What a command is to change. @throws UsageError where that is nothing; `example`: an option that it has */
+export function changesOf(fields: object, example: string): object {
+  if (Object.keys(fields).length > 0) return fields;
+  throw new UsageError(`nothing to change: name an option, such as ${example}`);
 }
 
 /** One of a few words. @throws UsageError */

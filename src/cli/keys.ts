@@ -2,7 +2,6 @@
 import type { Command } from "commander";
 import { counted } from "../base/counted.ts";
 import { defined } from "../base/defined.ts";
-import { GatewayError } from "../base/errors.ts";
 import { graceSecondsMax } from "../base/management.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { noteModels } from "./allowlist-notes.ts";
@@ -10,7 +9,7 @@ import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
   capsOf,
-  listOf,
+  modelsOf,
   timeOf,
   workspaceOf,
   wordOf,
@@ -18,7 +17,7 @@ import {
 } from "./fields.ts";
 import { memberOf } from "./members.ts";
 import { printTable } from "./print.ts";
-import { RefusedError, type Api, type Json } from "./remote-api.ts";
+import { RefusedError, isMissing, type Api, type Json } from "./remote-api.ts";
 
 interface CreateOptions extends ApiOptions, CapOptions {
   readonly name: string;
@@ -60,9 +59,7 @@ async function onKey(api: Api, id: string, what: string, body?: object): Promise
     const path = `/keys/${encodeURIComponent(id)}/${what}`;
     return await api.call({ method: "POST", path, ...(body !== undefined && { body }) });
   } catch (error) {
-    const isMissing =
-      (error instanceof RefusedError || error instanceof GatewayError) && error.status === 404;
-    if (!isMissing) throw error;
+    if (!isMissing(error)) throw error;
     throw new RefusedError(404, `there is no key "${id}"; npx tollgate keys list shows their ids`);
   }
 }
@@ -118,7 +115,7 @@ function addCreate(create: Command): void {
       const fields = {
         name: options.name,
         spend_caps: capsOf(options),
-        model_allowlist: listOf(options.models, "--models"),
+        model_allowlist: modelsOf(options.models),
         expires_at: futureOf(options.expires),
         response_cache: cacheOf(options),
       };

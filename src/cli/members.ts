@@ -9,6 +9,7 @@ import {
   inWorkspace,
   wordOf,
   workspaceOf,
+  changesOf,
   type CapOptions,
 } from "./fields.ts";
 import { printTable } from "./print.ts";
@@ -105,9 +106,8 @@ function addSet(set: Command): void {
   ).option("--role <role>", "admin or member");
   overApi(addCapOptions(set, "change"), {
     ask(named: string, options: MemberOptions) {
-      const body = defined({ role: roleOf(options.role), spend_caps: capsOf(options) });
-      if (Object.keys(body).length === 0)
-        throw new UsageError("nothing to change: name an option, such as --role admin");
+      const fields = defined({ role: roleOf(options.role), spend_caps: capsOf(options) });
+      const body = changesOf(fields, "--role admin");
       return async (api) =>
         api.call({ method: "PATCH", path: await memberPath(api, named, options), body });
     },

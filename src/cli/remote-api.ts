@@ -1,4 +1,5 @@
 /** The management API as a running gateway serves it, and what a call of it is to commands. */
+import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import type { DirectCall } from "../http/index.ts";
 
@@ -36,6 +37,10 @@ export class RefusedError extends Error {
     this.status = status;
   }
 }
+
+/** Whether the API has no such object, at a running gateway or here. */
+export const isMissing = (error: unknown): error is Error =>
+  (error instanceof RefusedError || error instanceof GatewayError) && error.status === 404;
 
 const answerMsMax = 30_000;
 /** For 100,000 rows, page after page. */

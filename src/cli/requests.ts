@@ -1,12 +1,11 @@
 /** `tollgate requests`: the request log, and why a call came out as it did. docs/cli.md. */
 import type { Command } from "commander";
-import { GatewayError } from "../base/errors.ts";
 import { overApi } from "./api.ts";
 import { UsageError } from "./environment.ts";
 import { timeOf, inWorkspaceOf } from "./fields.ts";
 import { overList, type ListOptions } from "./over-list.ts";
 import { printTable } from "./print.ts";
-import { RefusedError, type Api, type Json } from "./remote-api.ts";
+import { RefusedError, isMissing, type Api, type Json } from "./remote-api.ts";
 import { requestLines } from "./request-lines.ts";
 
 interface RequestsOptions extends ListOptions {
@@ -108,9 +107,7 @@ async function readRequest(api: Api, id: string): Promise<Json> {
   try {
     return await api.call({ method: "GET", path: `/requests/${encodeURIComponent(id)}` });
   } catch (error) {
-    const isMissing =
-      (error instanceof RefusedError || error instanceof GatewayError) && error.status === 404;
-    if (!isMissing) throw error;
+    if (!isMissing(error)) throw error;
     throw new RefusedError(
       404,
       `there is no call "${id}" in the request log: ${error.message} Its id is the answer's x-request-id. ` +

@@ -3,14 +3,14 @@ import type { Command } from "commander";
 import { defined } from "../base/defined.ts";
 import { listAll, overApi, type ApiOptions } from "./api.ts";
 import { noteModels } from "./allowlist-notes.ts";
-import { UsageError } from "./environment.ts";
 import {
   addCapOptions,
   amountOf,
   capsOf,
-  listOf,
+  modelsOf,
   wordOf,
   workspaceOf,
+  changesOf,
   type CapOptions,
 } from "./fields.ts";
 import { printTable } from "./print.ts";
@@ -75,7 +75,7 @@ const settingsOf = (options: SettingOptions): object =>
     spend_caps: capsOf(options),
     credit_line: creditLineOf(options.creditLine),
     low_balance_alert: lowBalanceOf(options.lowBalanceAlert),
-    model_allowlist: listOf(options.models, "--models"),
+    model_allowlist: modelsOf(options.models),
   });
 
 function addCreate(create: Command): void {
@@ -110,9 +110,7 @@ function addSet(set: Command): void {
     .option("--models <ids>", "the models its keys may call, separated by commas, or all");
   overApi(set, {
     ask(named: string, options: SettingOptions) {
-      const body = settingsOf(options);
-      if (Object.keys(body).length === 0)
-        throw new UsageError("nothing to change: name an option, such as --daily-cap 5");
+      const body = changesOf(settingsOf(options), "--daily-cap 5");
       return async (api) =>
         api.call({ method: "PATCH", path: `/workspaces/${await workspaceOf(api, named)}`, body });
     },
