@@ -90,9 +90,9 @@ export function visibilityOf(actor: Actor, action: Action): Visibility {
   };
 }
 
-/** The organizations somebody sees by the right `action`; undefined: all of them. */
-export function organizationIdsOf(actor: Actor, action: Action): string[] | undefined {
-  const { everything, workspaceIds } = visibilityOf(actor, action);
+/** The organizations somebody may read; undefined: all of them. */
+export function organizationIdsOf(actor: Actor): string[] | undefined {
+  const { everything, workspaceIds } = visibilityOf(actor, "organization.read");
   if (everything) return undefined;
   const ids = workspaceIds.map((id) => actor.memberships.get(id)?.organizationId ?? null);
   return [...new Set(ids.filter((id) => id !== null))];

@@ -101,7 +101,7 @@ const list = route({
   async handle({ services, actor, query }) {
     const page = await listOrganizations(services, {
       ...pageOfQuery(query),
-      organizationIds: organizationIdsOf(actor, "organization.read"),
+      organizationIds: organizationIdsOf(actor),
     });
     return {
       body: renderPage(

@@ -46,11 +46,10 @@ export async function jsonCreation(
 export async function multipartCreation(
   services: HttpServices,
   request: FastifyRequest,
-  form: MediaForm,
 ): Promise<Creation> {
   const { fields, digest, images, mask, uploads } = await receiveForm(services, request);
   try {
-    const made = creation(fields, digest, { form, encoding: "multipart", images, mask });
+    const made = creation(fields, digest, { form: "tasks", encoding: "multipart", images, mask });
     return { ...made, uploads };
   } catch (error) {
     await uploads.discard();

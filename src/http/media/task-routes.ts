@@ -60,7 +60,7 @@ interface Exchange {
 
 async function create(services: HttpServices, { request, reply }: Exchange): Promise<FastifyReply> {
   const creation = isForm(request)
-    ? await multipartCreation(services, request, "tasks")
+    ? await multipartCreation(services, request)
     : await jsonCreation(request, "tasks");
   const result = await submitCreation(services, request, creation);
   const waitSeconds = waitSecondsOf(request.headers);

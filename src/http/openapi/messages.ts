@@ -96,11 +96,11 @@ const withTool = {
   tools: [{ ...declared, input_schema: parameters }],
 };
 
-const vendorHeader = (name: string, description: string): Node => ({
+const vendorHeader = (name: string): Node => ({
   name,
   in: "header",
   required: false,
-  description,
+  description: "Passed on to upstreams of this protocol.",
   schema: Type.String(),
 });
 
@@ -112,10 +112,7 @@ export const messages: Part = {
         summary: "Answer a conversation (messages protocol)",
         about: "For the `anthropic` SDKs and Claude Code: base URL `{this host}`, without `/v1`.",
         style: "messages",
-        parameters: [
-          vendorHeader("anthropic-version", "Passed on to upstreams of this protocol."),
-          vendorHeader("anthropic-beta", "Passed on to upstreams of this protocol."),
-        ],
+        parameters: [vendorHeader("anthropic-version"), vendorHeader("anthropic-beta")],
         request: {
           schema: "MessagesRequest",
           examples: requestExamples(hello, withTool),
