@@ -1,5 +1,5 @@
 /** Inviting somebody: whom, in which role, within which caps; then the link, this once. */
-import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { client, type Schemas } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";
@@ -8,8 +8,8 @@ import { asReached } from "../../base/reached.ts";
 import { readTime } from "../../base/time.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { useChange } from "../../ui/change.ts";
-import { Copy } from "../../ui/copy.tsx";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
+import { OnceLink } from "./once-link.tsx";
 import { roleChoices, type Role } from "./roles.ts";
 
 type Added = Schemas["MemberAdded"];
@@ -18,19 +18,10 @@ function Link({ added, close }: { added: Added; close: () => void }) {
   const { expires_at: until } = added.invitation;
   const url = asReached(added.invitation.url, location.origin);
   return (
-    <Stack gap="md">
-      <Text>
-        Send this link to {added.email}. Whoever has it may join, once, until{" "}
-        {readTime(new Date(until))}. It is not shown again; inviting anew replaces it.
-      </Text>
-      <code className="mono">{url}</code>
-      <Group gap="sm">
-        <Copy text={() => url} label="the link" />
-        <Button size="xs" variant="default" onClick={close}>
-          Done
-        </Button>
-      </Group>
-    </Stack>
+    <OnceLink url={url} close={close}>
+      Send this link to {added.email}. Whoever has it may join, once, until{" "}
+      {readTime(new Date(until))}. It is not shown again; inviting anew replaces it.
+    </OnceLink>
   );
 }
 

@@ -1,13 +1,13 @@
 /** A link for a member who has lost their password: made after a question, shown this once. */
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { client, type Schemas } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";
 import { asReached } from "../../base/reached.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
-import { Copy } from "../../ui/copy.tsx";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { useState } from "react";
+import { OnceLink } from "./once-link.tsx";
 import type { Member } from "./queries.ts";
 
 type Made = Schemas["PasswordResetMade"];
@@ -15,19 +15,10 @@ type Made = Schemas["PasswordResetMade"];
 function Link({ made, email, close }: { made: Made; email: string; close: () => void }) {
   const url = asReached(made.url, location.origin);
   return (
-    <Stack gap="md">
-      <Text>
-        Send this link to {email}. Whoever has it may choose the password, once, until{" "}
-        {readTime(new Date(made.expires_at))}. It is not shown again.
-      </Text>
-      <code className="mono">{url}</code>
-      <Group gap="sm">
-        <Copy text={() => url} label="the link" />
-        <Button size="xs" variant="default" onClick={close}>
-          Done
-        </Button>
-      </Group>
-    </Stack>
+    <OnceLink url={url} close={close}>
+      Send this link to {email}. Whoever has it may choose the password, once, until{" "}
+      {readTime(new Date(made.expires_at))}. It is not shown again.
+    </OnceLink>
   );
 }
 

@@ -1,7 +1,8 @@
 /** The call as code. What is shown names the key by its ends and cuts pictures short; what is copied is whole. */
 import { Group, SegmentedControl } from "@mantine/core";
 import { useState } from "react";
-import { api, client } from "../../api/client.ts";
+import { api } from "../../api/client.ts";
+import { revealKey } from "../../api/reveal-key.ts";
 import { asReached } from "../../base/reached.ts";
 import type { CodeText, Place } from "../../base/sdks.ts";
 import { Copy } from "../../ui/copy.tsx";
@@ -10,11 +11,6 @@ import type { Key } from "./queries.ts";
 
 /** Texts of more signs than any field but a picture has. */
 const longText = /[A-Za-z0-9+/=]{200,}/g;
-
-async function reveal(id: string): Promise<string> {
-  const { data } = await client.POST("/admin/v1/keys/{id}/reveal", { params: { path: { id } } });
-  return data!.key;
-}
 
 interface CodePanelProps {
   readonly apiKey: Key;
@@ -29,7 +25,7 @@ export function CodePanel({ apiKey, codes }: CodePanelProps) {
   const shown = placed(`${apiKey.key_prefix}...${apiKey.key_last4}`);
   const chosen = shown.find((one) => one.label === label) ?? shown[0]!;
   const whole = async () =>
-    placed(await reveal(apiKey.id)).find((one) => one.label === chosen.label)!.text;
+    placed(await revealKey(apiKey.id)).find((one) => one.label === chosen.label)!.text;
   return (
     <section className="panel" aria-label="The call as code">
       <Group justify="space-between" mb="sm">

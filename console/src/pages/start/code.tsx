@@ -1,9 +1,10 @@
 /** How the chosen client is called, with a copy button that fills in the key in full. */
 import { Group, NativeSelect, SegmentedControl, Tabs } from "@mantine/core";
 import { useState } from "react";
+import { revealKey } from "../../api/reveal-key.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { useNarrow } from "../../ui/narrow.ts";
-import { revealKey, type Key } from "./queries.ts";
+import { type Key } from "./queries.ts";
 import { clients, snippets } from "./snippets.ts";
 
 interface CodeProps {

@@ -29,12 +29,6 @@ export function callableBy(
     .map(({ id }) => id);
 }
 
-/** The key in full; who reveals one is in the audit log. */
-export async function revealKey(id: string): Promise<string> {
-  const { data } = await client.POST("/admin/v1/keys/{id}/reveal", { params: { path: { id } } });
-  return data!.key;
-}
-
 /** Makes a first key. */
 export function useCreateKey() {
   const queries = useQueryClient();

@@ -1,0 +1,7 @@
+/** An API key in full; who reveals one is in the audit log. */
+import { client } from "./client.ts";
+
+export async function revealKey(id: string): Promise<string> {
+  const { data } = await client.POST("/admin/v1/keys/{id}/reveal", { params: { path: { id } } });
+  return data!.key;
+}

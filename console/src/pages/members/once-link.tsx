@@ -1,0 +1,26 @@
+/** A link that is shown once, to be sent to the person it is for. */
+import { Button, Group, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Copy } from "../../ui/copy.tsx";
+
+interface OnceLinkProps {
+  readonly url: string;
+  readonly close: () => void;
+  /** What the person may do with it, and until when. */
+  readonly children: ReactNode;
+}
+
+export function OnceLink({ url, close, children }: OnceLinkProps) {
+  return (
+    <Stack gap="md">
+      <Text>{children}</Text>
+      <code className="mono">{url}</code>
+      <Group gap="sm">
+        <Copy text={() => url} label="the link" />
+        <Button size="xs" variant="default" onClick={close}>
+          Done
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
