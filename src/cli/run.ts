@@ -4,8 +4,7 @@ import { visibleLines } from "../base/visible.ts";
 import { explain } from "./explain.ts";
 import { createProgram } from "./program.ts";
 import { watchOutput } from "./standard-output.ts";
-import { refuseUnknownCommand } from "./unknown-command.ts";
-import { refuseUnknownOption } from "./unknown-option.ts";
+import { refuseUnknownCommand, refuseUnknownOption } from "./unknown-words.ts";
 
 /** Commands that go on where nobody reads what they print. */
 const goOn: ReadonlySet<string> = new Set(["serve", "sandbox"]);

@@ -1,10 +1,39 @@
 /**
- * Options that a command does not have. Commander looks first whether a required one is missing: who misspells `--name` would be
- * told to give it, and not where the mistake is.
+ * Words of a command line that nothing has. A word that is no command would be an argument of `serve`, the default. Of an option that
+ * is none, commander looks first whether a required one is missing: who misspells `--name` would be told to give it.
  */
 import type { Command } from "commander";
 import { suggest } from "../base/suggest.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** Refuses words that name no command. `words`: the command line. @throws UsageError with the nearest known ones */
+export function refuseUnknownCommand(program: Command, words: readonly string[]): void {
+  // `help keys create` and `keys help create` name what `keys create` does.
+  const named = words.filter((word) => word !== "help");
+  let command = program;
+  for (const [depth, word] of named.entries()) {
+    if (word.startsWith("-") || command.commands.length === 0) return;
+    const next = command.commands.find((child) => child.name() === word);
+    if (next === undefined)
+      throw new UsageError(
+        `there is no command "${named.slice(0, depth + 1).join(" ")}"; ${likely(command, word)}`,
+      );
+    command = next;
+  }
+}
+
+function likely(command: Command, word: string): string {
+  const names = command.commands.map((child) => child.name());
+  // Such as `create`, which several commands have.
+  const below = command.commands.flatMap((child) =>
+    child.commands.some((grandchild) => grandchild.name() === word)
+      ? `${child.name()} ${word}`
+      : [],
+  );
+  return below.length === 0
+    ? suggest(word, names)
+    : `did you mean ${below.map((each) => `"${each}"`).join(" or ")}?`;
+}
 
 /** Refuses an option that the command of `words` does not have. @throws UsageError with the nearest that it has */
 export function refuseUnknownOption(program: Command, words: readonly string[]): void {
