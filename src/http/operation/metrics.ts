@@ -1,6 +1,7 @@
 /** Prometheus metrics: counters and histograms of what the gateway does, and gauges that others add. docs/monitoring.md. */
 import { renderFamilies, type MetricFamily } from "../../base/metric-family.ts";
 import type { CallRecord, ImageRecord } from "../../calls/index.ts";
+import { imageTokenTotals } from "../../media/index.ts";
 import type { RequestRow } from "../../request-log/index.ts";
 import { makeFamilies, type Families } from "./families.ts";
 import { processMetrics } from "./process.ts";
@@ -57,11 +58,7 @@ interface CallSeries {
 
 function tokensOf(usage: NonNullable<Observed["metered"]>["usage"]) {
   if (!("unit" in usage)) return { input: usage.inputTokens, output: usage.outputTokens };
-  if (usage.unit !== "image_tokens") return undefined;
-  return {
-    input: usage.inputTextTokens + usage.inputImageTokens,
-    output: usage.outputTextTokens + usage.outputImageTokens,
-  };
+  return usage.unit === "image_tokens" ? imageTokenTotals(usage) : undefined;
 }
 
 function callSeries(

@@ -72,11 +72,14 @@ export const pictureOf = (format: unknown, data: string): MediaPart => ({
   source: { kind: "base64", mediaType: `image/${nonEmpty(format) ?? "png"}`, data },
 });
 
-/** A text with the pages that it relies on, as Amazon's own search tells them. */
-function decodeCited({ content, citations }: WireObject): Part[] {
-  const text = objects(content)
+const textOfPieces = (pieces: unknown): string =>
+  objects(pieces)
     .map((piece) => nonEmpty(piece["text"]) ?? "")
     .join("");
+
+/** A text with the pages that it relies on, as Amazon's own search tells them. */
+function decodeCited({ content, citations }: WireObject): Part[] {
+  const text = textOfPieces(content);
   const cited = objects(citations).flatMap(decodeCitation);
   if (text === "") return [];
   return [{ type: "text", text, ...(cited.length > 0 ? { citations: cited } : {}) }];
@@ -86,9 +89,7 @@ function decodeCited({ content, citations }: WireObject): Part[] {
 export function decodeCitation({ title, source, sourceContent, location }: WireObject): Citation[] {
   const { web, documentChar, documentPage, documentChunk } = objectOf(location);
   const { url } = objectOf(web);
-  const quote = objects(sourceContent)
-    .map((piece) => nonEmpty(piece["text"]) ?? "")
-    .join("");
+  const quote = textOfPieces(sourceContent);
   const pages = citationOf(url ?? source, { title, quote });
   if (pages.length > 0) return pages;
   const { documentIndex: index } = objectOf(documentChar ?? documentPage ?? documentChunk);
