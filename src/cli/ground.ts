@@ -132,12 +132,13 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   };
 }
 
-/** The database with its schema, and where lists, usage and the like are read: a replica, where one is named and good. */
+/** The database with its schema, and where lists, usage and the like are read: a replica, where one is named and good. An unusable master key makes none. */
 async function openDatabases(
   environment: Environment,
   how: Parameters<typeof openDatabaseOf>[1],
   closers: Closers,
 ) {
+  await checkMasterKeys(environment);
   const database = closers.keep(await openDatabaseOf(environment, how));
   await migrate(database, how.log);
   const disorder = wrongOrder(await readTextOrder(database));
