@@ -33,6 +33,30 @@ it("the overview has every count of the period that there is something of, exact
   await close();
 });
 
+it("a provider leaves the overview with what it answered alone, and its numbers lead to those calls", async () => {
+  const used = await world.ann.call("GET", "/usage?group_by=provider");
+  const { data } = world.must(used) as { data: { provider: string; cost: string }[] };
+  const [{ provider, cost }] = data as [(typeof data)[0]];
+  expect(data).toHaveLength(2);
+  const { page, complaints, close } = await world.open("ann");
+  await page.goto("/overview?period=24h");
+  const byModel = page.getByRole("table", { name: "By model" });
+  const byProvider = page.getByRole("table", { name: "By provider" });
+  await byProvider.getByRole("link", { name: provider, exact: true }).click();
+  await page.waitForURL(`**/overview?**provider=${provider}**`);
+  await expect.poll(() => byModel.locator("tbody tr").count()).toBe(1);
+  const title = await byModel.locator("tfoot [title]").first().getAttribute("title");
+  expect(title).toBe(`${cost} USD`);
+  expect(await byProvider.count()).toBe(0);
+  const spend = page.getByRole("link", { name: /^Spend/ });
+  expect(await spend.getAttribute("href")).toContain(`provider=${provider}`);
+  await page.getByRole("button", { name: `Remove the filter provider: ${provider}` }).click();
+  await byProvider.waitFor();
+  await expect.poll(() => byModel.locator("tbody tr").count()).toBe(2);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 it("a call says by whose price its lines are: the one that was kept, today's, or none that is known", async () => {
   const { database } = world.gateway;
   const { page, complaints, close } = await world.open("ann");

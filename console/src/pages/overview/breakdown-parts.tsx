@@ -4,17 +4,18 @@ import { Link } from "@tanstack/react-router";
 import { readChange, readShare } from "../../base/numbers.ts";
 import { Measure, widthFor } from "./measure.tsx";
 import classes from "./overview.module.css";
+import type { Only } from "./search.ts";
 import { measureOf, type UsageRow } from "./usage.ts";
 
 type Rows = Readonly<Record<string, string | undefined>>;
 
-/** A key leads to its page with the same period, a tag's value to what is shown of it alone. */
-function Name(props: { row: UsageRow; name: string; tag: string | undefined; rows: Rows }) {
-  const { row, name, tag, rows } = props;
+/** A key leads to its page with the same period, a tag's value and a provider to what is shown of them alone. */
+function Name(props: { row: UsageRow; name: string; only: Only | undefined; rows: Rows }) {
+  const { row, name, only, rows } = props;
   const { period, from, to } = rows;
-  if (tag !== undefined)
+  if (only !== undefined)
     return (
-      <Link to="/overview" search={(before) => ({ ...before, tag })}>
+      <Link to="/overview" search={(before) => ({ ...before, ...only })}>
         {name}
       </Link>
     );
@@ -38,16 +39,16 @@ export function Line(props: {
   before: ((row: UsageRow) => bigint) | undefined;
   filter: Readonly<Record<string, string>> | undefined;
   rows: Rows;
-  /** Of a tag's value: the tag that leaves this page with its calls alone. */
-  tag: string | undefined;
+  /** Of a tag's value and of a provider: what leaves this page with their calls alone. */
+  only: Only | undefined;
 }) {
-  const { row, name, sum, before, filter, rows, tag } = props;
+  const { row, name, sum, before, filter, rows, only } = props;
   const cost = measureOf(row, "cost");
   const part = sum > 0n ? Number((cost * 1000n) / sum) / 10 : 0;
   return (
     <tr>
       <td className="cut" title={name}>
-        <Name row={row} name={name} tag={tag} rows={rows} />
+        <Name row={row} name={name} only={only} rows={rows} />
       </td>
       <td className={classes["right"]}>
         <Measure size={cost} metric="cost" filter={filter} rows={rows} />

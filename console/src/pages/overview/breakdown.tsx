@@ -10,7 +10,7 @@ import { Head, Line } from "./breakdown-parts.tsx";
 import classes from "./overview.module.css";
 import { daysOf, usageQuery, useGroups, useGroupsBefore } from "./queries.ts";
 import { isCompared, labelOf, tagOf, type Group, type OverviewSearch } from "./search.ts";
-import { filterOf, idOf, measureOf, nameOf, sumOf, type UsageRow } from "./usage.ts";
+import { filterOf, idOf, measureOf, nameOf, onlyOf, sumOf, type UsageRow } from "./usage.ts";
 
 const shownFirst = 8;
 
@@ -88,7 +88,7 @@ function Table(
                 before={before}
                 filter={filterOf(row, by)}
                 rows={rows}
-                tag={tagOf(by) === undefined ? undefined : filterOf(row, by)?.["tag"]}
+                only={onlyOf(row, by)}
               />
             ))}
         </tbody>

@@ -68,6 +68,20 @@ function Aside({ search, shown, busy, renew, set }: AsideProps) {
   );
 }
 
+/** Whose calls are shown alone. */
+function OnlyOf({ search, set }: Pick<AsideProps, "search" | "set">) {
+  if (search.tag === undefined && search.provider === undefined) return null;
+  return (
+    <Row mb="md">
+      <SetFilters
+        names={["tag", "provider"]}
+        filters={search}
+        remove={(name) => set({ [name]: undefined, by: undefined })}
+      />
+    </Row>
+  );
+}
+
 /** What this month comes to at its pace so far. */
 function Forecast({ shown, cost }: { shown: Shown; cost: bigint | undefined }) {
   if (shown.word !== "month" || cost === undefined || cost === 0n) return null;
@@ -91,11 +105,15 @@ const tagged = (tag: string | undefined): { readonly tag?: string; readonly user
 };
 
 /** The filter of the log that shows the calls of the period. It is always named: what the log shows without is another one. */
-function rowsAt({ ws, from, to, tag }: OverviewSearch, { word }: Shown, of: Days | undefined) {
+function rowsAt(
+  { ws, from, to, tag, provider }: OverviewSearch,
+  { word }: Shown,
+  of: Days | undefined,
+) {
   const span = word === undefined ? { from, to } : { period: word };
   // By tags sums are of whole days.
   const days = tag !== undefined && of !== undefined ? daysOf(of) : undefined;
-  return { ws, ...tagged(tag), ...(days ?? span) };
+  return { ws, ...tagged(tag), provider, ...(days ?? span) };
 }
 
 export function OverviewPage() {
@@ -116,15 +134,7 @@ export function OverviewPage() {
   return (
     <Page title={others ? "Overview" : "Your use"} aside={aside}>
       <UnreadPeriod unread={shown.unread} label={shown.label} />
-      {search.tag !== undefined && (
-        <Row mb="md">
-          <SetFilters
-            names={["tag"]}
-            filters={search}
-            remove={() => set({ tag: undefined, by: undefined })}
-          />
-        </Row>
-      )}
+      <OnlyOf search={search} set={set} />
       {totals.error !== null && (
         <RegionError what="usage" error={totals.error} retry={totals.refetch} />
       )}

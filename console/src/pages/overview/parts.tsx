@@ -11,15 +11,18 @@ import { groups, tagOf, type Group, type OverviewSearch } from "./search.ts";
 import type { Total } from "./tiles.tsx";
 
 /** The groups that say something: by member and by workspace where there may be several, by tags that are summed. */
-function useGroupsShown({ ws, tag }: OverviewSearch): readonly Group[] {
+function useGroupsShown({ ws, tag, provider }: OverviewSearch): readonly Group[] {
   const others = useSeesOthers(ws);
   const names = useWorkspaceNames();
   const tags = useTags().map((name): Group => `tag:${name}`);
   const several = ws === undefined && names.size > 1;
   const plain = groups.filter((by) => {
+    if (by === "provider" && provider !== undefined) return false;
     if (by === "member") return others;
     return by === "workspace" ? several : tag === undefined;
   });
+  // Sums by tags know no provider.
+  if (provider !== undefined) return plain;
   // With a tag chosen there are the sums of that tag alone.
   return [...plain, ...tags.filter((by) => tag === undefined || tag.startsWith(`${tagOf(by)}:`))];
 }

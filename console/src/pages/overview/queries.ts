@@ -39,9 +39,10 @@ interface Asked {
   readonly top?: number;
 }
 
-/** Whose calls count: of a workspace, with a tag. */
+/** Whose calls count: of a workspace, with a tag, answered by a provider. */
 export interface Whose {
   readonly ws?: string | undefined;
+  readonly provider?: string | undefined;
   readonly tag?: string | undefined;
 }
 
@@ -53,13 +54,14 @@ export const stepBy = (shown: Shown, { tag }: Whose, by?: Group): Step => {
 };
 
 /** The query of `GET /usage`; what is undefined is not sent. */
-export const usageQuery = ({ ws, tag }: Whose, { from, to }: Span, asked: Asked) => ({
+export const usageQuery = ({ ws, tag, provider }: Whose, { from, to }: Span, asked: Asked) => ({
   from: from.toISOString(),
   to: to.toISOString(),
   granularity: asked.granularity,
   workspace_id: ws,
   group_by: asked.by,
   tag,
+  provider,
   top: asked.top === undefined ? undefined : String(asked.top),
 });
 

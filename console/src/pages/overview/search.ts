@@ -22,6 +22,7 @@ const shapes = {
   sort: ["change"],
   // A name and its value, such as team:search.
   tag: /^[^:]{1,64}:.+$/s,
+  provider: /^.{1,64}$/,
   period: periodWords,
   from: isTime,
   to: isTime,
@@ -38,12 +39,19 @@ const names = [
   "table",
   "sort",
   "tag",
+  "provider",
 ] as const;
 
 export type OverviewSearch = { readonly [Name in (typeof names)[number]]?: string };
 
-export const overviewOf = (search: Record<string, unknown>): OverviewSearch =>
-  fit(pick(search, names), shapes);
+export function overviewOf(search: Record<string, unknown>): OverviewSearch {
+  const found: OverviewSearch = fit(pick(search, names), shapes);
+  const { provider: _beside, ...tagged } = found;
+  return found.tag === undefined ? found : tagged;
+}
+
+/** Where calls of one tag or of one provider are shown alone: by tags no others are summed. */
+export type Only = Pick<OverviewSearch, "tag" | "provider">;
 
 /** The chosen group where it is one of those shown, or the first of them. */
 export const byOf = ({ by }: OverviewSearch, shown: readonly Group[]): Group =>

@@ -1,7 +1,7 @@
 /** Rows of usage: what they are called, what they measure, and which calls they are of. Pure. */
 import { keyLabel } from "../../base/key-label.ts";
 import { parseUsd } from "../../base/money.ts";
-import { tagOf, type Group, type Metric, type NamedGroup } from "./search.ts";
+import { tagOf, type Group, type Metric, type NamedGroup, type Only } from "./search.ts";
 
 /** What is read of a row of `GET /usage`. */
 export interface UsageRow {
@@ -83,6 +83,12 @@ export function filterOf(row: UsageRow, by: Group): Readonly<Record<string, stri
   const tag = tagOf(by);
   if (tag !== undefined) return tagFilter(tag, id);
   return { [by === "workspace" ? "ws" : by]: id };
+}
+
+/** What leaves the overview with the calls of a group alone; undefined for groups that have pages, or filters, of their own. */
+export function onlyOf(row: UsageRow, by: Group): Only | undefined {
+  const { tag, provider } = filterOf(row, by) ?? {};
+  return tag === undefined && provider === undefined ? undefined : { tag, provider };
 }
 
 /** A colour of the chart and its name in it. */
