@@ -204,6 +204,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - A change is in force on every gateway when it is answered, and in \`GET /admin/v1/audit\`: who, what, from what to
   what, without secrets.
 - \`GET /balances\` has what each workspace that you see has left, in pages: the same numbers as \`/workspaces/{id}/balance\`.
+  \`order=available\` has the least left first. The first page has the \`sum\` of all.
 - A new key's \`expires_at\` is to come. In a change, one that is over ends the key at once.
 - \`GET /models?key_id=\` says of each model whether that key may call it, and which layer is the first to leave it out.
   \`ids\` names up to twenty models, with their parameters and exact domains.

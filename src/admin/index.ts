@@ -76,7 +76,12 @@ export { rightsOf } from "./rights-of.ts";
 export { rights, verdict, type Action, type Relation, type Role } from "./rights.ts";
 export { createToken, getToken, listTokens, renderToken, revokeToken } from "./tokens.ts";
 export { listAlerts } from "./reads/alerts.ts";
-export { readBalancesAtRest, type Balance } from "./reads/balances.ts";
+export {
+  listByAvailable,
+  readBalancesAtRest,
+  sumBalances,
+  type Balance,
+} from "./reads/balances.ts";
 export { readEntries, type Entry } from "./reads/entries.ts";
 export { chargeLines } from "./reads/price-lines.ts";
 export { getRequest, getRequestBody } from "./reads/request-detail.ts";

@@ -80,6 +80,70 @@ it("BILL-23: GET /balances has what GET /workspaces/{id}/balance has, page by pa
   expect(ids(world.must(await world.root.call("GET", organization)).data)).toEqual([world.away.id]);
 });
 
+interface Row {
+  readonly workspace_id: string;
+  readonly available: string;
+  readonly credits: string;
+  readonly charged: string;
+}
+interface Answer {
+  readonly data: readonly Row[];
+  readonly sum?: Readonly<Record<"credits" | "charged", string>> & { readonly workspaces: number };
+  readonly next_cursor: string | null;
+}
+const asked = async (who: World["root"], query = "") =>
+  world.must(await who.call("GET", `/balances${query}`)) as unknown as Answer;
+
+it("BILL-23: the order by what is left goes over pages, and those without limit are last", async () => {
+  for (const amount of ["3", "0.5"]) {
+    const workspace = world.must(await world.root.call("POST", "/workspaces", { name: amount }));
+    const path = `/workspaces/${workspace.id as string}/credits`;
+    world.must(await world.root.call("POST", path, { amount }));
+  }
+  const { data } = await asked(world.root);
+  const last = (available: string) => available === "unlimited";
+  const size = ({ available }: Row) => (last(available) ? 0n : parseUsd(available));
+  const expected = data.toSorted(
+    (one, other) =>
+      Number(last(one.available)) - Number(last(other.available)) ||
+      Number(size(one) - size(other)) ||
+      (one.workspace_id < other.workspace_id ? -1 : 1),
+  );
+  expect((await asked(world.root, "?order=available")).data).toEqual(expected);
+  const pages: Row[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const behind = cursor && `&cursor=${cursor}`;
+    const page = await asked(world.root, `?order=available&limit=2${behind}`);
+    pages.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  expect(pages).toEqual(expected);
+  expect(pages.at(-1)).toMatchObject({ workspace_id: world.away.id });
+  // A place in the order would tell how much others have.
+  const ofOthers = `?order=available&cursor=${expected[0]!.workspace_id}`;
+  expect((await asked(world.ann, ofOthers)).data).toEqual([]);
+  expect((await world.root.call("GET", "/balances?order=name")).status).toBe(400);
+});
+
+it("BILL-23: the first page has the sum of all that match and are seen", async () => {
+  for (const [who, query] of [
+    [world.root, ""],
+    [world.root, "?order=available&limit=1"],
+    [world.root, `?organization_id=${world.away.organizationId}`],
+    [world.ann, ""],
+  ] as const) {
+    const { sum } = await asked(who, query);
+    const { data } = await asked(who, query.replace(/\?order.*/, ""));
+    const together = (name: "credits" | "charged") =>
+      data.reduce((all, row) => all + parseUsd(row[name]), 0n);
+    expect(sum).toMatchObject({ workspaces: data.length });
+    for (const name of ["credits", "charged"] as const)
+      expect(parseUsd(sum![name])).toBe(together(name));
+  }
+  const { next_cursor: cursor } = await asked(world.root, "?limit=1");
+  expect(await asked(world.root, `?cursor=${cursor!}`)).not.toHaveProperty("sum");
+});
+
 it("VIS: members see the balances of their own workspaces alone", async () => {
   for (const [who, place] of [
     [world.ann, world.home],

@@ -56,6 +56,7 @@ it("balances are asked for together, 25 at a time, and all of them can be shown"
   await rows.nth(1).waitFor();
   await settled();
   expect([await rows.count(), asked.size]).toEqual([26, 1]);
+  await page.getByText(`All ${all} together: credits `).waitFor();
   const more = page.getByRole("button", { name: `Show more of ${all}` });
   for (let shown = 26; shown <= all; shown = await rows.count()) {
     await more.click();

@@ -2,6 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import type { Queryable } from "../../storage/index.ts";
+import {
+  cursorOf,
+  pageLimit,
+  pageOf,
+  type Page,
+  type PageRequest,
+  type Visibility,
+  type Workspace,
+} from "../../tenancy/index.ts";
 
 export interface Balance {
   readonly creditsNano: bigint;
@@ -11,6 +20,66 @@ export interface Balance {
   readonly creditLineNano: bigint | null;
   /** credits + credit line (0 where it is without limit) - charged - held; below zero where a call cost more than its bound. */
   readonly availableNano: bigint;
+}
+
+/** Whose balances are asked for: those that somebody sees, or of them those of one organization. */
+interface BalanceFilter {
+  readonly organizationId?: string | undefined;
+  readonly visibility: Visibility;
+}
+
+/** `$1` to `$3`: as `filterParams` gives them. */
+const matching = `from ledger_accounts a join workspaces w on w.id = a.workspace_id
+  where ($1::text is null or w.organization_id = $1) and ($2::boolean or w.id = any($3::text[]))`;
+const filterParams = ({ organizationId, visibility }: BalanceFilter) => [
+  organizationId ?? null,
+  visibility.everything,
+  visibility.workspaceIds,
+];
+
+/** The balances of all workspaces together. */
+export interface BalanceSum {
+  readonly workspaces: number;
+  readonly creditsNano: bigint;
+  readonly chargedNano: bigint;
+  readonly heldNano: bigint;
+}
+
+/** What all workspaces have together, with what is set aside for calls to come among `heldNano`. */
+export async function sumBalances(database: Queryable, filter: BalanceFilter): Promise<BalanceSum> {
+  // Together they may be more than a bigint holds.
+  const [row] = await database.query<{ workspaces: number; sums: readonly string[] }>(
+    `select count(*)::integer as workspaces, array[coalesce(sum(credits_nano), 0)::text,
+       coalesce(sum(charged_nano), 0)::text, coalesce(sum(held_nano), 0)::text] as sums ${matching}`,
+    filterParams(filter),
+  );
+  const [creditsNano, chargedNano, heldNano] = row!.sums.map(BigInt) as [bigint, bigint, bigint];
+  return { workspaces: row!.workspaces, creditsNano, chargedNano, heldNano };
+}
+
+/** A workspace's place in the order by what is left: those without limit are last. */
+const place = (account: string, workspace: string): string =>
+  `${workspace}.credit_line_nano is null,
+   ${account}.credits_nano + coalesce(${workspace}.credit_line_nano, 0) - ${account}.charged_nano - ${account}.held_nano, ${workspace}.id`;
+
+/**
+ * A page of the workspaces with the least left first, as it is at the moment of each page: one whose balance changes meanwhile may
+ * come twice or not at all. @throws GatewayError `invalid_value` (limit, cursor)
+ */
+export async function listByAvailable(
+  database: Queryable,
+  filter: BalanceFilter & PageRequest,
+): Promise<Page<Pick<Workspace, "id" | "name">>> {
+  const limit = pageLimit(filter.limit);
+  const rows = await database.query<Pick<Workspace, "id" | "name">>(
+    `select w.id, w.name ${matching}
+       and ($4::text is null or (${place("a", "w")}) > (
+         select ${place("b", "v")} from ledger_accounts b join workspaces v on v.id = b.workspace_id
+         where v.id = $4 and ($2::boolean or v.id = any($3::text[]))))
+     order by ${place("a", "w")} limit $5`,
+    [...filterParams(filter), cursorOf(filter, "ws"), limit + 1],
+  );
+  return pageOf(rows, limit);
 }
 
 /** What workspaces have left, all at one moment, by their ids; one that does not exist is not among them. */

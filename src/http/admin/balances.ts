@@ -1,7 +1,9 @@
 /** What workspaces have left, over the management API: of one, and of all in one list. docs/management.md. */
 import {
+  listByAvailable,
   readBalancesAtRest,
   readObject,
+  sumBalances,
   visibilityOf,
   workspaceKind,
   type Balance,
@@ -35,7 +37,17 @@ const balance = Type.Object({
   }),
 });
 
-const render = ({ id, name }: Workspace, now: Balance): object => ({
+const sum = Type.Object(
+  {
+    workspaces: Type.Integer(),
+    credits: usd("Everything ever credited, less what was taken back."),
+    charged: usd("Everything ever charged."),
+    held: usd("What is reserved, with what is set aside for calls of the next moment."),
+  },
+  { description: "All workspaces that match together. On the first page only." },
+);
+
+const render = ({ id, name }: Pick<Workspace, "id" | "name">, now: Balance): object => ({
   object: "balance",
   workspace_id: id,
   workspace_name: name,
@@ -65,21 +77,49 @@ const one = route({
   },
 });
 
+async function sumOf(...asked: Parameters<typeof sumBalances>): Promise<object> {
+  const { workspaces, creditsNano, chargedNano, heldNano } = await sumBalances(...asked);
+  return {
+    workspaces,
+    credits: formatUsd(creditsNano),
+    charged: formatUsd(chargedNano),
+    held: formatUsd(heldNano),
+  };
+}
+
 const list = route({
   method: "GET",
   path: "/balances",
   operationId: "listBalances",
-  summary: "What each workspace has left, the newest workspace first",
-  description: "The same numbers as of one workspace. Those of a page are of one moment.",
+  summary: "What each workspace has left",
+  description:
+    "The same numbers as of one workspace. Those of a page are of one moment. The newest workspace first, or by what is left: then one whose balance changes meanwhile may come twice or not at all.",
   action: "balance.read",
-  query: strict({ organization_id: Type.Optional(Type.String()), ...pageQuery }),
-  answer: { name: "Balances", schema: pageSchema(balance) },
+  query: strict({
+    organization_id: Type.Optional(Type.String()),
+    order: Type.Optional(
+      Type.Unsafe<"available">({
+        type: "string",
+        enum: ["available"],
+        description: "The least left first, and those without limit last.",
+      }),
+    ),
+    ...pageQuery,
+  }),
+  answer: {
+    name: "Balances",
+    schema: Type.Object({ ...pageSchema(balance).properties, sum: Type.Optional(sum) }),
+  },
   async handle({ services, actor, query }) {
-    const page = await listWorkspaces(services, {
-      ...pageOfQuery(query),
+    const filter = {
       organizationId: query.organization_id,
       visibility: visibilityOf(actor, "balance.read"),
-    });
+    };
+    const asked = { ...pageOfQuery(query), ...filter };
+    const page =
+      query.order === undefined
+        ? await listWorkspaces(services, asked)
+        : await listByAvailable(services.database, asked);
     const balances = await readBalancesAtRest(
       services.database,
       page.records.map(({ id }) => id),
@@ -88,7 +128,8 @@ const list = route({
       const now = balances.get(workspace.id);
       return now === undefined ? [] : [render(workspace, now)];
     });
-    return { body: renderPage(page, data) };
+    const all = query.cursor === undefined ? await sumOf(services.database, filter) : undefined;
+    return { body: { ...renderPage(page, data), ...(all && { sum: all }) } };
   },
 });
 

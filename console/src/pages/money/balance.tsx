@@ -124,6 +124,19 @@ function BalanceLine({ balance }: { balance: Balance }) {
   );
 }
 
+/** What all workspaces have together; what is left is not among it, since some may have no limit. */
+function Together({ sum }: { sum: Schemas["Balances"]["sum"] }) {
+  if (sum === undefined) return null;
+  const [credits, charged, held] = [sum.credits, sum.charged, sum.held].map((usd) =>
+    fullUsd(parseUsd(usd)),
+  );
+  return (
+    <Text size="sm" my="xs">
+      All {sum.workspaces} together: credits {credits}, charged {charged}, held {held} USD.
+    </Text>
+  );
+}
+
 /** The balances of all workspaces, `count` of them; a page at a time. */
 export function Balances({ count }: { count: number }) {
   const balances = useBalances();
@@ -152,6 +165,7 @@ export function Balances({ count }: { count: number }) {
           ))}
         </tbody>
       </table>
+      <Together sum={data.pages[0]?.sum} />
       <More next={balances} label={`Show more of ${count}`}>
         <Text size="sm" className="muted">
           Choose a workspace for its caps and its ledger.
