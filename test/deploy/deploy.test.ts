@@ -8,7 +8,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "no
 import { createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, join, matchesGlob } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -49,6 +49,29 @@ describe("what the files name", () => {
     );
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((one) => !known.has(one.split(": ")[1]!))).toEqual([]);
+  });
+
+  it("the image is built from all that the package has: pages that messages name too", () => {
+    const rules = read("docker/Dockerfile.dockerignore")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => ({ pattern: line.replace("!", ""), isLeftOut: !line.startsWith("!") }));
+    // As Docker does: a pattern is of a path or of a folder that it is in, and the last one counts.
+    const isLeftOut = (path: string): boolean => {
+      const steps = path.split("/").map((_step, at, all) => all.slice(0, at + 1).join("/"));
+      const rule = rules.findLast(({ pattern }) => steps.some((one) => matchesGlob(one, pattern)));
+      return rule?.isLeftOut ?? false;
+    };
+    const [, list] = /^const pages = (\[.*\]);$/m.exec(
+      readFileSync(join(root, "scripts/pack.mjs"), "utf8"),
+    )!;
+    const pages = (JSON.parse(list!) as string[])
+      .filter((pattern) => pattern.endsWith(".md"))
+      .flatMap((pattern) => globSync(pattern, { cwd: root }));
+    expect(pages).toContain("docs/models.md");
+    const built = globSync(["src/**/*.ts", "console/src/**/*", "catalog/*"], { cwd: root });
+    expect([...pages, ...built].filter(isLeftOut)).toEqual([]);
+    expect(["docs/openapi.json", "test/setup.ts", ".git/config"].filter(isLeftOut)).toHaveLength(3);
   });
 
   it("the metric that the chart scales by is there", () => {
