@@ -37,6 +37,24 @@ it("the switch finds each of them, and settings list them all", async () => {
   expect(complaints).toEqual([]);
 });
 
+it("on a phone, where the switch is in the menu, a page says which workspace it is about", async () => {
+  const { page, complaints, close } = await world.open("root", { width: 390 });
+  const line = page.getByText("Workspace: ");
+  await page.goto("/overview?ws=ws_zz007");
+  await expect.poll(() => line.innerText()).toBe("Workspace: Customer 7");
+  await page.goto("/requests?ws=ws_zz008");
+  await expect.poll(() => line.innerText()).toBe("Workspace: Customer 8");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect.poll(() => line.isVisible()).toBe(false);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await expect.poll(() => line.isVisible()).toBe(true);
+  await page.goto("/requests");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await expect.poll(() => line.count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 it("a page about one workspace is about the oldest where the address names none", async () => {
   const { page } = root;
   await page.goto("/settings/members");

@@ -18,7 +18,7 @@ import { Stale } from "./stale.tsx";
 import { sayRefusal } from "./undo.tsx";
 import classes from "./shell.module.css";
 import icon from "../theme/icon.svg";
-import { WorkspaceSwitch } from "./workspace-switch.tsx";
+import { WorkspaceLine, WorkspaceSwitch } from "./workspace-switch.tsx";
 import { useWorkspaces } from "./workspaces.ts";
 import { useZone } from "./zone.ts";
 import { ZoneSwitch } from "./zone-switch.tsx";
@@ -162,6 +162,7 @@ export function Shell() {
       <AppShell.Main>
         <WorkspacesError />
         <NoSuchWorkspace />
+        <WorkspaceLine />
         <Outlet key={zone} />
       </AppShell.Main>
       <BottomBar shown={shown} isOpen={isOpen} toggle={toggle} close={close} />

@@ -4,6 +4,21 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { choosing } from "./use-searched.ts";
 import { choicesMax, useWorkspaces } from "./workspaces.ts";
 
+/** On a phone the switch is in the menu: here is which workspace the page is about. Nothing where it is about all, or there is only one. */
+export function WorkspaceLine() {
+  const { ws } = useSearch({ from: "/shell" });
+  const { rows } = useWorkspaces();
+  if (ws === undefined || rows?.length === 1) return null;
+  // Its place is kept while the names are on their way.
+  const name = rows?.find(({ id }) => id === ws)?.name;
+  if (rows !== undefined && name === undefined) return null;
+  return (
+    <Text size="sm" className="muted cut" hiddenFrom="sm" mb={4} mih={20} title={name}>
+      {name !== undefined && `Workspace: ${name}`}
+    </Text>
+  );
+}
+
 export function WorkspaceSwitch() {
   const { ws } = useSearch({ from: "/shell" });
   const navigate = useNavigate();
