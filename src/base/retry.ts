@@ -12,19 +12,25 @@ interface RetryRule {
   readonly forMs: number;
   /** The longest pause; a second if absent. */
   readonly pauseMsMax?: number;
+  /** Once it fires there is one more try, at once. */
+  readonly signal?: AbortSignal | undefined;
   mayPass(error: unknown): boolean;
 }
 
 /** Repeats `work`, which gets the number of its attempt, from 1. @throws the last failure */
 export async function retry<T>(rule: RetryRule, work: (attempt: number) => Promise<T>): Promise<T> {
+  const { signal } = rule;
   const deadline = performance.now() + rule.forMs;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work(attempt);
     } catch (error) {
       const pauseMs = retryPauseMs(attempt, rule.pauseMsMax);
-      if (!rule.mayPass(error) || performance.now() + pauseMs > deadline) throw error;
-      await sleep(pauseMs);
+      const isOver = performance.now() + pauseMs > deadline || signal?.aborted === true;
+      if (!rule.mayPass(error) || isOver) throw error;
+      await (signal === undefined
+        ? sleep(pauseMs)
+        : sleep(pauseMs, undefined, { signal }).catch(() => undefined));
     }
   }
 }

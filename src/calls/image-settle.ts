@@ -73,6 +73,7 @@ export async function settle<Rendering extends Answer>(
     workspaceId: call.caller.workspaceId,
     waitMs: unclaimedMs,
     untilMs: heldUntilMs(context, made.candidate),
+    signal: context.stopped,
   };
   const kept = new FileDrafts(services, owner);
   try {

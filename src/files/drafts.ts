@@ -27,6 +27,8 @@ interface Owner {
    * absent.
    */
   readonly untilMs?: number;
+  /** Fires when there is no more time for that. */
+  readonly signal?: AbortSignal;
 }
 
 /** Longer than one file may take to be written. */
@@ -84,7 +86,7 @@ export class FileDrafts {
     const { purpose, mediaType, source, bytesMax = Infinity } = draft;
     const [bare = mediaType] = mediaType.split(";", 1);
     const { files, clock } = this.#services;
-    const { workspaceId, waitMs, untilMs = 0 } = this.#owner;
+    const { workspaceId, waitMs, untilMs = 0, signal } = this.#owner;
     const taskId = draft.taskId ?? this.#owner.taskId ?? null;
     const name = draft.name ?? newFileName(bare);
     const nowMs = clock.now();
@@ -94,7 +96,7 @@ export class FileDrafts {
     this.#rows.set(name, row);
     await this.#record(row);
     const forMs = source instanceof Uint8Array ? untilMs - performance.now() : 0;
-    const { bytes } = await retry({ forMs, mayPass: isAway, pauseMsMax }, () =>
+    const { bytes } = await retry({ forMs, mayPass: isAway, pauseMsMax, signal }, () =>
       files.put(name, source, { mediaType: bare, bytesMax }),
     );
     const written = { ...row, bytes, expiresAt: new Date(clock.now() + waitMs) };

@@ -13,8 +13,8 @@ let vendors: Awaited<ReturnType<typeof startVendors>>;
 afterEach(() => vendors.close());
 
 /** The directory of files is something else from the moment the vendor answers on. */
-async function start(timeouts?: string) {
-  vendors = await startVendors(timeouts === undefined ? {} : { timeouts });
+async function start(options: Parameters<typeof startVendors>[0] = {}) {
+  vendors = await startVendors(options);
   const { bench } = vendors;
   const files = join(bench.directory, "data", "files");
   const image = await picture();
@@ -59,7 +59,7 @@ it.each(["false", "true"])(
 );
 
 it("STORE-01: where storage does not come back in the time of its call, the call fails in words and costs nothing", async () => {
-  const { bench, edit, mend } = await start("{ total_s: 2 }");
+  const { bench, edit, mend } = await start({ timeouts: "{ total_s: 2 }" });
   const answer = await edit("false");
   expect(answer.status).toBe(503);
   expect(await answer.json()).toMatchObject({
@@ -72,3 +72,18 @@ it("STORE-01: where storage does not come back in the time of its call, the call
   expect((await bench.state()).chargedNano).toBe(0n);
   await booksOf(bench.database).expectClean();
 });
+
+it.each(["false", "true"])(
+  "STORE-01: a gateway that stops meanwhile says so in words, and nothing is charged (stream %s)",
+  async (stream) => {
+    const { bench, edit, isFailing } = await start({ stopMs: 1_000 });
+    const call = edit(stream);
+    await eventually(isFailing, "a storage that fails");
+    const closed = bench.close();
+    const answer = await call;
+    const text = await answer.text();
+    await closed;
+    expect(text).toContain('"code":"storage_unavailable"');
+    expect(text).toContain("Nothing was charged.");
+  },
+);
