@@ -182,6 +182,9 @@ async function receive<Kept>(
   checkHead(answer, request.bytesMax);
   const source = read(answer.body, request.bytesMax);
   const { head, mediaType } = await readHead(source);
+  // A file that is only being put there; what is of another kind will be that.
+  if (head.length === 0)
+    throw new DownloadError("media_type", "the file is empty", { retryable: true });
   if (mediaType === undefined || !mediaType.startsWith(`${request.kind}/`))
     throw new DownloadError(
       "media_type",

@@ -2,6 +2,7 @@
  * Results that cannot be fetched or stored just now: their vendor has made them, charged for them, and keeps them for a while.
  * docs/tasks.md; STORE-01.
  */
+import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { WatchedFiles } from "../../src/files/index.ts";
 import { takenTarget } from "../../src/tasks/attempt.ts";
@@ -54,6 +55,36 @@ describe("a result that cannot be fetched", () => {
     isAway = false;
     clock.advance(30_000);
     expect(await pollAgain(job)).toMatchObject({ status: "succeeded" });
+    await store.close();
+  });
+
+  it.each<[what: string, (response: ServerResponse) => unknown]>([
+    ["is empty", (response) => response.writeHead(200, { "content-length": 0 }).end()],
+    [
+      "is shorter than it says",
+      (response) =>
+        response
+          .writeHead(200, { "content-length": 2 * mp4.length })
+          .write(mp4, () => response.destroy()),
+    ],
+    ["tells no end", (response) => response.writeHead(200, { connection: "close" }).end(mp4)],
+  ])("STORE-01: that %s is fetched again, and is what it is in the end", async (_what, first) => {
+    let isThere = false;
+    const store = await startRecorder((_request, response) => {
+      response.useChunkedEncodingByDefault = false;
+      if (!isThere) return void first(response);
+      response.writeHead(200, { "content-length": mp4.length }).end(mp4);
+    });
+    world.vendor.plan("GET", doneAt(`${store.url}/made`));
+    const job = await running(world, taken);
+    await pollStep(world.services, job);
+    expect(await rowOf(world, job.id)).toMatchObject({
+      status: "running",
+      attempts: [{ outcome: "not_fetched", tries: 1 }],
+    });
+    isThere = true;
+    const ended = await pollAgain(job);
+    expect(ended).toMatchObject({ status: "succeeded", artifacts: [{ bytes: mp4.length }] });
     await store.close();
   });
 
