@@ -4,6 +4,7 @@ import type { ByteLease } from "../base/byte-budget.ts";
 import type { Note } from "../base/notes.ts";
 import type { Span } from "../base/tracing.ts";
 import type { Tags } from "../base/tags.ts";
+import type { Provider } from "../catalog/index.ts";
 import type { WatchedFiles } from "../files/index.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
 import type { Constraints } from "../routing/index.ts";
@@ -62,3 +63,12 @@ export interface ImageContext {
 /** What a call is to hold of the budget from its start; 0 for streams, which keep nothing whole. */
 export const picturesBytes = ({ n, stream }: ImageRequest): number =>
   stream === true ? 0 : expectedBytes(n);
+
+/** So long a picture that was made is fetched again, or held in the memory that its call has leased, where that fails just now. */
+const heldMsMax = 300_000;
+
+/** For how long from now on: the call has no longer than its provider may take for all of it. */
+export function heldMs({ record }: ImageContext, { timeouts }: Provider): number {
+  const endMs = record.beganMs + timeouts.totalMs;
+  return Math.min(heldMsMax, endMs - performance.now());
+}

@@ -8,7 +8,7 @@ import { Pieces } from "../base/pieces.ts";
 import { retry } from "../base/retry.ts";
 import { imageTokenTotals, type ImageRequest, type MediaUsage } from "../media/index.ts";
 import { download, DownloadError, type MediaResult, type Rendered } from "../upstream/index.ts";
-import type { ImageContext } from "./image-context.ts";
+import { heldMs, type ImageContext } from "./image-context.ts";
 import { unusable } from "./image-failures.ts";
 
 /** A picture that was made. */
@@ -27,11 +27,9 @@ export function pictureOf(base64: string): Picture {
 const resultBytesMax = 128 * 1024 * 1024;
 const idleMs = 30_000;
 const totalMs = 300_000;
-/** The picture is made and billed; its address may not be good yet, or its server be away for a moment. */
-const again = {
-  forMs: 3_000,
-  mayPass: (error: unknown) => error instanceof DownloadError && error.retryable,
-};
+const pauseMsMax = 5_000;
+/** The picture is made and billed; its address may not be good yet, or its server be away. */
+const mayPass = (error: unknown) => error instanceof DownloadError && error.retryable;
 
 interface Wanted {
   readonly result: MediaResult;
@@ -41,11 +39,13 @@ interface Wanted {
 
 /** A vendor's result as a picture; fetched where the vendor names an address. @throws AttemptFailure where it is none */
 export async function fetchPicture(
-  { services }: ImageContext,
+  context: ImageContext,
   { provider }: Candidate,
   { result, onBytes }: Wanted,
 ): Promise<Picture> {
   if (result.from === "base64") return pictureOf(result.base64);
+  const { services, stopped: signal } = context;
+  const again = { forMs: heldMs(context, provider), mayPass, pauseMsMax, signal };
   const request = {
     url: result.url,
     kind: "image",

@@ -19,7 +19,7 @@ import {
   type Artifact,
 } from "../tasks/index.ts";
 import type { Rendered, ReportedUsage } from "../upstream/index.ts";
-import type { ImageContext } from "./image-context.ts";
+import { heldMs, type ImageContext } from "./image-context.ts";
 import { sizeOf, tokensOf, type Picture } from "./image-pictures.ts";
 import { keepAnswer, type Answer } from "./kept-answer.ts";
 
@@ -43,15 +43,6 @@ export interface Settled {
 
 /** Longer than any charge takes: until then what the call made is nobody's, and the sweep finds it. Rows STORE; EDIT2-35. */
 const unclaimedMs = hourMs;
-/** So long a picture that was made is held, in the memory that its call has leased, where storage takes nothing. */
-const heldMsMax = 300_000;
-
-/** Until when: the call has no longer than its provider may take for all of it. */
-function heldUntilMs({ record }: ImageContext, { provider }: MediaCandidate): number {
-  const endMs = record.beganMs + provider.timeouts.totalMs;
-  return Math.min(performance.now() + heldMsMax, endMs);
-}
-
 /** Charges what was made; `render` makes the answer. Nothing is kept where it fails. @throws GatewayError */
 export async function settle<Rendering extends Answer>(
   context: ImageContext,
@@ -72,7 +63,7 @@ export async function settle<Rendering extends Answer>(
   const owner = {
     workspaceId: call.caller.workspaceId,
     waitMs: unclaimedMs,
-    untilMs: heldUntilMs(context, made.candidate),
+    untilMs: performance.now() + heldMs(context, made.candidate.provider),
     signal: context.stopped,
   };
   const kept = new FileDrafts(services, owner);
