@@ -296,7 +296,7 @@ The steps of one workspace take at most half of the places of a gateway. Its tho
 Of the polls of one key at most ${atOnceMax} are under way at once, half of them of one workspace: a vendor that does not answer delays no other.
 A process fetches at most ${fetchesMax} results at a time, half of them of one workspace.
 
-Random histories of two gateways run beside an oracle (\`test/tasks/model\`): processes die, fall silent and miss answers, vendors lie, callers cancel.
+Random histories of two gateways run beside an oracle (\`test/tasks/model\`): processes die, fall silent and miss answers, vendors lie, storage fails, callers cancel.
 Each ends with every task ended once, and its money, callback, files and log row as its vendor's job has it.
 
 A test stops a real process with \`kill -9\` at each of these points, on both kinds of database (\`test/faults/task-kill.test.ts\`):

@@ -8,7 +8,7 @@ interface Row {
   readonly id: string;
   readonly status: string;
   readonly cost_nano: bigint;
-  readonly error: { readonly code: string } | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
   readonly artifacts: readonly { readonly name: string }[];
   readonly usage: { readonly tokens?: number } | null;
   readonly entries: readonly { readonly kind: string; readonly amount: number }[];
@@ -132,6 +132,9 @@ function endOf({ status, error }: Row, { task, jobs }: Context): Fault {
   if (status === "canceled")
     return [(job?.state ?? "canceled") === "canceled", `the vendor's job is ${job?.state}`];
   const isLost = status !== "succeeded" && job?.state === "done" && job.isTold;
-  const isKnown = error?.code === "artifact_unavailable" || troubles.has("missing");
+  // Our storage fails only in passing.
+  const isUnavailable =
+    error?.code === "artifact_unavailable" && !error.message.includes("the gateway's storage");
+  const isKnown = isUnavailable || troubles.has("missing");
   return [!isLost || isKnown, "the vendor made it for nothing"];
 }

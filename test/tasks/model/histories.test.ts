@@ -1,6 +1,6 @@
 /**
  * Random histories of tasks beside an oracle: gateways die, are stopped and miss answers of the database; vendors lie, are late and
- * lose what they were asked; callers cancel. Each ends with every task ended, its money, callback, files and log row as its state has it.
+ * lose what they were asked; storage fails; callers cancel. Each ends with every task ended, its money, callback, files and log row as its state has it.
  * TOLLGATE_TEST_HISTORIES and TOLLGATE_TEST_SEED choose others than those of the gate.
  */
 import { expect, it } from "vitest";

@@ -102,6 +102,7 @@ export class History {
     if (share < 0.88) return this.#vendorsWork();
     if (share < 0.89) return this.#sweep();
     if (share < 0.91) return this.#reconfigure();
+    if (share < 0.94) return this.#spoilStorage();
     return this.#pass();
   }
 
@@ -225,6 +226,7 @@ export class History {
 
   #dies(gateway: Gateway): void {
     gateway.alive = false;
+    gateway.services.ending.abort();
     for (const one of this.#activities) {
       if (one.gateway !== gateway || one.isOver) continue;
       this.#trouble(one.taskId, "died");
@@ -258,6 +260,12 @@ export class History {
     const how = this.#choices.pick(["away", "cut", "page", "gone"] as const)!;
     this.#note("file", how);
     this.world.vendors.files.push(how);
+  }
+
+  /** Our storage takes none of the next files, or of the tries of one. */
+  #spoilStorage(): void {
+    this.world.failingPuts = this.#choices.pick([1, 2, 4, 8])!;
+    this.#note("storage fails", this.world.failingPuts);
   }
 
   #vendorsWork(): void {
@@ -360,6 +368,7 @@ export class History {
     this.#note("calm");
     this.#calm = true;
     this.world.vendors.files.length = 0;
+    this.world.failingPuts = 0;
     for (const gateway of this.#gateways)
       Object.assign(gateway, { fault: undefined, catalog: this.world.catalog });
     for (let round = 0; round < 400; round += 1) {

@@ -1,4 +1,7 @@
-/** Gateways of a history on one database: each can die at any moment, be silent for a while, or not hear what became of a write. */
+/**
+ * Gateways of a history on one database: each can die at any moment, be silent for a while, or not hear what became of a write. Their
+ * storage takes no files now and then.
+ */
 import type { manualClock } from "../../support/manual-clock.ts";
 import { ByteBudget } from "../../../src/base/byte-budget.ts";
 import type { Span, Tracer } from "../../../src/base/tracing.ts";
@@ -29,6 +32,8 @@ export interface World {
   readonly files: WatchedFiles;
   readonly logged: RequestRow[];
   readonly directory: string;
+  /** Our storage takes none of the next files. */
+  failingPuts: number;
 }
 
 /** Opens a world with a workspace that has money. */
@@ -44,7 +49,8 @@ export async function openWorld(clock: World["clock"]): Promise<World> {
   const store = await openFileStore({ kind: "local", directory }, directory);
   const files = { ...store, failure: undefined };
   const catalog = taskCatalogOf(vendors.recorder, vendors.recorder);
-  return { database, clock, vendors, catalog, pools: createPools(), files, logged: [], directory };
+  const own = { files, directory, failingPuts: 0 };
+  return { database, clock, vendors, catalog, pools: createPools(), logged: [], ...own };
 }
 
 /** One process. */
@@ -81,14 +87,20 @@ function guardedDatabase(database: Database, gateway: Pick<Gateway, "alive" | "f
   };
 }
 
-function guardedFiles(files: WatchedFiles, gateway: Pick<Gateway, "alive">): WatchedFiles {
+function guardedFiles(world: World, gateway: Pick<Gateway, "alive">): WatchedFiles {
+  const { files } = world;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!gateway.alive) throw new Killed();
     return work();
   };
   return {
     ...files,
-    put: (...args) => guarded(() => files.put(...args)),
+    put: (...args) =>
+      guarded(() => {
+        if (world.failingPuts === 0) return files.put(...args);
+        world.failingPuts -= 1;
+        return Promise.reject(new Error("the bucket is away"));
+      }),
     remove: (name) => guarded(() => files.remove(name)),
   };
 }
@@ -110,7 +122,7 @@ export function startGateway(world: World, retryForMs: number): Gateway {
     pools: world.pools,
     health: new Health({ clock }),
     budget: new ByteBudget(64 * 1024 * 1024),
-    files: guardedFiles(world.files, gateway),
+    files: guardedFiles(world, gateway),
     allowPrivateAddresses: true,
     queue: { global: 1_000_000, perWorkspace: 1_000_000 },
     retryForMs,
@@ -125,7 +137,7 @@ export function startGateway(world: World, retryForMs: number): Gateway {
     pollPace: createPollPace(),
     ending: new AbortController(),
     at: () => undefined,
-    timing: { ...defaultTiming, downloadMs: 20_000 },
+    timing: { ...defaultTiming, downloadMs: 20_000, keepPauseMs: 1 },
   };
   return Object.assign(gateway, { services });
 }
