@@ -178,6 +178,15 @@ describe("a multipart body", () => {
       expect(() => boundaryOf(type)).toThrow(/boundary/);
   });
 
+  it("a header of blanks alone that is refused costs no more than its bytes", async () => {
+    const body = `--b\r\nX:${"\t".repeat(8_000)}\nY: z\r\n\r\n\r\n--b--`;
+    const read = async () => {
+      for (let round = 0; round < 60; round += 1)
+        await expect(parse(body)).rejects.toMatchObject(refused);
+    };
+    expect(await costMs(read)).toBeLessThan(300);
+  });
+
   it("many tiny pieces cost no more than their bytes", async () => {
     const body = `${field("a", "x".repeat(200_000))}--b--`;
     let parts: Awaited<ReturnType<typeof parse>> = [];

@@ -48,11 +48,12 @@ export function readPartHeader(block: Buffer): PartHeader {
 function headerLines(text: string): Map<string, string> {
   const headers = new Map<string, string>();
   for (const line of text.split("\r\n")) {
-    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[\t ]*([^\r\n]*)$/.exec(line) ?? [];
+    // Blanks are taken off behind: where two parts of an expression may take them, a long run of them is read over and over.
+    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):([^\r\n]*)$/.exec(line) ?? [];
     if (name === undefined) throw malformed("A part of the body has a malformed header.");
     if (headers.has(name.toLowerCase()))
       throw malformed(`A part of the body has two headers ${name.slice(0, 60)}.`);
-    headers.set(name.toLowerCase(), value!.trimEnd());
+    headers.set(name.toLowerCase(), value!.trim());
   }
   return headers;
 }

@@ -1,0 +1,134 @@
+/** Ids of another organization, wherever a read takes one or a path has two: the answer is that to an id that nobody has. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import openapi from "../../docs/openapi.json" with { type: "json" };
+import { rememberDerivations } from "../support/derivations.ts";
+import { eventually } from "../support/patience.ts";
+import { startWorld, type Person, type World } from "./people.ts";
+
+rememberDerivations();
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+}
+type Components = Readonly<Record<string, Parameter>>;
+const shared: Components = openapi.components.parameters;
+
+/** The reads that take ids beside the path, with their names. */
+const filtered = Object.entries(openapi.paths).flatMap(([path, methods]) => {
+  if (!("get" in methods) || !path.startsWith("/admin/v1/") || path.endsWith("/events")) return [];
+  const { parameters = [] } = methods.get as {
+    parameters?: readonly (Parameter | { readonly $ref: string })[];
+  };
+  const all = parameters.map((one) =>
+    "$ref" in one ? shared[one.$ref.slice(one.$ref.lastIndexOf("/") + 1)]! : one,
+  );
+  const names = all.flatMap(({ name, in: place }) =>
+    place === "query" && /_id$|^created_by$|^ids$/.test(name) ? [name] : [],
+  );
+  return names.map((name) => [path.slice("/admin/v1".length), name] as const);
+});
+
+let world: World;
+/** What Bob's organization has, by the end of a parameter's name. */
+let theirs: Readonly<Record<string, string>>;
+let invitationId = "";
+beforeAll(async () => {
+  world = await startWorld({ sandbox: "on" });
+  const { bob, away, gateway, must } = world;
+  must(await gateway.admin("POST", `/workspaces/${away.id}/credits`, { amount: "5" }));
+  const { id: keyId, key } = must(
+    await bob.call("POST", "/keys", { workspace_id: away.id, name: "theirs" }),
+  );
+  await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "sandbox/chat", messages: [{ role: "user", content: "hi" }] }),
+  });
+  const task = await fetch(`${gateway.url}/v1/tasks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "sandbox/task-image-model-2", prompt: "a cat" }),
+  });
+  const { id: taskId } = (await task.json()) as { id: string };
+  await eventually(async () => {
+    const { json } = await bob.call("GET", `/requests?key_id=${keyId}`);
+    return json.data.length > 0;
+  }, "the call in the log");
+  const invited = { email: "new@example.com", role: "member" };
+  invitationId = must(await bob.call("POST", `/workspaces/${away.id}/members`, invited)).invitation
+    .id;
+  theirs = {
+    workspace_id: away.id,
+    organization_id: away.organizationId,
+    key_id: keyId,
+    member_id: bob.userId,
+    created_by: bob.userId,
+    actor_id: bob.userId,
+    subject_id: keyId,
+    task_id: taskId,
+  };
+});
+afterAll(() => world.gateway.close());
+
+/** An answer without its time, and without the id that it was asked for. */
+async function told(who: Person, asked: Asked, id: string) {
+  const { status, text } = await who.call(asked.method, asked.path(id), asked.body?.(id));
+  return { status, text: text.replaceAll(id, "<id>").replaceAll(/"[\d-]+T[\d:.]+Z"/g, "now") };
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: (id: string) => string;
+  readonly body?: (id: string) => object;
+}
+
+/** An id of the same form that nobody has. */
+const nobodys = (id: string): string => id.slice(0, id.indexOf("_") + 1) + "0".repeat(26);
+
+describe("an id of another organization in a query", () => {
+  it("is known of every read", () => {
+    expect(filtered.length).toBeGreaterThan(15);
+    expect(filtered.filter(([, name]) => theirs[name] === undefined)).toEqual([["/models", "ids"]]);
+  });
+
+  it.each(filtered.filter(([, name]) => name !== "ids"))("GET %s by %s", async (path, name) => {
+    const id = theirs[name]!;
+    const asked: Asked = {
+      method: "GET",
+      path: (one) => `${path.replace("{id}", "req_none")}?${name}=${one}`,
+    };
+    for (const who of [world.ann, world.mem])
+      expect(await told(who, asked, id)).toEqual(await told(who, asked, nobodys(id)));
+  });
+});
+
+describe("an id of another organization behind one's own", () => {
+  const member = (id: string): string => `/workspaces/${world.home.id}/members/${id}`;
+  const invitation = (id: string): string => `/workspaces/${world.home.id}/invitations/${id}`;
+  const bob = () => world.bob.userId;
+
+  it.each<[string, Asked, () => string]>([
+    ["a member", { method: "GET", path: member }, bob],
+    ["a member's role", { method: "PATCH", path: member, body: () => ({ role: "member" }) }, bob],
+    ["a membership's end", { method: "DELETE", path: member }, bob],
+    ["a membership again", { method: "POST", path: (id) => `${member(id)}/restore` }, bob],
+    ["a password", { method: "POST", path: (id) => `${member(id)}/reset_password` }, bob],
+    ["an invitation", { method: "DELETE", path: invitation }, () => invitationId],
+  ])("%s", async (_what, asked, id) => {
+    const answer = await told(world.ann, asked, id());
+    expect(answer.status).toBe(404);
+    expect(answer).toEqual(await told(world.ann, asked, nobodys(id())));
+  });
+
+  it("a key for somebody of it is refused as one for nobody", async () => {
+    const asked: Asked = {
+      method: "POST",
+      path: () => "/keys",
+      body: (id) => ({ workspace_id: world.home.id, name: "x", user_id: id }),
+    };
+    const answer = await told(world.ann, asked, bob());
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer).toEqual(await told(world.ann, asked, nobodys(bob())));
+  });
+});
