@@ -1,5 +1,6 @@
 /** Hostile text in every name, note, prompt and error that the API takes: it is text on every page, and does nothing. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { password } from "../admin/people.ts";
 import { call, type Answer } from "../admin/support.ts";
 import { inForm } from "../support/long.ts";
 import { exampleOf, pagePaths } from "./addresses.ts";
@@ -22,15 +23,24 @@ const some = hostile.filter(
 const written = inForm([...some, ...broken.slice(0, 2)], [...hostile, ...broken]);
 const valid = inForm(some.length, hostile.length);
 const listing = ["/keys", "/requests", "/settings/members", "/settings/audit", "/money/ledger"];
+let keyId = "";
+
+/** What of a text a header can carry. */
+const inHeader = (text: string): string =>
+  text.replaceAll(/[^\t\x20-\x7e\xa0-\xff]/g, "?").slice(0, 4_000);
 
 /** Every place where somebody writes a text that pages show. */
 function writers(key: string): Readonly<Record<string, Write>> {
   const { gateway, ann, home } = world;
   const admin = gateway.admin;
-  const post = (path: string, body: unknown): Promise<Response> =>
+  const post = (path: string, body: unknown, program = hostile[1]!): Promise<Response> =>
     fetch(gateway.url + path, {
       method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      headers: {
+        "content-type": "application/json",
+        authorization: `Bearer ${key}`,
+        "user-agent": inHeader(program),
+      },
       body: JSON.stringify(body),
     });
   let count = 0;
@@ -65,6 +75,21 @@ function writers(key: string): Readonly<Record<string, Write>> {
         user: text,
         metadata: { tag: text },
       }),
+    "name of a tag": (name) =>
+      post("/v1/chat/completions", {
+        model: "sandbox/chat",
+        messages: messages("Hello"),
+        metadata: { [name]: "tag" },
+      }),
+    // Shown with the key's clients, and with the sessions of who signed in.
+    "program of a call": (text) =>
+      post("/v1/chat/completions", { model: "sandbox/chat", messages: messages("Hello") }, text),
+    "program of a session": (text) =>
+      fetch(`${gateway.url}/auth/sign-in/email`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "user-agent": inHeader(text) },
+        body: JSON.stringify({ email: ann.email, password }),
+      }),
     "error of a vendor": (error) =>
       post("/v1/chat/completions", {
         model: "sandbox/chat",
@@ -76,7 +101,8 @@ function writers(key: string): Readonly<Record<string, Write>> {
 }
 
 it("whatever is written is taken, or refused as a mistake of who wrote it", async () => {
-  const { key } = await world.keyOf(world.ann, world.home.id);
+  const { id, key } = await world.keyOf(world.ann, world.home.id);
+  keyId = id;
   const taken: Record<string, number> = {};
   const faults: unknown[] = [];
   for (const [place, write] of Object.entries(writers(key))) {
@@ -93,6 +119,8 @@ it("whatever is written is taken, or refused as a mistake of who wrote it", asyn
   expect(faults).toEqual([]);
   // None of them is refused for what it looks like.
   expect(taken["name of a key"]).toBeGreaterThanOrEqual(valid);
+  expect(taken["program of a call"]).toBeGreaterThanOrEqual(valid);
+  expect(taken["program of a session"]).toBeGreaterThanOrEqual(valid);
   expect(taken["note of a credit"]).toBeGreaterThanOrEqual(valid);
   expect(taken["prompt, end user and tag of a call"]).toBeGreaterThan(valid / 2);
 });
@@ -133,6 +161,10 @@ it("the list of keys and a failed call show every sign of them", async () => {
   const row = page.getByRole("row").filter({ hasText: model }).first();
   await row.getByRole("link").first().click();
   await page.getByRole("note").getByText(model).waitFor();
+  await page.goto("/account");
+  await page.getByText(hostile[0]!, { exact: true }).first().waitFor();
+  await page.goto(`/keys/${keyId}`);
+  await page.getByText(hostile[1]!, { exact: true }).waitFor();
   expect(complaints).toEqual([]);
   await close();
 });
