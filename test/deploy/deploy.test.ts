@@ -89,6 +89,13 @@ describe("what the files name", () => {
       expect(read(path)).toMatch(/^ +restart: unless-stopped$/m);
   });
 
+  it("the gateway may not write its own configuration: systemd gives the user the directory that it makes", () => {
+    const unit = read("systemd/tollgate.service");
+    const [, made] = /^ConfigurationDirectory=(\S+)$/m.exec(unit)!;
+    expect(unit).toMatch(/^ProtectSystem=strict$/m);
+    expect(unit.split("\n")).toContain(`ReadOnlyPaths=/etc/${made}`);
+  });
+
   it("the port is one everywhere, and what is started is what the package holds", () => {
     const dist = "/opt/tollgate/node_modules/tollgate/dist";
     expect(existsSync(join(root, "src/cli/main.ts"))).toBe(true);
