@@ -3,9 +3,11 @@ import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { get as getSecure } from "node:https";
 import { dirname, join } from "node:path";
+import { TLSSocket } from "node:tls";
 import { filesDirectory } from "../../files/index.ts";
 import { possibleAddresses } from "../address.ts";
 import { narrowAddress, type Environment } from "../environment.ts";
+import { findCertificate } from "./certificate-days.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
 
 const mebibyte = 1024 * 1024;
@@ -87,26 +89,42 @@ export async function checkAddresses(environment: Environment): Promise<Finding[
   return findings;
 }
 
-/** The status that an address answers with. A gateway's certificate has another name than this machine's, and no secret is sent. */
-function statusOf(url: string): Promise<number | undefined> {
+interface Answered {
+  readonly status: number | undefined;
+  /** Until when the certificate is good that it was answered with; undefined without TLS. */
+  readonly validTo: string | undefined;
+}
+
+const certificateEnd = ({ socket }: IncomingMessage): string | undefined =>
+  socket instanceof TLSSocket ? socket.getPeerCertificate().valid_to : undefined;
+
+/** What an address answers with. A gateway's certificate has another name than this machine's, and no secret is sent. */
+function askAddress(url: string): Promise<Answered> {
   const options = { signal: AbortSignal.timeout(3_000) };
   return new Promise((resolve, reject) => {
     const answered = (answer: IncomingMessage): void => {
+      const validTo = certificateEnd(answer);
       answer.resume();
-      resolve(answer.statusCode);
+      resolve({ status: answer.statusCode, validTo });
     };
     const request = url.startsWith("https:")
-      ? getSecure(url, { ...options, rejectUnauthorized: false }, answered)
+      ? getSecure(url, { ...options, agent: false, rejectUnauthorized: false }, answered)
       : get(url, options, answered);
     request.on("error", reject);
   });
 }
 
+const renew = "renew it, and put it where server.tls.cert says: it is read within seconds";
+
 async function readiness(url: string): Promise<Finding | undefined> {
   try {
-    const status = await statusOf(`${url}/readyz`);
-    if (status === 200) return ok("gateway", `${url} takes calls`);
-    return failed("gateway", `${url} does not take calls (${status})`, "read its log");
+    const { status, validTo } = await askAddress(`${url}/readyz`);
+    const check = "gateway";
+    if (status !== 200)
+      return failed(check, `${url} does not take calls (${status})`, "read its log");
+    const message = `${url} takes calls`;
+    if (validTo === undefined) return ok(check, message);
+    return findCertificate({ check, message: `${message} with a certificate`, validTo, renew });
   } catch {
     return undefined;
   }

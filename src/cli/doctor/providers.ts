@@ -1,6 +1,4 @@
 /** Checks of one provider: the way to it by name (DNS, TCP or proxy, TLS), its certificate, and its key. */
-import { counted } from "../../base/counted.ts";
-import { dayMs } from "../../base/durations.ts";
 import { reasonOf } from "../../base/errors.ts";
 import { keyMistake, type Provider } from "../../catalog/index.ts";
 import {
@@ -10,9 +8,8 @@ import {
   type Inspected,
   type Pools,
 } from "../../upstream/index.ts";
+import { findCertificate } from "./certificate-days.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
-
-const daysWarned = 14;
 
 /** All that is found of a provider: the way first, then each of its keys. */
 export async function checkProvider(pools: Pools, provider: Provider): Promise<Finding[]> {
@@ -40,10 +37,9 @@ function splitFix(provider: Provider, error: unknown): [message: string, fix: st
 function wayFinding(check: string, { proxy, certificate }: Inspected): Finding {
   const way = proxy === undefined ? "reached directly" : `reached through ${proxy}`;
   if (certificate === undefined) return ok(check, `${way}, without TLS`);
-  const days = Math.floor((Date.parse(certificate.validTo) - Date.now()) / dayMs);
-  const message = `${way}; certificate of ${certificate.issuer}, good for ${counted(days, "more day")}`;
-  const fix = "have the server's certificate renewed";
-  return days < daysWarned ? warning(check, message, fix) : ok(check, message);
+  const message = `${way}; certificate of ${certificate.issuer}`;
+  const renew = "have the server's certificate renewed";
+  return findCertificate({ check, message, validTo: certificate.validTo, renew });
 }
 
 interface Key {

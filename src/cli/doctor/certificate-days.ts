@@ -1,0 +1,24 @@
+/** How many days a certificate has left, and what is found of it. */
+import { counted } from "../../base/counted.ts";
+import { dayMs } from "../../base/durations.ts";
+import { failed, ok, warning, type Finding } from "./findings.ts";
+
+const daysWarned = 14;
+
+interface Certified {
+  readonly check: string;
+  /** What else was found; the days are added. */
+  readonly message: string;
+  /** As in the certificate. */
+  readonly validTo: string;
+  /** What to do where few days are left. */
+  readonly renew: string;
+}
+
+/** Fails where the certificate has expired, warns in its last two weeks. */
+export function findCertificate({ check, message, validTo, renew }: Certified): Finding {
+  const days = Math.floor((Date.parse(validTo) - Date.now()) / dayMs);
+  if (days < 0) return failed(check, `${message}, which expired: ${validTo}`, renew);
+  const found = `${message}, good for ${counted(days, "more day")}`;
+  return days < daysWarned ? warning(check, found, renew) : ok(check, found);
+}
