@@ -1,4 +1,4 @@
-/** NODE_EXTRA_CA_CERTS: an upstream whose certificate comes from a private authority is reached with it, and not without. */
+/** NODE_EXTRA_CA_CERTS and NODE_USE_SYSTEM_CA: an upstream whose certificate comes from a private authority is reached with it, and not without. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
@@ -109,8 +109,12 @@ models:
       await gateway.stop();
     });
 
-    it("is reached with it", async () => {
-      const gateway = await start({ ...environment, NODE_EXTRA_CA_CERTS: at("ca.pem") });
+    it.each([
+      ["named by NODE_EXTRA_CA_CERTS", { NODE_EXTRA_CA_CERTS: "ca.pem" }, {}],
+      ["the system's", { SSL_CERT_FILE: "ca.pem" }, { NODE_USE_SYSTEM_CA: "1" }],
+    ])("is reached with it: %s", async (_, files, rest) => {
+      const named = Object.entries(files).map(([name, file]) => [name, at(file)]);
+      const gateway = await start({ ...environment, ...Object.fromEntries(named), ...rest });
       expect(await chat(gateway.url, key, "acme/talk")).toBe("200 ok");
       await gateway.stop();
     });

@@ -68,7 +68,7 @@ describe("a provider's tls", () => {
     expect(without.text.message).toMatch(/CERTIFICATE_REQUIRED.*client certificate.*tls\.cert/);
   });
 
-  it("is put in place of the system's authorities", async () => {
+  it("is put in place of all other authorities", async () => {
     const url = await serve(named());
     const other = await told(url, { ca: makeAuthority().cert });
     expect(other).toMatchObject({ text: { failure: "tls" }, media: { failure: "tls" } });

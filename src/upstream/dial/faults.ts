@@ -25,7 +25,7 @@ type Row = readonly [kind: FaultKind, meaning: string, hint: string];
 const network = "check the network, the firewall, and whether a proxy is needed (HTTPS_PROXY)";
 const resolver = "check the name in base_url, and the machine's resolver";
 const authority =
-  "name the authority's certificate in the provider's tls.ca, or in NODE_EXTRA_CA_CERTS for all";
+  "name the authority's certificate in the provider's tls.ca, or in NODE_EXTRA_CA_CERTS for all (NODE_USE_SYSTEM_CA=1: the system's)";
 const clock = "check the machine's clock, and tell whoever runs the server";
 const client = "give the provider tls.cert and tls.key, and check that the server trusts them";
 const versions = "check that base_url and its port are those of an HTTPS server";
@@ -37,7 +37,10 @@ const proxyAddress =
 /** The hints that name settings of a provider, for servers that are none: buckets, collectors, the public list of models. */
 const hintsElsewhere: ReadonlyMap<string, string> = new Map([
   [resolver, "check the name in the address, and the machine's resolver"],
-  [authority, "name the authority's certificate in NODE_EXTRA_CA_CERTS"],
+  [
+    authority,
+    "name the authority's certificate in NODE_EXTRA_CA_CERTS (NODE_USE_SYSTEM_CA=1: the system's)",
+  ],
   [client, "check that the server takes clients without a certificate"],
   [versions, "check that the address and its port are those of an HTTPS server"],
   [otherNames, "check the name in the address"],
