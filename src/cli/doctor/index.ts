@@ -3,7 +3,6 @@
  * row of one table with a deadline. docs/operate.md "Doctor".
  */
 import { counted } from "../../base/counted.ts";
-import { inTime } from "../../base/in-time.ts";
 import { visibleLines } from "../../base/visible.ts";
 import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
 import { createPools, type Pools } from "../../upstream/index.ts";
@@ -14,6 +13,7 @@ import { misspeltVariables } from "../misspelt-variables.ts";
 import { printJson } from "../print.ts";
 import { environmentProxies } from "../proxies.ts";
 import { priceRemarksOf } from "../price-remarks.ts";
+import { bounded } from "./bounded.ts";
 import { checkDatabase } from "./database.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
 import { checkAddresses, checkDirectory } from "./machine.ts";
@@ -28,8 +28,6 @@ interface Check {
   readonly name: string;
   readonly run: (context: Context) => Finding | Finding[] | Promise<Finding[]>;
 }
-
-const deadlineMs = 30_000;
 
 /** What is looked at beside the configuration. Providers have a row each. */
 const checks: readonly Check[] = [
@@ -52,7 +50,7 @@ export async function doctor(options: FileOption): Promise<void> {
   const { catalog } = configuration;
   const context = { environment, pools };
   const rows = [...checks, ...providerChecks(catalog)];
-  const found = await Promise.all(rows.map((row) => bounded(row, context)));
+  const found = await Promise.all(rows.map(({ name, run }) => bounded(name, () => run(context))));
   await pools.close();
   const misspelt = misspeltVariables(process.env).map((line) =>
     warning("environment", line, "correct the name, or take the variable away"),
@@ -123,17 +121,6 @@ function checkEnvironment(result: ConfigResult): Configured {
 }
 
 const nobody: Catalog = { providers: new Map(), models: new Map() };
-
-/** What a check finds, or that it found nothing in time. It never throws. */
-async function bounded(check: Check, context: Context): Promise<Finding[]> {
-  const late = () => new Error(`no answer within ${deadlineMs / 1000} seconds`);
-  try {
-    return [await inTime(Promise.resolve(check.run(context)), deadlineMs, late)].flat();
-  } catch (error) {
-    const { message } = error instanceof Error ? error : new Error(String(error));
-    return [failed(check.name, message, "run it again, and look at the log")];
-  }
-}
 
 const marks = { ok: "ok", warning: "warning", failed: "FAILED" } as const;
 

@@ -1,0 +1,16 @@
+/** What `tollgate doctor` says of a check that throws: what helps, where it is the database's. docs/operate.md "Doctor". */
+import { expect, it } from "vitest";
+import { bounded } from "../../src/cli/doctor/bounded.ts";
+
+const full = Object.assign(new Error("could not extend file: No space left on device"), {
+  code: "53100",
+});
+
+it.each([
+  ["a full disk of the database", full, "free its disk: it is full"],
+  ["a mistake of ours", new Error("no such thing"), "run it again, and look at the log"],
+])("%s", async (_, error, fix) => {
+  expect(await bounded("database", () => Promise.reject(error))).toEqual([
+    { check: "database", status: "failed", message: error.message, fix },
+  ]);
+});
