@@ -70,6 +70,13 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
   }
 }
 
+/** How far the database's clock is from this machine's, which is `skewMs` behind it. */
+export function skewInWords(skewMs: number): string {
+  const distance = Math.abs(skewMs);
+  const amount = distance < 10_000 ? `${distance} ms` : `${Math.round(distance / 1_000)} s`;
+  return `${amount} ${skewMs < 0 ? "behind" : "ahead of"} this machine's`;
+}
+
 async function checkClock(database: Database): Promise<Finding> {
   const before = Date.now();
   const [row] = await database.query<{ now: string; version: string }>(
@@ -77,7 +84,7 @@ async function checkClock(database: Database): Promise<Finding> {
   );
   const after = Date.now();
   const skewMs = Math.round(Number(row!.now) - (before + after) / 2);
-  const message = `PostgreSQL ${row!.version} answers; its clock is ${skewMs} ms ahead of this machine's`;
+  const message = `PostgreSQL ${row!.version} answers; its clock is ${skewInWords(skewMs)}`;
   const fix = "set both machines' clocks by NTP: expiries and limits go by them";
   // What the answer took may be all on one side.
   const sure = Math.abs(skewMs) - (after - before) / 2;
