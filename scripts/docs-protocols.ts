@@ -303,6 +303,8 @@ piece, without what a model wrote beside \`input\`. That is reported. One that h
 Tools within a namespace (\`type: namespace\`), as Codex sends those of MCP servers, go to other protocols as tools of their own, \`<namespace>__<name>\`. What is
 said of the namespace stands with the first of them. Calls come back with name and namespace apart. That is reported. Deferred ones (\`defer_loading\`)
 are offered at once: without \`tool_search\` no model could find them. A call of a name that stands for none of them stays as the model wrote it.
+Tools that turns add or take away (\`tool_addition\`, \`tool_removal\`; \`additional_tools\`, \`tool_search_output\`) go to other protocols with the request: those that there
+are at the conversation's end. That is reported. A system turn with \`clear_at: next_user_message\` is left out there once a user has spoken after it.
 Google's SDKs send a streamed answer back as its pieces: to other protocols, a model's neighbouring texts of generateContent go on without a break.
 Signatures of reasoning go back to the protocol that gave them, and to no other. A call that another vendor made has
 \`skip_thought_signature_validator\` in place of one for callers of generateContent: Gemini then takes it in a later turn.

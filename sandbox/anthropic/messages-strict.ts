@@ -44,6 +44,8 @@ const blockTypes = new Set([
   "container_upload",
   "server_tool_use",
   "web_search_tool_result",
+  "tool_addition",
+  "tool_removal",
 ]);
 
 const says = (message: string): Failure => ({ message });
@@ -71,6 +73,8 @@ function emptyContent(body: Json): Failure | undefined {
   const messages = entriesOf(body["messages"]);
   return firstFailure(messages, ([at, message]) => {
     const { content } = message;
+    if (message["role"] === "system" && content === undefined && message["output_config"])
+      return undefined;
     const isLastAssistant = at === messages.length - 1 && message["role"] === "assistant";
     const isEmpty = content === "" || (Array.isArray(content) && content.length === 0);
     if (typeof content !== "string" && !Array.isArray(content)) {

@@ -27,6 +27,7 @@ import {
 } from "./route.ts";
 import { customAsFunctions } from "./custom-as-function.ts";
 import { renameArguments } from "./argument-names.ts";
+import { applyTurns } from "./tool-changes.ts";
 import { outOfNamespaces } from "./tool-namespaces.ts";
 import { boxAnswer } from "./boxed-answer.ts";
 import { containerOf, tidy } from "./tidy.ts";
@@ -187,7 +188,8 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   }
   const upstream = any.forModel?.(upstreamModel) ?? any;
   const limits = limitsOf(upstream, input);
-  const flat = outOfNamespaces(request);
+  const turned = applyTurns(request);
+  const flat = outOfNamespaces(turned.request);
   const fitted = fit(flat.request, { limits, maxOutputTokens, abilities });
   const tidied = tidy(fitted.request, limits);
   if (abilities) refusePrefill(tidied.request, abilities);
@@ -198,7 +200,7 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const renamed = renameTools(legal.request, upstream);
   return {
     fitted: renamed.request,
-    notes: [flat, fitted, tidied, asked, boxed, plain, legal, renamed].flatMap(
+    notes: [turned, flat, fitted, tidied, asked, boxed, plain, legal, renamed].flatMap(
       ({ notes }) => notes,
     ),
     upstream: flat.restored(boxed.restored(plain.restored(legal.restored(renamed.upstream)))),

@@ -58,6 +58,17 @@ const resultWith = (value: unknown): Body => ({
   ],
 });
 
+const namespaceOf = (value: unknown): Body => ({
+  type: "namespace",
+  name: "mcp",
+  tools: [{ type: "function", name: "look" }, value],
+});
+
+/** An item that adds a tool to the conversation. */
+const adding = (tool: unknown): Body => ({
+  input: [userTurn, { type: "additional_tools", role: "developer", tools: [tool] }],
+});
+
 /** The rows of a container: everything before the last step of a place. */
 const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => Body>>>> = {
   chat: {
@@ -89,12 +100,10 @@ const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => 
         { type: "function_call_output", call_id: "c1", output: [value] },
       ],
     }),
+    "input[].tools[]": (value) => adding(value),
+    "input[].tools[].tools[]": (value) => adding(namespaceOf(value)),
     "tools[]": (value) => ({ tools: [value] }),
-    "tools[].tools[]": (value) => ({
-      tools: [
-        { type: "namespace", name: "mcp", tools: [{ type: "function", name: "look" }, value] },
-      ],
-    }),
+    "tools[].tools[]": (value) => ({ tools: [namespaceOf(value)] }),
     // Numbers in range are carried: Open Responses has them.
     presence_penalty: () => ({ presence_penalty: "some" }),
     frequency_penalty: () => ({ frequency_penalty: "some" }),

@@ -13,19 +13,22 @@ export const routeOf = (
   from: Name,
   to: Name | "converse",
   body: Body,
-  more: Partial<Parameters<typeof createRoute>[0]> = {},
+  { forced, ...more }: Partial<Parameters<typeof createRoute>[0]> & { forced?: boolean } = {},
 ): Route =>
-  createRoute({
-    caller: codecs[from],
-    upstream: upstreamCodecs[to],
-    body: body as JsonObject,
-    stream: false,
-    requestedModel: "acme/x",
-    model: "acme/x",
-    upstreamModel: "x",
-    maxOutputTokens: 1000,
-    inputEstimate: 1,
-    id: "req_1",
-    createdAt: 1,
-    ...more,
-  });
+  createRoute(
+    {
+      caller: codecs[from],
+      upstream: upstreamCodecs[to],
+      body: body as JsonObject,
+      stream: false,
+      requestedModel: "acme/x",
+      model: "acme/x",
+      upstreamModel: "x",
+      maxOutputTokens: 1000,
+      inputEstimate: 1,
+      id: "req_1",
+      createdAt: 1,
+      ...more,
+    },
+    forced,
+  );

@@ -152,6 +152,20 @@ export interface Message {
   /** `developer` where the caller used that role for a system turn. */
   readonly developer?: boolean | undefined;
   readonly name?: string | undefined;
+  /** Of a system turn that is shown only until the next turn of a user (messages): where the caller says so. */
+  readonly clearedAt?: string | undefined;
+}
+
+/** What a turn says of the tools from there on. */
+export interface ToolChange {
+  /** The place of it, where it stands among the native fields too: its own protocol gets it as it was. */
+  readonly param: string;
+  readonly added?: readonly Tool[] | undefined;
+  /** Names of tools of the request, or of an earlier turn. */
+  readonly offered?: readonly string[] | undefined;
+  readonly removed?: readonly string[] | undefined;
+  /** What of it no other protocol could understand. */
+  readonly native?: readonly NativeField[] | undefined;
 }
 
 export interface Tool {
@@ -219,6 +233,7 @@ export interface CanonicalRequest {
   readonly presencePenalty?: number | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly tools?: readonly Tool[] | undefined;
+  readonly toolChanges?: readonly ToolChange[] | undefined;
   readonly toolChoice?: ToolChoice | undefined;
   readonly parallelToolCalls?: boolean | undefined;
   readonly outputFormat?: OutputFormat | undefined;

@@ -5,7 +5,6 @@
 import { exactly } from "../../base/exact-numbers.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
-import { keepMarker, markerOf } from "../cache-marker.ts";
 import type {
   CanonicalRequest,
   JsonObject,
@@ -13,7 +12,6 @@ import type {
   NativeField,
   OutputFormat,
   Reasoning,
-  Tool,
   ToolChoice,
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
@@ -21,6 +19,7 @@ import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { isSet, list, readRenamed, type Fields, type Gathered, type Mutable } from "../read.ts";
 import { compileCheck } from "../wire-check.ts";
 import { decodeContent, decodeInner } from "./blocks.ts";
+import { decodeToolChanges, decodeTools } from "./tools.ts";
 import { messagesRequest } from "./wire.ts";
 
 const checkFields = compileCheck(messagesRequest);
@@ -73,6 +72,7 @@ export function decodeRequest(body: JsonObject, address: RequestAddress): Canoni
   const request: Fields = {
     ...readRenamed(body, sampling, gathered.names),
     ...decodeTools(body, gathered),
+    ...decodeToolChanges(gathered.native),
     ...decodeToolChoice(body, gathered),
     ...decodeReasoning(body, gathered),
     ...decodeMetadata(body["metadata"], gathered),
@@ -97,7 +97,9 @@ function decodeMessages(body: WireObject, native: NativeField[]): Message[] {
     if (!isObject(wire)) continue;
     const role = wire["role"] === "assistant" || wire["role"] === "system" ? wire["role"] : "user";
     const param = `messages[${index}]`;
-    messages.push({ role, content: decodeContent(wire["content"], `${param}.content`, native) });
+    const content = decodeContent(wire["content"], `${param}.content`, native);
+    const isCleared = role === "system" && wire["clear_at"] === "next_user_message";
+    messages.push({ role, content, ...(isCleared ? { clearedAt: `${param}.clear_at` } : {}) });
     keepUnknown(wire, messageFields, param, native);
   }
   return messages;
@@ -112,43 +114,6 @@ const sampling = {
   top_k: "topK",
   stop_sequences: "stop",
 } as const;
-
-const toolFields = new Set([
-  "type",
-  "name",
-  "description",
-  "input_schema",
-  "strict",
-  "cache_control",
-]);
-
-function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
-  if (!Array.isArray(body["tools"])) return {};
-  const tools: Tool[] = [];
-  for (const [index, wire] of body["tools"].entries()) {
-    const param = `tools[${index}]`;
-    const type: unknown = isObject(wire) ? (wire["type"] ?? "custom") : undefined;
-    if (isObject(wire) && type === "custom") {
-      tools.push(decodeTool(wire));
-      keepUnknown(wire, toolFields, param, native);
-      keepMarker(wire, param, native);
-    } else native.push({ param, value: wire });
-  }
-  names.tools = "tools";
-  return { tools };
-}
-
-function decodeTool(wire: WireObject): Tool {
-  const { name, description, input_schema: schema, strict } = wire;
-  const cache = markerOf(wire);
-  return {
-    name: String(name),
-    ...(typeof description === "string" ? { description } : {}),
-    parameters: exactly(schema) as JsonObject,
-    ...(typeof strict === "boolean" ? { strict } : {}),
-    ...(cache ? { cache } : {}),
-  };
-}
 
 function decodeToolChoice(body: WireObject, { names, native }: Gathered): Fields {
   const wire = body["tool_choice"];

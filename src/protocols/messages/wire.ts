@@ -94,10 +94,22 @@ const block = Type.Object(blockFields, {
   ],
 });
 
-const message = Type.Object({
-  role: oneOf("user", "assistant", "system"),
-  content: Type.Union([Type.String(), Type.Array(block)]),
-});
+const content = Type.Union([Type.String(), Type.Array(block)]);
+
+/** A system turn may say nothing but how hard the model is to think from there on. */
+const message = Type.Object(
+  {
+    role: oneOf("user", "assistant", "system"),
+    content: nullable(content),
+    output_config: nullable(anyObject),
+  },
+  {
+    anyOf: [
+      { required: ["output_config"], properties: { role: { enum: ["system"] } } },
+      { type: "object", required: ["content"], properties: { content } },
+    ],
+  },
+);
 
 /**
  * The caller's own tools have no `type` or "custom"; others are the vendor's, and carry what they like.

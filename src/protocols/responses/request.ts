@@ -8,13 +8,11 @@ import type {
   Message,
   NativeField,
   Reasoning,
-  Tool,
   ToolChoice,
   ToolWithin,
 } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
-import { decodeCustomTool } from "../custom-tools.ts";
-import { choiceOfNone, decodeFunction, functionKeys, withinOf } from "../function-tools.ts";
+import { choiceOfNone, withinOf } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
 import { declarationKeys, formatOf } from "../output-format.ts";
 import {
@@ -29,6 +27,7 @@ import {
   type Mutable,
 } from "../read.ts";
 import { decodeInput } from "./items.ts";
+import { decodeToolChanges, decodeTools } from "./tools.ts";
 import { checkResponsesRequest } from "./wire.ts";
 
 const renamed = {
@@ -73,6 +72,7 @@ export function decodeRequest(body: JsonObject, address: RequestAddress): Canoni
     ...readRenamed(body, renamed, gathered.names),
     ...decodePenalties(body, gathered),
     ...decodeTools(body["tools"], gathered),
+    ...decodeToolChanges(gathered.native),
     ...decodeToolChoice(body["tool_choice"], gathered),
     ...decodeText(body["text"], gathered),
     ...decodeReasoningWish(body["reasoning"], gathered),
@@ -105,55 +105,6 @@ function decodePenalties(body: WireObject, { names, native }: Gathered): Fields 
   keepUnknown(body, new Set([...known, ...valid]), "", native);
   const values = Object.fromEntries(valid.map((key) => [key, body[key]]));
   return readRenamed(values, penalties, names);
-}
-
-const toolKeys = new Set(["type", ...functionKeys]);
-
-function decodeTools(wire: unknown, { names, native }: Gathered): Fields {
-  if (!isSet(wire)) return {};
-  const tools: Tool[] = [];
-  for (const [index, tool] of list(wire).entries()) {
-    const param = `tools[${index}]`;
-    const read = isObject(tool) ? decodeDeclared(tool, param, native) : [];
-    tools.push(...read);
-    if (read.length === 0) native.push({ param, value: tool });
-  }
-  names.tools = "tools";
-  return { tools };
-}
-
-function decodeTool(wire: WireObject, param: string, native: NativeField[]): Tool | undefined {
-  const { type, ...declared } = wire;
-  if (type === "custom") return decodeCustomTool(declared, { param, native });
-  if (type !== "function") return undefined;
-  keepUnknown(wire, toolKeys, param, native);
-  return decodeFunction(wire);
-}
-
-const namespaceKeys = new Set(["type", "name", "description", "tools"]);
-
-/** The tools of one declaration: itself, or all that are within it; none where nothing of it is known. */
-function decodeDeclared(wire: WireObject, param: string, native: NativeField[]): Tool[] {
-  const name = nonEmpty(wire["name"]);
-  if (wire["type"] !== "namespace" || name === undefined) {
-    const tool = decodeTool(wire, param, native);
-    return tool ? [tool] : [];
-  }
-  const { description } = wire;
-  const namespace = { name, ...(typeof description === "string" ? { description } : {}) };
-  const others: NativeField[] = [];
-  const within = list(wire["tools"]).flatMap((tool, index): Tool[] => {
-    const place = `${param}.tools[${index}]`;
-    // Nothing else has looked at what is within.
-    const isNamed = isObject(tool) && nonEmpty(tool["name"]) !== undefined;
-    const read = isNamed ? decodeTool(tool, place, others) : undefined;
-    if (!read) others.push({ param: place, value: tool });
-    return read ? [{ ...read, namespace }] : [];
-  });
-  if (within.length === 0) return [];
-  native.push(...others);
-  keepUnknown(wire, namespaceKeys, param, native);
-  return within;
 }
 
 function decodeToolChoice(wire: unknown, { names, native }: Gathered): Fields {

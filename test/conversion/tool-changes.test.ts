@@ -1,0 +1,146 @@
+/**
+ * Turns that change what tools there are, as Claude Code and the tool runner of Anthropic's SDK write them, and items of responses that
+ * do: other upstreams are offered the tools that there are at the end. Turns whose time is over are shown to none. T33.
+ */
+import { describe, expect, it } from "vitest";
+import { noteHeader } from "../../src/base/notes.ts";
+import type { ErrorCode, GatewayError } from "../../src/base/errors.ts";
+import { routeOf } from "./route.ts";
+import type { Body, Name } from "./world.ts";
+
+const targets = ["chat", "generate_content", "converse"] as const;
+type Target = Name | "converse";
+
+/** Where each protocol has the tools, and the names there. */
+const offered = (body: Body): unknown[] =>
+  [...JSON.stringify(body["tools"] ?? body["toolConfig"] ?? []).matchAll(/"name":"(\w+)"/g)].map(
+    ([, name]) => name,
+  );
+const asked = (from: Name, to: Target, body: Body) => {
+  const { body: sent, notes } = routeOf(from, to, body);
+  // A small maximum is raised towards responses, which is not looked at here.
+  const told = noteHeader(notes.filter(({ param }) => param !== "max_tokens")) ?? "";
+  return { tools: offered(sent), told, text: JSON.stringify(sent) };
+};
+
+const schema = { type: "object", properties: { at: { type: "string" } } };
+const tool = (name: string, more: Body = {}): Body => ({ name, input_schema: schema, ...more });
+const change = (type: string, of: Body): Body => ({ type, tool: of });
+const reference = (name: string): Body => ({ type: "tool_reference", name });
+const definition = (of: Body): Body => ({ type: "tool_definition", definition: of });
+
+const said = (...system: Body[]): Body => ({
+  model: "acme/x",
+  max_tokens: 100,
+  tools: [tool("find"), tool("open", { defer_loading: true })],
+  messages: [
+    { role: "user", content: "Hi" },
+    { role: "system", content: system },
+  ],
+});
+
+describe.each([...targets, "responses"] as const)("messages to %s", (to) => {
+  it("T33: a tool that a turn defines is offered, in place of one of its name, and what is lost of it is told", () => {
+    const added = [
+      change("tool_addition", definition(tool("close", { defer_loading: true }))),
+      change("tool_addition", definition(tool("find", { description: "Anew" }))),
+    ];
+    const { tools, told, text } = asked("messages", to, said(...added));
+    expect(tools).toEqual(["find", "open", "close"]);
+    for (const lost of ["[0]", "[0].tool.definition.defer_loading", "[1]"])
+      expect(told.split(", ")).toContain(`messages[1].content${lost}`);
+    expect(text).toContain("Anew");
+    expect(text).not.toContain("tool_addition");
+  });
+
+  it("T33: a tool that was taken away is not offered, and is again where a later turn refers to it", () => {
+    const without = change("tool_removal", reference("find"));
+    const again = change("tool_addition", reference("find"));
+    const unknown = change("tool_addition", reference("nobody"));
+    expect(asked("messages", to, said(without)).tools).toEqual(["open"]);
+    expect(asked("messages", to, said(without, again, unknown)).tools).toEqual(["open", "find"]);
+    expect(asked("messages", to, said(without)).told).toContain("messages[1].content[0]");
+  });
+
+  it("T33: a turn that is cleared is shown until a user speaks, and its wish is no loss", () => {
+    const once = { role: "system", content: "Only once.", clear_at: "next_user_message" };
+    const user = { role: "user", content: "Hi" };
+    const body = (...messages: Body[]) => ({ model: "acme/x", max_tokens: 9, messages });
+    const begun = body(user, { role: "assistant", content: "A" }, user, once);
+    const shown = asked("messages", to, begun);
+    expect(shown.text).toContain("Only once.");
+    expect(shown.told).not.toContain("clear_at");
+    const over = asked("messages", to, body(user, once, { role: "assistant", content: "A" }, user));
+    expect([over.text.includes("Only once."), over.told]).toEqual([false, ""]);
+    const never = { ...once, clear_at: "never" };
+    expect(asked("messages", to, body(user, never, user)).told).toContain("messages[1].clear_at");
+  });
+
+  it("T33: a turn may say nothing but how hard to think, which is told as lost", () => {
+    const user = { role: "user", content: "Hi" };
+    const wish = { role: "system", output_config: { effort: "low" } };
+    const body = { model: "acme/x", max_tokens: 9, messages: [user, wish] };
+    expect(asked("messages", to, body).told).toBe("messages[1].output_config");
+  });
+});
+
+const codeOf = (from: Name, to: Target, body: Body): ErrorCode | undefined => {
+  try {
+    routeOf(from, to, body);
+    return undefined;
+  } catch (error) {
+    return (error as GatewayError).code;
+  }
+};
+
+it("T33: tools of servers, and those that the vendor has itself, are refused within turns", () => {
+  const server = change("tool_addition", { type: "mcp_toolset_reference", server_name: "s" });
+  const own = change("tool_addition", definition({ type: "bash_20250124", name: "bash" }));
+  for (const block of [server, own])
+    expect(codeOf("messages", "chat", said(block))).toBe("unsupported_content");
+});
+
+it("T33: the same protocol gets such turns as they were", () => {
+  const text = [{ type: "text", text: "x" }];
+  const body = said(
+    ...text,
+    change("tool_addition", definition(tool("close", { defer_loading: true }))),
+    change("tool_removal", reference("find")),
+  );
+  const cleared = { role: "system", content: text, clear_at: "next_user_message" };
+  const wish = { role: "system", content: text, output_config: { effort: "low" } };
+  const [, changing] = body["messages"] as Body[];
+  const messages = [{ role: "user", content: text }, changing!, cleared, wish];
+  for (const forced of [true, false]) {
+    const { body: sent } = routeOf("messages", "messages", { ...body, messages }, { forced });
+    expect(sent).toMatchObject({ messages, tools: body["tools"] as Body[] });
+  }
+  const { output_config } = wish;
+  const bare = { ...body, messages: [messages[0]!, { role: "system", output_config }] };
+  expect(routeOf("messages", "messages", bare).body).toMatchObject({ messages: bare.messages });
+});
+
+const functionTool = (name: string): Body => ({ type: "function", name, parameters: schema });
+const found = { type: "namespace", name: "docs", description: "D", tools: [functionTool("read")] };
+
+describe.each([...targets, "messages"] as const)("responses to %s", (to) => {
+  it("T33: tools that items add are offered, and what a search has found", () => {
+    const content = [{ type: "input_text", text: "Hi" }];
+    const said = { type: "message", role: "user", content };
+    const input = [
+      said,
+      { type: "additional_tools", role: "developer", tools: [functionTool("close")] },
+      { type: "tool_search_call", call_id: "c1", execution: "client", arguments: { q: "docs" } },
+      { type: "tool_search_output", call_id: "c1", execution: "client", tools: [found] },
+      said,
+    ];
+    const body = { model: "acme/x", tools: [functionTool("find")], input };
+    const { tools, told } = asked("responses", to, body);
+    expect(tools).toEqual(["find", "close", "docs__read"]);
+    for (const index of [1, 2, 3]) expect(told).toContain(`input[${index}]`);
+    expect(routeOf("responses", "responses", body, { forced: true }).body).toMatchObject({
+      input,
+      tools: body.tools,
+    });
+  });
+});
