@@ -38,7 +38,7 @@ interface Call<Protocol extends CallProtocol> {
   readonly cacheControl?: string | undefined;
   /** What its caller says of it. Absent: nothing. */
   readonly tags?: Tags | undefined;
-  /** What hooks changed of what its caller sent. */
+  /** What of it goes no further than here: headers that are never forwarded, and what hooks changed. */
   readonly changes?: readonly Note[] | undefined;
   /** Where the caller has limits. */
   readonly rate: RateUse | undefined;

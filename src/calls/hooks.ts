@@ -30,12 +30,12 @@ export async function askHooks(
   const change = (changed: ChangedCall): void => {
     keeper?.changed(changed.source);
     call.body.change(changed.source);
-    record.notes = changed.notes;
+    record.notes = withChanges(call.changes, changed.notes);
     run.call = {
       ...call,
       model: changed.model ?? call.model,
       fallbackModels: changed.fallbackModels,
-      changes: changed.notes,
+      changes: record.notes,
     };
   };
   const asking = hooks.before({

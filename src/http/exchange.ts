@@ -26,6 +26,8 @@ export class CallHeaders {
   "content-encoding": string | undefined = undefined;
   "anthropic-version": string | undefined = undefined;
   "anthropic-beta": string | undefined = undefined;
+  "anthropic-user-profile-id": string | undefined = undefined;
+  "anthropic-workspace-id": string | undefined = undefined;
   "x-gw-fallback-models": string | undefined = undefined;
   "x-gw-metadata": string | undefined = undefined;
   "x-gw-end-user": string | undefined = undefined;

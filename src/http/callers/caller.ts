@@ -1,5 +1,6 @@
 /** Who calls: the key of a request, checked before its body is read, and the headers that a direct route passes on. */
 import type { FastifyRequest } from "fastify";
+import type { Note } from "../../base/notes.ts";
 import type { TagHeaders, TextCall } from "../../calls/index.ts";
 import type { Caller } from "../../tenancy/index.ts";
 import type { Routed } from "../exchange.ts";
@@ -57,6 +58,19 @@ export function callerHeaders({ raw }: Routed): TextCall["callerHeaders"] {
   return version === undefined && beta === undefined
     ? noHeaders
     : { "anthropic-version": text(version), "anthropic-beta": text(beta) };
+}
+
+const ownersHeaders = ["anthropic-user-profile-id", "anthropic-workspace-id"] as const;
+
+/**
+ * What a call of messages says in headers that are never forwarded: they name a customer, or a part, of the account at the vendor, which
+ * is the operator's own. Anthropic's SDK writes parameters so (`user_profile_id`, `workspace_id`).
+ */
+export function droppedHeaders({ raw }: Routed): readonly Note[] | undefined {
+  const sent = ownersHeaders.filter((name) => raw.headers[name] !== undefined);
+  if (sent.length === 0) return undefined;
+  const detail = "the account at the vendor is the operator's own, dropped";
+  return sent.map((param) => ({ param, kind: "dropped", detail }));
 }
 
 /** Other models that may answer: the header of the protocols that have no field for them (docs/routing.md). */

@@ -17,6 +17,7 @@ import {
   cacheControl,
   callerHeaders,
   callerOf,
+  droppedHeaders,
   fallbackModels,
   tagHeaders,
 } from "../callers/caller.ts";
@@ -128,6 +129,7 @@ function call(services: HttpServices, read: Read, address: Address): Promise<voi
       model,
       stream,
       callerHeaders: callerHeaders(read),
+      changes: read.protocol === "messages" ? droppedHeaders(read) : undefined,
       fallbackModels: fallbackModels(read),
       cacheControl: cacheControl(read),
       span: seen?.span,
