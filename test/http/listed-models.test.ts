@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { listModels } from "../../src/calls/index.ts";
 import type { Catalog } from "../../src/catalog/index.ts";
-import { geminiList, listsOfStrangers, openList } from "../../src/http/text/listed.ts";
+import { geminiShape, listsOfStrangers, openShape } from "../../src/http/text/listed.ts";
 import { catalogIn } from "../support/config-text.ts";
 import { price, providerRow, textRow } from "../calls/support.ts";
 
@@ -22,14 +22,14 @@ const idsIn = (bytes: Buffer): unknown =>
 it("AUTH-06: a list is made once for all strangers, and anew with a new catalogue", () => {
   const lists = listsOfStrangers();
   const catalog = catalogWith("acme/talk");
-  const first = lists(catalog, openList);
+  const first = lists(catalog, openShape);
   expect(JSON.parse(first.toString())).toEqual({
     object: "list",
     data: JSON.parse(JSON.stringify(listModels(catalog, undefined))) as unknown,
   });
-  expect(lists(catalog, openList)).toBe(first);
-  const gemini = JSON.parse(lists(catalog, geminiList).toString()) as { models: unknown[] };
+  expect(lists(catalog, openShape)).toBe(first);
+  const gemini = JSON.parse(lists(catalog, geminiShape).toString()) as { models: unknown[] };
   expect(gemini.models).toMatchObject([{ name: "models/acme/talk" }]);
-  expect(idsIn(lists(catalogWith("acme/other"), openList))).toEqual(["acme/other"]);
-  expect(idsIn(lists(catalog, openList))).toEqual(["acme/talk"]);
+  expect(idsIn(lists(catalogWith("acme/other"), openShape))).toEqual(["acme/other"]);
+  expect(idsIn(lists(catalog, openShape))).toEqual(["acme/talk"]);
 });

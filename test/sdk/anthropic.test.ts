@@ -105,6 +105,17 @@ describe("@anthropic-ai/sdk over messages", () => {
     for await (const { id } of client.models.list()) ids.push(id);
     expect(ids).toContain("sandbox/messages");
     expect(new Set(ids).size).toBe(ids.length);
-    expect((await client.models.retrieve("sandbox/messages")).id).toBe("sandbox/messages");
+    const read = {
+      id: "sandbox/messages",
+      type: "model",
+      display_name: "sandbox/messages",
+      created_at: "2026-01-01T00:00:00.000Z",
+      max_input_tokens: 200_000,
+      max_tokens: 32_000,
+    };
+    expect(await client.models.retrieve("sandbox/messages")).toMatchObject(read);
+    const page = await client.beta.models.list();
+    expect(page.data).toContainEqual(expect.objectContaining(read));
+    expect([page.has_more, page.last_id]).toEqual([false, ids.at(-1)]);
   });
 });

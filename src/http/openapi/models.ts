@@ -81,6 +81,9 @@ const aboutLists =
 const asGoogle =
   "To a request with `x-goog-api-key` or `x-goog-api-client`, as Google's SDKs send, it answers in the shape of `/v1beta/models`.";
 
+const asAnthropic =
+  "To a request with `anthropic-version`, as Anthropic's SDKs send, models have `type`, `display_name`, `created_at`, `max_input_tokens` and `max_tokens` too, and a list `has_more`, `first_id` and `last_id`.";
+
 const modelId = (example: string): Node => ({
   name: "id",
   in: "path",
@@ -127,7 +130,7 @@ export const models: Part = {
       get: reading({
         operationId: "listModels",
         summary: "The models you can call",
-        description: `${aboutLists} ${asGoogle}`,
+        description: `${aboutLists} ${asGoogle} ${asAnthropic}`,
         schema: "ModelList",
         style: "chat",
       }),
@@ -136,7 +139,7 @@ export const models: Part = {
       get: reading({
         operationId: "getModel",
         summary: "One model",
-        description: `${aboutLists} ${asGoogle}`,
+        description: `${aboutLists} ${asGoogle} ${asAnthropic}`,
         schema: "Model",
         style: "chat",
         idExample: "sandbox/chat",

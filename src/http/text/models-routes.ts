@@ -1,5 +1,5 @@
 /**
- * `GET /v1/models`, one model by id, and the same in the generateContent shape: under `/v1beta`, and for Google's SDKs.
+ * `GET /v1/models`, one model by id, and the same in the shapes that SDKs read: Google's under `/v1beta` and for its SDKs, Anthropic's.
  * MODELS rows. The only endpoint that also answers without a key (AUTH-06); a wrong key is still refused.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -8,7 +8,14 @@ import { findModel, listModels } from "../../calls/index.ts";
 import { handle } from "../handle.ts";
 import { styleOf } from "../routes.ts";
 import type { HttpServices } from "../services.ts";
-import { geminiList, geminiModel, listsOfStrangers, openList, type ListedModel } from "./listed.ts";
+import {
+  anthropicShape,
+  geminiShape,
+  listsOfStrangers,
+  openShape,
+  type ListedModel,
+  type Shape,
+} from "./listed.ts";
 import { modelOf } from "./model-path.ts";
 
 /** Adds the model lists. */
@@ -16,14 +23,13 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
   const ofStrangers = listsOfStrangers();
   const list = async (request: FastifyRequest, reply: FastifyReply) => {
     const catalog = services.text.catalog();
-    const shape = asksAsGoogle(request) ? geminiList : openList;
-    if (request.caller !== undefined) return shape(listModels(catalog, request.caller));
+    const shape = shapeOf(request);
+    if (request.caller !== undefined) return shape.list(listModels(catalog, request.caller));
     return reply.type(jsonType).send(ofStrangers(catalog, shape));
   };
   const one = async (request: FastifyRequest, reply: FastifyReply) => {
     refuseCall(request, reply);
-    const model = oneModel(services, request);
-    return asksAsGoogle(request) ? geminiModel(model) : model;
+    return shapeOf(request).one(oneModel(services, request));
   };
   handle(app, "GET /v1/models", list);
   handle(app, "GET /v1/models/*", one);
@@ -33,8 +39,10 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
 
 const jsonType = "application/json; charset=utf-8";
 
-const asksAsGoogle = ({ match, headers }: FastifyRequest): boolean =>
-  styleOf(match, headers) === "generate_content";
+function shapeOf({ match, headers }: FastifyRequest): Shape {
+  if (styleOf(match, headers) === "generate_content") return geminiShape;
+  return headers["anthropic-version"] === undefined ? openShape : anthropicShape;
+}
 
 /** Somebody who opens the address of a call in a browser, or forgot its method. */
 function refuseCall({ match, method }: FastifyRequest, reply: FastifyReply): void {
