@@ -29,8 +29,8 @@ interface BalanceFilter {
 }
 
 /** `$1` to `$3`: as `filterParams` gives them. */
-const matching = `from ledger_accounts a join workspaces w on w.id = a.workspace_id
-  where ($1::text is null or w.organization_id = $1) and ($2::boolean or w.id = any($3::text[]))`;
+const matching = `($1::text is null or a.workspace_id in (select id from workspaces where organization_id = $1))
+  and ($2::boolean or a.workspace_id = any($3::text[]))`;
 const filterParams = ({ organizationId, visibility }: BalanceFilter) => [
   organizationId ?? null,
   visibility.everything,
@@ -50,7 +50,8 @@ export async function sumBalances(database: Queryable, filter: BalanceFilter): P
   // Together they may be more than a bigint holds.
   const [row] = await database.query<{ workspaces: number; sums: readonly string[] }>(
     `select count(*)::integer as workspaces, array[coalesce(sum(credits_nano), 0)::text,
-       coalesce(sum(charged_nano), 0)::text, coalesce(sum(held_nano), 0)::text] as sums ${matching}`,
+       coalesce(sum(charged_nano), 0)::text, coalesce(sum(held_nano), 0)::text] as sums
+     from ledger_accounts a where ${matching}`,
     filterParams(filter),
   );
   const [creditsNano, chargedNano, heldNano] = row!.sums.map(BigInt) as [bigint, bigint, bigint];
@@ -72,7 +73,7 @@ export async function listByAvailable(
 ): Promise<Page<Pick<Workspace, "id" | "name">>> {
   const limit = pageLimit(filter.limit);
   const rows = await database.query<Pick<Workspace, "id" | "name">>(
-    `select w.id, w.name ${matching}
+    `select w.id, w.name from ledger_accounts a join workspaces w on w.id = a.workspace_id where ${matching}
        and ($4::text is null or (${place("a", "w")}) > (
          select ${place("b", "v")} from ledger_accounts b join workspaces v on v.id = b.workspace_id
          where v.id = $4 and ($2::boolean or v.id = any($3::text[]))))
