@@ -1,5 +1,5 @@
 /** Where the days and months of a place begin, whose clocks may change within a period. docs/management.md. */
-import { hourMs } from "../base/durations.ts";
+import { hourMs, minuteMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Granularity } from "../base/management.ts";
 import { clockOf } from "../base/time-zones.ts";
@@ -27,9 +27,11 @@ export function startsOf(
     starts.push(new Date(start));
   }
   if (starts.every((start) => start.getTime() % hourMs === 0)) return starts;
+  const hours = Math.round((shown.getTime() - from.getTime()) / hourMs);
+  const minutes = Math.abs(shown.getTime() - from.getTime() - hours * hourMs) / minuteMs;
   throw new GatewayError(
     "invalid_value",
-    `In ${timeZone} days begin within an hour of UTC, and usage is summed by hour. Ask for \`granularity=total\` with \`from\` and \`to\` of each day.`,
+    `In ${timeZone} days begin within an hour of UTC, and usage is summed by hour. Ask for \`granularity=total\` with \`from\` and \`to\` of each day, or for \`tz_offset=${hours}\`, whose days begin ${minutes} minutes off.`,
     { param: "time_zone" },
   );
 }

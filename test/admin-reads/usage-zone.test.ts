@@ -86,6 +86,20 @@ it.each([
   expect([status, json.error.param]).toEqual([400, param]);
 });
 
+it.each([
+  ["Asia/Kolkata", "tz_offset=6", 30],
+  ["Asia/Kathmandu", "tz_offset=6", 15],
+  ["America/St_Johns", "tz_offset=-2", 30],
+])(
+  "days of %s are refused with the nearest there are: %s, %i minutes off",
+  async (name, nearest, minutes) => {
+    const { json } = await ask(`time_zone=${name}&granularity=day&${october}`);
+    expect(json.error.message).toContain("usage is summed by hour");
+    expect(json.error.message).toContain(`\`${nearest}\`, whose days begin ${minutes} minutes off`);
+    expect((await ask(`${nearest}&granularity=day&${october}`)).status).toBe(200);
+  },
+);
+
 it.each(["UTC", "Etc/UTC", "GMT"])("%s is no place: its days have no bound", async (name) => {
   const year = "granularity=day&from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z";
   expect(await starts(`${year}&time_zone=${name}`)).toEqual(await starts(year));
