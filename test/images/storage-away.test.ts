@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { booksOf } from "../money/support.ts";
+import { canMount, fillDisk, mountDisk, unmountDisk } from "../support/disk.ts";
 import { eventually } from "../support/patience.ts";
 import { json } from "../support/recorder.ts";
 import { formOf, picture } from "./support.ts";
@@ -85,5 +86,30 @@ it.each(["false", "true"])(
     await closed;
     expect(text).toContain('"code":"storage_unavailable"');
     expect(text).toContain("Nothing was charged.");
+  },
+);
+
+it.skipIf(!canMount)(
+  "STORE-01: a disk that is full as a picture is made, and has room again, loses none",
+  async () => {
+    const { bench, image, edit, isFailing } = await start();
+    const disk = join(bench.directory, "data", "files");
+    mountDisk(disk, 1);
+    let makeRoom: () => void = () => undefined;
+    vendors.answer((request, response) => {
+      makeRoom = fillDisk(disk);
+      return json({ data: [{ b64_json: image.toString("base64") }] })(request, response);
+    });
+    try {
+      const call = edit("false");
+      await eventually(isFailing, "a storage that fails");
+      makeRoom();
+      const answer = await call;
+      expect(answer.status).toBe(200);
+      await answer.text();
+      await booksOf(bench.database).expectClean();
+    } finally {
+      unmountDisk(disk);
+    }
   },
 );
