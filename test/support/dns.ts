@@ -1,8 +1,10 @@
 /** A DNS server of a test on the loopback interface: answers for A and AAAA by what the test says of the name. RFC 1035. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { isIP } from "node:net";
+import { groupsOf } from "../../src/base/safe-url.ts";
 
-/** Addresses; `missing`: there is no such name; `silent`: no answer at all. */
+/** Addresses, behind other names where it is one of those; `missing`: there is no such name; `silent`: no answer at all. */
 type Answered = readonly string[] | "missing" | "silent";
 
 export interface DnsServer {
@@ -13,38 +15,61 @@ export interface DnsServer {
   close(): Promise<void>;
 }
 
-/** Starts it. `answers` gets the name, and 4 or 6. */
+/** Starts it. `answers` gets the name, and 4 or 6, each time: nobody may keep an answer. */
 export async function startDns(
-  answers: (name: string, family: 4 | 6) => Answered,
+  answers: (name: string, family: 4 | 6) => Answered | Promise<Answered>,
 ): Promise<DnsServer> {
   const socket = createSocket("udp4");
   const asked = new Set<string>();
-  socket.on("message", (query, from) => {
+  const reply = async (query: Buffer, port: number): Promise<void> => {
     const { name, end } = readName(query);
     const family = query.readUInt16BE(end) === 28 ? 6 : 4;
     asked.add(name);
-    const answer = answers(name, family);
+    const answer = await answers(name, family);
     if (answer === "silent") return;
-    const addresses = answer === "missing" ? [] : answer;
+    const records = recordsOf(answer === "missing" ? [] : answer);
     const head = Buffer.alloc(12);
     query.copy(head, 0, 0, 2);
     head.writeUInt16BE(answer === "missing" ? 0x8183 : 0x8180, 2);
     head.writeUInt16BE(1, 4);
-    head.writeUInt16BE(addresses.length, 6);
-    const records = addresses.map((address) =>
-      // A pointer to the question's name, A, IN, a minute, four bytes.
-      Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address.split(".").map(Number)]),
-    );
-    socket.send(Buffer.concat([head, query.subarray(12, end + 4), ...records]), from.port);
-  });
+    head.writeUInt16BE(records.length, 6);
+    if (isOpen) socket.send(Buffer.concat([head, query.subarray(12, end + 4), ...records]), port);
+  };
+  let isOpen = true;
+  socket.on("message", (query, from) => void reply(query, from.port));
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   return {
     at: `127.0.0.1:${socket.address().port}`,
     asked,
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
+    close() {
+      isOpen = false;
+      return new Promise((resolve) => socket.close(() => resolve()));
+    },
   };
 }
+
+/** Records of class IN, kept for no second. A name is the question's other name (CNAME), and what follows is said of that. */
+function recordsOf(answer: readonly string[]): Buffer[] {
+  // A pointer to the question's name.
+  let owner = Buffer.from([0xc0, 12]);
+  return answer.map((one) => {
+    const family = isIP(one);
+    const value = family === 4 ? bytesOf4(one) : family === 6 ? bytesOf6(one) : nameOf(one);
+    const type = family === 4 ? 1 : family === 6 ? 28 : 5;
+    const record = Buffer.from([...owner, 0, type, 0, 1, 0, 0, 0, 0, 0, value.length, ...value]);
+    if (family === 0) owner = Buffer.from(value);
+    return record;
+  });
+}
+
+const bytesOf4 = (address: string): number[] => address.split(".").map(Number);
+const bytesOf6 = (address: string): number[] =>
+  groupsOf(address).flatMap((group) => [group >> 8, group & 255]);
+const nameOf = (name: string): number[] => [
+  ...name.split(".").flatMap((label) => [label.length, ...Buffer.from(label)]),
+  0,
+];
 
 function readName(query: Buffer): { name: string; end: number } {
   const labels: string[] = [];
