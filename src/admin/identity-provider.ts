@@ -24,6 +24,8 @@ export interface ToldProvider {
 }
 
 interface Checking {
+  /** Who we are at the provider. */
+  readonly clientId: string;
   readonly log: Pick<Log, "warn">;
   /** Hears of a profile that is believed, before the library looks for its account. */
   readonly meet: (profile: Profile) => Promise<void>;
@@ -38,10 +40,18 @@ function claimsOf(idToken: string): WireObject {
   }
 }
 
+/** What is wrong with a verified token that the library lets pass: one without an end is good for ever, and `azp` is who asked for it. */
+function faultOf({ exp, azp }: WireObject, clientId: string): string | undefined {
+  if (typeof exp !== "number") return "gave an ID token without an end";
+  if (azp !== undefined && azp !== clientId)
+    return "gave an ID token that was made for another client";
+  return undefined;
+}
+
 async function believed(
   provider: ToldProvider,
   granted: Granted,
-  { log, meet }: Checking,
+  { clientId, log, meet }: Checking,
 ): ReturnType<ToldProvider["getUserInfo"]> {
   const { idToken } = granted;
   const refuse = (why: string): null => {
@@ -51,7 +61,10 @@ async function believed(
   if (idToken === undefined) return refuse("gave no ID token");
   const told = await provider.getUserInfo(granted);
   if (told === null) return null;
-  if (told.data.sub !== claimsOf(idToken)["sub"])
+  const claims = claimsOf(idToken);
+  const fault = faultOf(claims, clientId);
+  if (fault !== undefined) return refuse(fault);
+  if (told.data.sub !== claims["sub"])
     return refuse("told of another person than its ID token names");
   await meet(told.data);
   return told;

@@ -190,6 +190,7 @@ async function loadProvider(
   const discoveryUrl = `${issuer}/.well-known/openid-configuration`;
   const authentication = await tokenEndpointAuth(discoveryUrl);
   const checking = {
+    clientId: oidc.clientId,
     log: options.log,
     meet: (profile: Profile) => meet(options, issuer, profile),
   };

@@ -51,6 +51,17 @@ const lies: readonly (readonly [what: string, how: () => Manner])[] = [
   ],
   ["a token for another client", () => ({ body: { aud: "another" } })],
   ["a token of another issuer", () => ({ body: { iss: "https://evil.example" } })],
+  [
+    "a token for several, of whom another asked",
+    () => ({ body: { aud: [client.id, "another"], azp: "another" } }),
+  ],
+  ["a token of later", () => ({ body: { nbf: Math.floor(Date.now() / 1000) + 3_600 } })],
+  ["a token without an end", () => ({ body: { exp: undefined } })],
+  ["a token without an issuer", () => ({ body: { iss: undefined } })],
+  ["a token for nobody in particular", () => ({ body: { aud: undefined } })],
+  ["a token of no sign-in", () => ({ body: { nonce: undefined } })],
+  ["a token of nobody", () => ({ body: { sub: undefined } })],
+  ["a token of an id that is no text", () => ({ body: { sub: ["idp-1"] } })],
   ["a token that is over", () => ({ body: { exp: 1_700_000_000 } })],
   ["a token of another sign-in", () => ({ body: { nonce: "another" } })],
   [
