@@ -166,7 +166,7 @@ console:
   PKCE is used.
 - **Scopes**: \`openid email profile\`. The ID token or the userinfo endpoint must have \`email\`.
 - **Discovery**: \`/.well-known/openid-configuration\` below \`issuer\` is read at the first sign-in.
-- **What is believed**: an ID token that is signed, for this client and of this sign-in. What the userinfo endpoint says counts
+- **What is believed**: an ID token that is signed, has an end, and is for this client (\`azp\` too) and of this sign-in. What the userinfo endpoint says counts
   where it is about the same \`sub\`.
 - **What is kept**: \`issuer\` and \`sub\`. Its access, refresh and ID tokens are not.
 - Where it is silent, signing in there is 504 after ten seconds. Passwords and sessions do not need it.
