@@ -7,6 +7,7 @@ import { visibleLines } from "../../base/visible.ts";
 import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
 import { createPools, type Pools } from "../../upstream/index.ts";
 import { formatMistakes, type Catalog, type ConfigResult } from "../../catalog/index.ts";
+import type { FileStoreOptions } from "../../files/index.ts";
 import { unreadFiles } from "../config-file.ts";
 import { readEnvironment, UsageError, type Environment } from "../environment.ts";
 import { misspeltVariables } from "../misspelt-variables.ts";
@@ -14,6 +15,7 @@ import { printJson } from "../print.ts";
 import { environmentProxies } from "../proxies.ts";
 import { priceRemarksOf } from "../price-remarks.ts";
 import { bounded } from "./bounded.ts";
+import { checkBucket } from "./bucket.ts";
 import { checkDatabase } from "./database.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
 import { checkAddresses, checkDirectory } from "./machine.ts";
@@ -46,10 +48,12 @@ const providerChecks = ({ providers }: Catalog): Check[] =>
 export async function doctor(options: FileOption): Promise<void> {
   const environment = readEnvironment(process.env);
   const configuration = await checkConfiguration(options);
-  const pools = createPools({ proxies: environmentProxies(environment) });
-  const { catalog } = configuration;
+  const proxies = environmentProxies(environment);
+  const pools = createPools({ proxies });
+  const { catalog, storage } = configuration;
   const context = { environment, pools };
-  const rows = [...checks, ...providerChecks(catalog)];
+  const files: Check = { name: "storage", run: () => checkBucket(storage, proxies) };
+  const rows = [...checks, files, ...providerChecks(catalog)];
   const found = await Promise.all(rows.map(({ name, run }) => bounded(name, () => run(context))));
   await pools.close();
   const misspelt = misspeltVariables(process.env).map((line) =>
@@ -68,17 +72,19 @@ export async function doctor(options: FileOption): Promise<void> {
 interface Configured {
   /** Who is called; nobody where that cannot be told. */
   readonly catalog: Catalog;
+  /** Where files are kept; a directory where that cannot be told. */
+  readonly storage: FileStoreOptions;
   readonly findings: readonly Finding[];
 }
 
 async function checkConfiguration(options: FileOption): Promise<Configured> {
   const check = "configuration";
   const { path, hasSandbox, result } = await loadConfiguration(options);
-  const { catalog, findings } = checkEnvironment(result);
+  const { catalog, storage, findings } = checkEnvironment(result);
   if ("mistakes" in result) {
     const fix = "mend these, and see tollgate config check";
     const wrong = failed(check, formatMistakes(result.mistakes), fix);
-    return { catalog, findings: [wrong, ...findings] };
+    return { catalog, storage, findings: [wrong, ...findings] };
   }
   const { providers, models } = catalog;
   const vendors = "the environment's vendors";
@@ -96,7 +102,7 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
       'see "Prices of one\'s own" in docs/models.md',
     ),
   );
-  return { catalog, findings: [found, ...prices, ...findings] };
+  return { catalog, storage, findings: [found, ...prices, ...findings] };
 }
 
 /** Most people run it in a shell, and the gateway by a unit or in a container with an environment of its own. */
@@ -110,16 +116,18 @@ const nobodyFix =
 
 /** Who the environment and the file name, and what is wrong with an address of the environment. */
 function checkEnvironment(result: ConfigResult): Configured {
+  const storage = "mistakes" in result ? directory : result.config.settings.storage;
   try {
-    return { catalog: catalogOf(result), findings: [] };
+    return { catalog: catalogOf(result), storage, findings: [] };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const catalog = "mistakes" in result ? nobody : result.config.catalog;
     const wrong = failed("environment", error.message, "correct the variable, or leave it out");
-    return { catalog, findings: [wrong] };
+    return { catalog, storage, findings: [wrong] };
   }
 }
 
+const directory: FileStoreOptions = { kind: "local" };
 const nobody: Catalog = { providers: new Map(), models: new Map() };
 
 const marks = { ok: "ok", warning: "warning", failed: "FAILED" } as const;

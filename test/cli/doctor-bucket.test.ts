@@ -1,0 +1,32 @@
+/** What `tollgate doctor` says of the bucket that files are kept in. docs/operate.md "Doctor", "When files cannot be kept". */
+import { expect, it, onTestFinished } from "vitest";
+import { noProxies } from "../../src/base/proxy.ts";
+import { checkBucket } from "../../src/cli/doctor/bucket.ts";
+import type { FileStoreOptions } from "../../src/files/index.ts";
+import { startS3 } from "../files/s3-server.ts";
+
+const found = (storage: FileStoreOptions) => checkBucket(storage, noProxies);
+
+const failedBy = (words: string) => [
+  { check: "storage", status: "failed", message: expect.stringContaining(words) as string },
+];
+
+it("a bucket that answers is well, and nothing is written; one that is gone is named", async () => {
+  const server = await startS3();
+  onTestFinished(() => server.close());
+  expect(await found(server.options)).toMatchObject([{ check: "storage", status: "ok" }]);
+  expect(server.names()).toEqual([]);
+  expect(await found({ ...server.options, bucket: "none" })).toMatchObject(
+    failedBy("NoSuchBucket"),
+  );
+});
+
+it("a server of buckets that is away is named with its reason", async () => {
+  const server = await startS3();
+  await server.close();
+  expect(await found(server.options)).toMatchObject(failedBy("ECONNREFUSED"));
+});
+
+it("a directory is looked at elsewhere", async () => {
+  expect(await found({ kind: "local" })).toEqual([]);
+});
