@@ -72,8 +72,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   closers.add(() => sandbox?.close());
   const sandboxUrl = sandbox?.url ?? role.given.sandboxUrl;
   const proxies = openProxies(environment, log, sandboxUrl);
-  // Before the database: a mistake in the key or the file is reported at once, and leaves nothing behind.
-  await checkMasterKeys(environment);
+  // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
   const config = await openConfiguration({ environment, sandboxUrl, log, clock });
   const { catalog, secure } = config;
   closers.keep(catalog);

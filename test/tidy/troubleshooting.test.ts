@@ -6,7 +6,7 @@ const root = new URL("../../", import.meta.url).pathname;
 const page = readFileSync(`${root}docs/troubleshooting.md`, "utf8");
 
 /** The source as its texts are read: sums of strings joined, and … for what differs. */
-const source = globSync("src/**/*.ts", { cwd: root })
+const source = globSync(["src/**/*.ts", "scripts/*.mjs"], { cwd: root })
   .map((file) => readFileSync(root + file, "utf8"))
   .join("\n")
   .replaceAll(/[`"]\s*\+\s*[`"]/g, "")
