@@ -3,7 +3,6 @@
  * Exit codes: 1 failed, 2 wrong usage or configuration. docs/cli.md.
  */
 import { GatewayError } from "../base/errors.ts";
-import { adviceOn, isTransient } from "../storage/index.ts";
 import { UsageError } from "./environment.ts";
 import { RefusedError } from "./remote-api.ts";
 import { WorkerFailedError } from "./workers/failed.ts";
@@ -39,7 +38,7 @@ interface SystemError extends Error {
 }
 
 /** Reads an error that ended a command. */
-export function explain(error: unknown): Explanation {
+export async function explain(error: unknown): Promise<Explanation> {
   if (error instanceof UsageError) return { text: error.message, exitCode: 2 };
   if (error instanceof WorkerFailedError) return { text: error.message, exitCode: error.exitCode };
   if (error instanceof GatewayError || error instanceof RefusedError) {
@@ -48,11 +47,13 @@ export function explain(error: unknown): Explanation {
   if (!(error instanceof Error)) return { text: undefined, exitCode: 1 };
   const exitCode = expectedNames.get(error.name);
   if (exitCode !== undefined) return { text: error.message, exitCode };
-  return { text: ofSystem(error) ?? ofDatabase(error), exitCode: 1 };
+  return { text: ofSystem(error) ?? (await ofDatabase(error)), exitCode: 1 };
 }
 
 /** The database went, or gave no connection, after it had been opened. */
-function ofDatabase(error: Error): string | undefined {
+async function ofDatabase(error: Error): Promise<string | undefined> {
+  // Help and wrong usage need none of the database's parts.
+  const { adviceOn, isTransient } = await import("../storage/index.ts");
   if ("syscall" in error || !isTransient(error)) return undefined;
   const { reason, fix } = adviceOn(error);
   return `the database cannot be used: ${reason}; ${fix}`;

@@ -21,7 +21,7 @@ export async function runCommand(given: readonly string[]): Promise<void> {
     refuseUnknownOption(program, words);
     await program.parseAsync(words, { from: "user" });
   } catch (error) {
-    process.exitCode = endOf(error);
+    process.exitCode = await endOf(error);
   }
 }
 
@@ -30,10 +30,10 @@ const withHelp = (words: readonly string[]): readonly string[] =>
   words[0] === "help" && words.length > 2 ? [...words.slice(1), "--help"] : words;
 
 /** The exit code of a command that ended by `error`, which is printed. */
-function endOf(error: unknown): number {
+async function endOf(error: unknown): Promise<number> {
   // Printed by commander itself: wrong usage, or help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const { text, exitCode } = explain(error);
+  const { text, exitCode } = await explain(error);
   console.error(text === undefined ? error : `tollgate: ${visibleLines(text)}`);
   return exitCode;
 }

@@ -2,7 +2,6 @@
 import { closeSync, openSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Log } from "../base/log.ts";
-import { UsageError } from "./usage-error.ts";
 import { explain } from "./explain.ts";
 
 /**
@@ -56,7 +55,7 @@ export function listenForHangUps(log: Log): (on: OnHangUp) => void {
       try {
         await on.reload();
       } catch (error) {
-        const reason = error instanceof UsageError ? error.message : explain(error).text;
+        const { text: reason } = await explain(error);
         log.error(
           { reason, err: reason === undefined ? error : undefined },
           "nothing was reloaded",

@@ -4,14 +4,14 @@ import { explain } from "../../src/cli/explain.ts";
 
 const coded = (code: string, rest = {}) => Object.assign(new Error(code), { code, ...rest });
 
-it("a pooler that gives a start too few sessions is told in words, with what to raise", () => {
-  const { text, exitCode } = explain(new Error("timeout exceeded when trying to connect"));
+it("a pooler that gives a start too few sessions is told in words, with what to raise", async () => {
+  const { text, exitCode } = await explain(new Error("timeout exceeded when trying to connect"));
   expect(text).toMatch(/^the database cannot be used: timeout exceeded .*default_pool_size/);
   expect(exitCode).toBe(1);
 });
 
-it("a server that stops in the middle of a start is told in words", () => {
-  const { text } = explain(coded("57P01"));
+it("a server that stops in the middle of a start is told in words", async () => {
+  const { text } = await explain(coded("57P01"));
   expect(text).toBe(
     "the database cannot be used: 57P01; wait: the server stops or starts; its own log says why",
   );
@@ -22,6 +22,6 @@ it.each([
   [coded("42P01"), undefined],
   [coded("ECONNRESET", { syscall: "read" }), undefined],
   [coded("EPIPE", { syscall: "write" }), "whoever read the output has gone"],
-])("%s keeps its stack, or the words that it had", (error, text) => {
-  expect(explain(error)).toEqual({ text, exitCode: 1 });
+])("%s keeps its stack, or the words that it had", async (error, text) => {
+  expect(await explain(error)).toEqual({ text, exitCode: 1 });
 });

@@ -99,7 +99,7 @@ it("a mistake in custom.conf is told in the server's words, with the file and wi
   const dataDir = await preparedDataDir();
   writeFileSync(join(dataDir, "database/custom.conf"), "shared_buffers = lots\n");
   const failure: unknown = await open(dataDir).catch((error: unknown) => error);
-  const { text } = explain(failure);
+  const { text } = await explain(failure);
   expect(text).toContain('invalid value for parameter "shared_buffers": "lots"');
   expect(text).toContain(join(dataDir, "database/custom.conf"));
 });

@@ -3,11 +3,16 @@
  * row of one table with a deadline. docs/operate.md "Doctor".
  */
 import { counted } from "../../base/counted.ts";
+import type { Proxies } from "../../base/proxy.ts";
 import { visibleLines } from "../../base/visible.ts";
 import { catalogOf, loadConfiguration, type FileOption } from "../config-commands.ts";
 import { createPools, type Pools } from "../../upstream/index.ts";
-import { formatMistakes, type Catalog, type ConfigResult } from "../../catalog/index.ts";
-import type { FileStoreOptions } from "../../files/index.ts";
+import {
+  formatMistakes,
+  type Catalog,
+  type ConfigResult,
+  type Settings,
+} from "../../catalog/index.ts";
 import { unreadFiles } from "../config-file.ts";
 import { readEnvironment, UsageError, type Environment } from "../environment.ts";
 import { misspeltVariables } from "../misspelt-variables.ts";
@@ -19,6 +24,7 @@ import { checkBucket } from "./bucket.ts";
 import { checkDatabase } from "./database.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
 import { checkAddresses, checkDirectory } from "./machine.ts";
+import { checkMemory } from "./memory.ts";
 import { checkProvider } from "./providers.ts";
 
 interface Context {
@@ -38,6 +44,11 @@ const checks: readonly Check[] = [
   { name: "addresses", run: ({ environment }) => checkAddresses(environment) },
 ];
 
+const settingChecks = ({ storage, limits }: Settings, proxies: Proxies): Check[] => [
+  { name: "storage", run: () => checkBucket(storage, proxies) },
+  { name: "memory", run: ({ environment }) => checkMemory(environment, limits) },
+];
+
 const providerChecks = ({ providers }: Catalog): Check[] =>
   [...providers.values()].map((provider) => ({
     name: `provider ${provider.id}`,
@@ -50,10 +61,13 @@ export async function doctor(options: FileOption): Promise<void> {
   const configuration = await checkConfiguration(options);
   const proxies = environmentProxies(environment);
   const pools = createPools({ proxies });
-  const { catalog, storage } = configuration;
+  const { catalog, settings } = configuration;
   const context = { environment, pools };
-  const files: Check = { name: "storage", run: () => checkBucket(storage, proxies) };
-  const rows = [...checks, files, ...providerChecks(catalog)];
+  const rows = [
+    ...checks,
+    ...(settings === undefined ? [] : settingChecks(settings, proxies)),
+    ...providerChecks(catalog),
+  ];
   const found = await Promise.all(rows.map(({ name, run }) => bounded(name, () => run(context))));
   await pools.close();
   const misspelt = misspeltVariables(process.env).map((line) =>
@@ -72,19 +86,19 @@ export async function doctor(options: FileOption): Promise<void> {
 interface Configured {
   /** Who is called; nobody where that cannot be told. */
   readonly catalog: Catalog;
-  /** Where files are kept; a directory where that cannot be told. */
-  readonly storage: FileStoreOptions;
+  /** Absent where the file has mistakes. */
+  readonly settings: Settings | undefined;
   readonly findings: readonly Finding[];
 }
 
 async function checkConfiguration(options: FileOption): Promise<Configured> {
   const check = "configuration";
   const { path, hasSandbox, result } = await loadConfiguration(options);
-  const { catalog, storage, findings } = checkEnvironment(result);
+  const { catalog, settings, findings } = checkEnvironment(result);
   if ("mistakes" in result) {
     const fix = "mend these, and see tollgate config check";
     const wrong = failed(check, formatMistakes(result.mistakes), fix);
-    return { catalog, storage, findings: [wrong, ...findings] };
+    return { catalog, settings, findings: [wrong, ...findings] };
   }
   const { providers, models } = catalog;
   const vendors = "the environment's vendors";
@@ -102,7 +116,7 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
       'see "Prices of one\'s own" in docs/models.md',
     ),
   );
-  return { catalog, storage, findings: [found, ...prices, ...findings] };
+  return { catalog, settings, findings: [found, ...prices, ...findings] };
 }
 
 /** Most people run it in a shell, and the gateway by a unit or in a container with an environment of its own. */
@@ -116,18 +130,17 @@ const nobodyFix =
 
 /** Who the environment and the file name, and what is wrong with an address of the environment. */
 function checkEnvironment(result: ConfigResult): Configured {
-  const storage = "mistakes" in result ? directory : result.config.settings.storage;
+  const settings = "mistakes" in result ? undefined : result.config.settings;
   try {
-    return { catalog: catalogOf(result), storage, findings: [] };
+    return { catalog: catalogOf(result), settings, findings: [] };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     const catalog = "mistakes" in result ? nobody : result.config.catalog;
     const wrong = failed("environment", error.message, "correct the variable, or leave it out");
-    return { catalog, storage, findings: [wrong] };
+    return { catalog, settings, findings: [wrong] };
   }
 }
 
-const directory: FileStoreOptions = { kind: "local" };
 const nobody: Catalog = { providers: new Map(), models: new Map() };
 
 const marks = { ok: "ok", warning: "warning", failed: "FAILED" } as const;

@@ -4,7 +4,10 @@ import { poolConnectionsMax, type Queryable } from "../../storage/index.ts";
 import type { Environment } from "../environment.ts";
 
 /** How many are wanted, before the database is asked. */
-export const workersWanted = ({ workers, databaseUrl }: Environment): number =>
+export const workersWanted = ({
+  workers,
+  databaseUrl,
+}: Pick<Environment, "workers" | "databaseUrl">): number =>
   workers ?? (databaseUrl === undefined ? 1 : availableParallelism());
 
 /** Connections that the server has for us, and those that it keeps or others have. */

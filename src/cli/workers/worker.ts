@@ -45,8 +45,8 @@ async function run(start: WorkerStart): Promise<void> {
 }
 
 /** Tells the supervisor why this worker ends, and ends it. */
-function fail(error: unknown): void {
-  const { text, exitCode } = explain(error);
+async function fail(error: unknown): Promise<void> {
+  const { text, exitCode } = await explain(error);
   const whole = error instanceof Error ? (error.stack ?? error.message) : String(error);
   channel.send({ kind: "failed", text: text ?? whole, exitCode }, () => process.exit(exitCode));
 }
