@@ -56,7 +56,7 @@ describe.each(videoVendors)("videos of $name", (vendor) => {
   });
 
   it("task_outcome vanished: the id is known at first, then like one that never was", async () => {
-    const { seen, last, id } = await run({ task_outcome: "vanished", task_seconds: 0.1 });
+    const { seen, last, id } = await run({ task_outcome: "vanished", task_seconds: 0.5 });
     expect(seen).toEqual(expect.arrayContaining([vendor.pending[0]]));
     const never = await ask(sandbox.url + vendor.pollPath("never-was"));
     expect(last.status).toBe(never.status);
