@@ -10,12 +10,18 @@ const pictureBytes = 2 ** 21;
 /** The bytes that so many pictures take. */
 export const expectedBytes = (pictures: number): number => pictures * pictureBytes;
 
-/** Counts in `lease` what arrives beyond the `expected` bytes, which it holds already. */
+/**
+ * Counts in `lease` what arrives beyond the `expected` bytes, which it holds already. What is thrown away again, such as of a file that
+ * was cut, is told as negative bytes.
+ */
 export function countBeyond(lease: ByteLease, expected: number): (bytes: number) => void {
-  let left = expected;
+  let total = 0;
+  let beyond = 0;
   return (bytes) => {
-    left -= bytes;
-    if (left < 0) lease.add(-left);
-    left = Math.max(left, 0);
+    total += bytes;
+    const change = Math.max(0, total - expected) - beyond;
+    beyond += change;
+    if (change > 0) lease.add(change);
+    if (change < 0) lease.give(-change);
   };
 }

@@ -7,7 +7,13 @@ import { readMadePicture, type MadePicture } from "../base/image-header.ts";
 import { Pieces } from "../base/pieces.ts";
 import { retry } from "../base/retry.ts";
 import { imageTokenTotals, type ImageRequest, type MediaUsage } from "../media/index.ts";
-import { download, DownloadError, type MediaResult, type Rendered } from "../upstream/index.ts";
+import {
+  download,
+  DownloadError,
+  type DownloadRequest,
+  type MediaResult,
+  type Rendered,
+} from "../upstream/index.ts";
 import { heldMs, type ImageContext } from "./image-context.ts";
 import { unusable } from "./image-failures.ts";
 
@@ -33,7 +39,7 @@ const mayPass = (error: unknown) => error instanceof DownloadError && error.retr
 
 interface Wanted {
   readonly result: MediaResult;
-  /** Counts what is fetched, as it is kept: in base64. */
+  /** Counts what is fetched, as it is kept: in base64. Negative bytes are those of a try that failed. */
   readonly onBytes: (bytes: number) => void;
 }
 
@@ -56,20 +62,31 @@ export async function fetchPicture(
     provider,
     ways: services.pools,
     allowPrivate: services.allowPrivateAddresses,
+    signal,
   } as const;
   try {
-    return await retry(again, () =>
-      download(request, async (source) => {
-        const pieces = new Pieces();
-        for await (const chunk of source) {
-          pieces.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
-          onBytes(Math.ceil((chunk.length * 4) / 3));
-        }
-        return pictureOf(pieces.join().toString("base64"));
-      }),
-    );
+    return await retry(again, () => fetchOnce(request, onBytes));
   } catch (error) {
     throw error instanceof DownloadError ? unusable(error.message) : error;
+  }
+}
+
+async function fetchOnce(request: DownloadRequest, onBytes: Wanted["onBytes"]): Promise<Picture> {
+  let counted = 0;
+  try {
+    return await download(request, async (source) => {
+      const pieces = new Pieces();
+      for await (const chunk of source) {
+        pieces.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+        const bytes = Math.ceil((chunk.length * 4) / 3);
+        counted += bytes;
+        onBytes(bytes);
+      }
+      return pictureOf(pieces.join().toString("base64"));
+    });
+  } catch (error) {
+    onBytes(-counted);
+    throw error;
   }
 }
 

@@ -23,6 +23,8 @@ export interface DownloadRequest {
   readonly idleMs: number;
   /** How long all of it may take. */
   readonly totalMs: number;
+  /** Ends it at once; absent: nothing does. */
+  readonly signal?: AbortSignal | undefined;
   /** The provider's base URL: its host and port may be anywhere, because the operator named them. */
   readonly providerUrl: string | undefined;
   /** Who made it; for `ways`. */
@@ -89,13 +91,14 @@ export async function download<Kept>(
       ),
     request.totalMs,
   );
+  const signal = AbortSignal.any([deadline.signal, request.signal ?? deadline.signal]);
   let client: Client | undefined;
   try {
     let url = request.url;
     for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
       const checked = await check(url, request);
       client = pinnedClient(checked, request.idleMs, wayTo(checked.url, request));
-      const answer = await open(client, checked, { request, signal: deadline.signal });
+      const answer = await open(client, checked, { request, signal });
       const next = redirectTarget(answer, checked.url);
       if (next === undefined) return await receive(answer, request, sink);
       await client.destroy();

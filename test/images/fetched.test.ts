@@ -1,0 +1,61 @@
+// Pictures that a vendor only names, whose address is not good for a while: what their call holds meanwhile, and how it ends with its
+// gateway.
+import { afterEach, expect, it } from "vitest";
+import { eventually } from "../support/patience.ts";
+import { json } from "../support/recorder.ts";
+import { padded, picture } from "./support.ts";
+import { generating, startVendors } from "./two-vendors.ts";
+
+let vendors: Awaited<ReturnType<typeof startVendors>>;
+afterEach(() => vendors.close());
+
+const names = () => json({ data: [{ url: `${vendors.first.url}/made.png` }] });
+
+it("STORE-01: of a picture that is cut again and again only what is kept counts as memory, and others are answered", async () => {
+  vendors = await startVendors({ more: "limits: { bodies_under_way_mb: 12 }" });
+  const file = padded(await picture(), 3_000_000);
+  let fetched = 0;
+  let isWhole = false;
+  vendors.answer((request, response) => {
+    if (request.method === "POST") return names()(request, response);
+    fetched += 1;
+    response.writeHead(200, { "content-length": file.length });
+    if (isWhole) return void response.end(file);
+    response.write(file.subarray(0, 2_900_000), () => response.destroy());
+  });
+  const call = vendors.bench.generate({ model: generating });
+  await eventually(() => fetched > 4, "many tries");
+  // It asks for the room of a picture, too.
+  const other = await vendors.bench.edit(
+    { model: "acme/edit:second", prompt: "x" },
+    { image: await picture() },
+  );
+  expect(other.status).toBe(200);
+  isWhole = true;
+  expect((await call).status).toBe(200);
+});
+
+it.each([
+  ["whose server is silent", 1],
+  ["that waits for its next try", 6],
+])(
+  "STORE-01: one %s when its gateway stops is given up in words, and nothing is charged",
+  async (_what, from) => {
+    vendors = await startVendors({ stopMs: 1_000 });
+    let fetched = 0;
+    vendors.answer((request, response) => {
+      if (request.method === "POST") return names()(request, response);
+      fetched += 1;
+      if (fetched < from || from > 1) response.writeHead(503).end();
+    });
+    const call = vendors.bench.generate({ model: generating });
+    await eventually(() => fetched >= from, "a try");
+    const closed = vendors.bench.close();
+    const answer = await call;
+    const text = await answer.text();
+    await closed;
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(text).toContain('"code":"shutting_down"');
+    expect(text).toContain("Nothing was charged.");
+  },
+);
