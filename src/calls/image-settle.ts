@@ -43,6 +43,9 @@ export interface Settled {
 
 /** Longer than any charge takes: until then what the call made is nobody's, and the sweep finds it. Rows STORE; EDIT2-35. */
 const unclaimedMs = hourMs;
+/** Half of what is left until connections are cut: for the last try to keep something. */
+const lastTryMs = 250;
+
 /** Charges what was made; `render` makes the answer. Nothing is kept where it fails. @throws GatewayError */
 export async function settle<Rendering extends Answer>(
   context: ImageContext,
@@ -64,7 +67,7 @@ export async function settle<Rendering extends Answer>(
     workspaceId: call.caller.workspaceId,
     waitMs: unclaimedMs,
     untilMs: performance.now() + heldMs(context, made.candidate.provider),
-    signal: context.stopped,
+    stop: { signal: context.stopped, ms: lastTryMs },
   };
   const kept = new FileDrafts(services, owner);
   try {

@@ -5,11 +5,13 @@
 import type { Clock } from "../base/clock.ts";
 import { dayMs, hourMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
+import { beforeStop, type Stop } from "../base/in-time.ts";
 import { retry } from "../base/retry.ts";
 import { isShortage } from "../base/shortage.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import { newFileName, type FileSource, type FileStore } from "./store.ts";
 import { expireFilesAt, recordFile, type FileRow } from "./table.ts";
+import { unavailable } from "./watched.ts";
 
 interface DraftServices {
   readonly files: FileStore;
@@ -27,8 +29,8 @@ interface Owner {
    * absent.
    */
   readonly untilMs?: number;
-  /** Fires when there is no more time for that. */
-  readonly signal?: AbortSignal;
+  /** When there is no more time for that, nor for a store that takes bytes in memory and does not answer. */
+  readonly stop?: Stop;
 }
 
 /** Longer than one file may take to be written. */
@@ -57,6 +59,8 @@ export class FileDrafts {
   readonly #owner: Owner;
   readonly #record: (row: FileRow) => Promise<void>;
   readonly #rows = new Map<string, FileRow>();
+  /** The store may still write a file that nobody waits for any more. */
+  #isGivenUp = false;
 
   /** `record` writes a row; it may be repeated. */
   constructor(
@@ -86,7 +90,7 @@ export class FileDrafts {
     const { purpose, mediaType, source, bytesMax = Infinity } = draft;
     const [bare = mediaType] = mediaType.split(";", 1);
     const { files, clock } = this.#services;
-    const { workspaceId, waitMs, untilMs = 0, signal } = this.#owner;
+    const { workspaceId, waitMs, untilMs = 0, stop } = this.#owner;
     const taskId = draft.taskId ?? this.#owner.taskId ?? null;
     const name = draft.name ?? newFileName(bare);
     const nowMs = clock.now();
@@ -96,12 +100,20 @@ export class FileDrafts {
     this.#rows.set(name, row);
     await this.#record(row);
     const forMs = source instanceof Uint8Array ? untilMs - performance.now() : 0;
-    const { bytes } = await retry({ forMs, mayPass: isAway, pauseMsMax, signal }, () =>
-      files.put(name, source, { mediaType: bare, bytesMax }),
-    );
+    const rule = { forMs, mayPass: isAway, pauseMsMax, signal: stop?.signal };
+    const { bytes } = await retry(rule, () => {
+      const writing = files.put(name, source, { mediaType: bare, bytesMax });
+      const isHeld = source instanceof Uint8Array && stop !== undefined;
+      return isHeld ? beforeStop(writing, stop, () => this.#giveUp()) : writing;
+    });
     const written = { ...row, bytes, expiresAt: new Date(clock.now() + waitMs) };
     await this.#record(written);
     return written;
+  }
+
+  #giveUp(): Error {
+    this.#isGivenUp = true;
+    return unavailable(new Error("the store did not answer before the gateway stopped"));
   }
 
   /** Keeps all files from now on, for so many milliseconds by their purpose. */
@@ -116,7 +128,8 @@ export class FileDrafts {
     const { files, database, clock } = this.#services;
     const { names } = this;
     this.#rows.clear();
-    if (names.length === 0) return;
+    // It would not answer this either; and a row that went before its file would leave the file for ever.
+    if (names.length === 0 || this.#isGivenUp) return;
     await Promise.allSettled([
       ...names.map((name) => files.remove(name)),
       expireFilesAt(database, names, new Date(clock.now())),

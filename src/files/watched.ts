@@ -28,7 +28,7 @@ interface FilesWatch {
   readonly everyMs?: number | undefined;
 }
 
-const unavailable = (cause: unknown): GatewayError =>
+export const unavailable = (cause: unknown): GatewayError =>
   new GatewayError(
     "storage_unavailable",
     "The gateway's storage of files does not work now. Nothing was charged.",

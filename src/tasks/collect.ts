@@ -64,12 +64,14 @@ export async function collect(
 ): Promise<boolean> {
   await services.at("collect.begin");
   const { workspaceId, id: taskId } = job;
-  const owner = { workspaceId, taskId, waitMs: unclaimedMs };
+  const { ending, timing } = services;
+  const stop = { signal: ending.signal, ms: timing.closeMs / 4 };
+  const owner = { workspaceId, taskId, waitMs: unclaimedMs, stop };
   const drafts = new FileDrafts(services, owner, (row) =>
     persist(writeRetryMs(job), () => recordFile(services.database, row)),
   );
   const artifacts: Artifact[] = [];
-  const endMs = performance.now() + services.timing.downloadMs;
+  const endMs = performance.now() + timing.downloadMs;
   try {
     const bytesMax = bytesMaxOf(services, job);
     const seconds = toldSeconds(job.request, answer.reported);

@@ -6,9 +6,9 @@ import { afterEach, expect, it } from "vitest";
 import { booksOf } from "../money/support.ts";
 import { canMount, fillDisk, mountDisk, unmountDisk } from "../support/disk.ts";
 import { eventually } from "../support/patience.ts";
-import { json } from "../support/recorder.ts";
+import { json, startRecorder } from "../support/recorder.ts";
 import { formOf, picture } from "./support.ts";
-import { startVendors } from "./two-vendors.ts";
+import { generating, startVendors } from "./two-vendors.ts";
 
 let vendors: Awaited<ReturnType<typeof startVendors>>;
 afterEach(() => vendors.close());
@@ -88,6 +88,30 @@ it.each(["false", "true"])(
     expect(text).toContain("Nothing was charged.");
   },
 );
+
+it("STORE-01: a bucket that does not answer while its gateway stops keeps no caller from the words", async () => {
+  const bucket = await startRecorder(() => undefined);
+  const more = `storage: { kind: s3, bucket: b, endpoint: "${bucket.url}", region: r, access_key_id: a, secret_access_key: s }`;
+  vendors = await startVendors({ more, stopMs: 4_000 });
+  const { bench } = vendors;
+  vendors.answer(json({ data: [{ b64_json: (await picture()).toString("base64") }] }));
+  const call = fetch(`${bench.url}/v1/images/generations`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${bench.key}`,
+      "content-type": "application/json",
+      "idempotency-key": "order-1",
+    },
+    body: JSON.stringify({ model: generating, prompt: "x" }),
+  });
+  await eventually(() => bucket.requests.some(({ method }) => method === "PUT"), "an upload");
+  const closed = bench.close();
+  const answer = await call;
+  expect(answer.status).toBe(503);
+  expect(await answer.text()).toContain('"code":"storage_unavailable"');
+  await bucket.close();
+  await closed;
+});
 
 it.skipIf(!canMount)(
   "STORE-01: a disk that is full as a picture is made, and has room again, loses none",

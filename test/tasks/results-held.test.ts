@@ -115,3 +115,19 @@ it("STORE-01: one that is held when its gateway stops is tried once more, and it
     error: { code: "artifact_unavailable" },
   });
 });
+
+it("STORE-01: one whose storage does not answer when its gateway stops ends its task in words too", async () => {
+  const { services } = withStorage({ closeMs: 1_000 });
+  const { promise: never } = Promise.withResolvers<never>();
+  let tries = 0;
+  const put = (): Promise<never> => ((tries += 1), never);
+  const job = await jobOf(world, "acme/pictures", due);
+  const runner = startRunner({ ...services, files: { ...services.files, put } });
+  await eventually(() => tries > 0, "a try");
+  await runner.close();
+  expect(await rowOf(world, job.id)).toMatchObject({
+    status: "failed",
+    asking: false,
+    error: { code: "artifact_unavailable" },
+  });
+});
