@@ -50,8 +50,11 @@ export function inTurnToCollect<Result>(
   { results }: Succeeded,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  return results.some(({ from }) => from === "url") ? fetching.inTurn(job, work) : work();
+  return areFetched(results) ? fetching.inTurn(job, work) : work();
 }
+
+const areFetched = (results: readonly MediaResult[]): boolean =>
+  results.some(({ from }) => from === "url");
 
 /**
  * Fetches what was made, and ends the task; false where it had ended without it, and then nothing of it is kept.
@@ -75,11 +78,9 @@ export async function collect(
   try {
     const bytesMax = bytesMaxOf(services, job);
     const seconds = toldSeconds(job.request, answer.reported);
+    const kept = { target, isInTurn: areFetched(answer.results), drafts, bytesMax, endMs };
     for (const result of wantedOf(job.request, answer.results))
-      artifacts.push({
-        ...(await keep(services, job, { target, result, drafts, bytesMax, endMs })),
-        seconds,
-      });
+      artifacts.push({ ...(await keep(services, job, { ...kept, result })), seconds });
   } catch (error) {
     // What is here of it would stay for a day, with each further try.
     await drafts.discard();
@@ -136,6 +137,8 @@ function madeAs({ kind, request }: Job, { results, rendered }: Succeeded): MadeA
 interface Kept {
   readonly target: KeyedCandidate;
   readonly result: MediaResult;
+  /** Whether its step has a place among those that fetch. */
+  readonly isInTurn: boolean;
   readonly drafts: FileDrafts;
   readonly bytesMax: number;
   /** When all results have to be here, by the processor's count. */
@@ -163,7 +166,9 @@ async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artif
           { err: error, task: job.id },
           "a result that only this gateway has could not be kept; it is tried again",
         );
-      await sleep(pauseMs, undefined, services.ending).catch(() => undefined);
+      const pause = () => sleep(pauseMs, undefined, services.ending).catch(() => undefined);
+      // Of others the pauses are short, and what they wait for a place would count as time of their vendor's.
+      await (kept.isInTurn && isOnlyHere ? fetching.pauseOf(job, pause) : pause());
     }
   }
 }

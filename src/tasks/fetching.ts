@@ -7,6 +7,8 @@ import { createPlaces, type Placed } from "./places.ts";
 export interface Fetching {
   /** Runs `work` once there is a place for it: those of one workspace take at most half of them. */
   inTurn<Result>(of: Placed, work: () => Promise<Result>): Promise<Result>;
+  /** Within `inTurn`: others have the place while `pause` lasts, which needs no memory for a file. */
+  pauseOf(of: Placed, pause: () => Promise<void>): Promise<void>;
 }
 
 interface Waiting {
@@ -32,16 +34,27 @@ export function createFetching(total = fetchesMax): Fetching {
     }
   }
 
+  const turnOf = (of: Placed): Promise<void> =>
+    new Promise((resume) => waiting.add({ of, resume }));
+
+  function leave(of: Placed): void {
+    places.leave(of);
+    next();
+  }
+
   return {
     async inTurn(of, work) {
-      if (places.take([of]).length === 0)
-        await new Promise<void>((resume) => waiting.add({ of, resume }));
+      if (places.take([of]).length === 0) await turnOf(of);
       try {
         return await work();
       } finally {
-        places.leave(of);
-        next();
+        leave(of);
       }
+    },
+    async pauseOf(of, pause) {
+      leave(of);
+      await pause();
+      if (places.take([of]).length === 0) await turnOf(of);
     },
   };
 }

@@ -1,10 +1,13 @@
 // How many results are fetched at a time: after a stop hundreds may be there at once, and each takes memory on its way. T86.
 import { describe, expect, it } from "vitest";
 import type { WatchedFiles } from "../../src/files/index.ts";
+import { askStep } from "../../src/tasks/ask-step.ts";
+import { defaultTiming } from "../../src/tasks/engine.ts";
 import { createFetching, fetchesMax } from "../../src/tasks/fetching.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
 import { eventually } from "../support/patience.ts";
-import { rowOf, running, useWorld } from "./steps-support.ts";
+import { json, startRecorder } from "../support/recorder.ts";
+import { jobOf, rowOf, running, taskCatalogOf, useWorld } from "./steps-support.ts";
 
 const world = useWorld();
 
@@ -34,6 +37,42 @@ it("T86: of forty videos that are made at once, half of the places are fetched a
   expect(most).toBe(fetchesMax / 2);
   const after = await Promise.all(jobs.map(({ id }) => rowOf(world, id)));
   expect(new Set(after.map(({ status }) => status))).toEqual(new Set(["succeeded"]));
+});
+
+it("T86 STORE-01: pictures whose addresses are not good yet keep no place from a video while they wait for their next try", async () => {
+  const painter = await startRecorder((request, response) =>
+    request.method === "POST"
+      ? json({ data: [{ url: `${painter.url}/made.png` }] })(request, response)
+      : void response.writeHead(503).end(),
+  );
+  const catalog = taskCatalogOf(world.vendor, painter);
+  const timing = { ...defaultTiming, downloadMs: 4_000, keepPauseMs: 1_000 };
+  const services = { ...world.services, catalog: () => catalog, timing };
+  const request = JSON.stringify({
+    kind: "image",
+    family: "task-image-1",
+    prompt: "A boat",
+    imageSize: "1K",
+    n: 1,
+    images: [],
+  });
+  const jobs = [];
+  for (let made = 0; made < fetchesMax / 2; made += 1)
+    jobs.push(await jobOf(world, "acme/pictures", { request }));
+  let ended = 0;
+  const ending = (): void => void (ended += 1);
+  const steps = Promise.all(jobs.map((job) => askStep(services, job).then(ending)));
+  const fetches = () => painter.requests.filter(({ method }) => method === "GET").length;
+  await eventually(() => fetches() >= jobs.length, "a first try of all");
+  world.vendor.plan("GET", world.vendor.done);
+  const video = await running(world);
+  await pollStep(services, video);
+  expect(ended).toBe(0);
+  expect((await rowOf(world, video.id)).status).toBe("succeeded");
+  await steps;
+  const ends = await Promise.all(jobs.map(({ id }) => rowOf(world, id)));
+  expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(["failed"]));
+  await painter.close();
 });
 
 describe("turns of results", () => {
