@@ -49,14 +49,14 @@ export class GatewayError extends Error {
 export const invalidValue = (param: string, rule: string): GatewayError =>
   new GatewayError("invalid_value", `\`${param}\` ${rule}.`, { param });
 
-/** Seconds after which a shortage of the gateway's own has usually passed. */
-const shortageSeconds = 2;
-
-/** The answer where the gateway itself is at a limit. `cause` is what the system said, for the log. */
 /** What whatever was thrown says. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
+/** Seconds after which a shortage of the gateway's own has usually passed. */
+const shortageSeconds = 2;
+
+/** The answer where the gateway itself is at a limit. `cause` is what the system said, for the log. */
 export const overloaded = (message: string, cause?: unknown): GatewayError =>
   new GatewayError("overloaded", message, { retryAfterSeconds: shortageSeconds, cause });
 

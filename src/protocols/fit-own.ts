@@ -3,7 +3,7 @@
  * does in conversion, by the same rules. Only the members that must change are written anew, out of the canonical form.
  */
 import type { Abilities } from "../base/abilities.ts";
-import { snakeName } from "../base/casing.ts";
+import { inSnakeCase } from "../base/casing.ts";
 import { isObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, Json, JsonObject } from "./canonical/request.ts";
@@ -98,7 +98,7 @@ function patched(
   const before = codec.encodeRequest(from, upstreamModel);
   const after = codec.encodeRequest(to, upstreamModel);
   const held = changedWishes(from, to);
-  const isHeld = (name: string) => held.includes(name) || held.includes(snakeName(name));
+  const isHeld = (name: string) => held.includes(name) || held.includes(inSnakeCase(name));
   const copy = { ...body };
   for (const name of held) delete copy[name];
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -106,7 +106,7 @@ function patched(
     if (name === wishes[codec.name].turns) continue;
     if (!isHeld(name) && JSON.stringify(before[name]) === JSON.stringify(now)) continue;
     // Google's callers spell names in two ways.
-    delete copy[snakeName(name)];
+    delete copy[inSnakeCase(name)];
     delete copy[name];
     if (now !== undefined) copy[name] = now;
   }

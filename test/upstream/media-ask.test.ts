@@ -3,8 +3,6 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   ask,
@@ -14,6 +12,7 @@ import {
   type AskLimits,
   type MediaAsk,
 } from "../../src/upstream/index.ts";
+import { heldBytes } from "../support/held-bytes.ts";
 import { json, startRecorder, type Answer } from "../support/recorder.ts";
 import { eventually } from "../support/patience.ts";
 import { provider } from "./media-support.ts";
@@ -53,16 +52,6 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
   expect(error).toBeInstanceOf(AskFailure);
   const { failure, sent } = error as AskFailure;
   return `${failure}, ${sent ? "sent" : "not sent"}`;
-}
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-
-/** What this process holds that is no garbage, in bytes. */
-function heldBytes(): number {
-  collect();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
 
 const mebibyte = Buffer.alloc(1024 * 1024, "x");

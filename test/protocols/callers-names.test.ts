@@ -1,0 +1,33 @@
+/** Names that callers make up have no end: what a call was spelled with is forgotten with it. */
+import { expect, it } from "vitest";
+import { codecs, type JsonObject } from "../../src/protocols/index.ts";
+import { routeOf } from "../conversion/route.ts";
+import { heldBytes } from "../support/held-bytes.ts";
+
+const names = Object.keys(codecs) as (keyof typeof codecs)[];
+
+/** The least body of each protocol whose wish for reasoning the model below does not know. */
+const wishing: Readonly<Record<(typeof names)[number], JsonObject>> = {
+  chat: { messages: [{ role: "user", content: "Hi" }], reasoning_effort: "high" },
+  responses: { input: "Hi", reasoning: { effort: "high" } },
+  messages: {
+    max_tokens: 9,
+    messages: [{ role: "user", content: "Hi" }],
+    output_config: { effort: "high" },
+  },
+  generate_content: {
+    contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+    generationConfig: { thinkingConfig: { thinkingLevel: "high" } },
+  },
+};
+
+it.each(names)("fields of %s that a caller makes up are not kept after its call", (name) => {
+  const abilities = { reasoning: { kind: "effort", off: true, values: ["low"] } } as const;
+  const call = (own: string) =>
+    routeOf(name, name, { ...wishing[name], model: "acme/x", [own]: 1 }, { abilities });
+  const { notes } = call("mine");
+  expect(notes.length).toBeGreaterThan(0);
+  const before = heldBytes();
+  for (let index = 0; index < 40; index += 1) call(`${name}${index}${"y".repeat(1_000_000)}`);
+  expect(heldBytes() - before).toBeLessThan(15e6);
+});
