@@ -2,7 +2,12 @@
 import { expect, it } from "vitest";
 import { listModels } from "../../src/calls/index.ts";
 import type { Catalog } from "../../src/catalog/index.ts";
-import { geminiShape, listsOfStrangers, openShape } from "../../src/http/text/listed.ts";
+import {
+  anthropicShape,
+  geminiShape,
+  listsOfStrangers,
+  openShape,
+} from "../../src/http/text/listed.ts";
 import { catalogIn } from "../support/config-text.ts";
 import { price, providerRow, textRow } from "../calls/support.ts";
 
@@ -32,4 +37,35 @@ it("AUTH-06: a list is made once for all strangers, and anew with a new catalogu
   expect(gemini.models).toMatchObject([{ name: "models/acme/talk" }]);
   expect(idsIn(lists(catalogWith("acme/other"), openShape))).toEqual(["acme/other"]);
   expect(idsIn(lists(catalog, openShape))).toEqual(["acme/talk"]);
+});
+
+it("what Anthropic's SDK reads of a model is true of one that its vendor takes away, and of any time", () => {
+  const offer = `provider: first, protocol: chat, ${price("1")}`;
+  const catalog = catalogIn(
+    [
+      "providers:",
+      providerRow("first"),
+      "models:",
+      textRow("acme/old", [offer]),
+      "    aliases: [older]",
+      "    lifecycle: { stage: deprecated, retires_at: 2027-06-01 }",
+      textRow("acme/odd", [offer]),
+      "    created: 9007199254740991",
+      "    lifecycle: { stage: preview }",
+    ].join("\n"),
+  );
+  const { data } = JSON.parse(listsOfStrangers()(catalog, anthropicShape).toString()) as {
+    data: unknown[];
+  };
+  const old = { lifecycle: "deprecated", retires_at: "2027-06-01T00:00:00.000Z" };
+  expect(data).toMatchObject([
+    { id: "acme/old", ...old },
+    { id: "older", ...old },
+    {
+      id: "acme/odd",
+      lifecycle: "active",
+      retires_at: null,
+      created_at: "1970-01-01T00:00:00.000Z",
+    },
+  ]);
 });

@@ -1,13 +1,13 @@
 /** The lists of models in the shapes of their readers. MODELS rows. */
 import { listModels } from "../../calls/index.ts";
-import type { Catalog } from "../../catalog/index.ts";
+import { modelNames, type Catalog } from "../../catalog/index.ts";
 
 export type ListedModel = ReturnType<typeof listModels>[number];
 
-/** How a list is written, and one model. */
+/** How a list is written, and one model, of a catalogue. */
 export interface Shape {
-  readonly list: (models: ListedModel[]) => object;
-  readonly one: (model: ListedModel) => object;
+  readonly list: (models: ListedModel[], catalog: Catalog) => object;
+  readonly one: (model: ListedModel, catalog: Catalog) => object;
 }
 
 export const openShape: Shape = {
@@ -22,8 +22,9 @@ export const geminiShape: Shape = {
 
 /** What Anthropic's SDK reads beside what every model says. */
 export const anthropicShape: Shape = {
-  list: (models) => ({
-    ...openShape.list(models.map(anthropicModel)),
+  list: (models, catalog) => ({
+    object: "list",
+    data: models.map((model) => anthropicModel(model, catalog)),
     has_more: false,
     first_id: models[0]?.id ?? null,
     last_id: models.at(-1)?.id ?? null,
@@ -31,20 +32,34 @@ export const anthropicShape: Shape = {
   one: anthropicModel,
 };
 
-function anthropicModel(model: ListedModel) {
+/** The last second that RFC 3339 has; a server may tell its models' time in other units. */
+const lastSecond = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
+
+const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+function anthropicModel(model: ListedModel, catalog: Catalog) {
   return {
     ...model,
     type: "model",
     display_name: model.name,
-    created_at: new Date(model.created * 1000).toISOString(),
+    // The beginning of time stands for one that is not known.
+    created_at: timeText(model.created <= lastSecond ? model.created : 0),
     // 0 stands for what is not counted.
     max_input_tokens: model.context_length || null,
     max_tokens: model.max_output_tokens || null,
-    lifecycle: "active",
+    ...lifecycleOf(model, catalog),
     capabilities: null,
     deprecated_at: null,
-    retires_at: null,
     line: null,
+  };
+}
+
+function lifecycleOf({ id }: ListedModel, catalog: Catalog) {
+  const model = catalog.models.get(modelNames(catalog).any(id) ?? id);
+  const { stage, retiresAtMs } = (model?.kind === "text" ? model.lifecycle : undefined) ?? {};
+  return {
+    lifecycle: stage === "deprecated" ? "deprecated" : "active",
+    retires_at: retiresAtMs === undefined ? null : timeText(retiresAtMs / 1000),
   };
 }
 
@@ -71,7 +86,8 @@ export function listsOfStrangers(): (catalog: Catalog, shape: Shape) => Buffer {
     const lists = known.get(catalog) ?? new Map<Shape, Buffer>();
     known.set(catalog, lists);
     const bytes =
-      lists.get(shape) ?? Buffer.from(JSON.stringify(shape.list(listModels(catalog, undefined))));
+      lists.get(shape) ??
+      Buffer.from(JSON.stringify(shape.list(listModels(catalog, undefined), catalog)));
     lists.set(shape, bytes);
     return bytes;
   };

@@ -24,12 +24,13 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
   const list = async (request: FastifyRequest, reply: FastifyReply) => {
     const catalog = services.text.catalog();
     const shape = shapeOf(request);
-    if (request.caller !== undefined) return shape.list(listModels(catalog, request.caller));
+    if (request.caller !== undefined)
+      return shape.list(listModels(catalog, request.caller), catalog);
     return reply.type(jsonType).send(ofStrangers(catalog, shape));
   };
   const one = async (request: FastifyRequest, reply: FastifyReply) => {
     refuseCall(request, reply);
-    return shapeOf(request).one(oneModel(services, request));
+    return shapeOf(request).one(oneModel(services, request), services.text.catalog());
   };
   handle(app, "GET /v1/models", list);
   handle(app, "GET /v1/models/*", one);
