@@ -78,3 +78,23 @@ it("T16: a stream whose last frames cannot be made ends with the error, once", (
   expect(tap.fail(error)).toEqual([{ data: "Cut." }]);
   expect(tap.fail(error)).toEqual([]);
 });
+
+it("what a turn of messages holds is checked once, as the system prompt is", () => {
+  let reads = 0;
+  const block = {
+    type: "text",
+    get text() {
+      reads += 1;
+      return "Hi";
+    },
+  };
+  const readsOf = (more: object): number => {
+    reads = 0;
+    const body = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
+    codecs.messages.direct.validate({ ...body, ...more });
+    return reads;
+  };
+  const ofPrompt = readsOf({ system: [block] });
+  expect(ofPrompt).toBeGreaterThan(0);
+  expect(readsOf({ messages: [{ role: "user", content: [block] }] })).toBe(ofPrompt);
+});

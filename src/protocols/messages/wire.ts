@@ -96,6 +96,9 @@ const block = Type.Object(blockFields, {
 
 const content = Type.Union([Type.String(), Type.Array(block)]);
 
+/** The kind of it alone: what is in it is looked at once. */
+const anyContent = Type.Union([Type.String(), Type.Array(Type.Unknown())]);
+
 /** A system turn may say nothing but how hard the model is to think from there on. */
 const message = Type.Object(
   {
@@ -106,7 +109,7 @@ const message = Type.Object(
   {
     anyOf: [
       { required: ["output_config"], properties: { role: { enum: ["system"] } } },
-      { type: "object", required: ["content"], properties: { content } },
+      { type: "object", required: ["content"], properties: { content: anyContent } },
     ],
   },
 );
