@@ -11,8 +11,8 @@ const introduction = `# Command line
 Run \`npx\` in the checkout, or in the folder where the package is installed. Elsewhere it offers to download whatever package has this
 name in the registry: say no.
 
-A command exits with 0 when it is done. It exits with 1 when it failed, found a difference, or what it was to work on is not there. It exits
-with 2 for wrong usage or a mistake in the configuration.
+A command exits with 0 when it is done. It exits with 1 when it failed, found a difference, or the gateway has no such workspace, member, key
+or call. It exits with 2 for wrong usage, a file that cannot be read, or a mistake in the configuration.
 
 `;
 
