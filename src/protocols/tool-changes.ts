@@ -36,8 +36,14 @@ export function applyTurns(said: CanonicalRequest): Applied {
 const detail =
   "the upstream takes tools with the request only: it is offered those that there are at the conversation's end";
 
+/** A function and a custom tool of one name are two (responses). */
+const keyOf = ({ name, namespace, custom }: Tool): string =>
+  `${custom ? "custom" : "function"} ${toolKey(name, namespace?.name)}`;
+
+/** Turns name tools of messages, where all are functions and none is within a namespace. */
+const named = (name: string): string => keyOf({ name });
+
 function toolsAtEnd({ tools = [], toolChanges = [] }: CanonicalRequest): Tool[] {
-  const keyOf = ({ name, namespace }: Tool): string => toolKey(name, namespace?.name);
   const known = new Map(tools.map((tool) => [keyOf(tool), tool]));
   const offered = new Map(known);
   for (const { added = [], offered: again = [], removed = [] } of toolChanges) {
@@ -46,10 +52,10 @@ function toolsAtEnd({ tools = [], toolChanges = [] }: CanonicalRequest): Tool[] 
       offered.set(keyOf(tool), tool);
     }
     for (const name of again) {
-      const tool = known.get(toolKey(name, undefined));
+      const tool = known.get(named(name));
       if (tool) offered.set(keyOf(tool), tool);
     }
-    for (const name of removed) offered.delete(toolKey(name, undefined));
+    for (const name of removed) offered.delete(named(name));
   }
   return [...offered.values()];
 }

@@ -143,4 +143,14 @@ describe.each([...targets, "messages"] as const)("responses to %s", (to) => {
       tools: body.tools,
     });
   });
+
+  it("T33: a function and a custom tool of one name stay two where items add others", () => {
+    const items = [
+      { role: "user", content: "Hi" },
+      { type: "additional_tools", role: "developer", tools: [functionTool("close")] },
+    ];
+    const both = [functionTool("edit"), { type: "custom", name: "edit" }];
+    const body = { model: "acme/x", tools: both, input: items };
+    expect(asked("responses", to, body).tools).toEqual(["edit", "edit_custom", "close"]);
+  });
 });
