@@ -82,7 +82,7 @@ const asGoogle =
   "To a request with `x-goog-api-key` or `x-goog-api-client`, as Google's SDKs send, it answers in the shape of `/v1beta/models`.";
 
 const asAnthropic =
-  "To a request with `anthropic-version`, as Anthropic's SDKs send, models have `type`, `display_name`, `created_at`, `max_input_tokens` and `max_tokens` too, and a list `has_more`, `first_id` and `last_id`.";
+  "To a request with `anthropic-version`, as Anthropic's SDKs send, models have `type`, `display_name`, `created_at`, `max_input_tokens`, `max_tokens`, `lifecycle` and `retires_at` too, and a list `has_more`, `first_id` and `last_id`.";
 
 const modelId = (example: string): Node => ({
   name: "id",
