@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { noProxies } from "../../src/base/proxy.ts";
 import { checkBucket } from "../../src/cli/doctor/bucket.ts";
 import type { FileStoreOptions } from "../../src/files/index.ts";
+import { startRecorder } from "../support/recorder.ts";
 import { startS3 } from "../files/s3-server.ts";
 
 const found = (storage: FileStoreOptions) => checkBucket(storage, noProxies);
@@ -25,6 +26,20 @@ it("a server of buckets that is away is named with its reason", async () => {
   const server = await startS3();
   await server.close();
   expect(await found(server.options)).toMatchObject(failedBy("ECONNREFUSED"));
+});
+
+it("one that does not answer is told with what helps, before the doctor gives the check up", async () => {
+  const silent = await startRecorder(() => undefined);
+  onTestFinished(() => silent.close());
+  const server = await startS3();
+  await server.close();
+  const storage = { ...server.options, endpoint: silent.url };
+  const [finding] = await checkBucket(storage, noProxies, 1_000);
+  expect(finding).toMatchObject({
+    status: "failed",
+    message: expect.stringContaining("no answer within 1 second") as string,
+    fix: "check that it can be reached, and `storage` of the configuration",
+  });
 });
 
 it("a directory is looked at elsewhere", async () => {
