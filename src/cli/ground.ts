@@ -131,7 +131,10 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   };
 }
 
-/** The database with its schema, and where lists, usage and the like are read: a replica, where one is named and good. An unusable master key makes none. */
+/**
+ * The database with its schema, and where lists, usage and the like are read: a replica, where one is named and good. An unusable
+ * master key makes none.
+ */
 async function openDatabases(
   environment: Environment,
   how: Parameters<typeof openDatabaseOf>[1],
