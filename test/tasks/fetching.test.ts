@@ -48,17 +48,9 @@ it("T86 STORE-01: pictures whose addresses are not good yet keep no place from a
   const catalog = taskCatalogOf(world.vendor, painter);
   const timing = { ...defaultTiming, downloadMs: 4_000, keepPauseMs: 1_000 };
   const services = { ...world.services, catalog: () => catalog, timing };
-  const request = JSON.stringify({
-    kind: "image",
-    family: "task-image-1",
-    prompt: "A boat",
-    imageSize: "1K",
-    n: 1,
-    images: [],
-  });
   const jobs = [];
   for (let made = 0; made < fetchesMax / 2; made += 1)
-    jobs.push(await jobOf(world, "acme/pictures", { request }));
+    jobs.push(await jobOf(world, "acme/pictures"));
   let ended = 0;
   const ending = (): void => void (ended += 1);
   const steps = Promise.all(jobs.map((job) => askStep(services, job).then(ending)));

@@ -44,17 +44,8 @@ function withStorage(timing: Partial<TaskTiming> = {}) {
   return { state, services };
 }
 
-const request = JSON.stringify({
-  kind: "image",
-  family: "task-image-1",
-  prompt: "A boat",
-  imageSize: "1K",
-  n: 1,
-  images: [],
-});
-const inHand = { request };
 /** Of nobody yet. */
-const due = { request, lease_token: null };
+const due = { lease_token: null };
 
 /** What the books have of a task: what is held, and what was charged. */
 async function moneyOf(id: string) {
@@ -66,7 +57,7 @@ async function moneyOf(id: string) {
 it("STORE-01: a picture that came while the storage is away is held, stored once it is back, and charged once", async () => {
   const { state, services } = withStorage();
   const asked = painter.requests.length;
-  const job = await jobOf(world, "acme/pictures", inHand);
+  const job = await jobOf(world, "acme/pictures");
   const step = askStep(services, job);
   await eventually(() => state.tries >= 20, "many tries");
   expect(await rowOf(world, job.id)).toMatchObject({ status: "running", asking: true });
@@ -86,7 +77,7 @@ it("STORE-01: a picture that came while the storage is away is held, stored once
 it("STORE-01: one that cannot be stored for ten minutes fails its task in words, unbilled", async () => {
   expect(defaultTiming.downloadMs).toBe(600_000);
   const { state, services } = withStorage({ downloadMs: 300 });
-  const job = await jobOf(world, "acme/pictures", inHand);
+  const job = await jobOf(world, "acme/pictures");
   await askStep(services, job);
   expect(state.tries).toBeGreaterThan(3);
   expect(await rowOf(world, job.id)).toMatchObject({

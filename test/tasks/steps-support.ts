@@ -143,7 +143,14 @@ const video = {
 const requests = {
   "acme/clip": video,
   "acme/clips": video,
-  "acme/pictures": { kind: "image", family: "task-image-1", prompt: "A boat", n: 1, images: [] },
+  "acme/pictures": {
+    kind: "image",
+    family: "task-image-1",
+    prompt: "A boat",
+    imageSize: "1K",
+    n: 1,
+    images: [],
+  },
 } as const;
 type ModelName = keyof typeof requests;
 
