@@ -4,9 +4,7 @@
  * Its own answer is what stands behind `call:` in the prompt; nobody may ever be told "SURPLUS".
  */
 import { createServer, type AddressInfo, type Socket } from "node:net";
-
-const picture =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+import { pixel } from "../support/pixel.ts";
 
 const head = (type: string, rest: string): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n${rest}\r\n\r\n`;
@@ -35,7 +33,7 @@ function answerTo(request: string, word: string): string {
   if (request.includes("/images/"))
     return whole({
       created: 1,
-      data: [{ b64_json: picture, revised_prompt: word }],
+      data: [{ b64_json: pixel, revised_prompt: word }],
       usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
     });
   if (request.includes('"stream":true')) return streamed(word);

@@ -21,6 +21,7 @@ import {
   operations,
   type Target,
 } from "./openapi-support.ts";
+import { pixel } from "../support/pixel.ts";
 
 describe("the running gateway", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "tollgate-openapi-"));
@@ -104,8 +105,6 @@ describe("the running gateway", () => {
   /** What an operation takes that takes forms only: there is no example of a file. */
   function formFor({ operation }: Target): FormData | undefined {
     if (!operation.requestBody?.content["multipart/form-data"]) return undefined;
-    const pixel =
-      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     const form = new FormData();
     form.append("prompt", "Hi");
     form.append("size", "64x64");

@@ -2,7 +2,8 @@
 import OpenAI, { AuthenticationError, RateLimitError } from "openai";
 import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources";
 import { describe, expect, it } from "vitest";
-import { pixel, schemaOf, scripted, useSandbox, weather } from "./support.ts";
+import { pixel } from "../support/pixel.ts";
+import { schemaOf, scripted, useSandbox, weather } from "./support.ts";
 
 const sandbox = useSandbox();
 const model = "sandbox-large";

@@ -2,7 +2,8 @@
 import type { Content, GenerateContentParameters } from "@google/genai";
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI } from "@google/genai";
 import { describe, expect, it } from "vitest";
-import { pixel, scripted, useSandbox, weather } from "./support.ts";
+import { pixel } from "../support/pixel.ts";
+import { scripted, useSandbox, weather } from "./support.ts";
 
 const sandbox = useSandbox();
 const model = "sandbox-large";

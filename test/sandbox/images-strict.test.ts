@@ -2,7 +2,8 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { ask } from "./media.ts";
-import { pixel, useSandbox } from "./support.ts";
+import { pixel } from "../support/pixel.ts";
+import { useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const at = (path: string) => `${sandbox.url}/openai/v1/images/${path}`;

@@ -2,7 +2,8 @@
 import Anthropic, { AuthenticationError, OverloadedError } from "@anthropic-ai/sdk";
 import type { MessageParam, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources";
 import { describe, expect, it } from "vitest";
-import { pixel, scripted, useSandbox, weather } from "./support.ts";
+import { pixel } from "../support/pixel.ts";
+import { scripted, useSandbox, weather } from "./support.ts";
 
 const sandbox = useSandbox();
 const model = "sandbox-large";

@@ -5,7 +5,8 @@ import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import type { Answer } from "./media.ts";
 import { ask, text } from "./media.ts";
-import { pixel, scripted, useSandbox } from "./support.ts";
+import { pixel } from "../support/pixel.ts";
+import { scripted, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const source = `data:image/png;base64,${pixel}`;

@@ -2,7 +2,8 @@
 import OpenAI, { BadRequestError } from "openai";
 import type { ResponseInput, ResponseStreamEvent } from "openai/resources/responses/responses";
 import { describe, expect, it } from "vitest";
-import { pixel, schemaOf, scripted, useSandbox, weather } from "./support.ts";
+import { pixel } from "../support/pixel.ts";
+import { schemaOf, scripted, useSandbox, weather } from "./support.ts";
 
 const sandbox = useSandbox();
 const model = "sandbox-large";

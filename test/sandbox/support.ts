@@ -42,10 +42,6 @@ export const weather = {
   },
 };
 
-/** A PNG of one pixel, base64. */
-export const pixel =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-
 const dataFolder = new URL("../../../shared/wire/data/", import.meta.url);
 
 /**

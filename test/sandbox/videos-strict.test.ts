@@ -1,7 +1,8 @@
 /** What each vendor of videos refuses: the request a real one would not take. */
 import { describe, expect, it } from "vitest";
 import { ask, submit, videoVendors } from "./media.ts";
-import { pixel, useSandbox } from "./support.ts";
+import { pixel } from "../support/pixel.ts";
+import { useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const [xai, dashscope, ark] = videoVendors;

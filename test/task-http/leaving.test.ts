@@ -2,9 +2,7 @@
 import { expect, it, vi } from "vitest";
 import { startRecorder } from "../support/recorder.ts";
 import { startTestGateway } from "../support/gateway.ts";
-
-const picture =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+import { pixel } from "../support/pixel.ts";
 
 const configurationAt = (url: string): string => `
 providers:
@@ -38,7 +36,7 @@ it("what is under way is made to its end meanwhile, and what is submitted meanwh
   const painter = await startRecorder(async (_request, response) => {
     asked.resolve();
     await answer.promise;
-    response.end(JSON.stringify({ data: [{ b64_json: picture }] }));
+    response.end(JSON.stringify({ data: [{ b64_json: pixel }] }));
   });
   const gateway = await startTestGateway({
     config: configurationAt(painter.url),

@@ -20,9 +20,7 @@ import {
   type VideoVendor,
 } from "../support/task-life.ts";
 import type { TaskBody } from "../task-http/support.ts";
-
-const picture =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+import { pixel } from "../support/pixel.ts";
 
 let bucket: S3Server;
 let painter: Recorder;
@@ -34,7 +32,7 @@ beforeEach(async () => {
   [bucket, videos] = await Promise.all([startS3(), startVideoVendor()]);
   painter = await startRecorder((request, response) => {
     bucket.setAway(true);
-    return json({ data: [{ b64_json: picture }] })(request, response);
+    return json({ data: [{ b64_json: pixel }] })(request, response);
   });
   const pictures = `
   - id: acme/pictures

@@ -17,6 +17,7 @@ import { silentLog } from "../support/postgres.ts";
 import { json, startRecorder } from "../support/recorder.ts";
 import { clock, jobOf, rowOf, useWorld } from "./steps-support.ts";
 import { says } from "./support.ts";
+import { pixel } from "../support/pixel.ts";
 
 const world = useWorld();
 beforeEach(() => world.vendor.plan("POST", says.taken("job-1")));
@@ -211,11 +212,9 @@ describe("a request that was sent", () => {
     expect(world.vendor.calls("POST")).toHaveLength(1);
   });
 
-  const png =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   /** A task of a vendor that works while it is asked, and then answers with a picture. */
   function pictureJob() {
-    world.painter.answer(json({ data: [{ b64_json: png }] }));
+    world.painter.answer(json({ data: [{ b64_json: pixel }] }));
     const request = { kind: "image", family: "task-image-1", prompt: "A boat", n: 1, images: [] };
     const sized = { ...request, imageSize: "1K", quality: "low" };
     return jobOf(world, "acme/pictures", { request: JSON.stringify(sized) });

@@ -11,15 +11,11 @@ import { booksOf } from "../money/support.ts";
 import { eventually } from "../support/patience.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { jobOf, rowOf, taskCatalogOf, useWorld } from "./steps-support.ts";
-
-const picture =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+import { pixel } from "../support/pixel.ts";
 
 const world = useWorld();
 let painter: Recorder;
-beforeAll(
-  async () => void (painter = await startRecorder(json({ data: [{ b64_json: picture }] }))),
-);
+beforeAll(async () => void (painter = await startRecorder(json({ data: [{ b64_json: pixel }] }))));
 afterAll(() => painter?.close());
 
 /** A gateway whose painter answers with a picture, and whose storage takes nothing while `isAway`. */
@@ -62,7 +58,7 @@ it("STORE-01: a picture that came while the storage is away is held, stored once
   await eventually(() => state.tries >= 20, "many tries");
   expect(await rowOf(world, job.id)).toMatchObject({ status: "running", asking: true });
   // What is held counts as memory of bodies, which is bounded.
-  expect(services.budget.heldBytes).toBeGreaterThan(picture.length);
+  expect(services.budget.heldBytes).toBeGreaterThan(pixel.length);
   state.isAway = false;
   await step;
   expect(await rowOf(world, job.id)).toMatchObject({ status: "succeeded", error: null });

@@ -7,9 +7,7 @@ import { booksOf } from "../money/support.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 import { clipModel, oneKey, startArkVendor, type ArkVendor } from "./support.ts";
-
-const picture =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+import { pixel } from "../support/pixel.ts";
 
 let painter: Recorder;
 let ark: ArkVendor;
@@ -17,7 +15,7 @@ let bench: Bench;
 const files = () => join(bench.directory, "data", "files");
 beforeAll(async () => {
   [painter, ark] = await Promise.all([
-    startRecorder(json({ data: [{ b64_json: picture }] })),
+    startRecorder(json({ data: [{ b64_json: pixel }] })),
     startArkVendor(),
   ]);
   bench = await startBench({
