@@ -4,19 +4,13 @@
  */
 import { idTime } from "../base/ids.ts";
 
-/**
- * Emptied where it is taken back: what a set has outgrown keeps what was in it until all memory is looked through, and a call with all
- * that it holds must not grow old for it. That took a quarter more of the processor for each call.
- */
-interface Ending {
-  end: ((isLast: boolean) => void) | undefined;
-}
-
 export class CallsUnderWay {
   /** By their ids. */
   readonly #calls = new Set<string>();
   /** What ends them here, with an error. */
-  readonly #endings = new Set<Ending>();
+  readonly #endings: (((isLast: boolean) => void) | undefined)[] = [];
+  /** Its places that are free. A set that has been outgrown would keep the calls that were in it, and all that they hold, for long. */
+  readonly #free: number[] = [];
   #none: (() => void) | undefined;
 
   began(id: string): void {
@@ -31,17 +25,18 @@ export class CallsUnderWay {
 
   /** One is to be ended by `end` before its connection is cut. @returns what takes that back */
   onStop(end: (isLast: boolean) => void): () => void {
-    const ending: Ending = { end };
-    this.#endings.add(ending);
+    const place = this.#free.pop() ?? this.#endings.length;
+    this.#endings[place] = end;
     return () => {
-      this.#endings.delete(ending);
-      ending.end = undefined;
+      if (this.#endings[place] !== end) return;
+      this.#endings[place] = undefined;
+      this.#free.push(place);
     };
   }
 
   /** Connections will be cut: who reads a stream is told so in it; `isLast`: next, and whoever waits for an answer is told too. */
   end(isLast: boolean): void {
-    for (const { end } of this.#endings) end?.(isLast);
+    for (const end of this.#endings) end?.(isLast);
   }
 
   /** Since when the oldest one runs, as in its id; the time now where there is none. */
