@@ -89,11 +89,15 @@ async function answer(services: TextServices, run: Run): Promise<void> {
   const forgetStop = services.onStop?.((isLast) => {
     if (isLast) context.stop();
   });
-  const answered = await services.ledger
-    .spend({ id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano }, () =>
+  const hold = { id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano };
+  let answered: Answered;
+  try {
+    answered = await services.ledger.spend(hold, () =>
       findAnswer(run, context, prepared.candidates),
-    )
-    .finally(forgetStop);
+    );
+  } finally {
+    forgetStop?.();
+  }
   run.isCharged = true;
   record.costNano = answered.amountNano;
   record.status = run.reply.gone ? "client_closed" : "succeeded";
