@@ -20,7 +20,8 @@ import type { Keeper } from "./keep.ts";
 import type { CallRecord } from "./record.ts";
 import type { CacheServices } from "./cache-services.ts";
 import type { Reply } from "./reply.ts";
-import type { OnStop } from "./stopping.ts";
+import type { Stoppable } from "./stopping.ts";
+import type { CallUnderWay } from "./under-way.ts";
 
 /** A call as it came in: authenticated, its body one JSON object. */
 interface Call<Protocol extends CallProtocol> {
@@ -68,10 +69,8 @@ export interface CallServices<Record> {
   readonly allowPrivateAddresses: boolean;
   /** How often a silent stream is kept alive (T88). */
   readonly keepAliveMs: number;
-  /** Absent: connections are cut without a word. */
-  readonly onStop?: OnStop | undefined;
   /** Called once for each call that begins. */
-  began?(id: string): void;
+  began?(call: CallUnderWay): void;
   /** Called once for each call that ended. */
   finished(record: Record): void;
 }
@@ -108,7 +107,7 @@ interface CallParts {
 }
 
 /** One call under way. */
-export class CallContext {
+export class CallContext implements Stoppable {
   readonly services: TextServices;
   readonly call: AnyCall;
   readonly reply: Reply;
@@ -123,6 +122,7 @@ export class CallContext {
   #tap: StreamTap | undefined;
   #whenGone: (() => void) | undefined;
   #abort: (() => void) | undefined;
+  #stream: Stoppable | undefined;
   #isStopped = false;
 
   constructor(parts: CallParts) {
@@ -169,10 +169,16 @@ export class CallContext {
   }
 
   /** Its connection is cut next. A stream that has begun ends by itself; what is being charged goes out. */
-  stop(): void {
-    if (this.#tap !== undefined) return;
+  stop(isLast: boolean): void {
+    this.#stream?.stop(isLast);
+    if (!isLast || this.#tap !== undefined) return;
     this.#isStopped = true;
     this.#abort?.();
+  }
+
+  /** What ends the stream that is relayed. */
+  set stream(stream: Stoppable | undefined) {
+    this.#stream = stream;
   }
 
   /** Replaces what ends the running attempt. */

@@ -29,6 +29,7 @@ import { askImageHooks, mediaBody, tellHooks, withChanges } from "./hooks.ts";
 import { prepareImage } from "./image-prepare.ts";
 import { startRecord, type ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
+import { unlessStopped } from "./stopping.ts";
 import { traceCall } from "./trace.ts";
 
 export type { ImageCall, ImageServices } from "./image-context.ts";
@@ -72,15 +73,17 @@ export async function runImageCall(
     tags: asked.tags,
   });
   asked.span?.keep();
-  services.began?.(record.id);
+  services.began?.(record);
   const run = { call: asked, record };
   const stop = new AbortController();
-  const forgetStop = services.onStop?.((isLast) => {
-    if (isLast) stop.abort();
-  });
   let context: ImageContext | undefined;
   try {
-    if (hooks !== undefined) await askImageHooks(hooks, run);
+    if (hooks !== undefined) await unlessStopped(record, askImageHooks(hooks, run));
+    record.stoppable = {
+      stop: (isLast) => {
+        if (isLast) stop.abort();
+      },
+    };
     context = await begin(services, run.call, { reply, record, stopped: stop.signal });
     if (context.request.stream === true) await answerStream(context);
     else await answerWhole(context);
@@ -89,7 +92,7 @@ export async function runImageCall(
     const release = () => context && services.spend.release(context.hold);
     await endFailed(services, { thrown, record, reply, release, framesOf });
   } finally {
-    forgetStop?.();
+    record.stoppable = undefined;
     record.durationMs = msSince(record.beganMs);
     traceCall(record);
     services.finished(record);

@@ -14,6 +14,7 @@ import { keptPrice, type AnyPrice, type MediaUsage } from "../media/index.ts";
 import type { CallProtocol, UpstreamProtocol } from "../protocols/index.ts";
 import type { Bodies, RequestRow } from "../request-log/index.ts";
 import type { UsageSource } from "./meter.ts";
+import type { CallUnderWay } from "./under-way.ts";
 
 /** What became of a call at the cache of its key. */
 export type CacheOutcome = "hit" | "miss" | "bypass";
@@ -22,8 +23,7 @@ export type CacheOutcome = "hit" | "miss" | "bypass";
 export type CallStatus = "succeeded" | "failed" | "client_closed" | "running";
 
 /** The record of a call that came in by `Entry` and is billed by `Used`. */
-interface RecordOf<Entry extends string, Used extends object> {
-  readonly id: string;
+interface RecordOf<Entry extends string, Used extends object> extends CallUnderWay {
   readonly startedMs: number;
   /** The same moment by the processor's count, for durations. */
   readonly beganMs: number;
@@ -100,6 +100,8 @@ export function startRecord<Entry extends string, Used extends object>(
     notes: [],
     attempts: [],
     plan: null,
+    stoppable: undefined,
+    place: -1,
   };
 }
 

@@ -1,8 +1,11 @@
 /** What a caller is told whose answer takes longer than a gateway that stops can wait. docs/operate.md "Starting and stopping". */
 import { GatewayError } from "../base/errors.ts";
 
-/** Takes what ends a call when the gateway stops; `isLast`: its connection is cut next. @returns what takes that back */
-export type OnStop = (end: (isLast: boolean) => void) => () => void;
+/** What is ended when the gateway stops. */
+export interface Stoppable {
+  /** Connections will be cut; `isLast`: this one's next. */
+  stop(isLast: boolean): void;
+}
 
 /** `charged` is a sentence. */
 export const stopping = (charged: string): GatewayError =>
@@ -14,3 +17,21 @@ export const stopping = (charged: string): GatewayError =>
 
 export const arrivedIsCharged = "What arrived is charged.";
 export const nothingIsCharged = "Nothing was charged.";
+
+/** What comes of `work`, which is waited for before anything is spent. @throws GatewayError where the gateway stops first */
+export async function unlessStopped<Result>(
+  call: { stoppable: Stoppable | undefined },
+  work: Promise<Result>,
+): Promise<Result> {
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  call.stoppable = {
+    stop: (isLast) => {
+      if (isLast) reject(stopping(nothingIsCharged));
+    },
+  };
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    call.stoppable = undefined;
+  }
+}

@@ -110,7 +110,7 @@ export async function answerStream(
       recordFirstToken(context.record);
       context.began(tap);
     },
-    onStop: context.services.onStop,
+    stops: context,
   });
   // Costs of upstream errors are absorbed by the platform (BILL-22); the caller gets the error inside the stream (T16).
   if (end.kind === "broken") throw end.error;

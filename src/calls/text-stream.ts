@@ -8,7 +8,7 @@ import type { StreamTap } from "../protocols/index.ts";
 import { answeredError, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
 import { HeldBack, tooSlow } from "./held-back.ts";
 import type { Reply } from "./reply.ts";
-import { arrivedIsCharged, stopping } from "./stopping.ts";
+import { arrivedIsCharged, stopping, type Stoppable } from "./stopping.ts";
 
 /** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
 export type StreamEnd =
@@ -26,8 +26,8 @@ interface RelayOptions {
   readonly tap: StreamTap;
   readonly reply: Reply;
   onFirstFrame(): void;
-  /** What it is given ends the stream when the gateway stops; absent: it is cut. @returns what takes that back */
-  readonly onStop?: ((end: () => void) => () => void) | undefined;
+  /** Is told what ends the stream when the gateway stops, while it is relayed. */
+  readonly stops: { stream: Stoppable | undefined };
 }
 
 /**
@@ -46,7 +46,7 @@ export function relayStream(options: RelayOptions): Promise<StreamEnd> {
 export const unreadStream = (error: unknown): string =>
   error instanceof SseOverflowError ? error.message : "a frame of its stream cannot be read";
 
-class Relay {
+class Relay implements Stoppable {
   readonly #options: RelayOptions;
   readonly #resolve: (end: StreamEnd) => void;
   readonly #reject: (error: Error) => void;
@@ -57,7 +57,6 @@ class Relay {
   /** Characters of the answer when the wait for the upstream's close began. */
   #written = 0;
   readonly #held = new HeldBack();
-  #forgetStop: (() => void) | undefined;
 
   constructor(
     options: RelayOptions,
@@ -70,7 +69,7 @@ class Relay {
   }
 
   begin(): void {
-    this.#forgetStop = this.#options.onStop?.(() => this.#stop());
+    this.#options.stops.stream = this;
     this.#options.exchange.consume(this);
   }
 
@@ -164,7 +163,7 @@ class Relay {
   }
 
   /** The gateway stops. What has not begun ends with its call. What is whole is whole. */
-  #stop(): void {
+  stop(): void {
     if (!this.#firstFrameSeen) return;
     const isWhole = this.#options.tap.seen.ended;
     this.#finish(
@@ -200,7 +199,7 @@ class Relay {
   #settle(): void {
     this.#settled = true;
     clearTimeout(this.#linger);
-    this.#forgetStop?.();
+    this.#options.stops.stream = undefined;
   }
 }
 

@@ -15,6 +15,7 @@ import { prepare, type Candidate, type Prepared } from "./prepare.ts";
 import { cacheOf, type CachedCall } from "./response-cache.ts";
 import { startRecord, type CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
+import { unlessStopped } from "./stopping.ts";
 import { textFailover } from "./text-attempts.ts";
 import { traceCall } from "./trace.ts";
 
@@ -30,7 +31,7 @@ export async function runTextCall(
   const keeper = keeperOf(call, caller);
   const record = recordOf(services, call);
   const run: Run = { call, reply: keeper ?? caller, keeper, record, isCharged: false };
-  services.began?.(record.id);
+  services.began?.(record);
   call.span?.keep();
   try {
     await answer(services, run);
@@ -73,7 +74,7 @@ interface Run {
 /** Hooks, what can refuse it, its money with the answer in it, and then the answer's end. */
 async function answer(services: TextServices, run: Run): Promise<void> {
   const { record } = run;
-  if (services.hooks !== undefined) await askHooks(services.hooks, run);
+  if (services.hooks !== undefined) await unlessStopped(record, askHooks(services.hooks, run));
   const { call } = run;
   run.cached = cacheOf(services.cache, call, run.reply);
   if (run.cached !== undefined) run.reply = run.cached.reply;
@@ -84,19 +85,17 @@ async function answer(services: TextServices, run: Run): Promise<void> {
   const context = (run.context = contextOf(services, run, prepared));
   if (run.cached === undefined) writeAhead(context, prepared.candidates[0]!);
   const taking = call.rate?.takeTokens(prepared.inputEstimate);
-  if (taking !== undefined) await taking;
+  if (taking !== undefined) await unlessStopped(record, taking);
   const { workspaceId, keyId, keyRotation } = call.caller;
-  const forgetStop = services.onStop?.((isLast) => {
-    if (isLast) context.stop();
-  });
   const hold = { id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano };
   let answered: Answered;
+  record.stoppable = context;
   try {
     answered = await services.ledger.spend(hold, () =>
       findAnswer(run, context, prepared.candidates),
     );
   } finally {
-    forgetStop?.();
+    record.stoppable = undefined;
   }
   run.isCharged = true;
   record.costNano = answered.amountNano;

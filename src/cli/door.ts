@@ -114,7 +114,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
       recorded(record);
     } finally {
       // Whatever became of its record: exports and the end of this process wait for a call that is under way.
-      underWay.ended(record.id);
+      underWay.ended(record);
     }
   };
   const shared = {
@@ -124,8 +124,7 @@ function callServices({ options, ground, media, metrics, spend, hooks, underWay 
     clock,
     log,
     load: ground.load,
-    began: (id: string) => underWay.began(id),
-    onStop: (end: (isLast: boolean) => void) => underWay.onStop(end),
+    began: (record: CallRecord | ImageRecord) => underWay.began(record),
     finished,
     hooks,
     allowPrivateAddresses: environment.allowPrivateAddresses,

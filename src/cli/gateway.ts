@@ -175,7 +175,7 @@ async function endCalls(
   const { signal } = ending.sooner;
   const { callsMs } = ending.options;
   const hurry = (): void => tasks.endWaits();
-  const lastWords = (isLast: boolean): void => underWay.end(isLast);
+  const lastWords = (isLast: boolean): void => underWay.stop(isLast);
   const stopping = { refuse, hurry, lastWords, sooner: { signal, ms: stopMs } };
   await Promise.all([
     stopServer(server, stopping, callsMs ?? stopMs),

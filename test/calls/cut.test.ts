@@ -6,6 +6,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { startGateway } from "../../src/cli/gateway.ts";
 import { openDatabase } from "../../src/storage/index.ts";
+import { callUnderWay } from "./support.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 
 const content = '#sandbox {"reply": "one two three four five six seven", "chunk_delay_ms": 20000}';
@@ -52,11 +53,11 @@ it("BILL-01 T65: each call that was cut has its row in the request log, beside i
 it("the end of calls is waited for, and no longer than it may take", async () => {
   const calls = new CallsUnderWay();
   expect(await calls.over(60_000)).toBe(0);
-  const ids = [newId("req"), newId("req")];
-  for (const id of ids) calls.began(id);
+  const both = [callUnderWay(newId("req")), callUnderWay(newId("req"))];
+  for (const call of both) calls.began(call);
   expect(await calls.over(10)).toBe(2);
   const over = calls.over(60_000);
-  for (const id of ids) calls.ended(id);
+  for (const call of both) calls.ended(call);
   expect(await over).toBe(0);
 });
 
@@ -64,7 +65,8 @@ it("since when the oldest call runs is told, whichever began first; without call
   const calls = new CallsUnderWay();
   const nowMs = Date.now();
   expect(calls.since() >= idTime(nowMs)).toBe(true);
-  const [early, late] = [newId("req", nowMs - 5_000), newId("req", nowMs - 1_000)];
+  const early = callUnderWay(newId("req", nowMs - 5_000));
+  const late = callUnderWay(newId("req", nowMs - 1_000));
   calls.began(late);
   calls.began(early);
   expect(calls.since()).toBe(idTime(nowMs - 5_000));

@@ -2,6 +2,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { ByteBudget, type ByteLease } from "../../src/base/byte-budget.ts";
 import { startRecord, type CallRecord } from "../../src/calls/record.ts";
+import type { CallUnderWay } from "../../src/calls/under-way.ts";
 import { Health } from "../../src/routing/index.ts";
 import type { Caller } from "../../src/tenancy/index.ts";
 
@@ -59,3 +60,10 @@ export const recordAt = (startedMs: number): CallRecord =>
     keyId: "key_1",
     model: "acme/talk",
   });
+
+/** A call as the list of those under way knows it. */
+export const callUnderWay = (id: string, stop?: (isLast: boolean) => void): CallUnderWay => ({
+  id,
+  stoppable: stop && { stop },
+  place: -1,
+});

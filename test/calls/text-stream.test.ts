@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { relayStream, type StreamEnd } from "../../src/calls/text-stream.ts";
 import type { Reply } from "../../src/calls/reply.ts";
+import type { Stoppable } from "../../src/calls/stopping.ts";
 import type { SseEvent } from "../../src/base/sse.ts";
 import type { StreamTap } from "../../src/protocols/index.ts";
 import { ExchangeError, type Exchange } from "../../src/upstream/index.ts";
@@ -15,7 +16,7 @@ afterEach(() => void vi.useRealTimers());
 function held() {
   let consumer!: Consumer;
   let drain!: () => void;
-  let stop!: () => void;
+  const stops: { stream: Stoppable | undefined } = { stream: undefined };
   let flows = true;
   const exchange = {
     consume: (given: Consumer) => void (consumer = given),
@@ -36,10 +37,7 @@ function held() {
     tap,
     reply: reply as unknown as Reply,
     onFirstFrame: () => undefined,
-    onStop: (end: () => void) => {
-      stop = end;
-      return () => undefined;
-    },
+    stops,
   };
   const ended: Promise<StreamEnd> = relayStream(options);
   let isOver = false;
@@ -59,7 +57,7 @@ function held() {
     settled,
     drain: () => drain(),
     consumer: () => consumer,
-    stop: () => stop(),
+    stop: () => stops.stream?.stop(true),
   };
 }
 

@@ -1,36 +1,41 @@
-/** What is to be ended when a gateway stops. docs/operate.md "Starting and stopping". */
+/** What is under way, and to be ended when a gateway stops. docs/operate.md "Starting and stopping". */
 import { expect, it } from "vitest";
 import { CallsUnderWay } from "../../src/calls/index.ts";
+import { callUnderWay } from "./support.ts";
 
-it("whoever is under way is told of a stop, and of nobody else's end, though places are used again", () => {
+it("whoever is under way is told of a stop, and nobody who is over, though places are used again", () => {
   const calls = new CallsUnderWay();
   const told: string[] = [];
-  const begin = (name: string) =>
-    calls.onStop((isLast) => told.push(isLast ? `${name}, last` : name));
-  const forgetFirst = begin("first");
+  const begin = (name: string) => {
+    const call = callUnderWay(name, (isLast) => told.push(isLast ? `${name}, last` : name));
+    calls.began(call);
+    return call;
+  };
+  const first = begin("first");
   begin("second");
-  forgetFirst();
+  calls.ended(first);
   begin("third");
   // Its place is another's now.
-  forgetFirst();
-  const forgetFourth = begin("fourth");
-  calls.end(false);
+  calls.ended(first);
+  const fourth = begin("fourth");
+  calls.stop(false);
   expect(told.toSorted()).toEqual(["fourth", "second", "third"]);
-  forgetFourth();
+  calls.ended(fourth);
   told.length = 0;
-  calls.end(true);
+  calls.stop(true);
   expect(told.toSorted()).toEqual(["second, last", "third, last"]);
 });
 
 it("one that is over when another is told is not told any more", () => {
   const calls = new CallsUnderWay();
-  let forgetSecond: () => void = () => undefined;
   const told: string[] = [];
-  calls.onStop(() => {
+  const second = callUnderWay("second", () => told.push("second"));
+  const first = callUnderWay("first", () => {
     told.push("first");
-    forgetSecond();
+    calls.ended(second);
   });
-  forgetSecond = calls.onStop(() => told.push("second"));
-  calls.end(true);
+  calls.began(first);
+  calls.began(second);
+  calls.stop(true);
   expect(told).toEqual(["first"]);
 });

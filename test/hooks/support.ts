@@ -37,9 +37,16 @@ export interface HookBench {
 }
 
 /** A gateway over the sandbox whose file has these hooks; `URL` in them is the recorder's. */
-export async function startHooked(hooks: (url: string) => string): Promise<HookBench> {
+export async function startHooked(
+  hooks: (url: string) => string,
+  options: Parameters<typeof startBench>[0] = {},
+): Promise<HookBench> {
   const hook = await startRecorder(allow);
-  const bench = await startBench({ sandbox: "on", config: `hooks:\n${hooks(hook.url)}` });
+  const bench = await startBench({
+    ...options,
+    sandbox: "on",
+    config: `hooks:\n${hooks(hook.url)}`,
+  });
   await bench.credit("10");
   return {
     bench,
