@@ -13,10 +13,10 @@ export interface Lines {
 
 /**
  * Lines of several processes go to one place: what is written at once stays whole up to this, in a pipe (pipe(7), PIPE_BUF) and in
- * anything; then in a file, and in a socket, such as the journal's, on Linux.
+ * anything; then in a file, and in a socket, such as the journal's, on Linux. Each write is a thread's turn on the processor.
  */
 const atOnceBytes = 4_096;
-const largeBytes = 16_384;
+const largeBytes = 32_768;
 /** What may wait where nobody takes it. */
 const waitingBytesMax = 4 * 1024 * 1024;
 const flushMs = 250;
