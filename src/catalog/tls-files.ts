@@ -65,6 +65,8 @@ export interface ServerTls {
   /** PEM texts. */
   readonly cert: string;
   readonly key: string;
+  /** The last moment at which clients take the certificate. */
+  readonly expiresMs: number;
   /** The authorities of clients' certificates; absent: none is asked for. */
   readonly clientCa: string | undefined;
   /** Where they were read. */
@@ -72,12 +74,17 @@ export interface ServerTls {
 }
 
 /** What `server.tls` says, checked before. */
-export const serverTlsOf = (row: ServerTlsRow, from: TlsFiles): ServerTls => ({
-  cert: from.read(row.cert),
-  key: from.read(row.key),
-  clientCa: row.client_ca === undefined ? undefined : from.read(row.client_ca),
-  files: row,
-});
+export function serverTlsOf(row: ServerTlsRow, from: TlsFiles): ServerTls {
+  const cert = from.read(row.cert);
+  const [own] = certificatesIn(cert);
+  return {
+    cert,
+    key: from.read(row.key),
+    expiresMs: Date.parse(own!.validTo),
+    clientCa: row.client_ca === undefined ? undefined : from.read(row.client_ca),
+    files: row,
+  };
+}
 
 /** What a provider's row says of TLS, checked before. */
 export function tlsOf(row: TlsRow | undefined, from: TlsFiles): ProviderTls | undefined {

@@ -8,6 +8,7 @@ import type { Health } from "../routing/index.ts";
 import type { Database, Replica } from "../storage/index.ts";
 import type { Tracing } from "../tracing/index.ts";
 import { clockAheadSeconds } from "./clock-watch.ts";
+import type { OwnTls } from "./own-tls.ts";
 
 interface Gauge {
   readonly name: string;
@@ -36,6 +37,7 @@ interface GaugeSources {
   readonly tracing: Pick<Tracing, "counts"> | undefined;
   readonly environment: { readonly dataDir: string };
   readonly files: Pick<WatchedFiles, "failure">;
+  readonly ownTls: Pick<OwnTls, "expiresMs">;
   readonly clock: Clock;
   readonly sharedClock: Clock;
 }
@@ -49,6 +51,7 @@ export function gauges(sources: GaugeSources): () => Promise<MetricFamily[]> {
     ...(await disks(environment.dataDir)),
     filesUp(files),
     clockAhead(sources),
+    certificateEnd(sources.ownTls),
     connections(database),
     ...(replica === undefined ? [] : replicaFamilies(replica)),
     circuits(health),
@@ -147,6 +150,19 @@ const clockAhead = (clocks: Parameters<typeof clockAheadSeconds>[0]): MetricFami
     },
     [[{}, clockAheadSeconds(clocks)]],
   );
+
+/** Of a gateway without TLS it has no value. */
+function certificateEnd({ expiresMs }: Pick<OwnTls, "expiresMs">): MetricFamily {
+  const endMs = expiresMs();
+  return family(
+    {
+      name: "tollgate_tls_certificate_expiry_timestamp_seconds",
+      help: "When the gateway's own certificate expires, in seconds since 1970.",
+      joined: "min",
+    },
+    endMs === undefined ? [] : [[{}, endMs / 1_000]],
+  );
+}
 
 const diskGauges = [
   { name: "tollgate_disk_free_bytes", help: "Bytes that are free on a volume.", joined: "min" },

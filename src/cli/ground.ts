@@ -74,7 +74,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const proxies = openProxies(environment, log, sandboxUrl);
   // Before the database: a mistake in the file is reported at once, and leaves nothing behind.
   const config = await openConfiguration({ environment, sandboxUrl, log, clock });
-  const { catalog, secure } = config;
+  const { catalog, tls } = config;
   closers.keep(catalog);
   const watching = await openWatching(options, catalog, closers);
   const share = shareOfMachine(catalog, role, sandbox !== undefined);
@@ -115,7 +115,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     /** The address of the sandbox that this process runs. */
     sandboxUrl: sandbox?.url,
     catalog,
-    secure,
+    ...tls,
     ...databases,
     secrets,
     ledger,
@@ -201,7 +201,7 @@ async function openConfiguration(options: Omit<CatalogOptions, "onReload">) {
   });
   return {
     catalog,
-    secure: ownTls.open(catalog.settings),
+    tls: { ownTls, secure: ownTls.open(catalog.settings) },
     /** From now on clouds that a change of the file brings are loaded, over these. */
     useConnections: (made: Pools) => void (pools = made),
   };

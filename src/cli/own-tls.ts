@@ -13,15 +13,19 @@ export interface OwnTls {
   open(settings: Settings): SecureDoor | undefined;
   /** The configuration, or a file that it names, has changed. Whether there is TLS at all is decided at the start. */
   follow(settings: Settings): void;
+  /** When the certificate expires that new connections get; undefined where the gateway speaks plain HTTP. */
+  expiresMs(): number | undefined;
 }
 
 /** One for each process that takes connections. */
 export function createOwnTls(log: Log): OwnTls {
   let door: SecureDoor | undefined;
   let current: ServerTls | undefined;
+  let expiresMs: number | undefined;
   return {
     open({ server: { tls } }) {
       current = tls;
+      expiresMs = tls?.expiresMs;
       door = tls && createSecureDoor(tls, log);
       return door;
     },
@@ -29,7 +33,8 @@ export function createOwnTls(log: Log): OwnTls {
       if (door === undefined || current === undefined || tls === undefined) return;
       if (isSame(tls, current)) return;
       current = tls;
-      door.replace(tls);
+      if (door.replace(tls)) ({ expiresMs } = tls);
     },
+    expiresMs: () => expiresMs,
   };
 }

@@ -15,6 +15,7 @@ import { keepParts, retentionStep } from "../retention/index.ts";
 import { isTransient, makeIndexes } from "../storage/index.ts";
 import { agentsThrough } from "../upstream/index.ts";
 import { foldUsage } from "../usage/index.ts";
+import { createCertificateWatch } from "./certificate-watch.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import type { Ground } from "./ground.ts";
 import { startRounds, type Rounds } from "./rounds.ts";
@@ -34,6 +35,19 @@ const holds = ({ ledger, log }: Ground): Sweep => ({
     if (count > 0) log.warn({ count }, "released reservations whose calls never ended");
   },
 });
+
+/** The gateway's own certificate: one process says that it expires. */
+function certificate(ground: Ground): Sweep {
+  const look = createCertificateWatch(ground);
+  return {
+    everyMs: minuteMs,
+    atOnce: true,
+    failure: "the look at the certificate failed",
+    async round() {
+      look();
+    },
+  };
+}
 
 function files({ database, files: store, sharedClock, log }: Ground, everyMs = 5_000): Sweep {
   let saidMs = -Infinity;
@@ -160,6 +174,7 @@ export function startSweeps(
   const { database, sharedClock, log, role } = ground;
   const all = [
     holds(ground),
+    certificate(ground),
     files(ground, filesEveryMs),
     rates(ground),
     deleted("bodies", () => sweepBodies(database, sharedClock.now())),

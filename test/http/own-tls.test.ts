@@ -2,6 +2,7 @@
  * The gateway's own TLS: both front ends answer behind it, files are read again when they change, clients may have to show a
  * certificate, and what is no TLS harms nobody. docs/operate.md "TLS".
  */
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Agent, request, type RequestOptions } from "node:https";
@@ -21,7 +22,7 @@ import { unreadAt } from "../support/unread.ts";
 const authority = makeAuthority();
 const clients = makeAuthority();
 const first = makeCertificate(["one.test"], { by: authority });
-const second = makeCertificate(["two.test"], { by: authority });
+const second = makeCertificate(["two.test"], { by: authority, days: [-1, 90] });
 const client = makeCertificate(["client.test"], { by: clients });
 
 const directory = temporaryDirectory();
@@ -122,6 +123,16 @@ async function openConnection() {
   };
 }
 
+/** When the certificate in use expires, as the metrics have it. */
+async function expiryOnMetrics(): Promise<number> {
+  const { text } = await ask("/metrics", { headers: { authorization: "" } });
+  return Number(/^tollgate_tls_certificate_expiry_timestamp_seconds (\d+)$/m.exec(text)?.[1]);
+}
+const endOf = ({ cert }: { readonly cert: string }): number =>
+  Date.parse(new X509Certificate(cert).validTo) / 1_000;
+const expires = (line: string): boolean =>
+  /^warn the gateway's own certificate expires soon .*"days_left":0,.*server\.tls\.cert/.test(line);
+
 const hello = { model: "sandbox/chat", messages: [{ role: "user", content: "Hello!" }] };
 
 it("text calls, streams, reads and pages are answered behind it, each as it is without", async () => {
@@ -176,12 +187,15 @@ it("files that change are read again: new connections get them, open ones stay, 
     return logged.some((line) => line.includes(text));
   };
   expect(kept.name).toBe("one.test");
+  expect(await expiryOnMetrics()).toBe(endOf(first));
+  expect(logged.filter(expires)).toHaveLength(1);
   put("cert.pem", second.cert);
   await eventually(isLogged("is not the key of"), "the mismatch");
   expect((await ask("/healthz")).name).toBe("one.test");
   put("key.pem", second.key);
   await eventually(isLogged("new connections get the changed"), "the new certificate");
   expect((await ask("/healthz")).name).toBe("two.test");
+  expect(await expiryOnMetrics()).toBe(endOf(second));
   put("cert.pem", "no certificate");
   await eventually(isLogged("holds no certificate"), "the mistake");
   expect((await ask("/healthz")).name).toBe("two.test");

@@ -29,6 +29,7 @@ it("the gauge of a database is 1 where a statement takes half a second, and 0 wh
     tracing: undefined,
     environment: { dataDir: temporaryDirectory() },
     files: { failure: undefined },
+    ownTls: { expiresMs: () => undefined },
     clock: systemClock,
     sharedClock: systemClock,
   });

@@ -1,9 +1,8 @@
 /** How many days a certificate has left, and what is found of it. */
 import { counted } from "../../base/counted.ts";
 import { dayMs } from "../../base/durations.ts";
+import { daysWarned } from "../certificate-watch.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
-
-const daysWarned = 14;
 
 interface Certified {
   readonly check: string;

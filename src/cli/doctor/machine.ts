@@ -7,6 +7,7 @@ import { TLSSocket } from "node:tls";
 import { filesDirectory } from "../../files/index.ts";
 import { possibleAddresses } from "../address.ts";
 import { narrowAddress, type Environment } from "../environment.ts";
+import { renewOwn } from "../certificate-watch.ts";
 import { findCertificate } from "./certificate-days.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
 
@@ -114,8 +115,6 @@ function askAddress(url: string): Promise<Answered> {
   });
 }
 
-const renew = "renew it, and put it where server.tls.cert says: it is read within seconds";
-
 async function readiness(url: string): Promise<Finding | undefined> {
   try {
     const { status, validTo } = await askAddress(`${url}/readyz`);
@@ -124,7 +123,12 @@ async function readiness(url: string): Promise<Finding | undefined> {
       return failed(check, `${url} does not take calls (${status})`, "read its log");
     const message = `${url} takes calls`;
     if (validTo === undefined) return ok(check, message);
-    return findCertificate({ check, message: `${message} with a certificate`, validTo, renew });
+    return findCertificate({
+      check,
+      message: `${message} with a certificate`,
+      validTo,
+      renew: renewOwn,
+    });
   } catch {
     return undefined;
   }

@@ -15,8 +15,8 @@ import { rawOf } from "./cut.ts";
 export interface SecureDoor {
   /** Hands the connection on when its client has shown what it must; else it is closed. */
   take(raw: Socket, secured: (socket: Socket) => void): void;
-  /** New connections get these from now on. */
-  replace(tls: ServerTls): void;
+  /** New connections get these from now on, unless they are wrong, which is logged. @returns whether they do */
+  replace(tls: ServerTls): boolean;
   /** The server's own ways to close connections close those that have not been handed on, too. */
   closeWith(server: Server): void;
 }
@@ -52,12 +52,14 @@ export function createSecureDoor(initial: ServerTls, log: Log): SecureDoor {
       try {
         current = listen(tls, failures);
         log.info({ cert: tls.files.cert }, "new connections get the changed certificate");
+        return true;
       } catch (error) {
         const reason = (error as Error).message;
         log.error(
           { cert: tls.files.cert, reason },
           "the changed certificate is wrong; the old one stays",
         );
+        return false;
       }
     },
     closeWith(server) {

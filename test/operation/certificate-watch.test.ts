@@ -1,0 +1,47 @@
+// The end of the gateway's own certificate in the log: once a day from two weeks before, and anew for another one. docs/operate.md "TLS".
+import { expect, it } from "vitest";
+import { dayMs, hourMs } from "../../src/base/durations.ts";
+import { createCertificateWatch } from "../../src/cli/certificate-watch.ts";
+import { manualClock } from "../support/manual-clock.ts";
+
+const startMs = Date.UTC(2026, 10, 1);
+
+it("a certificate is told of once a day from 14 days before, as an error when it is over, and another one anew", () => {
+  const clock = manualClock(startMs);
+  const lines: object[] = [];
+  const keep = (level: string) => (fields: object, msg: string) =>
+    void lines.push({ level, ...fields, msg });
+  let expiresMs: number | undefined = startMs + 20 * dayMs;
+  const look = createCertificateWatch({
+    ownTls: { expiresMs: () => expiresMs },
+    clock,
+    log: { warn: keep("warn"), error: keep("error") },
+  });
+  const linesOfDays = (days: number): object[] => {
+    lines.length = 0;
+    for (let hours = 0; hours < days * 24; hours += 1) {
+      look();
+      clock.advance(hourMs);
+    }
+    return [...lines];
+  };
+  expect(linesOfDays(6)).toEqual([]);
+  clock.advance(hourMs);
+  const left = (days_left: number) => ({
+    level: "warn",
+    days_left,
+    expires: "2026-11-21",
+    fix: expect.stringContaining("server.tls.cert") as string,
+    msg: "the gateway's own certificate expires soon",
+  });
+  expect(linesOfDays(3)).toEqual([left(13), left(12), left(11)]);
+  expiresMs = startMs + 90 * dayMs;
+  expect(linesOfDays(3)).toEqual([]);
+  // Another one that is over itself is told of at once.
+  expiresMs = startMs;
+  expect(linesOfDays(1)).toMatchObject([
+    { level: "error", expires: "2026-11-01", msg: "the gateway's own certificate has expired" },
+  ]);
+  expiresMs = undefined;
+  expect(linesOfDays(2)).toEqual([]);
+});
