@@ -1,0 +1,79 @@
+/** What the Helm chart makes of values: its templates rendered, where deploy.test.ts only reads them. docs/deployment.md "Kubernetes". */
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { openChart } from "../support/chart.ts";
+
+const chart = new URL("../../deploy/helm/tollgate/", import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, chart), "utf8");
+const names = readdirSync(new URL("templates", chart));
+
+type Values = Readonly<Record<string, unknown>>;
+const values = parse(read("values.yaml")) as Record<string, object>;
+const given: Values = { ...values, existingSecret: "tollgate" };
+const withTls = (more: object = {}): Values => ({
+  ...given,
+  config: { server: { tls: { cert: "tls.crt", key: "tls.key", ...more } } },
+});
+
+const { name, version, appVersion } = parse(read("Chart.yaml")) as Record<string, string>;
+const render = openChart(Object.fromEntries(names.map((one) => [one, read(`templates/${one}`)])), {
+  Release: { Name: "gateway", Namespace: "default", Service: "Helm" },
+  Chart: { Name: name, Version: version, AppVersion: appVersion },
+});
+/** The objects of one template. */
+const objectsOf = <Made = { readonly kind: string }>(template: string, all: Values): Made[] =>
+  parseAllDocuments(render(template, all))
+    .map((document) => document.toJS() as Made | null)
+    .filter((made) => made !== null);
+
+interface Deployment {
+  readonly spec: { template: { spec: { containers: [Readonly<Record<string, unknown>>] } } };
+}
+interface Service {
+  readonly spec: { readonly ports: readonly unknown[] };
+}
+
+function probesOf(all: Values): unknown[] {
+  const [made] = objectsOf<Deployment>("deployment.yaml", all);
+  const [gateway] = made!.spec.template.spec.containers;
+  return ["startupProbe", "livenessProbe", "readinessProbe"].map((probe) => gateway[probe]);
+}
+const portOf = (all: Values): unknown => objectsOf<Service>("service.yaml", all)[0]!.spec.ports[0];
+
+it("each object is made, of the values as they are and of those that ask for everything", () => {
+  const everything = {
+    ...withTls(),
+    publicUrl: "https://gateway.test",
+    metrics: { ...values["metrics"], serviceMonitor: true, labels: { release: "prometheus" } },
+    ingress: { ...values["ingress"], enabled: true, host: "gateway.test", tlsSecret: "gateway" },
+    autoscaling: { ...values["autoscaling"], enabled: true },
+    env: [{ name: "HTTPS_PROXY", value: "http://proxy:3128" }],
+  };
+  const kindsOf = (all: Values): string[] =>
+    names
+      .filter((one) => one.endsWith(".yaml"))
+      .flatMap((one) => objectsOf(one, all).map(({ kind }) => kind))
+      .sort();
+  const always = ["Deployment", "PodDisruptionBudget", "Service", "Service", "ServiceAccount"];
+  expect(kindsOf(given)).toEqual(always);
+  const more = ["ConfigMap", "HorizontalPodAutoscaler", "Ingress", "ServiceMonitor"];
+  expect(kindsOf(everything)).toEqual([...always, ...more].sort());
+  expect(render("NOTES.txt", everything)).toContain("backend-protocol: HTTPS");
+  expect(render("NOTES.txt", given)).not.toContain("backend-protocol");
+  expect(() => render("deployment.yaml", values)).toThrow("existingSecret names a Secret");
+});
+
+it("probes and the Service speak TLS where the gateway does, and only look at the port where clients need a certificate", () => {
+  const asks = (path: string, scheme: string): unknown =>
+    expect.objectContaining({ httpGet: { path, port: "http", scheme } });
+  const all = (scheme: string): unknown[] =>
+    ["/healthz", "/healthz", "/readyz"].map((path) => asks(path, scheme));
+  for (const config of [{}, { server: null }, { server: {} }])
+    expect(probesOf({ ...given, config })).toEqual(all("HTTP"));
+  expect(probesOf(withTls())).toEqual(all("HTTPS"));
+  const looks = expect.objectContaining({ tcpSocket: { port: "http" } }) as unknown;
+  expect(probesOf(withTls({ client_ca: "clients.pem" }))).toEqual([looks, looks, looks]);
+  expect(portOf(given)).toEqual({ name: "http", port: 80, targetPort: "http" });
+  expect(portOf(withTls())).toMatchObject({ name: "http", appProtocol: "https" });
+});
