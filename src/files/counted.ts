@@ -3,12 +3,23 @@ import { overloaded } from "../base/errors.ts";
 import type { Slots } from "../base/slots.ts";
 import type { FileStore } from "./store.ts";
 
-/** `store`, with each open file counted in `slots`. `open` throws GatewayError `overloaded` where none is left. */
+/** `store`, with each open file counted in `slots`. `open` and `size` throw GatewayError `overloaded` where none is left. */
 export function countOpenFiles(store: FileStore, slots: Slots): FileStore {
+  const take = (): void => {
+    if (!slots.take()) throw overloaded("The gateway has as many files open as it may.");
+  };
   return {
     ...store,
+    async size(name) {
+      take();
+      try {
+        return await store.size(name);
+      } finally {
+        slots.give();
+      }
+    },
     async open(name, range) {
-      if (!slots.take()) throw overloaded("The gateway has as many files open as it may.");
+      take();
       try {
         const file = await store.open(name, range);
         if (file === undefined) slots.give();

@@ -72,6 +72,14 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
         throw error;
       }
     },
+    async size(name) {
+      try {
+        return (await stat(place(name))).size;
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
     remove: (name) => rm(place(name), { force: true }),
     look: () => checkPlace(directory),
     close: () => Promise.resolve(),

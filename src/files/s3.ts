@@ -5,12 +5,20 @@
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   S3Client,
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { Upload } from "@aws-sdk/lib-storage";
 import { Readable } from "node:stream";
-import { checkFileName, countBytes, type FileStore, type FileStoreOptions } from "./store.ts";
+import {
+  checkFileName,
+  countBytes,
+  type ByteRange,
+  type FileStore,
+  type FileStoreOptions,
+  type OpenFile,
+} from "./store.ts";
 
 /** The least that there may be: each upload holds some of them in memory. */
 const partBytes = 5 * 1024 * 1024;
@@ -56,31 +64,45 @@ export function openS3Files(options: FileStoreOptions): FileStore {
       }
       return { bytes };
     },
-    async open(name, range) {
+    open: async (name, range) => openObject(client, object(name), range),
+    async size(name) {
       const place = object(name);
       try {
-        const answer = await client.send(
-          new GetObjectCommand({
-            ...place,
-            ...(range && { Range: `bytes=${range.start}-${range.end}` }),
-          }),
-        );
-        const stream = answer.Body as Readable;
-        if (answer.ContentLength !== undefined) return { stream, bytes: answer.ContentLength };
-        stream.destroy();
-        throw new Error("the bucket's server does not tell how long a file is (Content-Length)");
+        const { ContentLength } = await client.send(new HeadObjectCommand(place));
+        if (ContentLength !== undefined) return ContentLength;
       } catch (error) {
-        // Of a bucket that is gone every file is missing.
-        if (isStatus(error, 404) && error.name !== "NoSuchBucket") return undefined;
-        if (isStatus(error, 416)) throw new RangeError("the range is outside the file");
-        throw error;
+        if (!(error instanceof S3ServiceException)) throw error;
       }
+      // The answer to a HEAD has no body that would say what is wrong: whether the file is missing or the bucket, and why it is refused.
+      const file = await openObject(client, place);
+      file?.stream.destroy();
+      return file?.bytes;
     },
     async remove(name) {
       await client.send(new DeleteObjectCommand(object(name)));
     },
     close: () => Promise.resolve(client.destroy()),
   };
+}
+
+async function openObject(
+  client: S3Client,
+  place: { readonly Bucket: string; readonly Key: string },
+  range?: ByteRange,
+): Promise<OpenFile | undefined> {
+  try {
+    const Range = range && { Range: `bytes=${range.start}-${range.end}` };
+    const answer = await client.send(new GetObjectCommand({ ...place, ...Range }));
+    const stream = answer.Body as Readable;
+    if (answer.ContentLength !== undefined) return { stream, bytes: answer.ContentLength };
+    stream.destroy();
+    throw new Error("the bucket's server does not tell how long a file is (Content-Length)");
+  } catch (error) {
+    // Of a bucket that is gone every file is missing.
+    if (isStatus(error, 404) && error.name !== "NoSuchBucket") return undefined;
+    if (isStatus(error, 416)) throw new RangeError("the range is outside the file");
+    throw error;
+  }
 }
 
 function createClient(options: FileStoreOptions): S3Client {

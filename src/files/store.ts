@@ -41,6 +41,8 @@ export interface FileStore {
    * @throws RangeError for a range that begins after the file's end
    */
   open(name: string, range?: ByteRange): Promise<OpenFile | undefined>;
+  /** How many bytes a file has, without opening it; undefined where there is none. */
+  size(name: string): Promise<number | undefined>;
   /** Removes a file; one that is not there is no error. */
   remove(name: string): Promise<void>;
   /** Looks without writing whether a file could be put. @throws Error of the system where not. Absent: only a `put` tells. */

@@ -67,6 +67,15 @@ export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
   const timer = setInterval(() => void look(), watch.everyMs ?? lookEveryMs);
   timer.unref();
   void look();
+  const reading = async <Read>(read: () => Promise<Read>): Promise<Read> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (named(error)) throw error;
+      standing.says(error, "a file cannot be read: whoever asks for one gets 503");
+      throw unavailable(error);
+    }
+  };
   return {
     ...store,
     get failure() {
@@ -81,15 +90,8 @@ export function watchFiles(store: FileStore, watch: FilesWatch): WatchedFiles {
         throw standing.fails(error);
       }
     },
-    async open(name, range) {
-      try {
-        return await store.open(name, range);
-      } catch (error) {
-        if (named(error)) throw error;
-        standing.says(error, "a file cannot be read: whoever asks for one gets 503");
-        throw unavailable(error);
-      }
-    },
+    open: (name, range) => reading(() => store.open(name, range)),
+    size: (name) => reading(() => store.size(name)),
     close() {
       clearInterval(timer);
       return store.close();

@@ -40,6 +40,7 @@ function bucket(): { readonly files: FileStore; readonly removed: string[] } {
     heldBytes: 0,
     put: () => Promise.reject(new Error("no file of the backup is put")),
     open: () => Promise.resolve(undefined),
+    size: () => Promise.resolve(undefined),
     remove(name) {
       removed.push(name);
       return Promise.resolve();

@@ -62,6 +62,15 @@ it.each(refusals)("a bucket that answers $code: the log says what helps", async 
   ]);
 });
 
+it("a file's size in a bucket that is gone: not that it is missing, but what is wrong with the bucket", async () => {
+  refuses(404, "NoSuchBucket");
+  const { files, said } = await watched();
+  await expect(files.size("a.png")).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(said[0]!.fix).toContain("make the bucket");
+  refuses(404, "NoSuchKey");
+  expect(await files.size("a.png")).toBeUndefined();
+});
+
 it("a bucket of another region: the log names the region", async () => {
   refuses(400, "AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>");
   const { files, said } = await watched();

@@ -95,6 +95,10 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     expect((await whole.arrayBuffer()).byteLength).toBe(0);
     const part = await get(`/files/${name}`, { range: "bytes=10-19" }, "HEAD");
     expect([part.status, part.headers.get("content-length")]).toEqual([206, "10"]);
+    // A bucket would begin to send all of it.
+    const own = await kept(gateway, store);
+    expect(await statusOf(`/files/${own}`, {}, "HEAD")).toBe(200);
+    expect(server?.methods(own) ?? ["PUT", "HEAD"]).toEqual(["PUT", "HEAD"]);
   });
 
   it.each([

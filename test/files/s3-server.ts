@@ -18,6 +18,8 @@ export interface S3Server {
   unfinished(): string[];
   /** Largest body of one request: what an upload holds in memory. */
   largestBytes(): number;
+  /** Methods of the requests for one object. */
+  methods(name: string): string[];
   /** From now on it answers nobody, or again as it should. */
   setAway(isAway: boolean): void;
   /** Requests that it did not answer. */
@@ -44,12 +46,14 @@ export async function startS3(): Promise<S3Server> {
   let largest = 0;
   let isAway = false;
   let unanswered = 0;
+  const asked: { readonly path: string; readonly method: string }[] = [];
   const front = createServer((request, response) => {
     if (isAway) {
       unanswered += 1;
       return void request.socket.destroy();
     }
     const url = new URL(request.url ?? "/", "http://localhost");
+    asked.push({ path: url.pathname, method: request.method! });
     const uploadId = url.searchParams.get("uploadId");
     if (request.method === "DELETE" && uploadId !== null) {
       rmSync(join(uploads, uploadId), { recursive: true });
@@ -84,6 +88,8 @@ export async function startS3(): Promise<S3Server> {
         .map((name) => name.slice(0, -objectMark.length)),
     unfinished: () => entries(uploads),
     largestBytes: () => largest,
+    methods: (name) =>
+      asked.filter(({ path }) => path === `/${bucket}/${name}`).map(({ method }) => method),
     setAway: (away) => void (isAway = away),
     unanswered: () => unanswered,
     close: async () => {

@@ -111,6 +111,13 @@ describe.each([
     );
   });
 
+  it("tells how many bytes a file has without opening it, and that one is not there", async () => {
+    await under.store.put("sized.bin", Readable.from([randomBytes(1000)]), options);
+    expect(await under.store.size("sized.bin")).toBe(1000);
+    expect(await under.store.size("not-sized.bin")).toBeUndefined();
+    await expect(under.store.size("../sized.bin")).rejects.toThrow("not a file name");
+  });
+
   it("puts over what was there", async () => {
     await under.store.put("twice.bin", Readable.from([Buffer.from("first")]), options);
     await under.store.put("twice.bin", Readable.from([Buffer.from("second")]), options);

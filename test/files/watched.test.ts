@@ -15,6 +15,7 @@ function start(own: Partial<FileStore> = {}) {
     heldBytes: 0,
     put: (name) => Promise.resolve(void kept.add(name)).then(() => ({ bytes: 0 })),
     open: () => Promise.resolve(undefined),
+    size: () => Promise.resolve(undefined),
     remove: (name) => Promise.resolve(void kept.delete(name)),
     close: () => Promise.resolve(),
     ...own,

@@ -11,7 +11,8 @@ type Part = (data: unknown) => string;
 
 const isTrue = (value: unknown): boolean =>
   typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
-const textOf = (value: unknown): string => String((value ?? "") as string | number | boolean);
+type Scalar = string | number | boolean;
+const textOf = (value: unknown): string => String((value as Scalar | null | undefined) ?? "");
 const memberOf = (value: unknown, name: string): unknown => (value as Values | undefined)?.[name];
 
 const functions: Readonly<Record<string, (...given: never[]) => unknown>> = {

@@ -40,10 +40,8 @@ type FileServices = HttpServices & {
 };
 
 interface FileTroubles {
-  /** A file that the database names is not in the store. */
-  notHere(row: FileRow): void;
-  /** So many bytes of it are there, of those that are wanted. */
-  otherSize(row: FileRow, found: number, wanted: number): void;
+  /** So many bytes of a file are there, of those that are wanted; undefined: it is not in the store. @returns what its caller is told */
+  told(row: FileRow, found: number | undefined, wanted: number): GatewayError;
 }
 
 const saidEveryMs = 600_000;
@@ -59,15 +57,19 @@ function tellTroubles({ log, images: { clock } }: HttpServices): FileTroubles {
     saidMs[what] = nowMs;
     return true;
   };
+  const tell = (file: string, found: number | undefined, wanted: number): void => {
+    if (!isDue(found === undefined ? "notHere" : "otherSize")) return;
+    if (found === undefined) {
+      log.warn({ file }, "a file is in the database and not in this gateway's storage");
+      return;
+    }
+    const fields = { file, found, wanted, fix: restoring };
+    log.error(fields, "a file in the storage is not the one that was kept: it is not sent");
+  };
   return {
-    notHere({ name }) {
-      if (!isDue("notHere")) return;
-      log.warn({ file: name }, "a file is in the database and not in this gateway's storage");
-    },
-    otherSize({ name }, found, wanted) {
-      if (!isDue("otherSize")) return;
-      const fields = { file: name, found, wanted, fix: restoring };
-      log.error(fields, "a file in the storage is not the one that was kept: it is not sent");
+    told({ name }, found, wanted) {
+      tell(name, found, wanted);
+      return missing();
     },
   };
 }
@@ -94,11 +96,11 @@ async function sendFile(
     reply.header("content-range", `bytes ${range.start}-${range.end}/${row.bytes}`);
   }
   reply.header("content-length", range ? range.end - range.start + 1 : row.bytes);
-  const file = await openWhole(services, row, range);
   if (request.method === "HEAD") {
-    file.stream.destroy();
+    await checkSize(services, row);
     return reply.send();
   }
+  const file = await openWhole(services, row, range);
   // Fastify ends the stream where the client leaves, and waits where it is slow.
   return reply.send(file.stream);
 }
@@ -117,9 +119,16 @@ async function openWhole(
   });
   if (file?.bytes === wanted && file.stream !== undefined) return file;
   file?.stream?.destroy();
-  if (file === undefined) troubles.notHere(row);
-  else troubles.otherSize(row, file.bytes, wanted);
-  throw missing();
+  throw troubles.told(row, file?.bytes, wanted);
+}
+
+/** As above, without opening it: of a bucket's file that would be all of its bytes. */
+async function checkSize(
+  { files, troubles }: Pick<FileServices, "files" | "troubles">,
+  row: FileRow,
+): Promise<void> {
+  const found = await files.size(row.name);
+  if (found !== row.bytes) throw troubles.told(row, found, row.bytes);
 }
 
 async function findResult(services: HttpServices, request: FastifyRequest): Promise<FileRow> {
