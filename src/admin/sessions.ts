@@ -25,7 +25,7 @@ export interface SessionsOptions {
   readonly oidc: Settings["console"]["oidc"];
   /** The address people use; known once the gateway listens. */
   readonly publicUrl: () => string;
-  readonly log: Pick<Log, "warn">;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
   /** How long the identity provider may take for one step; 10 s where absent. */
   readonly providerMs?: number | undefined;
 }
