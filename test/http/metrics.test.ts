@@ -63,6 +63,41 @@ it("sums up durations in buckets that hold all below them", async () => {
   expect(lines).toContain(`${name}_count{${labels}} 3`);
 });
 
+/** What Prometheus' histogram_quantile makes of a scrape: within a bucket it takes values to lie evenly. */
+function quantileOf(lines: readonly string[], part: number): number {
+  const buckets = lines.flatMap((line) => {
+    const [, bound, count] = /_bucket\{le="([^"]+)".*\} (\d+)$/.exec(line) ?? [];
+    return bound === undefined
+      ? []
+      : [{ bound: Number(bound.replace("+", "")), count: Number(count) }];
+  });
+  const rank = part * buckets.at(-1)!.count;
+  const at = buckets.findIndex(({ count }) => count >= rank);
+  const { bound: from, count: below } = buckets[at - 1] ?? { bound: 0, count: 0 };
+  const { bound, count } = buckets[at]!;
+  return from + ((bound - from) * (rank - below)) / (count - below);
+}
+
+it.each([1.1, 2, 3.2, 5.5, 9.9, 10, 11, 16, 21])(
+  "what alerts read of calls that wait %f s for their first token is at most half beyond it, and 10 s is a bound",
+  async (seconds) => {
+    const calls = Array.from({ length: 20 }, () => record({ firstTokenMs: seconds * 1_000 }));
+    const lines = await linesOf(calls, "gen_ai_server_time_to_first_token_seconds");
+    const read = quantileOf(lines, 0.95);
+    expect(read).toBeGreaterThan(seconds * 0.65);
+    expect(read).toBeLessThan(seconds * 1.5);
+    // TollgateSlow: whoever waits longer is told apart exactly.
+    expect(read > 10).toBe(seconds > 10);
+  },
+);
+
+it("the bounds of the wait for the first token are those of before, and some between", async () => {
+  const lines = await linesOf([record({})], "gen_ai_server_time_to_first_token_seconds_bucket");
+  const bounds = lines.map((line) => /le="([^"]+)"/.exec(line)![1]);
+  const before = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, "+Inf"].map(String);
+  expect(before.filter((bound) => !bounds.includes(bound))).toEqual([]);
+});
+
 it("counts tokens and cost, by model and provider", async () => {
   const calls = [
     record({}),

@@ -6,6 +6,13 @@
 import { counters, histograms, usdCounters } from "./series.ts";
 
 const secondsBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/**
+ * Those above and some between them, where people wait: within a bucket an alert only guesses. The bounds of a metric may grow and not
+ * change, for queries name them.
+ */
+const firstTokenBuckets = [
+  0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10, 15, 20, 30, 60, 120, 300,
+];
 /** Videos take minutes. */
 const taskBuckets = [1, 5, 10, 30, 60, 120, 300, 600, 1_200, 3_600];
 /** Those that the conventions name. */
@@ -31,7 +38,7 @@ const callFamilies = () => ({
       name: "gen_ai_server_time_to_first_token_seconds",
       help: "From the request to the first byte of its answer.",
     },
-    secondsBuckets,
+    firstTokenBuckets,
   ),
   tokens: counters({
     name: "gen_ai_client_token_usage_total",
