@@ -26,12 +26,13 @@ export function startsOf(
     if (start >= to.getTime()) break;
     starts.push(new Date(start));
   }
-  if (starts.every((start) => start.getTime() % hourMs === 0)) return starts;
+  const within = starts.find((start) => start.getTime() % hourMs !== 0);
+  if (within === undefined) return starts;
   const hours = Math.round((shown.getTime() - from.getTime()) / hourMs);
   const minutes = Math.abs(shown.getTime() - from.getTime() - hours * hourMs) / minuteMs;
   throw new GatewayError(
     "invalid_value",
-    `In ${timeZone} days begin within an hour of UTC, and usage is summed by hour. Ask for \`granularity=total\` with \`from\` and \`to\` of each day, or for \`tz_offset=${hours}\`, whose days begin ${minutes} minutes off.`,
+    `Days in ${timeZone} begin at ${within.toISOString().slice(11, 16)} UTC, and usage is summed by hour. Ask for \`granularity=total\` with \`from\` and \`to\` of each day, or for \`tz_offset=${hours}\`, whose days begin ${minutes} minutes off.`,
     { param: "time_zone" },
   );
 }

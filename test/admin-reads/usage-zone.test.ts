@@ -87,14 +87,16 @@ it.each([
 });
 
 it.each([
-  ["Asia/Kolkata", "tz_offset=6", 30],
-  ["Asia/Kathmandu", "tz_offset=6", 15],
-  ["America/St_Johns", "tz_offset=-2", 30],
+  ["Asia/Kolkata", "18:30", "tz_offset=6", 30],
+  ["Asia/Kathmandu", "18:15", "tz_offset=6", 15],
+  ["America/St_Johns", "02:30", "tz_offset=-2", 30],
 ])(
-  "days of %s are refused with the nearest there are: %s, %i minutes off",
-  async (name, nearest, minutes) => {
+  "days of %s, which begin at %s UTC, are refused with the nearest there are: %s, %i minutes off",
+  async (name, begin, nearest, minutes) => {
     const { json } = await ask(`time_zone=${name}&granularity=day&${october}`);
-    expect(json.error.message).toContain("usage is summed by hour");
+    expect(json.error.message).toContain(
+      `Days in ${name} begin at ${begin} UTC, and usage is summed by hour.`,
+    );
     expect(json.error.message).toContain(`\`${nearest}\`, whose days begin ${minutes} minutes off`);
     expect((await ask(`${nearest}&granularity=day&${october}`)).status).toBe(200);
   },
