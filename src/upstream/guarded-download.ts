@@ -13,7 +13,7 @@ import {
   type CheckedUrl,
   type Resolve,
 } from "./guarded-address.ts";
-import { mediaTypeBytes, mediaTypeOf } from "./media-type.ts";
+import { isPage, mediaTypeBytes, mediaTypeOf } from "./media-type.ts";
 
 export interface DownloadRequest {
   readonly url: string;
@@ -185,14 +185,15 @@ async function receive<Kept>(
   checkHead(answer, request.bytesMax);
   const source = read(answer.body, request.bytesMax);
   const { head, mediaType } = await readHead(source);
-  // A file that is only being put there; what is of another kind will be that.
+  // A file that is only being put there, or a server in trouble that says so with 200; what is of another kind will be that.
   if (head.length === 0)
     throw new DownloadError("media_type", "the file is empty", { retryable: true });
-  if (mediaType === undefined || !mediaType.startsWith(`${request.kind}/`))
-    throw new DownloadError(
-      "media_type",
-      `the file is no ${request.kind}${mediaType === undefined ? "" : `, but ${mediaType}`}`,
-    );
+  if (mediaType === undefined || !mediaType.startsWith(`${request.kind}/`)) {
+    const retryable = mediaType === undefined && isPage(head, answer.headers["content-type"]);
+    const found = retryable ? "a page" : mediaType;
+    const message = `the file is no ${request.kind}${found === undefined ? "" : `, but ${found}`}`;
+    throw new DownloadError("media_type", message, { retryable });
+  }
   const failures: unknown[] = [];
   try {
     return await sink(joined(head, source, failures), mediaType);

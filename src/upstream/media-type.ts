@@ -40,3 +40,13 @@ export function mediaTypeOf(head: Uint8Array): string | undefined {
   const buffer = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   return marks.find((mark) => mark.fits(buffer))?.type;
 }
+
+const pageTypes = /^(?:text\/|application\/(?:[\w.-]+\+)?(?:json|xml)\b)/i;
+
+/** Whether what begins with `head` is text for people or programs, such as HTML or an error in JSON; of an SVG it is not. */
+export function isPage(head: Uint8Array, named: string | string[] | undefined = ""): boolean {
+  const type = String(named);
+  if (/^image\/svg/i.test(type)) return false;
+  const text = Buffer.from(head).toString("latin1");
+  return pageTypes.test(type) || /^(?:\u00ef\u00bb\u00bf)?\s*[<{](?!svg)/i.test(text);
+}

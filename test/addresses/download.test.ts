@@ -126,6 +126,23 @@ describe("a file that is something else is not kept", () => {
     expect(await failure(server)).toBe("media_type");
   });
 
+  it.each([
+    ["HTML that says it is a video", "video/mp4", "<!doctype html><h1>502</h1>", true],
+    ["HTML with a byte order mark", "video/mp4", "\ufeff<html>Sorry</html>", true],
+    ["a store's error in XML", "application/xml", '<?xml version="1.0"?><Error/>', true],
+    ["an error in JSON", "video/mp4", '{"error":"the signature has expired"}', true],
+    ["an error that is a list", "application/problem+json", '["try again"]', true],
+    ["a text", "text/plain; charset=utf-8", "Service unavailable.", true],
+    ["an SVG", "image/svg+xml", '<?xml version="1.0"?><svg/>', false],
+    ["an SVG that says nothing of itself", "application/octet-stream", "<svg/>", false],
+    ["a picture of a kind that is not kept", "image/gif", "GIF89a\u0001\u0000\u0001\u0000", false],
+  ])("%s, told as %s", async (_what, type, text, retryable) => {
+    const server = await serving((_request, response) =>
+      response.writeHead(200, { "content-type": type }).end(text),
+    );
+    await expect(fetched(server)).rejects.toMatchObject({ failure: "media_type", retryable });
+  });
+
   it("a video where a picture was asked for", async () => {
     const server = await serving((_request, response) => response.end(mp4));
     expect(await failure(server, { kind: "image" })).toBe("media_type");

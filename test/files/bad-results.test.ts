@@ -13,8 +13,8 @@ import { clipConfiguration, mp4 } from "../support/task-life.ts";
 
 /** How the vendor serves its result, by the prompt that asked for it. */
 const results: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
-  page: (response) =>
-    response.writeHead(200, { "content-type": "video/mp4" }).end("<!doctype html>"),
+  noise: (response) =>
+    response.writeHead(200, { "content-type": "video/mp4" }).end(Buffer.alloc(100, 7)),
   picture: (response) => response.end(Buffer.from("89504e470d0a1a0a0000000d49484452", "hex")),
   gone: (response) => response.writeHead(410).end(),
   large: (response) => response.writeHead(200, { "content-length": 2 ** 31 }).write(mp4),
@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 it.each([
-  ["page", "the file is no video"],
+  ["noise", "the file is no video."],
   ["picture", "the file is no video, but image/png"],
   ["gone", "the file's server answered 410"],
   ["large", `the file is larger than ${videoBytesMax} bytes`],

@@ -31,6 +31,9 @@ const doneAt =
 const attempt = { provider: "one", credential: "default", outcome: "taken" };
 const taken = { attempts: JSON.stringify([attempt]) };
 
+const page = (type: string, text: string) => (response: ServerResponse) =>
+  response.writeHead(200, { "content-type": type, "content-length": text.length }).end(text);
+
 /** The next poll, taken by this process. */
 async function pollAgain({ id }: Job, services = world.services): Promise<Job> {
   await world.database.query("update tasks set lease_token = 'mine' where id = $1", [id]);
@@ -60,6 +63,10 @@ describe("a result that cannot be fetched", () => {
 
   it.each<[what: string, (response: ServerResponse) => unknown]>([
     ["is empty", (response) => response.writeHead(200, { "content-length": 0 }).end()],
+    // A server in trouble, or one in front of it, whatever it calls its page.
+    ["is a page", page("video/mp4", "\n <!doctype html><h1>502 Bad Gateway</h1>")],
+    ["is an error in JSON", page("application/octet-stream", '{"error":"try again"}')],
+    ["is a text", page("text/plain", "Service unavailable.")],
     [
       "is shorter than it says",
       (response) =>
