@@ -3,14 +3,14 @@
  * docs/decisions.md "Cancel"; TASK-46; T82.
  */
 import { GatewayError } from "../base/errors.ts";
-import { AskFailure } from "../upstream/index.ts";
-import { askAbout, takenTarget } from "./attempt.ts";
+import { takenTarget } from "./attempt.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { poll } from "./poll-step.ts";
 import { readJob, readTask } from "./read.ts";
 import type { Job } from "./rows.ts";
 import { isTerminal } from "./states.ts";
+import { cancelAt } from "./stray.ts";
 import type { Task } from "./types.ts";
 
 const notCancelable = (why: string) =>
@@ -60,17 +60,9 @@ async function cancelSeen(services: TaskServices, job: Job): Promise<boolean> {
  */
 async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean> {
   const target = takenTarget(services, job);
-  if (!target?.dialect.cancel || !target.dialect.readCancel) return false;
+  if (target?.dialect.cancel === undefined) return false;
   const { state } = await poll(services, job, target);
   if (state === "canceled") return true;
   if (state !== "pending") return false;
-  const upstreamId = job.upstreamId ?? "";
-  const request = target.dialect.cancel(target.provider, target.credential.apiKey, upstreamId);
-  try {
-    const { status, body } = await askAbout(services, job, target, request);
-    return target.dialect.readCancel(status, body, upstreamId) === "canceled";
-  } catch (error) {
-    if (error instanceof AskFailure) return false;
-    throw error;
-  }
+  return cancelAt(services, job, { target, upstreamId: job.upstreamId ?? "" });
 }

@@ -33,7 +33,8 @@ export function tellStray({ log }: TaskServices, { id }: Job, { provider }: Keye
   );
 }
 
-async function cancelAt(
+/** Asks the vendor to stop the job; whether it confirms that. */
+export async function cancelAt(
   services: TaskServices,
   job: Job,
   { target, upstreamId }: TakenJob,
