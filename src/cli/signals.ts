@@ -2,6 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import { isatty } from "node:tty";
 import type { Log } from "../base/log.ts";
+import { onceMore } from "../base/once-more.ts";
 import { explain } from "./explain.ts";
 
 /**
@@ -45,35 +46,25 @@ const hungUp = 129;
 export function listenForHangUps(log: Log): (on: OnHangUp) => void {
   const startedInTerminal = hasTerminal() && usesTerminal();
   let on: OnHangUp | undefined;
-  let underWay = false;
-  let again = false;
-  const read = async (): Promise<void> => {
-    if (on === undefined || underWay) return;
-    underWay = true;
-    while (again) {
-      again = false;
-      try {
-        await on.reload();
-      } catch (error) {
-        const { text: reason } = await explain(error);
-        log.error(
-          { reason, err: reason === undefined ? error : undefined },
-          "nothing was reloaded",
-        );
-      }
+  let isEarly = false;
+  const reads = onceMore(async () => {
+    try {
+      await on!.reload();
+    } catch (error) {
+      const { text: reason } = await explain(error);
+      log.error({ reason, err: reason === undefined ? error : undefined }, "nothing was reloaded");
     }
-    underWay = false;
-  };
+  });
   process.on("SIGHUP", () => {
     if (process.platform === "win32" || (startedInTerminal && !hasTerminal())) {
       if (on === undefined) process.exit(hungUp);
       return on.stop();
     }
-    again = true;
-    void read();
+    if (on === undefined) isEarly = true;
+    else reads.ask();
   });
   return (ready) => {
     on = ready;
-    void read();
+    if (isEarly) reads.ask();
   };
 }

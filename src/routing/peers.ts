@@ -4,6 +4,7 @@
  * docs/routing.md, "On all gateways".
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { onceMore } from "../base/once-more.ts";
 import type { Catalog, Provider } from "../catalog/index.ts";
 import type { Health, Peers, RefusedCredential, ServedModel } from "./health.ts";
 import { formOf, placeOf } from "./provider-forms.ts";
@@ -81,8 +82,8 @@ export class HealthPeers implements Peers {
   readonly #pending = new Map<string, () => HealthChange>();
   /** The versions that were heard, by what they are about. */
   #heard = new Map<string, string>();
-  #isWanted = false;
-  #running: Promise<void> | undefined;
+  readonly #exchanges = onceMore(() => this.#exchangeOrPause());
+  #retryMs = retryMsMin;
   readonly #first = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
 
@@ -118,8 +119,7 @@ export class HealthPeers implements Peers {
 
   /** Another gateway changed something, or what it said may have been missed: what holds is asked for. */
   wake(): void {
-    this.#isWanted = true;
-    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    this.#exchanges.ask();
   }
 
   /** Learns what holds. Resolves when that is known, and after half a second at the latest. */
@@ -130,7 +130,7 @@ export class HealthPeers implements Peers {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#running;
+    await this.#exchanges.idle();
   }
 
   #tell(subject: Subject, report: () => Report | undefined): void {
@@ -144,25 +144,23 @@ export class HealthPeers implements Peers {
     this.wake();
   }
 
-  async #run(): Promise<void> {
-    let retryMs = retryMsMin;
+  async #exchangeOrPause(): Promise<void> {
+    const { signal } = this.#closing;
+    if (signal.aborted) return;
     const pause = (ms: number) =>
-      sleep(ms, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined);
-    while (this.#isWanted && !this.#closing.signal.aborted) {
-      this.#isWanted = false;
-      try {
-        await this.#exchange();
-        this.#first.resolve();
-        retryMs = retryMsMin;
-        await pause(gapMs);
-      } catch (error) {
-        const { warn } = this.#options;
-        if (retryMs === retryMsMin)
-          warn(error, "other gateways hear nothing of providers in trouble");
-        this.#isWanted = true;
-        await pause(retryMs);
-        retryMs = Math.min(retryMs * 2, retryMsMax);
-      }
+      sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
+    try {
+      await this.#exchange();
+      this.#first.resolve();
+      this.#retryMs = retryMsMin;
+      await pause(gapMs);
+    } catch (error) {
+      const { warn } = this.#options;
+      if (this.#retryMs === retryMsMin)
+        warn(error, "other gateways hear nothing of providers in trouble");
+      this.wake();
+      await pause(this.#retryMs);
+      this.#retryMs = Math.min(this.#retryMs * 2, retryMsMax);
     }
   }
 
@@ -170,7 +168,7 @@ export class HealthPeers implements Peers {
     const { link, gateway } = this.#options;
     const sent = [...this.#pending].slice(0, changesMax);
     for (const [name] of sent) this.#pending.delete(name);
-    if (this.#pending.size > 0) this.#isWanted = true;
+    if (this.#pending.size > 0) this.wake();
     try {
       const changes = sent.map(([, change]) => change());
       this.#hear(await link.exchange(gateway, changes));

@@ -2,6 +2,7 @@
  * The runner: takes the tasks whose step is due, a bounded number at a time, and takes each step. Any number of processes
  * run one each on the same database. What a dead process held is taken over at once, or when its lease ends. docs/tasks.md.
  */
+import { onceMore } from "../base/once-more.ts";
 import { isTransient } from "../storage/index.ts";
 import { abandonedStep, askStep } from "./ask-step.ts";
 import type { TaskServices } from "./engine.ts";
@@ -40,30 +41,22 @@ export function startRunner(services: TaskServices): Runner {
   const options = { underWay, contact, take };
   const lanes: readonly Lane[] = laneNames.map((name) => new Lane(services, name, options));
   let closed = false;
-  let looking: Promise<void> | undefined;
-  let lookAgain = false;
   let timer: NodeJS.Timeout | undefined;
   let timerMs = Infinity;
 
-  async function look(): Promise<void> {
-    do {
-      lookAgain = false;
-      try {
-        await Promise.all(lanes.map((lane) => lane.fill((ms) => wakeAt(clock.now() + ms))));
-        contact.answered();
-      } catch (error) {
-        contact.failed();
-        log.warn({ err: error }, "due tasks could not be looked for");
-      }
-    } while (lookAgain);
-    looking = undefined;
-  }
+  const looks = onceMore(async () => {
+    try {
+      await Promise.all(lanes.map((lane) => lane.fill((ms) => wakeAt(clock.now() + ms))));
+      contact.answered();
+    } catch (error) {
+      contact.failed();
+      log.warn({ err: error }, "due tasks could not be looked for");
+    }
+  });
 
   function lookNow(): void {
     timerMs = Infinity;
-    if (closed) return;
-    if (looking) lookAgain = true;
-    else looking = look();
+    if (!closed) looks.ask();
   }
 
   function wakeAt(ms: number): void {
@@ -80,7 +73,7 @@ export function startRunner(services: TaskServices): Runner {
   }
 
   async function idle(): Promise<void> {
-    await looking;
+    await looks.idle();
     await Promise.all(lanes.flatMap(({ jobs }) => [...jobs.values()]));
   }
 
@@ -92,7 +85,7 @@ export function startRunner(services: TaskServices): Runner {
     idle,
     async close() {
       rest();
-      await looking;
+      await looks.idle();
       await endSteps(services, idle());
       chores.endLeases();
     },

@@ -2,6 +2,7 @@
  * The deliverer: finds due callbacks and tries them. Any number of processes may run one on the same database; what a dead
  * one held is sent again at once where that is known for certain (gone.ts), else when its lease ends. docs/tasks.md; Requirements: HOOK.
  */
+import { onceMore } from "../../base/once-more.ts";
 import {
   claimDue,
   findDue,
@@ -47,8 +48,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const cut = new AbortController();
   const tries = createTries(options, cut.signal);
   let open = false;
-  let looking: Promise<void> | undefined;
-  let again = false;
   let mendDue = true;
   let timers: NodeJS.Timeout[] = [];
 
@@ -58,22 +57,18 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     mendDue = false;
   }
 
-  async function look(): Promise<void> {
-    again = false;
+  const looks = onceMore(async () => {
+    if (!open) return;
     try {
       if (mendDue) await mend();
       while (await tries.begin(wake));
     } catch (error) {
       log.warn({ err: error }, "the outbox of callbacks could not be read");
     }
-    if (again && open) return look();
-    looking = undefined;
-  }
+  });
 
   function wake(): void {
-    if (!open) return;
-    if (looking) again = true;
-    else looking = look();
+    if (open) looks.ask();
   }
 
   return {
@@ -92,7 +87,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       open = false;
       for (const timer of timers) clearInterval(timer);
       tries.stop();
-      await looking;
+      await looks.idle();
       const cutTimer = setTimeout(() => cut.abort(), options.closeMs ?? closeMsDefault);
       await tries.ended();
       clearTimeout(cutTimer);

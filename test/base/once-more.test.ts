@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { onceMore } from "../../src/base/once-more.ts";
+
+test("work that is asked for while it is under way is done once more, however often that was", async () => {
+  const begun: PromiseWithResolvers<void>[] = [];
+  const work = onceMore(() => {
+    const one = Promise.withResolvers<void>();
+    begun.push(one);
+    return one.promise;
+  });
+  for (let count = 0; count < 3; count += 1) work.ask();
+  expect(begun).toHaveLength(1);
+  begun[0]!.resolve();
+  await begun[0]!.promise;
+  await Promise.resolve();
+  expect(begun).toHaveLength(2);
+  begun[1]!.resolve();
+  await work.idle();
+  expect(begun).toHaveLength(2);
+});
+
+test("work that asks for itself follows itself, and what asks after its end begins it anew", async () => {
+  let rounds = 0;
+  const work = onceMore(async () => {
+    rounds += 1;
+    if (rounds === 1) work.ask();
+  });
+  work.ask();
+  await work.idle();
+  expect(rounds).toBe(2);
+  work.ask();
+  await work.idle();
+  expect(rounds).toBe(3);
+});
