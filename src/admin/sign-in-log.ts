@@ -5,6 +5,7 @@
 import { atIntervals } from "../base/at-intervals.ts";
 import { isObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
+import { getOrMake } from "../base/made-once.ts";
 import { shortText } from "../base/text.ts";
 
 const everyMs = 60_000;
@@ -33,15 +34,10 @@ export function signInLog(log: Pick<Log, "info" | "warn" | "error">): Write {
 function countersOf(): (kind: string) => number | undefined {
   const kinds = new Map<string, () => number | undefined>();
   const rest = atIntervals(everyMs);
-  return (kind) => {
-    let counter = kinds.get(kind);
-    if (counter === undefined) {
-      if (kinds.size >= kindsMax) return rest();
-      counter = atIntervals(everyMs);
-      kinds.set(kind, counter);
-    }
-    return counter();
-  };
+  return (kind) =>
+    (kinds.size < kindsMax || kinds.has(kind)
+      ? getOrMake(kinds, kind, () => atIntervals(everyMs))
+      : rest)();
 }
 
 /** What anybody causes who calls `/auth` with nonsense, or signs in at the provider and has no account here. */

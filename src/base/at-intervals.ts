@@ -1,4 +1,4 @@
-/** For log lines that strangers can cause at will: one of them in so long a time, with the number that it stands for. */
+/** For log lines that strangers can cause at will, or that a lasting trouble repeats: one of them in so long a time, with the number that it stands for. */
 
 /**
  * Counts what happens. A call returns how often it was called since the last one that returned a number, this one included;

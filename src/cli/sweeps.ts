@@ -4,6 +4,7 @@
  * work at a time where it must. docs/operate.md; rows STORE-02, STORE-05.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { atIntervals } from "../base/at-intervals.ts";
 import { minuteMs } from "../base/durations.ts";
 import { sweepSignIns } from "../admin/index.ts";
 import { sweepAnswers } from "../calls/index.ts";
@@ -50,7 +51,7 @@ function certificate(ground: Ground): Sweep {
 }
 
 function files({ database, files: store, sharedClock, log }: Ground, everyMs = 5_000): Sweep {
-  let saidMs = -Infinity;
+  const rounds = atIntervals(minuteMs);
   return {
     everyMs,
     atOnce: true,
@@ -59,8 +60,7 @@ function files({ database, files: store, sharedClock, log }: Ground, everyMs = 5
       const swept = await sweepFiles(database, store, new Date(sharedClock.now()));
       const { removed, failed, error } = swept;
       if (removed > 0) log.info({ removed }, "removed files that had expired");
-      if (failed === 0 || performance.now() - saidMs < minuteMs) return;
-      saidMs = performance.now();
+      if (failed === 0 || rounds() === undefined) return;
       const fields = { failed, ...adviceOnFiles(error) };
       log.warn(fields, "could not remove expired files; trying again later");
     },

@@ -4,6 +4,7 @@
  * catch it. What was read last counts then. docs/operate.md "PostgreSQL".
  */
 import { Client, type ClientConfig } from "pg";
+import { atIntervals } from "../base/at-intervals.ts";
 import { reasonOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 
@@ -14,7 +15,7 @@ const sayEveryMs = 60_000;
 
 /** By address: what its files made of TLS last. */
 const known = new Map<string, ClientConfig["ssl"]>();
-let saidMs = -Infinity;
+const failures = atIntervals(sayEveryMs);
 
 /** `config` as the driver can take it, whatever became of its files. @throws Error of the system where they were never read */
 export function withKnownFiles(config: ClientConfig, log: Pick<Log, "warn">): ClientConfig {
@@ -40,8 +41,7 @@ export function withKnownFiles(config: ClientConfig, log: Pick<Log, "warn">): Cl
 
 /** At most once a minute: each new connection meets it. */
 function warnOf(error: unknown, log: Pick<Log, "warn">): void {
-  if (performance.now() - saidMs < sayEveryMs) return;
-  saidMs = performance.now();
+  if (failures() === undefined) return;
   log.warn(
     { reason: reasonOf(error) },
     "a file of DATABASE_URL cannot be read; what it said before counts",

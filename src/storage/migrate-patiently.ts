@@ -3,6 +3,7 @@
  * moment only, and between tries calls go on. A report that runs for an hour then delays the new version, and no call. CONTRIBUTING.md.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { atIntervals } from "../base/at-intervals.ts";
 import type { Log } from "../base/log.ts";
 import type { Queryable } from "./queryable.ts";
 import { codeOf, isLockTimeout } from "./transient.ts";
@@ -39,17 +40,14 @@ export async function patiently<Result>(
   change: () => Promise<Result>,
 ): Promise<Result> {
   const beganMs = performance.now();
-  let saidMs = -Infinity;
+  const waits = atIntervals(sayEveryMs);
   for (let tries = 0; ; tries += 1) {
     try {
       return await change();
     } catch (error) {
-      const nowMs = performance.now();
-      if (!isLocked(error) || nowMs - beganMs > triesForMs) throw error;
-      if (nowMs - saidMs >= sayEveryMs) {
-        saidMs = nowMs;
+      if (!isLocked(error) || performance.now() - beganMs > triesForMs) throw error;
+      if (waits() !== undefined)
         log?.warn(await blocked(database), "the schema cannot be changed yet: a table is in use");
-      }
       const pauseMs = pausesMs[Math.min(tries, pausesMs.length - 1)]!;
       await sleep(pauseMs * (1 + Math.random() / 2));
     }

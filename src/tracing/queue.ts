@@ -2,6 +2,7 @@
  * Spans on their way to the collector: a bounded queue, a few exports under way, and nothing that a call waits for. What
  * finds the queue full is dropped and counted, and so is what the collector does not take.
  */
+import { atIntervals } from "../base/at-intervals.ts";
 import type { Log } from "../base/log.ts";
 import type { SpanBatch, SpanWriter } from "./serializer.ts";
 import type { SentSpan } from "./spans.ts";
@@ -46,7 +47,7 @@ export class SpanQueue {
   #timer: NodeJS.Timeout | undefined;
   #soon = false;
   readonly #exports = new Set<Promise<void>>();
-  #warnedMs = -Infinity;
+  readonly #unwarned = atIntervals(warnedEveryMs);
   #closed = false;
   readonly #counts = { sent: 0, dropped: 0, refused: 0 };
 
@@ -119,9 +120,7 @@ export class SpanQueue {
   }
 
   #warn({ message }: Error, spans: number): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#warnedMs < warnedEveryMs) return;
-    this.#warnedMs = nowMs;
+    if (this.#unwarned() === undefined) return;
     const reason = message.slice(0, reasonMax);
     this.#log.warn({ spans, reason }, "the collector did not take spans; they are dropped");
   }

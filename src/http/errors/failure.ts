@@ -1,5 +1,6 @@
 /** What is thrown while a request is served, as its answer: in the caller's protocol, and logged where it is our fault. Requirements: ERR. */
 import { IncomingMessage } from "node:http";
+import { atIntervals } from "../../base/at-intervals.ts";
 import { GatewayError, toGatewayError } from "../../base/errors.ts";
 import { CallError } from "../../calls/index.ts";
 import { isTransient } from "../../storage/index.ts";
@@ -49,14 +50,12 @@ const toldOf = ({ load }: FailureServices, { match }: Asked, error: GatewayError
   (match.route.protocol !== undefined && load?.told(error)) || error;
 
 const shortageLogMs = 1_000;
-let shortageLoggedMs = Number.NEGATIVE_INFINITY;
+const shortages = atIntervals(shortageLogMs);
 
 /** At most once a second: a shortage meets many requests at once, and a log that grows with them is another one. */
 function logShortage({ log }: Pick<FailureServices, "log">, error: GatewayError): void {
-  const nowMs = performance.now();
-  if (error.cause === undefined || nowMs - shortageLoggedMs < shortageLogMs) return;
-  shortageLoggedMs = nowMs;
-  log.warn({ err: error.cause }, "the gateway is short of open files, ports or buffers");
+  if (error.cause !== undefined && shortages() !== undefined)
+    log.warn({ err: error.cause }, "the gateway is short of open files, ports or buffers");
 }
 
 /** Fastify's own errors in our catalogue. */

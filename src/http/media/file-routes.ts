@@ -3,6 +3,7 @@
  * player sends no headers. What has expired, and what was uploaded, is not there. Rows STORE-01, STORE-03; RFC 9110 section 14.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
+import { atIntervals } from "../../base/at-intervals.ts";
 import { counted } from "../../base/counted.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import {
@@ -49,16 +50,10 @@ const restoring =
   "put the file back from a copy: it was cut or replaced in the directory or bucket";
 
 /** Tells an operator, each thing once in ten minutes: a page or a player may ask for the same files again and again. */
-function tellTroubles({ log, images: { clock } }: HttpServices): FileTroubles {
-  const saidMs = { notHere: -Infinity, otherSize: -Infinity };
-  const isDue = (what: keyof typeof saidMs): boolean => {
-    const nowMs = clock.now();
-    if (nowMs - saidMs[what] < saidEveryMs) return false;
-    saidMs[what] = nowMs;
-    return true;
-  };
+function tellTroubles({ log }: HttpServices): FileTroubles {
+  const [missed, cut] = [atIntervals(saidEveryMs), atIntervals(saidEveryMs)];
   const tell = (file: string, found: number | undefined, wanted: number): void => {
-    if (!isDue(found === undefined ? "notHere" : "otherSize")) return;
+    if ((found === undefined ? missed : cut)() === undefined) return;
     if (found === undefined) {
       log.warn({ file }, "a file is in the database and not in this gateway's storage");
       return;
