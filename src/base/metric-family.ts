@@ -2,6 +2,7 @@
  * Metrics as plain data: what one process measured, so that another can add it to its own and write the sum in Prometheus'
  * text format. A family is known by its name, a line by its text up to the value.
  */
+import { getOrMake } from "./made-once.ts";
 
 /** How the values of several processes become one. */
 export type Joined = "sum" | "max" | "min";
@@ -25,12 +26,11 @@ const join: Readonly<Record<Joined, (left: number, right: number) => number>> = 
 export function joinFamilies(all: readonly (readonly MetricFamily[])[]): MetricFamily[] {
   const joined = new Map<string, { family: MetricFamily; lines: Map<string, Joining> }>();
   for (const family of all.flat()) {
-    let entry = joined.get(family.name);
-    if (entry === undefined) joined.set(family.name, (entry = { family, lines: new Map() }));
+    const { lines } = getOrMake(joined, family.name, () => ({ family, lines: new Map() }));
     for (const [text, value, exemplar] of family.lines) {
-      const known = entry.lines.get(text);
+      const known = lines.get(text);
       const sum = known === undefined ? value : join[family.joined](known.value, value);
-      entry.lines.set(text, { value: sum, exemplar: exemplar ?? known?.exemplar });
+      lines.set(text, { value: sum, exemplar: exemplar ?? known?.exemplar });
     }
   }
   return [...joined.values()].map(({ family, lines }) => ({ ...family, lines: linesOf(lines) }));

@@ -3,6 +3,7 @@
  * Every step that may lose something returns notes beside its result; nothing is lost silently.
  */
 
+import { perObject } from "./made-once.ts";
 import { isObject } from "./json.ts";
 
 /** One loss or change. `param` is the caller's own dotted name, such as `reasoning.summary`. */
@@ -19,15 +20,9 @@ export interface Note {
  */
 export function inRequestOrder(notes: readonly Note[], body: object): readonly Note[] {
   if (notes.length < 2) return notes;
-  const orders = new Map<object, ReadonlyMap<string, number>>();
-  const orderOf = (object: object): ReadonlyMap<string, number> => {
-    let order = orders.get(object);
-    if (!order) {
-      order = new Map(Object.keys(object).map((key, index) => [key, index]));
-      orders.set(object, order);
-    }
-    return order;
-  };
+  const orderOf = perObject(
+    (object: object) => new Map(Object.keys(object).map((key, index) => [key, index])),
+  );
   /** Where a name stands: at the top, then within the object found there, and so on. Lists count as one place. */
   const placeOf = ({ param }: Note): number[] => {
     const place: number[] = [];

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { dayText } from "../base/days.ts";
 import { isObject, type WireObject } from "../base/json.ts";
+import { getOrMake } from "../base/made-once.ts";
 import { parseProxy } from "../base/proxy.ts";
 import type { TlsRow } from "./access-schema.ts";
 import type { ProviderTls } from "./access.ts";
@@ -32,8 +33,7 @@ export class TlsFiles {
 
   /** The text of a file. @throws Error in words that follow its name */
   read(path: string): string {
-    let known = this.#known.get(path);
-    if (known === undefined) this.#known.set(path, (known = this.#load(path)));
+    const known = getOrMake(this.#known, path, () => this.#load(path));
     if (typeof known !== "string") throw known;
     return known;
   }

@@ -8,6 +8,7 @@ import type { Metadata } from "sharp";
 import { GatewayError, overloaded } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import { inTurns } from "../base/in-turn.ts";
+import { getOrMake } from "../base/made-once.ts";
 import { Slots } from "../base/slots.ts";
 import type { Database } from "../storage/index.ts";
 import { FileDrafts } from "./drafts.ts";
@@ -71,16 +72,13 @@ export function createThumbnails(options: ThumbnailOptions): Thumbnails {
       const { database, clock } = options;
       const known = await findFile(database, name, new Date(clock.now()));
       if (known !== undefined && known.bytes > 0) return known;
-      let making = underWay.get(name);
-      if (making === undefined) {
+      return getOrMake(underWay, name, () => {
         if (!places.take()) throw overloaded("Too many pictures are being made smaller.");
-        making = inTurn(() => make(options, row, { name, width })).finally(() => {
+        return inTurn(() => make(options, row, { name, width })).finally(() => {
           underWay.delete(name);
           places.give();
         });
-        underWay.set(name, making);
-      }
-      return making;
+      });
     },
   };
 }

@@ -1,5 +1,7 @@
 /** What is counted and logged of hooks. */
+import { atIntervals } from "../base/at-intervals.ts";
 import type { Log } from "../base/log.ts";
+import { getOrMake } from "../base/made-once.ts";
 import type { HookSettings } from "../catalog/index.ts";
 import type { Asker } from "./asker.ts";
 
@@ -35,19 +37,13 @@ export type FailureLog = (hook: HookSettings, error: unknown, call: string) => v
 
 /** Logs and notes failures of hooks, each hook's at most once a second. */
 export function failureLog(log: Log, note: Note): FailureLog {
-  const seen = new Map<string, { untilMs: number; more: number }>();
+  const seen = new Map<string, () => number | undefined>();
   return ({ name, at, onFailure }, error, call) => {
-    const nowMs = performance.now();
-    const state = seen.get(name) ?? { untilMs: 0, more: 0 };
-    seen.set(name, state);
-    if (nowMs < state.untilMs) {
-      state.more += 1;
-      return;
-    }
+    const failures = getOrMake(seen, name, () => atIntervals(logEveryMs))();
+    if (failures === undefined) return;
     const why = error instanceof Error ? error.message.slice(0, 300) : "unknown";
     const rule = at === "before" ? { on_failure: onFailure } : {};
-    log.warn({ hook: name, call, why, more: state.more, ...rule }, "a hook failed");
-    note({ hook: name, failures: state.more + 1, why, call });
-    Object.assign(state, { untilMs: nowMs + logEveryMs, more: 0 });
+    log.warn({ hook: name, call, why, more: failures - 1, ...rule }, "a hook failed");
+    note({ hook: name, failures, why, call });
   };
 }

@@ -4,6 +4,7 @@
  * One rule for all spellings: an escaped letter, digit, `-`, `.`, `_` or `~` is that character (RFC 3986, section 6.2.2.2), and
  * every other escape is data: `%2F` never separates two steps. Only in what stands for a model is it a slash.
  */
+import { getOrMake } from "../base/made-once.ts";
 import type { CallProtocol } from "../protocols/index.ts";
 import { fitsRoute, pathIn, withoutEndSlashes } from "./path.ts";
 
@@ -178,8 +179,7 @@ interface Pattern {
 const byMethod = new Map<string, Rows>();
 for (const [name, route] of Object.entries(routes)) {
   const { method, path } = splitName(name);
-  const rows: Rows = byMethod.get(method) ?? { exact: new Map(), patterns: [] };
-  byMethod.set(method, rows);
+  const rows = getOrMake(byMethod, method, () => ({ exact: new Map(), patterns: [] }));
   const [before = "", behind] = path.split("*");
   if (/[:*]/.test(path)) rows.patterns.push({ route, before, behind });
   else rows.exact.set(path, { route, path });

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
+import { getOrMake } from "../base/made-once.ts";
 import { notify, type Listener } from "./listener.ts";
 import type { Queryable } from "./queryable.ts";
 import { createSettling, trustMs } from "./settling.ts";
@@ -83,8 +84,7 @@ export function createSignals(database: Queryable, listener: Listener, log: Log)
       await notify(tx, channel, payload);
     },
     subscribe(channel, handler) {
-      const set = handlers.get(channel) ?? new Set();
-      handlers.set(channel, set.add(handler));
+      const set = getOrMake(handlers, channel, () => new Set()).add(handler);
       start();
       return () => void set.delete(handler);
     },

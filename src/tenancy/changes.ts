@@ -4,6 +4,7 @@
  * because its own signal comes back a moment after the commit, and the very next request must already fail (KEY-11).
  * The caller is answered when the other processes know too: their next request must see the change as well (T73).
  */
+import { getOrMake, perObject } from "../base/made-once.ts";
 import type { Database, Queryable, Signals } from "../storage/index.ts";
 
 /** Channels of `database.signals`; the payload is the id of the row that changed. */
@@ -21,18 +22,13 @@ interface Changed {
 }
 
 /** Handlers in this process, by the signals they stand beside. Weak, so that a closed database takes them along. */
-const localHandlers = new WeakMap<Signals, Map<ChangeChannel, Set<Handler>>>();
+const localHandlers = perObject((_signals: Signals) => new Map<ChangeChannel, Set<Handler>>());
 
 /** What was changed within a shared transaction, announced when it is committed. */
 const unannounced = new WeakMap<ChangeDatabase, Changed[]>();
 
-function handlersOf({ signals }: Pick<Database, "signals">, channel: ChangeChannel): Set<Handler> {
-  const channels = localHandlers.get(signals) ?? new Map<ChangeChannel, Set<Handler>>();
-  localHandlers.set(signals, channels);
-  const handlers = channels.get(channel) ?? new Set<Handler>();
-  channels.set(channel, handlers);
-  return handlers;
-}
+const handlersOf = ({ signals }: Pick<Database, "signals">, channel: ChangeChannel) =>
+  getOrMake(localHandlers(signals), channel, () => new Set());
 
 /** Resolves when this process has handled it; within a shared transaction it is only noted. */
 async function announce(database: ChangeDatabase, { channel, id }: Changed): Promise<void> {

@@ -2,6 +2,7 @@
  * Our credentials in what a vendor says: masked before anybody stores or shows it. Vendors echo a key whole, cut, partly
  * starred ("sk-...abcd"), URL-encoded or within escapes. The one place; every upstream error passes it as it comes in.
  */
+import { getOrMake } from "../base/made-once.ts";
 import { accessSecrets, type Provider } from "../catalog/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 
@@ -208,19 +209,15 @@ const sandboxKey = "sandbox";
 
 /** A text of a vendor without the credentials of its provider, all of them, or any recognisable part of one. */
 export function withoutCredentials(provider: Provider, text: string): string {
-  let masker = maskers.get(provider);
-  if (!masker) {
-    masker = new Masker(
-      [
-        ...provider.credentials.map(({ apiKey }) => apiKey),
-        ...accessSecrets(provider.access),
-        ...(fetched.get(provider) ?? []),
-      ].filter((key) => key !== sandboxKey),
-    );
-    maskers.set(provider, masker);
-  }
-  return masker.mask(text);
+  return getOrMake(maskers, provider, () => new Masker(secretsOf(provider))).mask(text);
 }
+
+const secretsOf = (provider: Provider): readonly string[] =>
+  [
+    ...provider.credentials.map(({ apiKey }) => apiKey),
+    ...accessSecrets(provider.access),
+    ...(fetched.get(provider) ?? []),
+  ].filter((key) => key !== sandboxKey);
 
 const causesMax = 8;
 

@@ -1,4 +1,5 @@
 /** Where a request for text goes, and with which headers: the protocol's own way, and what the vendor's row changes of it. */
+import { getOrMake, perObject } from "../base/made-once.ts";
 import type { Provider } from "../catalog/index.ts";
 import { noKey, ownHeaders, placeKey, queryText, withQuery } from "./access.ts";
 import { encodeModel, protocolWays } from "./vendors/protocols.ts";
@@ -16,9 +17,7 @@ export function textTarget(ask: TextAsk, vendor: Vendor): Target {
   if (Object.keys(caller).length > 0) return make();
   const { targets } = baseOf(ask.provider);
   const name = `${protocol} ${stream} ${model} ${apiKey}`;
-  let target = targets.get(name);
-  if (!target) targets.set(name, (target = make()));
-  return target;
+  return getOrMake(targets, name, make);
 }
 
 /** The target of a count of a request's tokens; undefined where the vendor has no endpoint for it. */
@@ -38,17 +37,10 @@ interface Base {
   readonly targets: Map<string, Target>;
 }
 
-const bases = new WeakMap<Provider, Base>();
-
-function baseOf(provider: Provider): Base {
-  let base = bases.get(provider);
-  if (!base) {
-    const { origin, pathname } = new URL(provider.baseUrl);
-    base = { origin, path: pathname.replace(/\/$/, ""), targets: new Map() };
-    bases.set(provider, base);
-  }
-  return base;
-}
+const baseOf = perObject(({ baseUrl }: Provider): Base => {
+  const { origin, pathname } = new URL(baseUrl);
+  return { origin, path: pathname.replace(/\/$/, ""), targets: new Map() };
+});
 
 const keyHeaderOf = ({ keyHeader }: Vendor, ask: TextAsk): string | undefined =>
   typeof keyHeader === "function" ? keyHeader(ask) : keyHeader;

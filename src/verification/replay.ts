@@ -1,4 +1,5 @@
 /** What the entries of a workspace come to, one after another: the counting rule once more, for `verify`. */
+import { getOrMake } from "../base/made-once.ts";
 
 export interface EntryRow {
   readonly workspace_id: string;
@@ -61,6 +62,11 @@ export interface Comparison {
   readonly recorded: bigint;
   readonly least: bigint;
   readonly most: bigint;
+}
+
+function emptyScope(): Scope {
+  const nothing = { monthly: 0n, weekly: 0n, daily: 0n };
+  return { total: 0n, lastDay: -Infinity, inOrder: { ...nothing }, byTime: { ...nothing } };
 }
 
 export class Replay {
@@ -130,12 +136,7 @@ export class Replay {
   }
 
   private count(name: string, amount: bigint): void {
-    let scope = this.byName.get(name);
-    if (scope === undefined) {
-      const nothing = { monthly: 0n, weekly: 0n, daily: 0n };
-      scope = { total: 0n, lastDay: -Infinity, inOrder: { ...nothing }, byTime: { ...nothing } };
-      this.byName.set(name, scope);
-    }
+    const scope = getOrMake(this.byName, name, emptyScope);
     scope.total += amount;
     const last = Number.isFinite(scope.lastDay) ? periodsOf(scope.lastDay) : undefined;
     for (const window of windows) {

@@ -1,4 +1,5 @@
 /** The providers that deployments need: one for each address, key and setting, with an id that people recognise. */
+import { getOrMake } from "../../base/made-once.ts";
 import { isMap, numberOf, type Section, type Value } from "./file.ts";
 import type { Report } from "./report.ts";
 import type { Target } from "./target.ts";
@@ -11,13 +12,11 @@ export class Providers {
 
   /** The id of the provider for a target. */
   idOf({ vendor, place, row, isElsewhere }: Target): string {
-    const text = JSON.stringify(row);
-    const known = this.#ids.get(text);
-    if (known !== undefined) return known;
-    const id = this.#free(isElsewhere === true ? `${vendor}-${place}` : vendor, place);
-    this.#ids.set(text, id);
-    this.rows.push({ id, ...row });
-    return id;
+    return getOrMake(this.#ids, JSON.stringify(row), () => {
+      const id = this.#free(isElsewhere === true ? `${vendor}-${place}` : vendor, place);
+      this.rows.push({ id, ...row });
+      return id;
+    });
   }
 
   #free(vendor: string, place: string | undefined): string {

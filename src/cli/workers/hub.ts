@@ -2,6 +2,7 @@
  * What all workers know together: how many take calls, and what they counted. Whichever worker is asked asks here, and all
  * answer within a bound of time. What a worker counted stays in the sums when it is gone, so that they never go backwards.
  */
+import { getOrMake } from "../../base/made-once.ts";
 import { growingFamilies, joinFamilies, type MetricFamily } from "../../base/metric-family.ts";
 import type { Answers, Question, ToSupervisor, WorkersReady } from "./messages.ts";
 import type { WorkerProcess } from "./worker-process.ts";
@@ -51,14 +52,11 @@ export class Hub {
 
   #answer(what: Question, from: WorkerProcess): Promise<Answers[Question]> {
     if (what === "flush") return this.#flush(from);
-    let answer = this.#underWay.get(what);
-    if (answer === undefined) {
-      answer = (what === "ready" ? this.#ready() : this.#metrics()).finally(() =>
+    return getOrMake(this.#underWay, what, () =>
+      (what === "ready" ? this.#ready() : this.#metrics()).finally(() =>
         this.#underWay.delete(what),
-      );
-      this.#underWay.set(what, answer);
-    }
-    return answer;
+      ),
+    );
   }
 
   async #ready(): Promise<WorkersReady> {

@@ -1,4 +1,5 @@
 /** Prometheus metrics: counters and histograms of what the gateway does, and gauges that others add. docs/monitoring.md. */
+import { getOrMake } from "../../base/made-once.ts";
 import { renderFamilies, type MetricFamily } from "../../base/metric-family.ts";
 import type { CallRecord, ImageRecord } from "../../calls/index.ts";
 import { imageTokenTotals } from "../../media/index.ts";
@@ -79,38 +80,28 @@ function callSeries(
   };
 }
 
-/** Remembers what was looked up under a key; keys are made of bounded labels. */
-function remembered<Series>(): (key: string, make: () => Series) => Series {
-  const known = new Map<string, Series>();
-  return (key, make) => {
-    let series = known.get(key);
-    if (series === undefined) known.set(key, (series = make()));
-    return series;
-  };
-}
-
-/** Counting calls and their attempts. */
+/** Counting calls and their attempts. What was looked up is remembered; keys are made of bounded labels. */
 function callObserver(families: Families): Metrics["observe"] {
-  const unknown = remembered<Counter>();
-  const known = remembered<CallSeries>();
-  const failed = remembered<Counter>();
-  const attempted = remembered<{ readonly total: Counter; readonly duration: Histogram }>();
+  const unknown = new Map<string, Counter>();
+  const known = new Map<string, CallSeries>();
+  const failed = new Map<string, Counter>();
+  const attempted = new Map<string, { readonly total: Counter; readonly duration: Histogram }>();
 
   function countUnknown({ protocol, status }: Observed): void {
     // Unknown model names come from callers: they must not grow the set of labels.
     const labels = { protocol, model: "unknown", provider: "none", status };
-    unknown(`${protocol} ${status}`, () => families.calls.series(labels)).total += 1;
+    getOrMake(unknown, `${protocol} ${status}`, () => families.calls.series(labels)).total += 1;
   }
 
   function countError({ status, errorCode: code, httpStatus }: Observed): void {
     if (status !== "failed" || code === null) return;
     const fault = httpStatus >= 500 ? "gateway" : "caller";
-    failed(`${fault} ${code}`, () => families.errors.series({ code, fault })).total += 1;
+    getOrMake(failed, `${fault} ${code}`, () => families.errors.series({ code, fault })).total += 1;
   }
 
   function countAttempts({ attempts }: Observed, example: Example | undefined): void {
     for (const { provider, upstream_model: model, outcome, duration_ms } of attempts) {
-      const { total, duration } = attempted(`${provider} ${outcome} ${model}`, () => ({
+      const { total, duration } = getOrMake(attempted, `${provider} ${outcome} ${model}`, () => ({
         total: families.attempts.series({ provider, model, outcome }),
         duration: families.attemptDuration.series({ provider, model }),
       }));
@@ -128,7 +119,7 @@ function callObserver(families: Families): Metrics["observe"] {
         ? { traceId: span.traceId, ms: record.startedMs + record.durationMs }
         : undefined;
     const key = `${record.protocol} ${record.status} ${provider} ${record.model}`;
-    const series = known(key, () => callSeries(families, record, provider));
+    const series = getOrMake(known, key, () => callSeries(families, record, provider));
     series.calls.total += 1;
     series.duration.observe(record.durationMs / 1000, example);
     if (record.firstTokenMs !== null)

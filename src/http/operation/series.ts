@@ -2,6 +2,7 @@
  * Counters and histograms in Prometheus' text format, for what happens many thousand times a second: a series is looked
  * up once and then only counted, where prom-client checks and joins its labels each time.
  */
+import { getOrMake } from "../../base/made-once.ts";
 import { labelText, type MetricFamily } from "../../base/metric-family.ts";
 
 /** Labels by name, in the order they are written. */
@@ -36,12 +37,7 @@ function family<Series>(
 ): Family<Series> {
   const all = new Map<string, Series>();
   return {
-    series(labels) {
-      const text = labelText(labels);
-      let series = all.get(text);
-      if (series === undefined) all.set(text, (series = make()));
-      return series;
-    },
+    series: (labels) => getOrMake(all, labelText(labels), make),
     read: () => ({
       name,
       help,

@@ -1,4 +1,5 @@
 /** The lists of models in the shapes of their readers. MODELS rows. */
+import { getOrMake, perObject } from "../../base/made-once.ts";
 import { listModels } from "../../calls/index.ts";
 import { modelNames, type Catalog } from "../../catalog/index.ts";
 
@@ -81,14 +82,9 @@ function geminiModel(model: ListedModel) {
  * models takes as long as a hundred other answers. It is in memory once, however many connections it waits to be read on.
  */
 export function listsOfStrangers(): (catalog: Catalog, shape: Shape) => Buffer {
-  const known = new WeakMap<Catalog, Map<Shape, Buffer>>();
-  return (catalog, shape) => {
-    const lists = known.get(catalog) ?? new Map<Shape, Buffer>();
-    known.set(catalog, lists);
-    const bytes =
-      lists.get(shape) ??
-      Buffer.from(JSON.stringify(shape.list(listModels(catalog, undefined), catalog)));
-    lists.set(shape, bytes);
-    return bytes;
-  };
+  const listsOf = perObject((_catalog: Catalog) => new Map<Shape, Buffer>());
+  return (catalog, shape) =>
+    getOrMake(listsOf(catalog), shape, () =>
+      Buffer.from(JSON.stringify(shape.list(listModels(catalog, undefined), catalog))),
+    );
 }

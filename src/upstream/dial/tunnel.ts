@@ -4,6 +4,7 @@
  */
 import { connect as connectTcp, type OnReadOpts, type Socket } from "node:net";
 import { inBrackets } from "../../base/listening-host.ts";
+import { perObject } from "../../base/made-once.ts";
 import type { Proxy } from "../../base/proxy.ts";
 import { MalformedAnswerError, parseHead } from "../http1/head.ts";
 import { socketOptions, TlsSide } from "./tls-side.ts";
@@ -39,7 +40,7 @@ export interface Place {
 
 type Done = (error: Error | undefined, socket: Socket) => void;
 
-const sides = new WeakMap<Proxy, TlsSide>();
+const sideOf = perObject(({ hostname }: Proxy) => new TlsSide(hostname));
 
 /** Begins a connection to a proxy. `opened` is called when bytes may be sent to it. */
 export function openProxy(
@@ -49,10 +50,7 @@ export function openProxy(
 ): Socket {
   const { hostname, port } = proxy;
   const options = { ...socketOptions, ...(onread && { onread }), host: hostname, port };
-  if (!proxy.isTls) return connectTcp(options, opened);
-  let side = sides.get(proxy);
-  if (!side) sides.set(proxy, (side = new TlsSide(hostname)));
-  return side.connect(options, opened);
+  return proxy.isTls ? sideOf(proxy).connect(options, opened) : connectTcp(options, opened);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Who authorizes a provider's requests where no key of the file does: one identity of a cloud, kept once per process. */
 import { inTime } from "../../base/in-time.ts";
 import type { JsonPieces } from "../../base/json-write.ts";
+import { perObject } from "../../base/made-once.ts";
 import type { Auth, Provider } from "../../catalog/index.ts";
 import { ExchangeError } from "../exchange-error.ts";
 import type { WaysTo } from "../dial/way.ts";
@@ -121,13 +122,10 @@ interface Known {
 }
 
 /** By the connections of a gateway, over which credentials are fetched. */
-const known = new WeakMap<WaysTo, Known>();
-
-function knownBy(ways: WaysTo): Known {
-  let found = known.get(ways);
-  if (!found) known.set(ways, (found = { byName: new Map(), byProvider: new WeakMap() }));
-  return found;
-}
+const knownBy = perObject((_ways: WaysTo): Known => ({
+  byName: new Map(),
+  byProvider: new WeakMap(),
+}));
 
 /** The identity of a provider; undefined where its requests carry a key, or nothing. `ways`: the gateway's connections. */
 export function identityOf(provider: Provider, ways: WaysTo): Identity | undefined {
