@@ -1,18 +1,12 @@
 /** The body of a request on the fast path that comes in several reads: what is used of Node's IncomingMessage, and nothing more. */
+import type { Socket } from "node:net";
 import type { BodyStream } from "../../exchange.ts";
 
 export const emptyBytes = Buffer.alloc(0);
 
-/** What a body needs of its connection. */
-export interface BodyLine {
-  /** Stops and restarts the reading of the socket. */
-  pauseReading(): void;
-  resumeReading(): void;
-}
-
 /** It is not read before somebody listens: a stranger's body stays in the system's buffers. */
 export class FastBody implements BodyStream {
-  readonly #line: BodyLine;
+  readonly #socket: Pick<Socket, "pause" | "resume">;
   /** Bytes that are still to come. */
   #missing: number;
   /** What came with the head, until somebody listens. */
@@ -26,8 +20,8 @@ export class FastBody implements BodyStream {
   destroyed = false;
 
   /** `length` is what the request announces; `first`, which is shorter, came with its head. */
-  constructor(line: BodyLine, length: number, first: Buffer) {
-    this.#line = line;
+  constructor(socket: Pick<Socket, "pause" | "resume">, length: number, first: Buffer) {
+    this.#socket = socket;
     this.#missing = length - first.length;
     this.#first = first;
   }
@@ -68,10 +62,10 @@ export class FastBody implements BodyStream {
   }
 
   pause(): void {
-    if (!this.readableEnded) this.#line.pauseReading();
+    if (!this.readableEnded) this.#socket.pause();
   }
 
   resume(): void {
-    if (!this.readableEnded && !this.destroyed) this.#line.resumeReading();
+    if (!this.readableEnded && !this.destroyed) this.#socket.resume();
   }
 }

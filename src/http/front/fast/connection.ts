@@ -8,7 +8,7 @@ import { Pieces } from "../../../base/pieces.ts";
 import type { RequestBody } from "../../exchange.ts";
 import { forgetBody } from "../../bodies/paced.ts";
 import { closeLingering, isLingering } from "../lingering.ts";
-import { emptyBytes, FastBody, type BodyLine } from "./body.ts";
+import { emptyBytes, FastBody } from "./body.ts";
 import type { CommonLines } from "./head.ts";
 import { readPlainRequest, type PlainRequest } from "./request.ts";
 import { FastResponse, type AnswerLine } from "./response.ts";
@@ -40,7 +40,7 @@ const earlyBytesMax = 65_536;
 /** `fresh`: nothing was read yet; `busy`: until the body is read, and the answer written and has left; `idle`: after that. */
 export type ConnectionState = "fresh" | "busy" | "idle";
 
-export class FastConnection implements AnswerLine, BodyLine {
+export class FastConnection implements AnswerLine {
   readonly socket: Socket;
   readonly #server: FastServer;
   state: ConnectionState = "fresh";
@@ -92,14 +92,6 @@ export class FastConnection implements AnswerLine, BodyLine {
     return this.#body !== undefined;
   }
 
-  pauseReading(): void {
-    this.socket.pause();
-  }
-
-  resumeReading(): void {
-    this.socket.resume();
-  }
-
   /** A body that cannot be read to its end: the client gets an error where no answer has begun, and the connection ends. */
   fail(error: Error): void {
     if (this.#response?.headersSent === true) this.socket.destroy();
@@ -141,7 +133,7 @@ export class FastConnection implements AnswerLine, BodyLine {
     const before = this.state;
     this.state = "busy";
     this.#response = response;
-    if (length > body.length) this.#body = new FastBody(this, length, body);
+    if (length > body.length) this.#body = new FastBody(this.socket, length, body);
     const wasIdleMs = this.sinceMs;
     this.sinceMs = performance.now();
     if (this.#server.take(request, response, this.#body ?? body, this.socket)) {
