@@ -152,7 +152,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     },
     async close() {
       for (const end of endings) end();
-      await lastUsed.close();
+      await lastUsed.flush();
     },
   };
 }

@@ -3,6 +3,7 @@
  * waits. KEY-16 (`last_used_at`). Losing a few of these in a crash or an outage is fine.
  */
 import { minuteMs } from "../base/durations.ts";
+import { createWriteBehind } from "../base/write-behind.ts";
 import type { Queryable } from "../storage/index.ts";
 
 interface Warn {
@@ -13,7 +14,12 @@ export interface LastUsed {
   touch(workspaceId: string, keyId: string, nowMs: number): void;
   /** Writes what is waiting. Never rejects: a failure is logged and forgotten. */
   flush(): Promise<void>;
-  close(): Promise<void>;
+}
+
+interface Use {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly atMs: number;
 }
 
 const flushDelayMs = 1_000;
@@ -38,14 +44,8 @@ const statement = `
 export function createLastUsed(database: Queryable, log: Warn): LastUsed {
   /** Keys touched within about the last minute, and when. */
   const recent = new Map<string, number>();
-  let waiting: { workspaceId: string; keyId: string; atMs: number }[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
 
-  async function write(): Promise<void> {
-    const batch = waiting;
-    waiting = [];
-    if (batch.length === 0) return;
+  async function write(batch: readonly Use[]): Promise<void> {
     const latestMs = batch.at(-1)!.atMs;
     for (const [keyId, atMs] of recent) {
       if (Math.abs(latestMs - atMs) >= minuteMs) recent.delete(keyId);
@@ -61,22 +61,22 @@ export function createLastUsed(database: Queryable, log: Warn): LastUsed {
     }
   }
 
-  function flush(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    writing = writing.then(write);
-    return writing;
-  }
-
+  const queue = createWriteBehind<Use>({
+    write,
+    batchMax: Infinity,
+    gatherMs: flushDelayMs,
+    // As many as there are keys.
+    sizeMax: Infinity,
+    sizeOf: () => 1,
+    dropped: () => undefined,
+  });
   return {
     touch(workspaceId, keyId, nowMs) {
       const last = recent.get(keyId);
       if (last !== undefined && Math.abs(nowMs - last) < minuteMs) return;
       recent.set(keyId, nowMs);
-      waiting.push({ workspaceId, keyId, atMs: nowMs });
-      timer ??= setTimeout(() => void flush(), flushDelayMs).unref();
+      queue.add({ workspaceId, keyId, atMs: nowMs });
     },
-    flush,
-    close: flush,
+    flush: () => queue.flush(),
   };
 }

@@ -47,7 +47,7 @@ it("KEY-16: a key's last use is written once a minute, whether or not something 
   lastUsed.touch("w", "other", at + 60_000);
   lastUsed.touch("w", "k", at + 60_000);
   lastUsed.touch("w", "k", at + 60_001);
-  await lastUsed.close();
+  await lastUsed.flush();
   expect(written).toEqual(["k", "other", "k"]);
 });
 
