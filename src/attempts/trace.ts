@@ -7,6 +7,7 @@ import { sharedParts } from "../base/shared-parts.ts";
 import type { Attributes, SharedPart, Span } from "../base/tracing.ts";
 import type { Usage } from "../base/usage.ts";
 import type { Dialect, Provider } from "../catalog/index.ts";
+import type { Attempt } from "./record.ts";
 
 /** Names of the conventions that differ from the dialect's. */
 const cloudNames: Readonly<Partial<Record<Dialect, string>>> = {
@@ -97,13 +98,10 @@ export interface TracedCall {
 /** How an attempt of a call ended. */
 interface Ended {
   readonly provider: Provider;
-  readonly attempt: {
-    readonly credential: string;
-    readonly upstream_model: string;
-    readonly status: number | null;
-    readonly outcome: string;
-    readonly started_ms: number;
-  };
+  readonly attempt: Pick<
+    Attempt,
+    "credential" | "upstream_model" | "status" | "outcome" | "started_ms"
+  >;
   readonly record: TracedCall;
 }
 

@@ -1,38 +1,26 @@
 /** What the steps of one image call that is answered at once share. Requirements: IMG, EDIT1, EDIT2. */
 import { expectedBytes } from "../attempts/index.ts";
-import type { ByteLease } from "../base/byte-budget.ts";
-import type { Note } from "../base/notes.ts";
-import type { Span } from "../base/tracing.ts";
-import type { Tags } from "../base/tags.ts";
 import type { Provider } from "../catalog/index.ts";
 import type { WatchedFiles } from "../files/index.ts";
 import type { ImageRequest, MediaInput } from "../media/index.ts";
 import type { Constraints } from "../routing/index.ts";
 import type { Database } from "../storage/index.ts";
 import type { FileUrl, IdempotencyClaim, PreparedMedia } from "../tasks/index.ts";
-import type { Caller } from "../tenancy/index.ts";
-import type { CallServices } from "./context.ts";
+import type { CallServices, TextCall } from "./context.ts";
 import type { ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
 import type { Hold, Spend } from "./spend.ts";
 
 /** A call as it came in: authenticated, its fields by the caller's names, its files in storage. */
-export interface ImageCall {
-  readonly id: string;
+export interface ImageCall extends Pick<
+  TextCall,
+  "id" | "caller" | "tags" | "changes" | "lease" | "span"
+> {
   readonly form: "images" | "edits";
   /** As the caller wrote it, suffix included; undefined where it named none. */
   readonly model: string | undefined;
   readonly input: MediaInput;
-  readonly caller: Caller;
-  /** What its caller says of it. Absent: nothing. */
-  readonly tags?: Tags | undefined;
-  /** What hooks changed of its fields. */
-  readonly changes?: readonly Note[] | undefined;
   readonly idempotency: IdempotencyClaim | undefined;
-  /** What the call holds of the process's budget of bytes; released by whoever gave it. */
-  readonly lease: ByteLease;
-  /** The span of its request, where it is traced. */
-  readonly span?: Span | undefined;
 }
 
 export interface ImageServices extends CallServices<ImageRecord> {

@@ -1,25 +1,16 @@
 /** What the management API needs beside the rest of the gateway: the admin token, and who a credential belongs to. */
 import { createActors, createSessions, createThrottle, openAdminToken } from "../admin/index.ts";
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
 import { vendorStates } from "../catalog/index.ts";
 import { tryProvider } from "../calls/index.ts";
 import type { AdminServices } from "../http/index.ts";
 import { checkAddress, type Pools } from "../upstream/index.ts";
-import type { Database, Reads } from "../storage/index.ts";
-import type { Secrets } from "../tenancy/index.ts";
-import type { OpenCatalog } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
+import type { Ground } from "./ground.ts";
 
-interface AdminOptions {
-  readonly environment: Environment;
-  readonly catalog: OpenCatalog;
-  readonly database: Database;
-  readonly reads: Reads;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly pools: Pools;
+interface AdminOptions extends Pick<
+  Ground,
+  "environment" | "catalog" | "database" | "reads" | "secrets" | "clock" | "log" | "pools"
+> {
   /** The gateway's own address, known once it listens. */
   readonly ownUrl: () => string;
   /** What the running gateway adds; see AdminServices. */

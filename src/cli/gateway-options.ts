@@ -3,9 +3,23 @@ import type { Clock } from "../base/clock.ts";
 import type { AccessLogOptions, Log } from "../base/log.ts";
 import type { HttpServices } from "../http/index.ts";
 import type { HealthRules } from "../routing/index.ts";
+import type { TaskPoint, TaskTiming } from "../tasks/index.ts";
 import type { Environment } from "./environment.ts";
-import type { TaskTestOptions } from "./media.ts";
 import type { WorkerRole } from "./workers/role.ts";
+
+/** What a test may set of the task engine. */
+export interface TaskTestOptions {
+  readonly timing?: Partial<TaskTiming>;
+  readonly at?: (point: TaskPoint) => void | Promise<void>;
+  /** Largest video that is kept. */
+  readonly videoBytesMax?: number;
+  /** How often spend caps are looked at. */
+  readonly alertEveryMs?: number;
+  /** How often callbacks that are due are looked for unasked. */
+  readonly callbackEveryMs?: number;
+  /** How long the claim of a process that died keeps others from its callbacks. */
+  readonly callbackLeaseMs?: number;
+}
 
 export interface GatewayOptions {
   readonly environment: Environment;

@@ -1,16 +1,8 @@
 /** What image and video calls need beside the rest of the gateway: the task engine and the deliverer of callbacks. */
-import type { ByteBudget } from "../base/byte-budget.ts";
-import type { Clock } from "../base/clock.ts";
 import { dayMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
-import type { Tracer } from "../base/tracing.ts";
-import type { WatchedFiles } from "../files/index.ts";
 import type { Hooks } from "../hooks/index.ts";
-import type { Metrics } from "../http/index.ts";
-import type { RequestLog, RequestRow } from "../request-log/index.ts";
-import type { Health } from "../routing/index.ts";
-import type { Database } from "../storage/index.ts";
+import type { RequestRow } from "../request-log/index.ts";
 import {
   createDeliverer,
   createSender,
@@ -18,43 +10,27 @@ import {
   mediaEntryPoints,
   renderUnified,
   startSpendAlerts,
-  type TaskPoint,
   type Tasks,
-  type TaskTiming,
 } from "../tasks/index.ts";
-import type { Secrets } from "../tenancy/index.ts";
-import type { Pools } from "../upstream/index.ts";
-import type { OpenCatalog } from "./catalog.ts";
-import type { Environment } from "./environment.ts";
+import type { TaskTestOptions } from "./gateway-options.ts";
+import type { Ground } from "./ground.ts";
 
-/** What a test may set of the task engine. */
-export interface TaskTestOptions {
-  readonly timing?: Partial<TaskTiming>;
-  readonly at?: (point: TaskPoint) => void | Promise<void>;
-  /** Largest video that is kept. */
-  readonly videoBytesMax?: number;
-  /** How often spend caps are looked at. */
-  readonly alertEveryMs?: number;
-  /** How often callbacks that are due are looked for unasked. */
-  readonly callbackEveryMs?: number;
-  /** How long the claim of a process that died keeps others from its callbacks. */
-  readonly callbackLeaseMs?: number;
-}
-
-interface MediaOptions {
-  readonly environment: Environment;
-  readonly catalog: OpenCatalog;
-  readonly database: Database;
-  readonly files: WatchedFiles;
-  readonly secrets: Secrets;
-  readonly pools: Pools;
-  readonly health: Health;
-  readonly budget: ByteBudget;
-  readonly requestLog: RequestLog;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly tracer: Tracer | undefined;
-  readonly metrics: Pick<Metrics, "observeTask" | "observeCallback">;
+interface MediaOptions extends Pick<
+  Ground,
+  | "environment"
+  | "catalog"
+  | "database"
+  | "files"
+  | "secrets"
+  | "pools"
+  | "health"
+  | "budget"
+  | "requestLog"
+  | "clock"
+  | "log"
+  | "tracer"
+  | "metrics"
+> {
   readonly tasks: TaskTestOptions | undefined;
   readonly hooks: Hooks | undefined;
   /** Whether this process is the one of its gateway that looks for what nobody announced. */

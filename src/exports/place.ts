@@ -6,14 +6,12 @@ import { openFileStore, type FileStore, type FileStoreOptions } from "../files/i
 type Agents = FileStoreOptions["agents"];
 
 /** The configuration's `exports` fits. */
-export interface ExportPlace {
+export interface ExportPlace extends Pick<
+  FileStoreOptions,
+  "endpoint" | "region" | "accessKeyId" | "secretAccessKey"
+> {
   /** A folder, or `s3://bucket/prefix`. */
   readonly to: string;
-  /** Of a bucket; absent: Amazon's own, and the machine's own credentials. */
-  readonly endpoint?: string | undefined;
-  readonly region?: string | undefined;
-  readonly accessKeyId?: string | undefined;
-  readonly secretAccessKey?: string | undefined;
 }
 
 /** `to` is no place. */

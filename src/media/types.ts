@@ -2,6 +2,7 @@
  * What an image or video call asks for, in our own terms: the form between what a caller wrote and what a vendor is sent.
  * Pure data. Requirements: TASK, NVID, EDIT1, EDIT2.
  */
+import type { ImageHeader } from "../base/image-header.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 
 /** A file of the caller's in our own storage, kept until its call is over. */
@@ -13,12 +14,7 @@ export interface KeptFile {
 }
 
 /** An uploaded picture, checked by content. */
-export interface Upload extends KeptFile {
-  readonly mediaType: "image/png" | "image/jpeg" | "image/webp";
-  readonly width: number;
-  readonly height: number;
-  readonly hasAlpha: boolean;
-}
+export type Upload = KeptFile & ImageHeader;
 
 /** Which endpoint the fields came in by; it decides names, defaults and what happens to unknown fields. */
 export type MediaForm = "tasks" | "videos" | "images" | "edits";

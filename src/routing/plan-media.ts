@@ -5,10 +5,9 @@
 import type { NanoUsd } from "../base/money.ts";
 import type { ImageModel, MediaOffer, Model, VideoModel } from "../catalog/index.ts";
 import type { Strategy } from "./model-id.ts";
-import type { Health } from "./health.ts";
 import { lineUp } from "./line-up.ts";
 import { candidatesOf, narrow, type NarrowedOffer } from "./narrow.ts";
-import { byMeasure, drawnScore, measureOf, preferredFirst } from "./order.ts";
+import { byMeasure, drawnScore, measureOf, preferredFirst, type OrderInput } from "./order.ts";
 import type { Constraints } from "./scope.ts";
 import {
   chooseStrategy,
@@ -41,14 +40,10 @@ const makesMedia = (model: Model): model is MediaModel =>
 /** The media model of a call. @throws GatewayError as {@link targetModel} */
 export const mediaModel = (target: ModelQuery): MediaModel => targetModel(target, makesMedia);
 
-export interface MediaPlanInput extends ModelQuery {
+export interface MediaPlanInput extends ModelQuery, Pick<OrderInput, "random" | "health"> {
   readonly model: MediaModel;
   /** What the request may cost at an offer, at most. */
   readonly bound: (offer: MediaOffer) => NanoUsd;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
-  /** How the providers are doing. Absent: nothing is known of any. */
-  readonly health?: Health | undefined;
   /** The call may wait until a provider that is in trouble now is well again: those come last, in place of being left out. */
   readonly waits?: boolean | undefined;
   /** Why an offer cannot serve this request, for what only the caller of this function knows. */

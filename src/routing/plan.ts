@@ -12,10 +12,9 @@ import {
   type Offer,
   type TextModel,
 } from "../catalog/index.ts";
-import type { Health } from "./health.ts";
 import { lineUp } from "./line-up.ts";
 import { candidatesOf, narrow, scopeExclusion } from "./narrow.ts";
-import { orderOffers, sessionDraw, standardPrice } from "./order.ts";
+import { orderOffers, sessionDraw, standardPrice, type OrderInput } from "./order.ts";
 import { keptPlan } from "./plan-cache.ts";
 import { pauseExclusion } from "./scope.ts";
 import {
@@ -26,16 +25,9 @@ import {
   type ModelQuery,
 } from "./target.ts";
 
-export interface PlanInput<Entry extends EntryPoint = EntryPoint> extends ModelQuery {
+export interface PlanInput<Entry extends EntryPoint = EntryPoint>
+  extends ModelQuery, Pick<OrderInput, "affinity" | "random" | "health" | "stream"> {
   readonly entryPoint: Entry;
-  /** `prompt_cache_key`, else the end-user id. */
-  readonly affinity?: string | undefined;
-  /** Uniform in [0, 1); `Math.random` where nothing is tested. */
-  readonly random: () => number;
-  /** How the providers are doing. Absent: nothing is known of any. */
-  readonly health?: Health | undefined;
-  /** Whether the caller wants a stream; speed is measured apart for streams. */
-  readonly stream?: boolean | undefined;
   /** A plan without offers will do where all providers are paused: another model may answer. */
   readonly mayBeEmpty?: boolean | undefined;
 }

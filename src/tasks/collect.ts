@@ -35,7 +35,7 @@ const fetching = createFetching();
 /** Until the task has ended, a result is one that may be left behind by a crash. */
 const unclaimedMs = dayMs;
 
-type Succeeded = Extract<MediaState, { state: "succeeded" }>;
+export type Succeeded = Extract<MediaState, { state: "succeeded" }>;
 
 interface Collecting {
   readonly target: KeyedCandidate;

@@ -4,23 +4,21 @@
  */
 import type { Tags } from "../base/tags.ts";
 import type { Note } from "../base/notes.ts";
-import type { MediaForm, MediaUsage } from "../media/index.ts";
+import type { MediaUsage } from "../media/index.ts";
 import type { Queryable } from "../storage/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import { callColumns, type PreparedMedia } from "./prepare.ts";
 import { insertRow } from "./rows.ts";
-import type { Artifact, TaskAttempt } from "./types.ts";
+import type { Task } from "./types.ts";
 
-export interface Finished {
-  readonly id: string;
+export interface Finished extends Pick<
+  Task,
+  "id" | "form" | "attempts" | "costNano" | "artifacts"
+> {
   readonly caller: Caller;
-  readonly form: MediaForm;
   readonly prepared: PreparedMedia;
   readonly notes: readonly Note[];
-  readonly attempts: readonly TaskAttempt[];
   readonly usage: MediaUsage;
-  readonly costNano: bigint;
-  readonly artifacts: readonly Artifact[];
   readonly startedMs: number;
   /** What the caller said of it. */
   readonly tags?: Tags | undefined;

@@ -14,7 +14,7 @@ import {
   type MediaState,
 } from "../upstream/index.ts";
 import { askAbout, takenTarget, warnOf, withOutcome } from "./attempt.ts";
-import { collect, inTurnToCollect } from "./collect.ts";
+import { collect, inTurnToCollect, type Succeeded } from "./collect.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { accountOf, dueAt, writeJob, type JobChange } from "./lease.ts";
@@ -167,8 +167,6 @@ async function made(
     return later(services, job, pause, writtenTrouble(job, trouble, soFar));
   }
 }
-
-type Succeeded = Extract<MediaState, { state: "succeeded" }>;
 
 /** How long a vendor that asks to be left alone is left alone: its job may be done meanwhile, and its caller waits. */
 const askedPauseMsMax = 120_000;

@@ -3,12 +3,9 @@
  * waits. KEY-16 (`last_used_at`). Losing a few of these in a crash or an outage is fine.
  */
 import { minuteMs } from "../base/durations.ts";
+import type { Log } from "../base/log.ts";
 import { createWriteBehind } from "../base/write-behind.ts";
 import type { Queryable } from "../storage/index.ts";
-
-interface Warn {
-  warn(fields: object, message: string): void;
-}
 
 export interface LastUsed {
   touch(workspaceId: string, keyId: string, nowMs: number): void;
@@ -41,7 +38,7 @@ const statement = `
   where k.workspace_id = due.workspace_id and k.id = due.id`;
 
 /** Notes when keys were used, about once a minute each; what cannot be written is logged, never thrown. */
-export function createLastUsed(database: Queryable, log: Warn): LastUsed {
+export function createLastUsed(database: Queryable, log: Pick<Log, "warn">): LastUsed {
   /** Keys touched within about the last minute, and when. */
   const recent = new Map<string, number>();
 

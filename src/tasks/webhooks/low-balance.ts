@@ -2,19 +2,12 @@
  * Warnings that the balance of a workspace is at or below the amount that it has chosen: a log event, and a signed callback where it has
  * an address for them. Told once, until the balance was above it again. docs/callbacks.md "Low balance".
  */
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
 import { formatUsd } from "../../base/money.ts";
-import type { Database, Queryable } from "../../storage/index.ts";
+import type { Queryable } from "../../storage/index.ts";
+import type { TaskServices } from "../engine.ts";
 import { postEvents } from "./events.ts";
 
-export interface AlertOptions {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Something was put into the outbox. */
-  readonly callbackDue: () => void;
-}
+export type AlertOptions = Pick<TaskServices, "database" | "clock" | "log" | "callbackDue">;
 
 /** What its event is called. */
 const lowType = "balance.low";
