@@ -98,7 +98,8 @@ function listen({ cert, key, clientCa }: ServerTls, failed: (error: Error) => vo
     else next(socket);
   });
   server.on("tlsClientError", (error, socket) => {
-    failed(error);
+    // Who only looks whether the port is open has begun none.
+    if (rawOf(socket)?.bytesRead !== 0) failed(error);
     socket.destroy();
   });
   return server;
