@@ -59,3 +59,18 @@ it.each([
     expect(text).toContain("Nothing was charged.");
   },
 );
+
+it("STORE-01: one in whose place a page comes with 200 is fetched again", async () => {
+  vendors = await startVendors();
+  const file = await picture();
+  const page = "<html>502 Bad Gateway</html>";
+  let fetched = 0;
+  vendors.answer((request, response) => {
+    if (request.method === "POST") return names()(request, response);
+    fetched += 1;
+    const body = fetched < 3 ? page : file;
+    response.writeHead(200, { "content-length": body.length }).end(body);
+  });
+  expect((await vendors.bench.generate({ model: generating })).status).toBe(200);
+  expect(fetched).toBe(3);
+});
