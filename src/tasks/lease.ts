@@ -150,7 +150,7 @@ export async function extendLeases(
 }
 
 /** No step is due, and no lease ends, so much later than now. */
-const aheadMsMax = 5 * 60 * 1000;
+export const aheadMsMax = 5 * 60 * 1000;
 
 /**
  * Brings back what a clock that ran ahead has put off, once it has been set back: steps are due now, and leases end as if

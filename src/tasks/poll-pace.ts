@@ -5,14 +5,13 @@
  */
 
 import { createPlaces, type Placed } from "./places.ts";
+import { askedPauseMsMax } from "./rounds.ts";
 
 /** Polls of one account under way at once; half of them are the most that one workspace has. */
 export const atOnceMax = 64;
 
 /** How long an account that refused is left alone; twice as long for each further refusal without an answer between. */
 const [restMsMin, restMsMax] = [1_000, 30_000];
-/** No account waits longer, whatever its vendor asks for: its jobs may be done meanwhile. */
-const askedMsMax = 120_000;
 /** Polls a second: the slowest, and the rate from which on an account is not limited any more. */
 const [rateMin, rateFree] = [0.1, 100];
 /** What was not used of the rate in this time may be used at once: due tasks are looked for now and then. */
@@ -88,7 +87,7 @@ class Account {
   }
 
   #rest(nowMs: number, ms: number): void {
-    this.nextMs = Math.max(this.nextMs, nowMs + Math.min(ms, askedMsMax));
+    this.nextMs = Math.max(this.nextMs, nowMs + Math.min(ms, askedPauseMsMax));
   }
 
   answered(): void {

@@ -15,9 +15,10 @@ import {
 } from "../upstream/index.ts";
 import { askAbout, takenTarget, warnOf, withOutcome } from "./attempt.ts";
 import { collect, inTurnToCollect, type Succeeded } from "./collect.ts";
-import { endTask } from "./end.ts";
+import { endTask, failed } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { accountOf, dueAt, writeJob, type JobChange } from "./lease.ts";
+import { askedPauseMsMax } from "./rounds.ts";
 import type { Job } from "./rows.ts";
 import { troubleSoFar, writtenTrouble, type TroubleSoFar } from "./result-trouble.ts";
 import { traceAsked } from "./trace.ts";
@@ -45,7 +46,7 @@ export async function pollStep(services: TaskServices, job: Job): Promise<void> 
       return inTurnToCollect(job, answer, () => made(services, job, { target, answer }));
     case "failed": {
       const { code, message } = answer;
-      await endTask(services, noted, { status: "failed", error: { code, message } });
+      await endTask(services, noted, failed({ code, message }));
       return;
     }
     case "expired":
@@ -107,11 +108,12 @@ async function refused(
 ): Promise<void> {
   const ended = endOfRefused(answer);
   if (ended === undefined) {
-    const pause = Math.max(pauseMs(services, job, target.dialect), askedPauseMs(answer));
+    const askedMs = Math.min(answer.retryAfterMs ?? 0, askedPauseMsMax);
+    const pause = Math.max(pauseMs(services, job, target.dialect), askedMs);
     return later(services, job, pause, noMisses);
   }
   const { error, isSure } = ended;
-  const end = async () => void (await endTask(services, job, { status: "failed", error }));
+  const end = async () => void (await endTask(services, job, failed(error)));
   return isSure ? end() : missed(services, job, target.dialect, end);
 }
 
@@ -167,13 +169,6 @@ async function made(
     return later(services, job, pause, writtenTrouble(job, trouble, soFar));
   }
 }
-
-/** How long a vendor that asks to be left alone is left alone: its job may be done meanwhile, and its caller waits. */
-const askedPauseMsMax = 120_000;
-
-/** The pause that a refusal asks for, if any. */
-const askedPauseMs = ({ retryAfterMs = 0 }: MediaRefusal): number =>
-  Math.min(retryAfterMs, askedPauseMsMax);
 
 /** States in which the vendor failed to make it, or to say how it stands. */
 const troubles: readonly Answer["state"][] = ["failed", "refused", "unreachable"];

@@ -3,8 +3,8 @@
 /** All offers are tried this often, however long a task may wait; the pauses between the rounds. */
 const firstPausesMs = [500, 2_000] as const;
 const [pauseMsMin, pauseMsMax] = [4_000, 300_000];
-/** A vendor that asks for more is asked all the same after so long: others wait for it too, and its caller for the task. */
-const askedPauseMsMax = 120_000;
+/** A vendor that asks for more is asked all the same after so long: its jobs may be done meanwhile, and others wait for it too. */
+export const askedPauseMsMax = 120_000;
 
 export interface Round {
   /** How often all offers have been tried: from 1. */

@@ -4,6 +4,7 @@
  */
 import { camelCased, type SnakeCased } from "../../base/casing.ts";
 import type { Database, Queryable } from "../../storage/index.ts";
+import { aheadMsMax } from "../lease.ts";
 import { newToken, ownerHere } from "../owner.ts";
 import type { HostOf } from "../places.ts";
 import { rightFor, type Right } from "../right.ts";
@@ -165,9 +166,6 @@ export async function noteTry(
   );
   return rows.length > 0;
 }
-
-/** More than this ahead of our clock, and the row was written before the clock was set back. */
-const aheadMsMax = 5 * 60 * 1000;
 
 /**
  * Makes due what was put off by a clock that ran ahead and has been set back since; without this, a day ahead would be a day's
