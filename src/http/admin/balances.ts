@@ -2,7 +2,6 @@
 import {
   listByAvailable,
   readBalancesAtRest,
-  readObject,
   sumBalances,
   visibilityOf,
   workspaceKind,
@@ -19,6 +18,7 @@ import {
   type Workspace,
 } from "../../tenancy/index.ts";
 import { usd } from "../shapes/schema.ts";
+import { readRoute } from "./read-route.ts";
 import { route } from "./route.ts";
 import { creditLine, pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
 
@@ -58,19 +58,16 @@ const render = ({ id, name }: Pick<Workspace, "id" | "name">, now: Balance): obj
   available: now.creditLineNano === null ? unlimited : formatUsd(now.availableNano),
 });
 
-const one = route({
-  method: "GET",
+const one = readRoute({
   path: "/workspaces/{id}/balance",
   operationId: "getBalance",
   summary: "What a workspace has left",
   action: "balance.read",
   answer: { name: "Balance", schema: balance },
-  errors: ["not_found"],
-  async handle({ services, actor, params }) {
-    const workspace = await readObject(workspaceKind, { actor }, "balance.read", () =>
-      getWorkspace(services, params["id"]!),
-    );
-    const balances = await readBalancesAtRest(services.database, [workspace.id]);
+  kind: workspaceKind,
+  load: (services, { id }) => getWorkspace(services, id!),
+  async render({ database }, workspace) {
+    const balances = await readBalancesAtRest(database, [workspace.id]);
     const now = balances.get(workspace.id);
     if (now === undefined) throw noSuch(workspaceKind.what);
     return { body: render(workspace, now) };

@@ -1,10 +1,10 @@
 /** Where a key is used from, over the management API. docs/management.md. */
-import { keyKind, readObject } from "../../admin/index.ts";
+import { keyKind } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { listKeyClients } from "../../request-log/index.ts";
 import { getKey } from "../../tenancy/index.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
-import { route } from "./route.ts";
+import { readRoute } from "./read-route.ts";
 import { everything, strict, whole } from "./schemas.ts";
 
 const client = Type.Object({
@@ -19,8 +19,7 @@ const client = Type.Object({
   }),
 });
 
-const list = route({
-  method: "GET",
+const list = readRoute({
   path: "/keys/{id}/clients",
   operationId: "listKeyClients",
   summary: "Where a key was used from within 30 days, the last address first",
@@ -28,11 +27,9 @@ const list = route({
   action: "key.read",
   query: strict({}),
   answer: { name: "KeyClients", schema: everything(client) },
-  errors: ["not_found"],
-  async handle({ services, actor, params }) {
-    const key = await readObject(keyKind, { actor }, "key.read", () =>
-      getKey(services, { id: params["id"]! }),
-    );
+  kind: keyKind,
+  load: (services, { id }) => getKey(services, { id: id! }),
+  async render(services, key) {
     await services.logWritten();
     const rows = await listKeyClients(services.database, key.id);
     return whole(

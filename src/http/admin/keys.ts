@@ -247,7 +247,7 @@ const read = readRoute({
   answer: keySchema,
   kind: keyKind,
   load: (services, { id }) => getKey(services, { id: id! }),
-  render: keyAnswer,
+  render: (services, key) => keyAnswer(services, key),
 });
 
 const change = route({

@@ -1,16 +1,23 @@
 /** The management API's `GET` of one object by its path, whatever the kind. */
-import { readObject, type Action, type Kind } from "../../admin/index.ts";
+import { readObject, type Action, type Actor, type Kind } from "../../admin/index.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer, type AdminRequest, type AdminRoute } from "./route.ts";
 
-type Described = Pick<AdminRoute, "path" | "operationId" | "summary" | "answer" | "errors">;
+type Described = Pick<
+  AdminRoute,
+  "path" | "operationId" | "summary" | "description" | "query" | "answer" | "errors"
+>;
 
 interface ReadRoute<Row> extends Described {
   readonly action: Action;
   readonly kind: Kind<Row>;
   /** The object that the path names. @throws GatewayError `not_found` */
   readonly load: (services: AdminServices, params: Params) => Promise<Row>;
-  readonly render: (services: AdminServices, row: Row) => AdminAnswer | Promise<AdminAnswer>;
+  readonly render: (
+    services: AdminServices,
+    row: Row,
+    actor: Actor,
+  ) => AdminAnswer | Promise<AdminAnswer>;
 }
 
 /** The named steps of a path. */
@@ -25,7 +32,7 @@ export function readRoute<Row>({ kind, load, render, ...described }: ReadRoute<R
     ...described,
     async handle({ services, actor, params }) {
       const row = await readObject(kind, { actor }, action, () => load(services, params));
-      return render(services, row);
+      return render(services, row, actor);
     },
   });
 }

@@ -4,7 +4,6 @@ import {
   changeObject,
   createObject,
   permit,
-  readObject,
   sameCaps,
   visibilityOf,
   workspaceKind,
@@ -19,6 +18,7 @@ import {
   type Workspace,
 } from "../../tenancy/index.ts";
 import { namedBy } from "./named-by.ts";
+import { readRoute } from "./read-route.ts";
 import { route } from "./route.ts";
 import { nullable, pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
 import { checkProviders } from "./scope.ts";
@@ -103,20 +103,15 @@ const list = route({
   },
 });
 
-const read = route({
-  method: "GET",
+const read = readRoute({
   path: "/workspaces/{id}",
   operationId: "getWorkspace",
   summary: "Read a workspace",
   action: "workspace.read",
   answer: workspaceSchema,
-  errors: ["not_found"],
-  async handle({ services, actor, params }) {
-    const record = await readObject(workspaceKind, { actor }, "workspace.read", () =>
-      getWorkspace(services, params["id"]!),
-    );
-    return answer(services, record, actor);
-  },
+  kind: workspaceKind,
+  load: (services, { id }) => getWorkspace(services, id!),
+  render: answer,
 });
 
 const change = route({
