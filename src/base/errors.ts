@@ -49,6 +49,10 @@ export class GatewayError extends Error {
 export const invalidValue = (param: string, rule: string): GatewayError =>
   new GatewayError("invalid_value", `\`${param}\` ${rule}.`, { param });
 
+/** The refusal of a field of an image, a video or a task: its name, and why. */
+export const refusal = (code: ErrorCode, param: string, why: string): GatewayError =>
+  new GatewayError(code, `${param}: ${why}.`, { param });
+
 /** What whatever was thrown says. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

@@ -2,7 +2,7 @@
  * The uploaded pictures of a call against the limits of its family. What they are was recognised from their content before.
  * LIM-04 to LIM-06; docs/decisions.md "Masks".
  */
-import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import { refusal, type ErrorCode } from "../base/errors.ts";
 import type { Note } from "../base/notes.ts";
 import type { FileLimits, MediaFamily } from "./family.ts";
 import type { MediaInput, Upload } from "./types.ts";
@@ -18,7 +18,7 @@ const maskBytesBelow = 4_000_000;
 
 /** Refuses a field. @throws GatewayError, always */
 export function refuse(param: string, code: ErrorCode, why: string): never {
-  throw new GatewayError(code, `${param}: ${why}.`, { param });
+  throw refusal(code, param, why);
 }
 
 /**

@@ -3,7 +3,7 @@
  * the rest is read. Requirements: EDIT1, EDIT2 (`image`, `mask`); LIM rows.
  */
 import { createHash } from "node:crypto";
-import { GatewayError } from "../../base/errors.ts";
+import { refusal } from "../../base/errors.ts";
 import {
   imageTypeOf,
   ImageHeaderReader,
@@ -104,9 +104,3 @@ function checked(name: string, reading: HeaderReading, limits: PictureLimits): I
     throw refusal("image_too_large", name, `the picture has ${width}x${height} pixels`);
   return reading;
 }
-
-const refusal = (
-  code: "invalid_image_file" | "image_too_large",
-  name: string,
-  why: string,
-): GatewayError => new GatewayError(code, `${name}: ${why}.`, { param: name });

@@ -4,7 +4,7 @@
  */
 import type { Readable } from "node:stream";
 import { ByteBudget, type ByteLease } from "../../base/byte-budget.ts";
-import { GatewayError } from "../../base/errors.ts";
+import { refusal } from "../../base/errors.ts";
 import { Pieces } from "../../base/pieces.ts";
 import type { FileDrafts } from "../../files/index.ts";
 import { isImageField, type Upload } from "../../media/index.ts";
@@ -147,8 +147,7 @@ class Form {
       this.#options.lease.take(piece.length);
       this.#fieldsBytes += piece.length;
       if (pieces.length > fieldBytes || this.#fieldsBytes > fieldsBytes) {
-        const message = `${shown(name)}: the text fields of the body are too long.`;
-        throw new GatewayError("request_too_large", message, { param: shown(name) });
+        throw refusal("request_too_large", shown(name), "the text fields of the body are too long");
       }
     }
     const value = decodeText(name, pieces.join());
@@ -160,7 +159,11 @@ class Form {
     const { limits } = this.#options;
     this.#files += 1;
     if (this.#files > limits.files)
-      throw refusal("too_many_images", part.name, `the body has more than ${limits.files} files`);
+      throw refusal(
+        "too_many_images",
+        shown(part.name),
+        `the body has more than ${limits.files} files`,
+      );
     if (!isImageField(part.name) && part.name !== "mask") return this.#ignoreFile(part);
     const { result: upload, sha256 } = await receive(part, limits.fileBytes, (content) =>
       this.#store(shown(part.name), content),
@@ -168,12 +171,12 @@ class Form {
     if (upload === undefined) {
       // What a browser sends for a file that nobody chose.
       if (part.filename === "") return;
-      throw refusal("invalid_image_file", part.name, "the file is empty");
+      throw refusal("invalid_image_file", shown(part.name), "the file is empty");
     }
     this.#digest.push(["file", part.name, sha256]);
     if (part.name !== "mask") this.#images.push(upload);
     else if (this.#mask === undefined) this.#mask = upload;
-    else throw refusal("invalid_value", part.name, "is there more than once");
+    else throw refusal("invalid_value", shown(part.name), "is there more than once");
   }
 
   /**
@@ -212,7 +215,7 @@ class Form {
   #set(name: string, value: unknown): void {
     const before = this.#fields.get(name);
     if (before !== undefined && !name.endsWith("[]"))
-      throw refusal("invalid_value", name, "is there more than once");
+      throw refusal("invalid_value", shown(name), "is there more than once");
     this.#fields.set(name, before === undefined ? value : [before, value].flat());
   }
 }
@@ -223,14 +226,8 @@ function decodeText(name: string, bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw refusal("invalid_value", name, "is no valid UTF-8");
+    throw refusal("invalid_value", shown(name), "is no valid UTF-8");
   }
 }
 
 const shown = (name: string): string => name.slice(0, 60);
-
-const refusal = (
-  code: "invalid_value" | "invalid_image_file" | "too_many_images",
-  name: string,
-  why: string,
-): GatewayError => new GatewayError(code, `${shown(name)}: ${why}.`, { param: shown(name) });

@@ -1,5 +1,5 @@
 /** Ark's own creation body in the names of `POST /v1/tasks`: its `content` list taken apart, its other names translated. docs/media.md. */
-import { GatewayError } from "../../base/errors.ts";
+import { refusal } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
 
 /** Our name of each field that Ark calls otherwise. */
@@ -40,12 +40,6 @@ interface Material {
   last_frame?: { readonly url: unknown };
   reference_images?: { readonly url: unknown }[];
 }
-
-const refusal = (
-  code: "invalid_type" | "invalid_value" | "unsupported_parameter",
-  param: string,
-  why: string,
-): GatewayError => new GatewayError(code, `${param}: ${why}.`, { param });
 
 function materialOf(content: unknown): Material {
   if (!Array.isArray(content)) throw refusal("invalid_type", "content", "must be an array");

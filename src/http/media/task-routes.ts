@@ -3,7 +3,7 @@
  * docs/decisions.md "Cancel", docs/decisions.md "List", docs/decisions.md "Creation".
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { GatewayError } from "../../base/errors.ts";
+import { GatewayError, refusal } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/index.ts";
 import { resolveModelId } from "../../routing/index.ts";
 import {
@@ -112,10 +112,12 @@ const limitMax = 100;
 
 function filterOf({ text }: HttpServices, request: FastifyRequest): TaskFilter {
   const { status, model, after, limit } = request.query as Record<string, string | undefined>;
-  if (status !== undefined && !isTaskStatus(status)) throw refusal("status", "is no task status");
-  if (after !== undefined && !isTaskId(after)) throw refusal("after", "is no task id");
+  if (status !== undefined && !isTaskStatus(status))
+    throw refusal("invalid_value", "status", "is no task status");
+  if (after !== undefined && !isTaskId(after))
+    throw refusal("invalid_value", "after", "is no task id");
   if (model !== undefined && (model.length > 256 || model.includes("\0")))
-    throw refusal("model", "is no model id");
+    throw refusal("invalid_value", "model", "is no model id");
   return {
     status,
     model: model && idOf(model, text.catalog()),
@@ -137,8 +139,5 @@ function idOf(model: string, catalog: Catalog): string {
 function limitOf(text: string): number {
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (limit >= 1 && limit <= limitMax) return limit;
-  throw refusal("limit", `must be an integer from 1 to ${limitMax}`);
+  throw refusal("invalid_value", "limit", `must be an integer from 1 to ${limitMax}`);
 }
-
-const refusal = (param: string, why: string): GatewayError =>
-  new GatewayError("invalid_value", `${param}: ${why}.`, { param });
