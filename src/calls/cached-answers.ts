@@ -12,6 +12,7 @@ import {
   type AnswerName,
   type Sealing,
 } from "../tenancy/index.ts";
+import type { CacheOutcome } from "./record.ts";
 
 export interface AnswerCache {
   /** The text that was kept and is no older; undefined where there is none, or none that can be read. Never rejects. */
@@ -20,6 +21,13 @@ export interface AnswerCache {
   put(name: AnswerName, text: string, seconds: number): void;
   /** Resolves when everything put so far is written or given up. */
   flush(): Promise<void>;
+}
+
+/** What the response cache of keys needs from the running gateway. */
+export interface CacheServices {
+  readonly answers: AnswerCache;
+  /** Hears of each call of a key that has a cache. */
+  looked(outcome: CacheOutcome): void;
 }
 
 /** The longest answer that is kept, in bytes. */

@@ -18,7 +18,7 @@ import type { CallerHeaders, Pools } from "../upstream/index.ts";
 import type { CallBody } from "./call-body.ts";
 import type { Keeper } from "./keep.ts";
 import type { CallRecord } from "./record.ts";
-import type { CacheServices } from "./cache-services.ts";
+import type { CacheServices } from "./cached-answers.ts";
 import type { Reply } from "./reply.ts";
 import type { Stoppable } from "./stopping.ts";
 import type { CallUnderWay } from "./under-way.ts";

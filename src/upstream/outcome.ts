@@ -13,7 +13,7 @@ import { toldStatus } from "./told-status.ts";
 import { isTooLong, tooLong } from "./too-long.ts";
 
 /** What a refusal says of the credential an attempt was made with. */
-export interface RefusedCredential {
+interface RefusedCredential {
   /** `credential`: it works for no model. `model`: not for this one now, such as a limited rate. */
   readonly of: "credential" | "model";
   /** How long the vendor asks to be left alone; absent where it names no time. */

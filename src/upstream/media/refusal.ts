@@ -8,21 +8,16 @@ import type { Provider } from "../../catalog/index.ts";
 import { isAboutAccount } from "../account.ts";
 import { withoutCredentials } from "../masking.ts";
 import { isModerated, moderationWords } from "../moderation.ts";
-import { failedWith, outcomeOfStatus, unusableAnswer, type RefusedCredential } from "../outcome.ts";
+import { failedWith, outcomeOfStatus, unusableAnswer, type Outcome } from "../outcome.ts";
 import { retryAfterMsOf } from "../retry-after.ts";
 import type { MediaAnswer } from "./ask-handler.ts";
 import type { MediaRefusal, MediaState } from "./types.ts";
 import { shortIn, textIn } from "./wire.ts";
 
 /** What a refusal means. */
-export interface RefusalOutcome {
+export interface RefusalOutcome extends Pick<Outcome, "retrySame" | "hurtsHealth" | "credential"> {
   /** `caller`: every provider would refuse the request. `provider`: another one may take it. */
   readonly fault: "caller" | "provider";
-  /** True when the same provider may be asked once more, after a pause. */
-  readonly retrySame: boolean;
-  readonly hurtsHealth: boolean;
-  /** Present where it was our credential or account that was refused: another one may do. */
-  readonly credential?: RefusedCredential | undefined;
   /**
    * True when the vendor may have taken the job all the same (a gateway in front of it gave up, or its success could not
    * be read): a request that costs money must not be sent again (T81).
