@@ -79,12 +79,12 @@ export async function runImageCall(
   let context: ImageContext | undefined;
   try {
     if (hooks !== undefined) await unlessStopped(record, askImageHooks(hooks, run));
+    context = await begin(services, run.call, { reply, record, stopped: stop.signal });
     record.stoppable = {
       stop: (isLast) => {
         if (isLast) stop.abort();
       },
     };
-    context = await begin(services, run.call, { reply, record, stopped: stop.signal });
     if (context.request.stream === true) await answerStream(context);
     else await answerWhole(context);
   } catch (thrown) {
@@ -118,8 +118,11 @@ async function begin(
   const { workspaceId } = call.caller;
   const hold = { id: call.id, workspaceId };
   const claim = call.idempotency;
-  await services.spend.reserve(hold, call.caller, prepared.boundNano, async (tx) => {
+  const reserving = services.spend.reserve(hold, call.caller, prepared.boundNano, async (tx) => {
     if (claim) await claimKeyForCall(tx, { workspaceId, claim }, call.id, services.clock.now());
+  });
+  await unlessStopped(record, reserving, () => {
+    reserving.then(() => services.spend.release(hold)).catch(() => undefined);
   });
   const gone = new AbortController();
   reply.onGone(() => gone.abort());

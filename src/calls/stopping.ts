@@ -18,15 +18,21 @@ export const stopping = (charged: string): GatewayError =>
 export const arrivedIsCharged = "What arrived is charged.";
 export const nothingIsCharged = "Nothing was charged.";
 
-/** What comes of `work`, which is waited for before anything is spent. @throws GatewayError where the gateway stops first */
+/**
+ * What comes of `work`, which is waited for before anything is spent. `giveUp` is called where the gateway stops first.
+ * @throws GatewayError then
+ */
 export async function unlessStopped<Result>(
   call: { stoppable: Stoppable | undefined },
   work: Promise<Result>,
+  giveUp?: () => void,
 ): Promise<Result> {
   const { promise: stopped, reject } = Promise.withResolvers<never>();
   call.stoppable = {
     stop: (isLast) => {
-      if (isLast) reject(stopping(nothingIsCharged));
+      if (!isLast) return;
+      giveUp?.();
+      reject(stopping(nothingIsCharged));
     },
   };
   try {

@@ -15,7 +15,7 @@ import { prepare, type Candidate, type Prepared } from "./prepare.ts";
 import { cacheOf, type CachedCall } from "./response-cache.ts";
 import { startRecord, type CallRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
-import { unlessStopped } from "./stopping.ts";
+import { nothingIsCharged, stopping, unlessStopped } from "./stopping.ts";
 import { textFailover } from "./text-attempts.ts";
 import { traceCall } from "./trace.ts";
 
@@ -89,11 +89,15 @@ async function answer(services: TextServices, run: Run): Promise<void> {
   const { workspaceId, keyId, keyRotation } = call.caller;
   const hold = { id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano };
   let answered: Answered;
-  record.stoppable = context;
   try {
-    answered = await services.ledger.spend(hold, () =>
-      findAnswer(run, context, prepared.candidates),
-    );
+    const spent = services.ledger.spend(hold, () => {
+      // Let in after its caller was told that the gateway stops.
+      if (context.isStopped) throw stopping(nothingIsCharged);
+      record.stoppable = context;
+      return findAnswer(run, context, prepared.candidates);
+    });
+    const isLetIn = record.stoppable === context;
+    answered = await (isLetIn ? spent : unlessStopped(record, spent, () => context.stop(true)));
   } finally {
     record.stoppable = undefined;
   }

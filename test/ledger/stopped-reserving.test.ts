@@ -1,0 +1,89 @@
+// Calls that wait for their money when the gateway stops: their callers get an error of their protocol, not a reset.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { startGateway } from "../../src/cli/gateway.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { eventually } from "../support/patience.ts";
+
+const text = "Hello!";
+const turns = [{ role: "user", content: text }];
+const model = "sandbox/chat";
+const asked: readonly (readonly [path: string, body: object])[] = [
+  ["/v1/chat/completions", { model, messages: turns }],
+  ["/v1/chat/completions", { model, messages: turns, stream: true }],
+  ["/v1/responses", { model, input: text }],
+  ["/v1/messages", { model, messages: turns, max_tokens: 10 }],
+  [`/v1beta/models/${model}:generateContent`, { contents: [{ role: "user", parts: [{ text }] }] }],
+  ["/v1/embeddings", { model: "sandbox/embedding", input: text }],
+  ["/v1/images/generations", { model: "sandbox/image-model-a", prompt: "A boat" }],
+];
+const words: Readonly<Record<string, string>> = {
+  "/v1/messages": '"type":"overloaded_error"',
+  [`/v1beta/models/${model}:generateContent`]: '"status":"UNAVAILABLE"',
+};
+
+let own: Database;
+const answers: (readonly [status: number | string, retryAfter: string | null, text: string])[] = [];
+beforeAll(async () => {
+  const databaseUrl = await (await sharedPostgres()).createMigrated();
+  const dataDir = temporaryDirectory();
+  const gateway = await startGateway({
+    environment: readEnvironment({
+      PORT: "0",
+      DATABASE_URL: databaseUrl,
+      TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_SANDBOX: "on",
+      TOLLGATE_INITIAL_CREDIT: "10",
+    }),
+    log: silentLog,
+    stopMs: 1_000,
+  });
+  own = await openDatabase({ url: databaseUrl, dataDir, log: silentLog });
+  const ask = async ([path, body]: (typeof asked)[number]) => {
+    const answer = await fetch(gateway.url + path, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        authorization: `Bearer ${gateway.first!.apiKey}`,
+      },
+      body: JSON.stringify(body),
+    });
+    return [answer.status, answer.headers.get("retry-after"), await answer.text()] as const;
+  };
+  let closed: Promise<void> | undefined;
+  await own.transaction(async (tx) => {
+    await tx.query("select 1 from ledger_accounts for update");
+    const waiting = asked.map((one) =>
+      ask(one).catch(
+        (error: unknown) => [String((error as Error).cause ?? error), null, ""] as const,
+      ),
+    );
+    await eventually(async () => {
+      const response = await fetch(`${gateway.url}/metrics`);
+      return /^tollgate_requests_in_flight 7$/m.test(await response.text());
+    }, "calls that wait");
+    closed = gateway.close();
+    answers.push(...(await Promise.all(waiting)));
+  });
+  await closed;
+});
+afterAll(() => own?.close());
+
+it.each(asked.map(([path], index) => [path, index] as const))(
+  "ERR-01: %s waiting for its reservation is answered 503 with Retry-After in its protocol (%i)",
+  (path, index) => {
+    const [status, retryAfter, said] = answers[index]!;
+    expect([status, retryAfter]).toEqual([503, "1"]);
+    expect(said).toContain("Nothing was charged.");
+    expect(said).toContain(words[path] ?? '"code":"shutting_down"');
+  },
+);
+
+it("BILL-01: nothing is held or charged of them when the gateway has stopped", async () => {
+  const [row] = await own.query(
+    "select sum(charged_nano)::text as charged, sum(held_nano)::text as held from ledger_accounts",
+  );
+  expect(row).toEqual({ charged: "0", held: "0" });
+});
