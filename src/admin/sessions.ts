@@ -133,6 +133,8 @@ function baseOptions(options: Loading) {
       session: { create: { after: ({ userId }) => endOldest(options.database, userId) } },
     },
     logger: { level: "error" as const, log: options.write },
+    // Where a return goes that belongs to no sign-in, or comes too late: the console says so, as of others that fail.
+    onAPIError: { errorURL: "/" },
     advanced: {
       cookiePrefix,
       useSecureCookies: baseURL.startsWith("https:"),

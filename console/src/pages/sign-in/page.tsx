@@ -9,7 +9,8 @@ import { SignInForm } from "../../ui/sign-in-form.tsx";
 const route = getRouteApi("/sign-in");
 
 /** A failed return from the identity provider, in our own words: what stands in the address is anybody's text. */
-const failedReturn = "Signing in there did not work. Ask whoever manages your account here.";
+const failedReturn =
+  "Signing in there did not work. Try again, or ask whoever manages your account here.";
 
 export function SignInPage() {
   const { to, error: returned } = route.useSearch();
