@@ -133,8 +133,7 @@ function baseOptions(options: Loading) {
       session: { create: { after: ({ userId }) => endOldest(options.database, userId) } },
     },
     logger: { level: "error" as const, log: options.write },
-    // Where a return goes that belongs to no sign-in, or comes too late: the console says so, as of others that fail.
-    onAPIError: { errorURL: "/" },
+    onAPIError: { errorURL: "/" }, // where a return goes that belongs to no sign-in: the console says so
     advanced: {
       cookiePrefix,
       useSecureCookies: baseURL.startsWith("https:"),
