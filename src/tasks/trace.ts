@@ -6,6 +6,7 @@ import { providerAttributes, type KeyedCandidate } from "../attempts/index.ts";
 import type { Span, Tracer } from "../base/tracing.ts";
 import type { TaskServices } from "./engine.ts";
 import type { Job } from "./rows.ts";
+import type { ClaimedDelivery } from "./webhooks/outbox.ts";
 
 /** Begins a step's span; undefined where nothing is traced. */
 export function beginStep({ tracer }: TaskServices, job: Job, step: string): Span | undefined {
@@ -55,15 +56,7 @@ export const passedOn = (job: Job, { provider }: KeyedCandidate): string | undef
 /** Begins the span of a callback's try. */
 export function beginCallback(
   tracer: Tracer | undefined,
-  delivery: {
-    readonly id: string;
-    readonly workspaceId: string;
-    readonly taskId: string | null;
-    readonly type: string;
-    readonly host: string;
-    readonly attempt: number;
-    readonly traceparent: string | undefined;
-  },
+  delivery: ClaimedDelivery,
 ): Span | undefined {
   const span = tracer?.start("client", "callback", delivery.traceparent);
   if (span?.isSampled === true)

@@ -2,12 +2,12 @@
  * One try at one delivery: fresh signature, the address checked and pinned by the sender, the outcome noted under the lease.
  * HOOK-01 to HOOK-06; docs/tasks.md.
  */
-import type { Clock } from "../../base/clock.ts";
 import { GatewayError, reasonOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { Span, Tracer } from "../../base/tracing.ts";
-import { isTransient, persist, settleRetryMs, type Database } from "../../storage/index.ts";
+import type { Span } from "../../base/tracing.ts";
+import { isTransient, persist, settleRetryMs } from "../../storage/index.ts";
 import { readSigningSecret, type Secrets } from "../../tenancy/index.ts";
+import type { TaskServices } from "../engine.ts";
 import { readTask } from "../read.ts";
 import { beginCallback } from "../trace.ts";
 import { holds } from "../right.ts";
@@ -22,13 +22,11 @@ import { signedHeaders } from "../../base/signature.ts";
 /** Moments at which a test may stop the process. */
 export type CallbackPoint = "callback.claimed" | "callback.sent" | "callback.noted";
 
-export interface DelivererServices {
-  readonly database: Database;
+export interface DelivererServices extends Pick<
+  TaskServices,
+  "database" | "clock" | "log" | "tracer"
+> {
   readonly secrets: Pick<Secrets, "signingSecret" | "unseal">;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Absent: no traces. */
-  readonly tracer?: Tracer | undefined;
   /** Hears of each try: what became of the delivery, and how long its receiver took. */
   readonly tried?: ((became: NextStep["status"], durationMs: number) => void) | undefined;
   readonly send: SendCallback;
