@@ -14,14 +14,20 @@ import { fitReasoning } from "./fit-reasoning.ts";
 import { wishes } from "./wishes.ts";
 
 /** What of a call decides how its request is fitted. */
-interface OwnInput {
+export interface OwnInput {
+  /** The caller's protocol. */
   readonly caller: Codec;
+  /** The caller's body, checked. */
   readonly body: JsonObject;
   readonly stream: boolean;
+  /** The model as the caller wrote it, and as the upstream calls it. */
   readonly requestedModel: string;
   readonly upstreamModel: string;
+  /** The model's own maximum of output tokens. */
   readonly maxOutputTokens: number;
+  /** What is known of the model; absent: nothing. */
   readonly abilities?: Abilities | undefined;
+  /** Images, audio, video and files in the input; absent: none. */
   readonly inputMedia?: number | undefined;
 }
 

@@ -3,45 +3,24 @@
  * converted where they are not. The calls layer knows routes, not codecs. TXT-05 to TXT-10.
  */
 import { exactly } from "../base/exact-numbers.ts";
-import type { Abilities } from "../base/abilities.ts";
 import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
-import type {
-  AnswerContext,
-  Codec,
-  StreamTap,
-  StreamWishes,
-  UpstreamCodec,
-  WireError,
-} from "./codec.ts";
+import type { AnswerContext, StreamTap, StreamWishes, UpstreamCodec, WireError } from "./codec.ts";
 import { withDropped } from "./dropped-params.ts";
-import { fitOwn, type Own } from "./fit-own.ts";
+import { fitOwn, type Own, type OwnInput } from "./fit-own.ts";
 import { collectFrames } from "./whole.ts";
 
 /** What a route is made from. */
-export interface RouteInput {
-  /** The caller's protocol and the upstream's. */
-  readonly caller: Codec;
+export interface RouteInput extends OwnInput {
   readonly upstream: UpstreamCodec;
-  /** The caller's body, checked. */
-  readonly body: JsonObject;
-  readonly stream: boolean;
-  /** The model as the caller wrote it, as the caller reads it, and as the upstream calls it. */
-  readonly requestedModel: string;
+  /** The model as the caller reads it. */
   readonly model: string;
-  readonly upstreamModel: string;
-  /** The model's own maximum of output tokens. */
-  readonly maxOutputTokens: number;
-  /** What is known of the model; absent: nothing. */
-  readonly abilities?: Abilities | undefined;
   /** Members of a chat request's messages that the upstream refuses; absent: none. */
   readonly refusedMembers?: readonly string[] | undefined;
   /** The upstream's vendor has custom tools in chat. Absent: they go to it as functions. */
   readonly customTools?: true | undefined;
-  /** Images, audio, video and files in the input; absent: none. */
-  readonly inputMedia?: number | undefined;
   readonly inputEstimate: number;
   /** The gateway's id of the call. */
   readonly id: string;

@@ -6,10 +6,14 @@
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { JsonSource } from "../../base/json-source.ts";
-import { CallBody, countInputTokens, runTextCall, tagsOf } from "../../calls/index.ts";
+import {
+  CallBody,
+  countInputTokens,
+  runTextCall,
+  tagsOf,
+  type TextCall,
+} from "../../calls/index.ts";
 import type { CallProtocol } from "../../protocols/index.ts";
-import type { RateUse } from "../../rates/index.ts";
-import type { Caller } from "../../tenancy/index.ts";
 import { jsonBody, modelInBody, streamInBody } from "../bodies/body.ts";
 import { limitOf } from "../bodies/body-limits.ts";
 import { readBytes } from "../bodies/receive-body.ts";
@@ -80,12 +84,8 @@ function inTurn(source: JsonSource, lease: ByteLease): CallBody | Promise<CallBo
 }
 
 /** A request whose key and body are known. */
-interface Read extends Asked {
+interface Read extends Asked, Pick<TextCall, "caller" | "rate" | "body" | "lease"> {
   readonly protocol: CallProtocol;
-  readonly caller: Caller;
-  readonly rate: RateUse | undefined;
-  readonly body: CallBody;
-  readonly lease: ByteLease;
 }
 
 function answer(services: HttpServices, read: Read): Promise<void> {
