@@ -9,6 +9,7 @@ import { FaultError } from "../dial/faults.ts";
 import type { ExchangeFailure } from "../exchange-error.ts";
 import { undici } from "../undici.ts";
 import { AskFailure, meanings } from "./ask-failure.ts";
+import type { AskLimits } from "./types.ts";
 import { UploadError } from "./upload-error.ts";
 
 export interface MediaAnswer {
@@ -28,16 +29,11 @@ export interface StreamedAnswer extends Omit<MediaAnswer, "body"> {
 
 export type IsStream = (head: Pick<MediaAnswer, "status" | "headers">) => boolean;
 
-interface Bounds {
+interface Bounds extends Pick<AskLimits, "signal" | "onBytes" | "mayLeave"> {
   readonly totalMs: number;
   readonly bytesMax: number;
-  readonly signal: AbortSignal | undefined;
   /** Absent: every answer is read whole. */
   readonly streams: IsStream | undefined;
-  /** Called with the bytes of a whole answer as they are kept. */
-  readonly onBytes: ((bytes: number) => void) | undefined;
-  /** Whether the request may still be sent. */
-  readonly mayLeave: (() => boolean) | undefined;
 }
 
 interface Settling {

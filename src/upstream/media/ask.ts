@@ -7,26 +7,7 @@ import type { Provider } from "../../catalog/index.ts";
 import { withAccess } from "../access.ts";
 import { acceptEncoding } from "../decoding.ts";
 import { AskHandler, type IsStream, type MediaAnswer, type StreamedAnswer } from "./ask-handler.ts";
-import type { MediaAsk } from "./types.ts";
-
-/** What an ask may take; the times are the provider's own (`timeouts`) where they are not given. Milliseconds. */
-export interface AskLimits {
-  /** From the request's end to the answer's head. When absent, extended by the same time for each picture. */
-  readonly firstByteMs?: number | undefined;
-  /** The longest silence inside the answer. */
-  readonly idleMs?: number | undefined;
-  readonly totalMs?: number | undefined;
-  /** When absent 128 MiB, or what the pictures that the answer brings along can come to. */
-  readonly bytesMax?: number | undefined;
-  /** Asked at the last moment before bytes leave, and before each further piece of a streamed body; false: given up, unsent. */
-  readonly mayLeave?: (() => boolean) | undefined;
-  /** Gives up at once when it fires. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called with the bytes of a whole answer as they are kept. */
-  readonly onBytes?: ((bytes: number) => void) | undefined;
-  /** Sent as a header of that name. */
-  readonly traceparent?: string | undefined;
-}
+import type { AskLimits, MediaAsk } from "./types.ts";
 
 /** The connections to the provider's origin. */
 type Connections = Pick<Dispatcher, "dispatch">;
