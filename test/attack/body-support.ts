@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "vitest";
 import { tollgateHere } from "../support/command.ts";
+import { inForm } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway } from "../support/process.ts";
 import { measure, stallMsMax, type Target } from "./support.ts";
@@ -186,13 +187,16 @@ export const listOf = (count: number, item: (index: number) => string): string =
 export const listOfSame = (count: number, item: string): string =>
   `[${`${item},`.repeat(count - 1)}${item}]`;
 
-/** Works for 30 ms of processor time, over and over, and notes how long that took. */
+/** Processor time of one piece of work: several of a scheduler's turns. The short form's limits are twenty times as wide. */
+const workMs = inForm(10, 30);
+
+/** Works for so long, over and over, and notes how long that took. */
 const busyProgram = `
   const ratios = [];
   const spent = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
   setInterval(() => {
     const [startedMs, cpuMs] = [performance.now(), spent()];
-    while (spent() - cpuMs < 30);
+    while (spent() - cpuMs < ${workMs});
     ratios.push((performance.now() - startedMs) / (spent() - cpuMs));
   }, 200);
   process.stdin.on("end", () => {
