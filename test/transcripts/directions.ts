@@ -123,16 +123,14 @@ export function withAny(actual: unknown, expected: unknown): unknown {
   );
 }
 
-/** The events of a stream that arrives in two pieces, for each byte between them. */
-export function* cutsOf(bytes: Uint8Array): Generator<SseEvent[]> {
-  for (let at = 1; at < bytes.length; at += 1) {
-    const parser = createSseParser();
-    yield [
-      ...parser.push(bytes.subarray(0, at)),
-      ...parser.push(bytes.subarray(at)),
-      ...parser.end(),
-    ];
-  }
+/** The events of a stream that arrives in two pieces, the first of so many bytes. */
+export function cutAt(bytes: Uint8Array, at: number): SseEvent[] {
+  const parser = createSseParser();
+  return [
+    ...parser.push(bytes.subarray(0, at)),
+    ...parser.push(bytes.subarray(at)),
+    ...parser.end(),
+  ];
 }
 
 /** What a stream's parser gives when the stream ends after each frame, and in the middle of each. */
