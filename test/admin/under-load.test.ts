@@ -14,7 +14,7 @@ import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { adminToken, call } from "./support.ts";
 
 const rounds = Number(process.env["TOLLGATE_TEST_ROUNDS"] ?? inForm(2, 100));
-const callersPerGateway = inForm(4, 16);
+const callersPerGateway = inForm(2, 16);
 /** Calls that must have been refused on each gateway before a change is taken back. */
 const refusalsMin = 8;
 const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }], max_tokens: 5 };

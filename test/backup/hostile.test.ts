@@ -226,7 +226,7 @@ describe("while it is restored", () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
       return Math.floor((seed / 2 ** 31) * below);
     };
-    for (let run = 0; run < inForm(25, 200); run += 1) {
+    for (let run = 0; run < inForm(10, 200); run += 1) {
       const parts = good.map((one) => ({ ...one, payload: Buffer.from(one.payload) }));
       for (let edits = 0; edits <= random(3); edits += 1) {
         const at = parts[random(parts.length)]!;

@@ -15,7 +15,7 @@ import { adapterOf } from "./adapter.ts";
 import { runHistories } from "./histories.ts";
 import { prepare } from "./world.ts";
 
-const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(200, 100_000));
+const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(100, 100_000));
 const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
 /**
  * Those that failed once: what another lane had set aside stayed held once the first had lapsed; and the oracle took it for known
