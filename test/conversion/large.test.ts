@@ -7,10 +7,11 @@ import {
   type ProtocolName,
 } from "../../src/protocols/index.ts";
 import { costMs } from "../support/cost.ts";
+import { inForm } from "../support/long.ts";
 
-const count = 80_000;
-/** A search through all calls for each result costs twice as much, the conversion itself a tenth of it. */
-const costMsMax = 5_000;
+const count = inForm(40_000, 80_000);
+/** A search through all calls for each result costs nearly twice as much or more, the conversion itself a quarter or a tenth of it. */
+const costMsMax = inForm(1_500, 5_000);
 const many = (make: (index: number) => JsonObject): JsonObject[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
