@@ -1,10 +1,11 @@
 /** The commands over the management API: of a running gateway, and the same on the data of a stopped one. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../src/storage/index.ts";
 import { call } from "../admin/support.ts";
 import { tollgateHere } from "../support/command.ts";
-import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
+import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 
 type Environment = Record<string, string>;
@@ -180,11 +181,11 @@ describe("beside a gateway", () => {
   });
 
   it("keys create --user makes a key for a member who accepted the link that members add printed", async () => {
-    const [first] = await run("workspaces list --json", environment, tollgate);
+    const [first] = await run("workspaces list --json", environment);
     const at = `--workspace ${first.id}`;
-    const printed: string = await run(`members add bo@example.com ${at}`, environment, tollgate);
+    const printed: string = await run(`members add bo@example.com ${at}`, environment);
     const token = /\/join#(gw_inv_[\w-]{43})\n/.exec(printed)![1]!;
-    const early = await tollgate(
+    const early = await tollgateHere(
       `keys create --name his --user bo@example.com ${at}`.split(" "),
       environment,
     );
@@ -235,7 +236,7 @@ describe("beside a gateway", () => {
       ["--time-zone Europe/Berlin --by tag:team", "tag"],
       ["--time-zone Europe/Berlin --from 2026-02-30", "2026-02-30"],
     ] as const) {
-      const refused = await tollgate(["usage", ...options.split(" ")], environment);
+      const refused = await tollgateHere(["usage", ...options.split(" ")], environment);
       expect(refused).toMatchObject({
         stdout: "",
         stderr: expect.stringContaining(words) as string,
@@ -252,13 +253,13 @@ describe("beside a gateway", () => {
     };
     const list = await run(`workspaces list --json --url ${gateway.url}`, elsewhere, tollgate);
     expect(list).toHaveLength(2);
-    const wrong = await tollgate(["workspaces", "list", "--url", gateway.url], {
+    const wrong = await tollgateHere(["workspaces", "list", "--url", gateway.url], {
       ...elsewhere,
       TOLLGATE_ADMIN_TOKEN: "another",
     });
     expect(wrong).toMatchObject({ code: 1, stdout: "" });
     expect(wrong.stderr).toContain("Set TOLLGATE_ADMIN_TOKEN to the gateway's token.");
-    const gone = await tollgate(["usage", "--url", "http://127.0.0.1:1"], elsewhere);
+    const gone = await tollgateHere(["usage", "--url", "http://127.0.0.1:1"], elsewhere);
     expect(gone).toMatchObject({ code: 1, stdout: "" });
     expect(gone.stderr).toMatch(
       /^tollgate: no gateway answers at http:\/\/127.0.0.1:1: .* Is it running\?\n$/,
@@ -301,6 +302,11 @@ describe("on the data of a stopped gateway", () => {
     };
     const gateway = await spawnGateway(environment);
     await gateway.kill();
+    // The first starts the database and ends it again; where somebody holds it, the others join.
+    expect(await run("workspaces list --json", environment)).toHaveLength(1);
+    const dataDir = environment.TOLLGATE_DATA_DIR;
+    const held = await openDatabase({ dataDir, join: true, log: silentLog });
+    onTestFinished(() => held.close());
     const { usage } = await morning(environment);
     expect(usage.data).toEqual([]);
     const refused = await tollgateHere(

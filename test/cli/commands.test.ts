@@ -231,7 +231,7 @@ describe("on the data of a stopped gateway", () => {
     expect(told.code).toBe(1);
     const { differences } = JSON.parse(told.stdout) as { differences: { what: string }[] };
     expect(differences.map(({ what }) => what)).toContain("account credits");
-    const text = await tollgate(["verify"], environment);
+    const text = await tollgateHere(["verify"], environment);
     expect(text.code).toBe(1);
     expect(text.stdout).toContain("account credits");
   });
