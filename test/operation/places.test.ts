@@ -40,7 +40,13 @@ async function startFrom(
 ): Promise<Started> {
   const child = spawn(process.execPath, [join(checkout, "src/cli/main.ts"), "serve"], {
     cwd: "/",
-    env: { PATH: process.env["PATH"], PORT: "0", TOLLGATE_DATA_DIR: dataDir },
+    env: {
+      PATH: process.env["PATH"],
+      PORT: "0",
+      TOLLGATE_DATA_DIR: dataDir,
+      // As `npm start` sets it.
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+    },
     stdio: ["ignore", "pipe", "pipe"],
     ...owner,
   });
