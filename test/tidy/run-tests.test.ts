@@ -48,7 +48,9 @@ async function run(names: readonly (keyof typeof files)[], hasSecondTry = true):
     writeFileSync(join(cwd, `${name}-${at}.test.ts`), head + files[name]);
   const reporter = `--reporter=${join(root, "scripts/final-line-reporter.ts")}`;
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const command = [process.execPath, vitest, "run", "--root", cwd, reporter];
+  // As vitest.config.ts has it: the files of a run share one process.
+  const shared = ["--no-isolate", "--maxWorkers=1"];
+  const command = [process.execPath, vitest, "run", "--root", cwd, ...shared, reporter];
   const { totals, unsteady } = await runTests(command, {
     files: [],
     hasSecondTry,
