@@ -3,15 +3,45 @@
  * in the published package. Plain JavaScript for Node 20.
  */
 import { spawn } from "node:child_process";
+import { totalmem } from "node:os";
 import { isatty } from "node:tty";
+
+const mebibyte = 1024 * 1024;
+/** With so much memory, in megabytes, there is room for young objects, and Node's own bound of the heap is right. */
+const enoughMb = 2048;
+const semiSpaceMb = 64;
+
+/** What a container may use, else what the machine has. */
+const memoryBytes = Math.min(process.constrainedMemory?.() || Infinity, totalmem());
 
 /**
  * What Node is told where it runs a gateway. Under load a call's objects live as long as the call; with room for those of a
- * few thousand calls most are dead when they are collected, where the usual 16 MB made them be copied first.
+ * few thousand calls most are dead when they are collected, where the usual 16 MB made them be copied first. That takes up to
+ * three times the room: in 512 MB the heap alone could grow to 448, and the system would end the process first. So with little
+ * memory it has less, and the whole heap three eighths. What NODE_OPTIONS says of either holds.
  */
-export const roomFlags = process.env.NODE_OPTIONS?.includes("semi-space")
-  ? []
-  : ["--max-semi-space-size=64"];
+export function roomFlagsFor(bytes, nodeOptions = "") {
+  const megabytes = Math.floor(bytes / mebibyte);
+  const isSmall = megabytes < enoughMb;
+  const flags = {
+    "--max-semi-space-size": isSmall
+      ? Math.max(Math.floor((megabytes * semiSpaceMb) / (2 * enoughMb)), 4)
+      : semiSpaceMb,
+    ...(isSmall && { "--max-old-space-size": Math.floor(megabytes * 0.375) }),
+  };
+  return Object.entries(flags)
+    .filter(([flag]) => !nodeOptions.replaceAll("_", "-").includes(flag))
+    .map(([flag, value]) => `${flag}=${value}`);
+}
+
+export const roomFlags = roomFlagsFor(memoryBytes, process.env.NODE_OPTIONS);
+
+/**
+ * What the C library is told there: glibc keeps the room of freed buffers for later ones, up to 100 MB more after some large
+ * bodies than it does so. Each read of a socket then costs microseconds more.
+ */
+export const roomVariablesFor = (bytes) =>
+  bytes < enoughMb * mebibyte ? { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "65536" } : {};
 
 /** Whether a command's words run the gateway, which lives long, and not a command that ends. */
 export const isServe = ([word]) => word === undefined || word === "serve" || word.startsWith("-");
@@ -56,10 +86,11 @@ export function stopWithNpx(serves) {
  * need no forwarding; else runs it as a child and passes SIGINT, SIGTERM and the exit code on.
  */
 export function becomeProgram(binary, args) {
+  const env = { ...roomVariablesFor(memoryBytes), ...process.env };
   if (process.execve !== undefined && process.platform !== "win32") {
-    process.execve(binary, [binary, ...args], process.env);
+    process.execve(binary, [binary, ...args], env);
   }
-  const child = spawn(binary, args, { stdio: "inherit" });
+  const child = spawn(binary, args, { stdio: "inherit", env });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => {
       // A terminal sends Ctrl-C to the whole group: the child already has it.

@@ -9,7 +9,7 @@ import { Turns } from "./turns.ts";
 /** Above this, a body counts as large: it may use only its part of the budget, and is worked on in turn. */
 const largeBytes = 262_144;
 /** The part of the budget that large bodies may use. The rest is kept for small ones: a few large bodies must not stop everybody. */
-const largeShare = 0.75;
+export const largeShare = 0.75;
 const retryAfterSeconds = 2;
 /** Whose sender has sent less than that in so long may be given up for others. One byte a second would hold its place for ever. */
 const silentMs = 10_000;

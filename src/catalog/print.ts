@@ -141,6 +141,10 @@ export function modelRow(model: Model) {
 
 const bytesPerMegabyte = 1024 * 1024;
 
+/** A size in megabytes; one that the file does not set is as the memory of each machine allows, and stays so. */
+const setSize = (limits: Settings["limits"], name: keyof typeof limits.isSet): number | undefined =>
+  limits.isSet[name] ? limits[name] / bytesPerMegabyte : undefined;
+
 const maskedAll = (secrets: Readonly<Record<string, string>> | undefined) =>
   secrets &&
   Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, mask(secret)]));
@@ -159,9 +163,9 @@ function settingsRows(settings: Settings) {
         unread_s: seconds(limits.connections.unreadMs),
       },
       round_calls: limits.roundCalls,
-      body_mb: limits.bodyBytes / bytesPerMegabyte,
-      text_body_mb: limits.textBodyBytes / bytesPerMegabyte,
-      bodies_under_way_mb: limits.bodiesUnderWayBytes / bytesPerMegabyte,
+      body_mb: setSize(limits, "bodyBytes"),
+      text_body_mb: setSize(limits, "textBodyBytes"),
+      bodies_under_way_mb: setSize(limits, "bodiesUnderWayBytes"),
     },
     storage: { ...snakeCased(storage), secret_access_key: masked(storage.secretAccessKey) },
     console: {

@@ -77,19 +77,23 @@ export const settings = {
         }),
       ),
       body_mb: Type.Optional(
-        Type.Number({ exclusiveMinimum: 0, description: "largest request body; 64 if absent" }),
+        Type.Number({
+          exclusiveMinimum: 0,
+          description: "largest request body; 64 if absent, less where memory is little",
+        }),
       ),
       text_body_mb: Type.Optional(
         Type.Number({
           exclusiveMinimum: 0,
-          description: "largest body of a text call, at most `body_mb`; 32 if absent",
+          description:
+            "largest body of a text call, at most `body_mb`; 32 if absent, less where memory is little",
         }),
       ),
       bodies_under_way_mb: Type.Optional(
         Type.Number({
           exclusiveMinimum: 0,
           description:
-            "bodies held at once, requests and whole answers, divided among workers; leave room for twice `body_mb`; above it calls get 503; 256 or four times `body_mb` if absent, whichever is more",
+            "bodies held at once, requests and whole answers, divided among workers; leave room for twice `body_mb`; above it calls get 503; 256 or four times `body_mb` if absent, whichever is more, and less where memory is little",
         }),
       ),
     }),

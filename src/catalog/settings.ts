@@ -29,6 +29,10 @@ export interface Settings {
     readonly textBodyBytes: number;
     /** All bodies held at once, in bytes; divided among workers. */
     readonly bodiesUnderWayBytes: number;
+    /** Which of these three the file sets; the others are lower where there is little memory (cli/workers/share.ts). */
+    readonly isSet: Readonly<
+      Record<"bodyBytes" | "textBodyBytes" | "bodiesUnderWayBytes", boolean>
+    >;
   };
   readonly storage: Part<"storage"> & { readonly retentionDays: number };
   readonly console: { readonly oidc?: Readonly<CamelCased<Oidc>> | undefined };
@@ -69,6 +73,7 @@ export const defaultSettings: Settings = {
     bodyBytes: 64 * bytesPerMegabyte,
     textBodyBytes: 32 * bytesPerMegabyte,
     bodiesUnderWayBytes: 256 * bytesPerMegabyte,
+    isSet: { bodyBytes: false, textBodyBytes: false, bodiesUnderWayBytes: false },
   },
   storage: { kind: "local", retentionDays: 7 },
   console: {},
@@ -105,6 +110,11 @@ function bodyLimitsOf(row: ConfigFile["limits"]) {
     bodiesUnderWayBytes:
       bytesOf(row?.bodies_under_way_mb) ??
       Math.max(usual.bodiesUnderWayBytes, bodiesAtOnceMin * bodyBytes),
+    isSet: {
+      bodyBytes: row?.body_mb !== undefined,
+      textBodyBytes: row?.text_body_mb !== undefined,
+      bodiesUnderWayBytes: row?.bodies_under_way_mb !== undefined,
+    },
   };
 }
 

@@ -76,8 +76,8 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
     bodies: {
       budget: ground.budget,
       uploads: uploadBudget(),
-      textBytesMax: settings.limits.textBodyBytes,
-      mediaBytesMax: settings.limits.bodyBytes,
+      textBytesMax: limits.textBodyBytes,
+      mediaBytesMax: limits.bodyBytes,
     },
     receive: options.receive ?? receiveDefault,
     connections: {

@@ -48,6 +48,7 @@ import { openTelemetry } from "./telemetry.ts";
 import { watchLedger } from "./watch-batches.ts";
 import { openProviderHour } from "./provider-hour.ts";
 import { openProxies } from "./proxies.ts";
+import { memoryHere, memoryOfEach } from "./workers/memory.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
 import { shareOf } from "./workers/share.ts";
 
@@ -77,7 +78,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const { catalog, tls } = config;
   closers.keep(catalog);
   const watching = await openWatching(options, catalog, closers);
-  const share = shareOfMachine(catalog, role, sandbox !== undefined);
+  const share = shareOfMachine(options, catalog, sandbox !== undefined);
   const outgoing = new Slots(share.descriptors.outgoing);
   const connectionsMax = role.given.poolMax;
   const how = { log, join: role.isWorker, connectionsMax };
@@ -246,9 +247,22 @@ function openLogs(
   return { requestLog, clients, bodyLog, answers, accessLog, flushLogs };
 }
 
+const megabytes = (bytes: number): number => Math.floor(bytes / 2 ** 20);
+
 /** The limits of this process among its workers, and how its open files are shared out. */
-function shareOfMachine({ settings }: OpenCatalog, { count }: WorkerRole, sandbox: boolean) {
-  const limits = shareOf(settings.limits, count);
+function shareOfMachine(
+  { environment, log, role = alone }: GatewayOptions,
+  { settings }: OpenCatalog,
+  sandbox: boolean,
+) {
+  const { count } = role;
+  const sharing = { count, databaseUrl: environment.databaseUrl };
+  const limits = shareOf(settings.limits, count, memoryOfEach(sharing, memoryHere()));
+  if (limits.bodiesUnderWayBytes < shareOf(settings.limits, count).bodiesUnderWayBytes)
+    log.info(
+      { body_mb: megabytes(limits.bodyBytes), under_way_mb: megabytes(limits.bodiesUnderWayBytes) },
+      "there is little memory: fewer and smaller bodies than usual are taken",
+    );
   const openFiles = openFilesLimit();
   const asked = limits.connections;
   return { limits, openFiles, descriptors: planDescriptors({ limit: openFiles, sandbox, asked }) };

@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { expect } from "vitest";
 import { tollgateHere } from "../support/command.ts";
 import { inForm } from "../support/long.ts";
+import type { MemoryGroup } from "../support/memory-group.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway } from "../support/process.ts";
 import { measure, stallMsMax, type Target } from "./support.ts";
@@ -32,10 +33,26 @@ const upstreamProgram = `
     models: { modelVersion: "m", usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 1, totalTokenCount: 3 },
       candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts: [{ text: "Hello" }] } }] },
   };
+  const delta = { content: "x" };
+  const frame = "data: " + JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m",
+    obfuscation: "x".repeat(10_000), choices: [{ index: 0, delta, finish_reason: null }] }) + "\\n\\n";
+  /** Megabytes of a stream, as fast as they are taken, and no end. */
+  const streams = (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    let frames = 0;
+    const more = () => {
+      while (frames < 800 && !response.destroyed) {
+        frames += 1;
+        if (!response.write(frame)) return void response.once("drain", more);
+      }
+    };
+    more();
+  };
   const server = require("node:http").createServer((request, response) => {
     const kind = Object.keys(answers).find((name) => request.url.includes(name));
     request.resume();
     request.on("end", () => {
+      if (request.url.includes("/endless/")) return streams(response);
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(answers[kind]));
     });
@@ -54,7 +71,8 @@ const textModel = (name: string, provider: string, protocol: string): string => 
   - id: sandbox/${name}
     kind: text
     endpoints: [chat_completions, responses, messages, generate_content]
-    context_length: 1000000
+    context_length: 100000000
+    input_modalities: [text, image]
     max_output_tokens: 1000
     offers:
       - { provider: ${provider}, protocol: ${protocol}, upstream_model: m, price: { input: "0.001", output: "0.001" } }`;
@@ -63,16 +81,20 @@ const config = (upstream: string): string => `
 providers:
   - { id: openai, dialect: openai, base_url: "${upstream}/v1", api_key: k, tier: official }
   - { id: anthropic, dialect: anthropic, base_url: "${upstream}", api_key: k, tier: official }
+  - { id: endless, dialect: openai-compatible, base_url: "${upstream}/endless/v1", api_key: k, tier: community }
   - { id: google, dialect: google, base_url: "${upstream}", api_key: k, tier: official }
-models:${textModel("chat", "openai", "chat")}${textModel("responses", "openai", "responses")}${textModel("messages", "anthropic", "messages")}${textModel("generate-content", "google", "generate_content")}
+models:${textModel("chat", "openai", "chat")}${textModel("endless", "endless", "chat")}${textModel("responses", "openai", "responses")}${textModel("messages", "anthropic", "messages")}${textModel("generate-content", "google", "generate_content")}
   - id: sandbox/embedding
     kind: embedding
     context_length: 1000000
     offers: [{ provider: openai, upstream_model: m, price: { input: "0.001" } }]
 `;
 
-/** A gateway process in front of an upstream that answers at once, with the key of its first start and credit. */
-export async function startVictim(): Promise<Victim> {
+/**
+ * A gateway process in front of an upstream that answers at once, with the key of its first start and credit. Where its memory is
+ * bounded the database is in the same group.
+ */
+export async function startVictim(group?: MemoryGroup): Promise<Victim> {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-attack-"));
   const upstream = await startUpstream();
   const file = join(directory, "tollgate.yaml");
@@ -80,11 +102,11 @@ export async function startVictim(): Promise<Victim> {
   const environment = {
     TOLLGATE_DATA_DIR: directory,
     TOLLGATE_CONFIG: file,
-    DATABASE_URL: await (await sharedPostgres()).createMigrated(),
+    ...(group === undefined && { DATABASE_URL: await (await sharedPostgres()).createMigrated() }),
     TOLLGATE_LOG_LEVEL: "error",
     TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
   };
-  const gateway = await spawnGateway(environment).catch((error: unknown) => {
+  const gateway = await spawnGateway(environment, group && { group }).catch((error: unknown) => {
     upstream.child.kill("SIGKILL");
     throw error;
   });
@@ -96,7 +118,8 @@ export async function startVictim(): Promise<Victim> {
     key: /gw_live_\w+/.exec(gateway.banner)![0],
     async stop() {
       upstream.child.kill("SIGKILL");
-      await gateway.kill();
+      // The database of a group is to end with it.
+      await (group === undefined ? gateway.kill() : gateway.stop());
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -237,6 +237,7 @@ describe("a whole file", () => {
         // No larger than any body may be.
         textBodyBytes: 13_107_200,
         bodiesUnderWayBytes: 268_435_456,
+        isSet: { bodyBytes: true, textBodyBytes: false, bodiesUnderWayBytes: false },
         roundCalls: 64,
       },
       storage: expect.objectContaining({ kind: "s3", bucket: "results", retentionDays: 0.5 }),

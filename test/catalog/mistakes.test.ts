@@ -182,7 +182,7 @@ stroage: {}
         "tollgate.yaml:37:28 models[7].reserve_output_tokens: 200 is above max_output_tokens (100); at most 100",
         "tollgate.yaml:38:13 models[7].offers: must have at least one entry; at least one way to serve the model",
         "tollgate.yaml:39:28 limits.queue.global: must be at least 1; tasks in flight; 1000 if absent",
-        "tollgate.yaml:39:42 limits.body_mb: must be above 0; largest request body; 64 if absent",
+        "tollgate.yaml:39:42 limits.body_mb: must be above 0; largest request body; 64 if absent, less where memory is little",
         "tollgate.yaml:40:10 storage.bucket: missing; s3 needs a bucket",
         "tollgate.yaml:41:1 stroage: unknown key; did you mean "storage"?",
       ]

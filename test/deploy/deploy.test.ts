@@ -99,7 +99,7 @@ describe("what the files name", () => {
   it("the port is one everywhere, and what is started is what the package holds", () => {
     const dist = "/opt/tollgate/node_modules/tollgate/dist";
     expect(existsSync(join(root, "src/cli/main.ts"))).toBe(true);
-    expect(read("docker/Dockerfile")).toContain(`${dist}/src/cli/main.js`);
+    expect(read("docker/Dockerfile")).toContain(`ENTRYPOINT ["node", "${dist}/bin/tollgate.mjs"]`);
     // The machine's own Node may be too old: this file says so, where the program itself is a syntax or a module too new.
     expect(read("systemd/tollgate.service")).toMatch(
       /^ExecStart=\/usr\/bin\/node \/opt\/tollgate\/node_modules\/tollgate\/dist\/bin\/tollgate\.mjs serve$/m,

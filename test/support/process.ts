@@ -3,6 +3,7 @@ import { execFile, spawn, type ChildProcess, type StdioOptions } from "node:chil
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import type { MemoryGroup } from "./memory-group.ts";
 
 const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 const setup = new URL("../../scripts/setup.mjs", import.meta.url).pathname;
@@ -29,15 +30,33 @@ const limited = (openFiles: number): string[] => [
   `ulimit -n ${openFiles}; exec "$0" "$@"`,
 ];
 
+/** The same with a group of processes that share a bound of memory (memory-group.ts). */
+const grouped = (group: MemoryGroup): string[] => [
+  "sh",
+  "-c",
+  `echo $$ > ${group.members}; exec "$0" "$@"`,
+];
+
+const bin = new URL("../../bin/tollgate.mjs", import.meta.url).pathname;
+
+interface SpawnOptions {
+  readonly openFiles?: number;
+  readonly program?: string;
+  /** Where its memory is bounded: it is started by its command then, which looks at that. */
+  readonly group?: MemoryGroup;
+}
+
 /** Starts `tollgate serve` with these variables on top of the process's own, on a free port unless told otherwise. */
 export async function spawnGateway(
   environment: Record<string, string>,
-  { openFiles, program = main }: { readonly openFiles?: number; readonly program?: string } = {},
+  { openFiles, program = main, group }: SpawnOptions = {},
 ): Promise<GatewayProcess> {
   const started = performance.now();
   // As `npm start` runs it.
   const serve = [...gatewayFlags, ...(program === main ? [main, "serve"] : [program])];
-  const line = [...(openFiles === undefined ? [] : limited(openFiles)), process.execPath, ...serve];
+  const line = group
+    ? [...grouped(group), process.execPath, bin, "serve"]
+    : [...(openFiles === undefined ? [] : limited(openFiles)), process.execPath, ...serve];
   const child = spawn(line[0]!, line.slice(1), {
     // What a test kills or looks at is one process, unless it says otherwise.
     env: { ...process.env, PORT: "0", TOLLGATE_WORKERS: "1", ...environment },

@@ -2,13 +2,20 @@
 import { availableParallelism } from "node:os";
 import { poolConnectionsMax, type Queryable } from "../../storage/index.ts";
 import type { Environment } from "../environment.ts";
+import { memoryHere } from "./memory.ts";
 
-/** How many are wanted, before the database is asked. */
-export const workersWanted = ({
-  workers,
-  databaseUrl,
-}: Pick<Environment, "workers" | "databaseUrl">): number =>
-  workers ?? (databaseUrl === undefined ? 1 : availableParallelism());
+/** Where nobody says how many there are, each has so much memory. */
+const workerBytesMin = 1024 ** 3;
+
+/** How many are wanted, before the database is asked, of a machine or a container with so much memory. */
+export const workersWanted = (
+  { workers, databaseUrl }: Pick<Environment, "workers" | "databaseUrl">,
+  memoryBytes = memoryHere(),
+): number => {
+  if (workers !== undefined) return workers;
+  if (databaseUrl === undefined) return 1;
+  return Math.max(Math.min(availableParallelism(), Math.floor(memoryBytes / workerBytesMin)), 1);
+};
 
 /** Connections that the server has for us, and those that it keeps or others have. */
 export interface ConnectionsLeft {

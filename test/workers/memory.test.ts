@@ -1,0 +1,88 @@
+/** What little memory leaves of the usual limits, and what Node is told there. docs/operate.md "Bodies and memory". */
+import { availableParallelism } from "node:os";
+import { expect, it } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
+import { defaultSettings } from "../../src/catalog/index.ts";
+import { workersWanted } from "../../src/cli/workers/count.ts";
+import { memoryNeeded, memoryOfEach } from "../../src/cli/workers/memory.ts";
+import { shareOf } from "../../src/cli/workers/share.ts";
+
+const becomeNode = new URL("../../scripts/become-node.mjs", import.meta.url).href;
+const { roomFlagsFor, roomVariablesFor } = (await import(becomeNode)) as {
+  readonly roomFlagsFor: (bytes: number, nodeOptions?: string) => readonly string[];
+  readonly roomVariablesFor: (bytes: number) => object;
+};
+
+const mebibyte = 1024 * 1024;
+const { limits } = defaultSettings;
+const alone = { count: 1, databaseUrl: undefined };
+
+/** In megabytes: the largest body, the largest of a text call, and all that are under way. */
+const sizesIn = (megabytes: number, of = limits, sharing = alone) => {
+  const each = memoryOfEach(sharing, megabytes * mebibyte);
+  const { bodyBytes, textBodyBytes, bodiesUnderWayBytes } = shareOf(of, sharing.count, each);
+  return [bodyBytes, textBodyBytes, bodiesUnderWayBytes].map((bytes) =>
+    Math.floor(bytes / mebibyte),
+  );
+};
+
+it.each([
+  [256, [12, 12, 16]],
+  [512, [31, 31, 41]],
+  [1024, [64, 32, 114]],
+  [2048, [64, 32, 256]],
+  [65_536, [64, 32, 256]],
+])("%i MB have room for %j", (megabytes, sizes) => {
+  expect(sizesIn(megabytes)).toEqual(sizes);
+});
+
+it("all of it fits into the memory, and the largest body into what is under way", () => {
+  for (let megabytes = 340; megabytes < 8_192; megabytes += 61)
+    for (const count of [1, 2, 4]) {
+      const sharing = { count, databaseUrl: undefined };
+      const bytes = Math.max(megabytes, 340 * count) * mebibyte;
+      const share = shareOf(limits, count, memoryOfEach(sharing, bytes));
+      expect(memoryNeeded(sharing, share.bodiesUnderWayBytes)).toBeLessThanOrEqual(
+        Math.max(bytes, memoryNeeded(sharing, 16 * mebibyte)),
+      );
+      const budget = new ByteBudget(share.bodiesUnderWayBytes);
+      expect(budget.fits(share.bodyBytes, share.bodyBytes)).toBe(true);
+    }
+});
+
+it("what the file sets holds, and a body of the size that it sets has room", () => {
+  const { isSet } = limits;
+  const budget = { ...limits, isSet: { ...isSet, bodiesUnderWayBytes: true } };
+  expect(sizesIn(512, budget)).toEqual([64, 32, 256]);
+  const body = { ...limits, isSet: { ...isSet, bodyBytes: true } };
+  expect(sizesIn(512, body)).toEqual([64, 32, 85]);
+  const text = { ...limits, isSet: { ...isSet, textBodyBytes: true } };
+  expect(sizesIn(512, text)).toEqual([32, 32, 42]);
+});
+
+it("where nobody says how many workers there are, each has a gigabyte", () => {
+  const server = { workers: undefined, databaseUrl: "postgresql://db.example/tollgate" };
+  expect(workersWanted(server, 512 * mebibyte)).toBe(1);
+  expect(workersWanted(server, 2_047 * mebibyte)).toBe(1);
+  expect(workersWanted(server, 1_024 ** 4)).toBe(availableParallelism());
+  expect(workersWanted({ ...server, workers: 4 }, 512 * mebibyte)).toBe(4);
+});
+
+it.each([
+  [512, ["--max-semi-space-size=8", "--max-old-space-size=192"]],
+  [1024, ["--max-semi-space-size=16", "--max-old-space-size=384"]],
+  [2048, ["--max-semi-space-size=64"]],
+])("of %i MB Node may take its part for objects", (megabytes, flags) => {
+  expect(roomFlagsFor(megabytes * mebibyte)).toEqual(flags);
+});
+
+it("what NODE_OPTIONS says of the heap holds", () => {
+  const [young] = roomFlagsFor(512 * mebibyte);
+  expect(roomFlagsFor(512 * mebibyte, "--max_old_space_size=300")).toEqual([young]);
+  expect(roomFlagsFor(2 ** 40, "--max-semi-space-size=16")).toEqual([]);
+});
+
+it("freed buffers are given back at once where memory is little, and nowhere else", () => {
+  expect(roomVariablesFor(512 * mebibyte)).toHaveProperty("MALLOC_MMAP_THRESHOLD_");
+  expect(roomVariablesFor(2_048 * mebibyte)).toEqual({});
+});
