@@ -94,7 +94,7 @@ export {
 } from "./reads/requests.ts";
 export { listRequestHeadlines, readHeadlines } from "./reads/request-list.ts";
 export { search } from "./reads/search.ts";
-export { readSpend } from "./reads/spend.ts";
+export { readSpend, readSpends } from "./reads/spend.ts";
 export { deliveryTrail, requestConditions, taskTrail } from "./reads/trails.ts";
 export { findVisible } from "./reads/visible-ids.ts";
 export { listVisible } from "./reads/visible-page.ts";

@@ -7,7 +7,7 @@
 import { createHmac } from "node:crypto";
 import { newId } from "../base/ids.ts";
 import { isSameSecret } from "../base/same-secret.ts";
-import { addressText, emailsOf, storedPassword, type RowContext } from "../tenancy/index.ts";
+import { addressText, usersOf, storedPassword, type RowContext } from "../tenancy/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 
 export interface KnownBrowser {
@@ -60,6 +60,6 @@ export async function knownBrowser(
   if (Number(expiresS) * 1000 <= context.clock.now()) return undefined;
   const right = await sign(context, { userId, text: `${id}.${userId}.${expiresS}` });
   if (right === undefined || !isSameSecret(signature, right)) return undefined;
-  const emails = await emailsOf(context, [userId]);
-  return emails.get(userId) === addressText(email) ? { id, userId } : undefined;
+  const users = await usersOf(context, [userId]);
+  return users.get(userId)?.email === addressText(email) ? { id, userId } : undefined;
 }

@@ -138,7 +138,7 @@ export {
   unlimited,
 } from "./credit-line.ts";
 export { capNanoMax, renderSpendCaps, type SpendCaps, type SpendCapsPatch } from "./spend-caps.ts";
-export { addressText, changeUser, createUser, emailsOf, getUser } from "./users.ts";
+export { addressText, changeUser, createUser, getUser, usersOf } from "./users.ts";
 export {
   seesEverything,
   visibilityParams,

@@ -97,17 +97,17 @@ export async function getUser(context: RowContext, id: string): Promise<User> {
   return camelCased(onlyRow(rows, "user"));
 }
 
-/** The addresses of users, by id. */
-export async function emailsOf(
+/** The addresses and names of users that there are, by id. */
+export async function usersOf(
   context: RowContext,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, Pick<User, "email" | "name">>> {
   if (ids.length === 0) return new Map();
-  const rows = await context.database.query<Pick<UserRow, "id" | "email">>(
-    "select id, email from users where id = any($1::text[])",
+  const rows = await context.database.query<Pick<UserRow, "id" | "email" | "name">>(
+    "select id, email, name from users where id = any($1::text[])",
     [ids],
   );
-  return new Map(rows.map(({ id, email }) => [id, email]));
+  return new Map(rows.map(({ id, email, name }) => [id, { email, name }]));
 }
 
 /** Changes what the patch names, and nothing else. @throws GatewayError `not_found`, `invalid_value` */

@@ -15,33 +15,54 @@ interface SpendRow {
   readonly at: Date;
 }
 
-/** What `id` of `layer` has been charged by now, per window; zeros where nothing was ever charged. */
-export async function readSpend(
+/** One workspace, member or key. */
+interface Place {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/** What each of these of `layer` has been charged by now, per window, in their order; zeros where nothing was ever charged. */
+export async function readSpends(
   database: Queryable,
-  workspaceId: string,
-  { layer, id }: { readonly layer: Layer; readonly id: string },
-): Promise<Spend> {
-  const [row] = await database.query<SpendRow>(
+  layer: Layer,
+  places: readonly Place[],
+): Promise<Spend[]> {
+  if (places.length === 0) return [];
+  const rows = await database.query<SpendRow>(
     `select c.total_nano as total,
        case when c.last_day >= date_trunc('month', d.today)::date then c.month_nano else 0 end as monthly,
        case when c.last_day >= date_trunc('week', d.today)::date then c.week_nano else 0 end as weekly,
        case when c.last_day >= d.today::date then c.day_nano else 0 end as daily,
        d.at
      from (select x.at, x.at at time zone 'utc' as today from (select ledger_now() as at) x) d
-     left join ledger_counters c on c.workspace_id = $1 and c.scope = $2 and c.scope_id = $3`,
-    [workspaceId, layer, id],
+     cross join unnest($2::text[], $3::text[]) with ordinality p (workspace_id, scope_id, place)
+     left join ledger_counters c on c.workspace_id = p.workspace_id and c.scope = $1 and c.scope_id = p.scope_id
+     order by p.place`,
+    [layer, places.map(({ workspaceId }) => workspaceId), places.map(({ id }) => id)],
   );
-  const nowMs = (row?.at ?? new Date()).getTime();
-  return {
-    total: row?.total ?? 0n,
-    monthly: row?.monthly ?? 0n,
-    weekly: row?.weekly ?? 0n,
-    daily: row?.daily ?? 0n,
-    resetsAt: {
-      total: null,
-      monthly: resetsAt("monthly", nowMs),
-      weekly: resetsAt("weekly", nowMs),
-      daily: resetsAt("daily", nowMs),
-    },
-  };
+  return rows.map(({ total, monthly, weekly, daily, at }) => {
+    const nowMs = at.getTime();
+    return {
+      total: total ?? 0n,
+      monthly,
+      weekly,
+      daily,
+      resetsAt: {
+        total: null,
+        monthly: resetsAt("monthly", nowMs),
+        weekly: resetsAt("weekly", nowMs),
+        daily: resetsAt("daily", nowMs),
+      },
+    };
+  });
+}
+
+/** The same of one. */
+export async function readSpend(
+  database: Queryable,
+  workspaceId: string,
+  { layer, id }: { readonly layer: Layer; readonly id: string },
+): Promise<Spend> {
+  const [spend] = await readSpends(database, layer, [{ workspaceId, id }]);
+  return spend!;
 }

@@ -1,8 +1,8 @@
 /** Keys as the management API shows them: the record, its spend, and which of its models are out of reach now. */
 import { Type } from "../../base/json-schema.ts";
 import type { KeyRecord } from "../../tenancy/index.ts";
-import { emailsOf, renderKey, renderKeySettings } from "../../tenancy/index.ts";
-import { etagOf, readSpend } from "../../admin/index.ts";
+import { renderKey, renderKeySettings, usersOf } from "../../tenancy/index.ts";
+import { etagOf, readSpends } from "../../admin/index.ts";
 import { apiKeySchema } from "../shapes/key.ts";
 import { orNull } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
@@ -29,7 +29,7 @@ export const keyWithSecretSchema = {
   schema: Type.Object({ ...record.properties, ...secret }),
 };
 
-/** Several keys on the wire; of each workspace its layers are read once. */
+/** Several keys on the wire; of each workspace its layers are read once, and what all spent at once. */
 export async function renderKeys(
   services: AdminServices,
   records: readonly KeyRecord[],
@@ -40,20 +40,16 @@ export async function renderKeys(
       workspaceIds.map(async (id) => [id, await layersOfWorkspace(services, id)] as const),
     ),
   );
-  const owners = new Set(records.flatMap(({ createdBy }) => createdBy ?? []));
-  const emails = await emailsOf(services, [...owners]);
+  const ids = new Set(records.flatMap(({ createdBy }) => createdBy ?? []));
+  const owners = await usersOf(services, [...ids]);
+  const spends = await readSpends(services.database, "key", records);
   const catalog = services.catalog();
-  return Promise.all(
-    records.map(async (key) => ({
-      ...renderKey(
-        key,
-        await readSpend(services.database, key.workspaceId, { layer: "key", id: key.id }),
-      ),
-      owner_email: emails.get(key.createdBy ?? "") ?? null,
-      disabled_by_admin: key.status === "disabled" && key.bounds.disabled,
-      ...scopeOfLayer(catalog, key.modelAllowlist, layers.get(key.workspaceId)!),
-    })),
-  );
+  return records.map((key, at) => ({
+    ...renderKey(key, spends[at]!),
+    owner_email: owners.get(key.createdBy ?? "")?.email ?? null,
+    disabled_by_admin: key.status === "disabled" && key.bounds.disabled,
+    ...scopeOfLayer(catalog, key.modelAllowlist, layers.get(key.workspaceId)!),
+  }));
 }
 
 /** One key as an answer; `key` is its value in full, where it is to be shown. */

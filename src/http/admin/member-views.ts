@@ -1,7 +1,7 @@
 /** Members as the management API shows them: with the user they are, and what they have spent in the workspace. */
 import { Type } from "../../base/json-schema.ts";
-import { memberKind, readSpend } from "../../admin/index.ts";
-import { getUser, renderSpend, type Member } from "../../tenancy/index.ts";
+import { memberKind, readSpends } from "../../admin/index.ts";
+import { renderSpend, usersOf, type Member } from "../../tenancy/index.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { words } from "./schemas.ts";
@@ -28,26 +28,28 @@ export const memberSchema = {
   }),
 };
 
-export function renderMembers(
+/** Their users and what they spent are read at once. */
+export async function renderMembers(
   services: AdminServices,
   members: readonly Member[],
 ): Promise<object[]> {
-  return Promise.all(
-    members.map(async (member) => {
-      const { workspaceId, userId } = member;
-      const [user, spend] = await Promise.all([
-        getUser(services, userId),
-        readSpend(services.database, workspaceId, { layer: "member", id: userId }),
-      ]);
-      return {
-        object: "member",
-        email: user.email,
-        name: user.name,
-        ...memberKind.view(member),
-        ...renderSpend(member.spendCaps, spend),
-        created_at: member.createdAt.toISOString(),
-        updated_at: member.updatedAt.toISOString(),
-      };
-    }),
-  );
+  const ids = members.map(({ userId }) => userId);
+  const places = members.map(({ workspaceId, userId }) => ({ workspaceId, id: userId }));
+  const [users, spends] = await Promise.all([
+    usersOf(services, ids),
+    readSpends(services.database, "member", places),
+  ]);
+  return members.flatMap((member, at) => {
+    const user = users.get(member.userId);
+    // Whoever was erased meanwhile is no member any more.
+    if (user === undefined) return [];
+    return {
+      object: "member",
+      ...user,
+      ...memberKind.view(member),
+      ...renderSpend(member.spendCaps, spends[at]!),
+      created_at: member.createdAt.toISOString(),
+      updated_at: member.updatedAt.toISOString(),
+    };
+  });
 }

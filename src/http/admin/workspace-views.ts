@@ -1,7 +1,7 @@
 /** How a workspace is shown over the management API, and what may be set of it. Requirements: CAP-10, ALLOW, ROUTE. */
 import { camelCased } from "../../base/casing.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
-import { allows, etagOf, workspaceKind, readSpend, type Actor } from "../../admin/index.ts";
+import { allows, etagOf, workspaceKind, readSpends, type Actor } from "../../admin/index.ts";
 import { parseSafeUrl } from "../../base/safe-url.ts";
 import {
   getOrganization,
@@ -121,27 +121,33 @@ function alertUrlFor(actor: Actor, record: Workspace): string | null {
   return `${new URL(url).origin}/****`;
 }
 
-/** A workspace as it is shown to this actor. */
+/** Workspaces as they are shown to this actor; their organizations are read once each, and what all spent at once. */
 export async function render(
   services: AdminServices,
-  record: Workspace,
+  records: readonly Workspace[],
   actor: Actor,
-): Promise<object> {
-  const above =
-    record.organizationId === null ? [] : [await getOrganization(services, record.organizationId)];
-  return {
+): Promise<object[]> {
+  const ids = [...new Set(records.flatMap(({ organizationId }) => organizationId ?? []))];
+  const places = records.map(({ id }) => ({ workspaceId: id, id }));
+  const [organizations, spends] = await Promise.all([
+    Promise.all(ids.map((id) => getOrganization(services, id))),
+    readSpends(services.database, "workspace", places),
+  ]);
+  const catalog = services.catalog();
+  return records.map((record, at) => ({
     id: record.id,
     object: "workspace",
     ...workspaceKind.view(record),
     alert_webhook_url: alertUrlFor(actor, record),
-    ...renderSpend(
-      record.spendCaps,
-      await readSpend(services.database, record.id, { layer: "workspace", id: record.id }),
+    ...renderSpend(record.spendCaps, spends[at]!),
+    ...scopeOfLayer(
+      catalog,
+      record.modelAllowlist,
+      organizations.filter(({ id }) => id === record.organizationId),
     ),
-    ...scopeOfLayer(services.catalog(), record.modelAllowlist, above),
     created_at: record.createdAt.toISOString(),
     updated_at: record.updatedAt.toISOString(),
-  };
+  }));
 }
 
 /** A workspace as the answer to one call. */
@@ -149,7 +155,7 @@ export const answer = async (
   services: AdminServices,
   record: Workspace,
   actor: Actor,
-): Promise<AdminAnswer> => ({
-  body: await render(services, record, actor),
-  etag: etagOf(workspaceKind.view(record)),
-});
+): Promise<AdminAnswer> => {
+  const [body] = await render(services, [record], actor);
+  return { body: body!, etag: etagOf(workspaceKind.view(record)) };
+};

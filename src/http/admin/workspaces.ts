@@ -98,8 +98,7 @@ const list = route({
       organizationId: query.organization_id,
       visibility: visibilityOf(actor, "workspace.read"),
     });
-    const data = await Promise.all(page.records.map((record) => render(services, record, actor)));
-    return { body: renderPage(page, data) };
+    return { body: renderPage(page, await render(services, page.records, actor)) };
   },
 });
 
