@@ -11,17 +11,17 @@ export const patienceMs = Number(process.env["TOLLGATE_TEST_PATIENCE_MS"] ?? 40_
 export const patiently = { timeout: patienceMs, interval: 20 } as const;
 
 /** What has been waited for long is asked for less often: to ask takes the gateway a few milliseconds of a processor each time. */
-const everyMsMax = 50;
+const pauseAfter = (waitedMs: number): number => Math.min(Math.max(waitedMs / 10, 10), 50);
 
 /**
- * Asks every 10 ms (or `everyMs`), and in the end every 50, until the answer is neither undefined nor false, and returns it;
- * throws with `what` after `withinMs`.
+ * Asks every 10 ms, and in the end every 50 (`everyMs`, for what passes soon, always as often), until the answer is neither
+ * undefined nor false, and returns it; throws with `what` after `withinMs`.
  */
 export async function eventually<Found>(
   ask: () => Promise<Found | undefined | false> | Found | undefined | false,
   what: string,
   withinMs: number = patienceMs,
-  everyMs = 10,
+  everyMs?: number,
 ): Promise<Found> {
   const begun = performance.now();
   for (;;) {
@@ -29,6 +29,6 @@ export async function eventually<Found>(
     if (found !== undefined && found !== false) return found;
     const waited = performance.now() - begun;
     if (waited > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await sleep(Math.max(everyMs, Math.min(waited / 10, everyMsMax)));
+    await sleep(everyMs ?? pauseAfter(waited));
   }
 }
