@@ -17,7 +17,7 @@ import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postg
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { drive, newLoad, type Load } from "./load.ts";
 
-const callsPerSecond = inForm(40, 200);
+const callsPerSecond = inForm(80, 200);
 /** Deaths of the gateway. */
 const deaths = inForm(1, 50);
 /** What is answered at least between two deaths. */

@@ -11,22 +11,21 @@ type Done = (error: Error | null, hash: Buffer) => void;
 
 const known = new Map<string, Buffer>();
 
-/** What a derivation takes, about. */
-const derivationMs = 60;
-
 /**
- * Remembers them while the tests of this file run. `isIdle`: passwords of nobody, whose derivations take their time, and nothing
- * of a processor.
+ * Remembers them while the tests of this file run. `heldUntil`: when the derivation of a password that is nobody's is to be over, for
+ * tests of who waits meanwhile; it takes nothing of a processor.
  */
-export function rememberDerivations(isIdle: (password: string) => boolean = () => false): void {
+export function rememberDerivations(
+  heldUntil: (password: string) => Promise<void> | undefined = () => undefined,
+): void {
   const { scrypt } = crypto;
   const remembering = (
     password: BinaryLike,
     salt: BinaryLike,
     ...[length, options, done]: [length: number, options: ScryptOptions, done: Done]
   ): void => {
-    if (typeof password === "string" && isIdle(password))
-      return void setTimeout(done, derivationMs, null, Buffer.alloc(length));
+    const held = typeof password === "string" ? heldUntil(password) : undefined;
+    if (held !== undefined) return void held.then(() => done(null, Buffer.alloc(length)));
     const asked = JSON.stringify([password, salt, length, options]);
     const hash = known.get(asked);
     if (hash !== undefined) return void setImmediate(done, null, Buffer.from(hash));
