@@ -99,7 +99,7 @@ it("browsers that knew an old password, are altered or are over are strangers", 
   expect(await statusOf(open())).toBe(429);
 });
 
-/** Strangers take all turns, until `end` is called; resolves when the first of them was refused. */
+/** Strangers take all turns, until what this resolves with is called: when the first of them was refused. */
 async function flood() {
   flooded = Promise.withResolvers<void>();
   const { resolve: end } = flooded;
@@ -110,18 +110,16 @@ async function flood() {
   const guesses = Array.from({ length: 60 }, (_, index) => guess(index));
   const over = Promise.allSettled(guesses);
   await Promise.any(guesses);
-  return {
-    async end() {
-      end();
-      await over;
-    },
+  return async () => {
+    end();
+    await over;
   };
 }
 
 it("strangers who try passwords without end take their own turns, and leave one to browsers that are known", async () => {
   const { email } = world.ann;
   const known = browserOf(await signIn(email, password));
-  const { end } = await flood();
+  const end = await flood();
   expect(await times(8, () => signIn(email, password))).toEqual(Array(8).fill(503));
   expect(await statusOf(signIn(email, password, known))).toBe(200);
   await end();
@@ -129,7 +127,7 @@ it("strangers who try passwords without end take their own turns, and leave one 
 
 it("a password that had no turn to be looked at was no wrong one", async () => {
   const { email } = world.ann;
-  const { end } = await flood();
+  const end = await flood();
   expect(await times(12, () => signIn(email, password))).toEqual(Array(12).fill(503));
   await end();
   expect(await closeBy(email)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
