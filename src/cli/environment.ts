@@ -37,7 +37,7 @@ export interface Environment {
     readonly token: string | undefined;
     readonly own: { readonly host: string; readonly port: number } | undefined;
   };
-  /** Processes that serve; undefined: one with the embedded database, one for each core with a server. */
+  /** Processes that serve; undefined: one with the embedded database, one for each core and gigabyte with a server. */
   readonly workers: number | undefined;
   /** For how long after SIGTERM the gateway serves on while it says that it is not ready. */
   readonly drainMs: number;

@@ -91,7 +91,7 @@ function addServeCommands(program: Command): void {
     )
     .option(
       "--workers <count>",
-      "processes that share the port (TOLLGATE_WORKERS; 1 with the embedded database, else one for each core)",
+      "processes that share the port (TOLLGATE_WORKERS; 1 with the embedded database, else one for each core and GB of memory)",
     )
     .action(async (options: ServeOptions) => (await import("./serve.ts")).serve(options));
   program

@@ -3,6 +3,9 @@
  * It lives, small calls are answered meanwhile, and one after the other each of the bodies is served.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defaultSettings } from "../../src/catalog/index.ts";
+import { memoryOfEach } from "../../src/cli/workers/memory.ts";
+import { shareOf } from "../../src/cli/workers/share.ts";
 import { inForm } from "../support/long.ts";
 import { memoryGroup } from "../support/memory-group.ts";
 import { eventually } from "../support/patience.ts";
@@ -13,7 +16,14 @@ import { closeAll, openRaw, type RawRequest } from "./raw-clients.ts";
 import { measure } from "./support.ts";
 
 const mebibyte = 1024 * 1024;
-const bodyBytes = 30 * mebibyte;
+/** The largest that such a gateway lets in. */
+const { textBodyBytes } = shareOf(
+  defaultSettings.limits,
+  1,
+  memoryOfEach({ count: 1, databaseUrl: undefined }, 512 * mebibyte),
+);
+/** With what is around the text. */
+const bodyBytes = Math.floor(textBodyBytes / mebibyte - 1) * mebibyte;
 const atOnce = inForm(8, 20);
 const rounds = inForm(1, 3);
 /** 200 of them and bodies together are more than 512 MB have room for (docs/operate.md). */
@@ -24,10 +34,29 @@ const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 const common = { model: "sandbox/chat", max_tokens: 10 };
 /** One character of it makes two bytes of each that is kept as text. */
 const text = `${"a ".repeat(bodyBytes / 2)}\u{1f600}`;
+/** As text of JSON in JSON, as the arguments of a call are elsewhere, each takes twice its bytes. */
+const quotes = { x: `${'"'.repeat(bodyBytes / 2)}\u{1f600}` };
 const picture = Buffer.alloc((bodyBytes / 4) * 3, 7).toString("base64");
 const png = "data:image/png;base64,";
 
 const bodies: readonly (readonly [string, Omit<Sent, "key">])[] = [
+  [
+    "arguments full of quotes",
+    {
+      path: "/v1/messages",
+      body: json({
+        ...common,
+        messages: [
+          { role: "user", content: "Hi" },
+          {
+            role: "assistant",
+            content: [{ type: "tool_use", id: "t1", name: "t", input: quotes }],
+          },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "ok" }] },
+        ],
+      }),
+    },
+  ],
   [
     "texts of another protocol",
     {
@@ -96,7 +125,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
     Promise.all(Array.from({ length: atOnce }, () => post(sent)));
 
   it.each(bodies)(
-    "of 30 MB: %s are served one after the other, and many at once are refused in part",
+    "of the largest size: %s are served one after the other, and many at once are refused in part",
     async (name, sent) => {
       const figures = await measure(`${atOnce} ${name} in 512 MB`, victim, async () => {
         for (let round = 0; round < rounds; round += 1) {

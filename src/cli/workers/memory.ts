@@ -14,6 +14,11 @@ const embeddedBytes = 60 * mebibyte;
  * for answers that wait for clients who do not read, which have a bound of the same size.
  */
 const copies = 6 + 1;
+/**
+ * The same of a text call's body while it is converted, which is one at a time: what is full of quotes doubles where one protocol
+ * has an object and another one a text of JSON.
+ */
+const textCopies = 12;
 /** With less, pictures that vendors answer with have no room. */
 const roomMin = 16 * mebibyte;
 
@@ -37,6 +42,10 @@ export const memoryOfEach = (sharing: Sharing, bytes: number): number =>
 /** The bytes of bodies that a process with so much memory has room for. */
 export const roomForBodies = (memoryBytes: number): number =>
   Math.max(Math.floor((memoryBytes - idleBytes) / copies), roomMin);
+
+/** The largest body of a text call there. */
+export const roomForText = (memoryBytes: number): number =>
+  Math.floor((roomForBodies(memoryBytes) * copies) / textCopies);
 
 /** What all of it may take where each process holds so many bytes of bodies. */
 export const memoryNeeded = (sharing: Sharing, bodiesBytes: number): number =>

@@ -2,7 +2,7 @@
 import { largeShare } from "../../base/byte-budget.ts";
 import type { Settings } from "../../catalog/index.ts";
 import { totalDefaultMax } from "../descriptors.ts";
-import { roomForBodies } from "./memory.ts";
+import { roomForBodies, roomForText } from "./memory.ts";
 
 type Limits = Settings["limits"];
 
@@ -48,6 +48,7 @@ function withinMemory(limits: Limits, memoryBytes: number): Limits {
   );
   const bodyMax = Math.floor(bodiesUnderWayBytes * largeShare);
   const bodyBytes = isSet.bodyBytes ? limits.bodyBytes : Math.min(limits.bodyBytes, bodyMax);
-  const textBodyBytes = Math.min(limits.textBodyBytes, bodyBytes);
+  const textMax = isSet.textBodyBytes ? bodyBytes : Math.min(bodyBytes, roomForText(memoryBytes));
+  const textBodyBytes = Math.min(limits.textBodyBytes, textMax);
   return { ...limits, bodyBytes, textBodyBytes, bodiesUnderWayBytes };
 }
