@@ -27,7 +27,7 @@ export function createCertificateWatch({ ownTls, clock, log }: CertificateWatch)
     const expiresMs = ownTls.expiresMs();
     const nowMs = clock.now();
     if (expiresMs === undefined || expiresMs - nowMs >= daysWarned * dayMs) return;
-    if (said.expiresMs === expiresMs && nowMs - said.atMs < dayMs) return;
+    if (said.expiresMs === expiresMs && Math.abs(nowMs - said.atMs) < dayMs) return;
     said = { expiresMs, atMs: nowMs };
     const fields = { expires: dayText(expiresMs), fix: renewOwn };
     if (expiresMs < nowMs) log.error(fields, "the gateway's own certificate has expired");

@@ -6,17 +6,19 @@ import { manualClock } from "../support/manual-clock.ts";
 
 const startMs = Date.UTC(2026, 10, 1);
 
-it("a certificate is told of once a day from 14 days before, as an error when it is over, and another one anew", () => {
+/** What is said of the certificate that `expiresMs` names, by a clock of its own. */
+function startWatch(expiresMs: () => number | undefined) {
   const clock = manualClock(startMs);
   const lines: object[] = [];
   const keep = (level: string) => (fields: object, msg: string) =>
     void lines.push({ level, ...fields, msg });
+  const log = { warn: keep("warn"), error: keep("error") };
+  return { clock, lines, look: createCertificateWatch({ ownTls: { expiresMs }, clock, log }) };
+}
+
+it("a certificate is told of once a day from 14 days before, as an error when it is over, and another one anew", () => {
   let expiresMs: number | undefined = startMs + 20 * dayMs;
-  const look = createCertificateWatch({
-    ownTls: { expiresMs: () => expiresMs },
-    clock,
-    log: { warn: keep("warn"), error: keep("error") },
-  });
+  const { clock, lines, look } = startWatch(() => expiresMs);
   const linesOfDays = (days: number): object[] => {
     lines.length = 0;
     for (let hours = 0; hours < days * 24; hours += 1) {
@@ -44,4 +46,14 @@ it("a certificate is told of once a day from 14 days before, as an error when it
   ]);
   expiresMs = undefined;
   expect(linesOfDays(2)).toEqual([]);
+});
+
+it("what a clock said that ran ahead keeps nothing back once it has been set back", () => {
+  const { clock, lines, look } = startWatch(() => startMs + 10 * dayMs);
+  clock.advance(400 * dayMs);
+  look();
+  clock.advance(-400 * dayMs);
+  look();
+  look();
+  expect(lines).toMatchObject([{ level: "error" }, { level: "warn", days_left: 10 }]);
 });
