@@ -73,11 +73,12 @@ export async function openLocalFiles(directory: string): Promise<FileStore> {
       }
     },
     async size(name) {
+      // One that may not be read has none, as `open` has it.
+      const handle = await openIfThere(place(name));
       try {
-        return (await stat(place(name))).size;
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
+        return (await handle?.stat())?.size;
+      } finally {
+        await handle?.close();
       }
     },
     remove: (name) => rm(place(name), { force: true }),

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -271,5 +272,17 @@ it("a bucket that cannot be reached fails the put, and closes its source", async
   const source = Readable.from([Buffer.from("x"), Buffer.from("y")]);
   await expect(store.put("x.bin", source, options)).rejects.toThrow("ECONNREFUSED");
   expect(source.destroyed).toBe(true);
+  await store.close();
+});
+
+it("STORE-01: what cannot be opened has no size either, so that HEAD says what GET says", async () => {
+  const dataDir = temporaryDirectory();
+  const store = await openFileStore({ kind: "local" }, dataDir);
+  // What is there and is not opened, by whomever.
+  const socket = createServer().listen(join(dataDir, "files", "socket.bin"));
+  await once(socket, "listening");
+  await expect(store.open("socket.bin")).rejects.toThrow("ENXIO");
+  await expect(store.size("socket.bin")).rejects.toThrow("ENXIO");
+  socket.close();
   await store.close();
 });
