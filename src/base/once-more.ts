@@ -10,21 +10,21 @@ export interface OnceMore {
 /** `work` must not reject. */
 export function onceMore(work: () => Promise<void>): OnceMore {
   let isAsked = false;
-  let underWay: Promise<void> | undefined;
-  async function run(): Promise<void> {
+  let isUnderWay = false;
+  let run = Promise.resolve();
+  async function begin(): Promise<void> {
+    isUnderWay = true;
     while (isAsked) {
       isAsked = false;
       await work();
     }
-    underWay = undefined;
+    isUnderWay = false;
   }
   return {
     ask() {
       isAsked = true;
-      underWay ??= run();
+      if (!isUnderWay) run = begin();
     },
-    async idle() {
-      await underWay;
-    },
+    idle: () => run,
   };
 }

@@ -19,16 +19,21 @@ test("work that is asked for while it is under way is done once more, however of
   expect(begun).toHaveLength(2);
 });
 
-test("work that asks for itself follows itself, and what asks after its end begins it anew", async () => {
+test("work that asks for itself before it waits for anything follows itself, and what asks after its end begins it anew", async () => {
   let rounds = 0;
+  const steps: string[] = [];
   const work = onceMore(async () => {
     rounds += 1;
-    if (rounds === 1) work.ask();
+    const round = rounds;
+    steps.push(`begun ${round}`);
+    if (round < 3) work.ask();
+    await Promise.resolve();
+    steps.push(`ended ${round}`);
   });
   work.ask();
   await work.idle();
-  expect(rounds).toBe(2);
+  expect(steps).toEqual(["begun 1", "ended 1", "begun 2", "ended 2", "begun 3", "ended 3"]);
   work.ask();
   await work.idle();
-  expect(rounds).toBe(3);
+  expect(steps.slice(6)).toEqual(["begun 4", "ended 4"]);
 });
