@@ -5,11 +5,15 @@ interface Known<Key, Made> {
   set(key: Key, made: Made): unknown;
 }
 
-/** What a map has under a key; made, and put there, where that is nothing. */
-export function getOrMake<Key, Made>(known: Known<Key, Made>, key: Key, make: () => Made): Made {
+/** What a map has under a key; made of the key, and put there, where that is nothing. */
+export function getOrMake<Key, Made>(
+  known: Known<Key, Made>,
+  key: Key,
+  make: (key: Key) => Made,
+): Made {
   let made = known.get(key);
   if (made === undefined) {
-    made = make();
+    made = make(key);
     known.set(key, made);
   }
   return made;
@@ -18,5 +22,5 @@ export function getOrMake<Key, Made>(known: Known<Key, Made>, key: Key, make: ()
 /** A function that is computed once for each object, and forgotten with it. */
 export function perObject<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
   const known = new WeakMap<Of, Made>();
-  return (of) => getOrMake(known, of, () => make(of));
+  return (of) => getOrMake(known, of, make);
 }

@@ -2,13 +2,13 @@
 import { expect, it } from "vitest";
 import { getOrMake, perObject } from "../../src/base/made-once.ts";
 
-it("makes what a map does not have, and puts it there", () => {
+it("makes what a map does not have of its key, and puts it there", () => {
   const known = new Map([["a", 1]]);
   expect(getOrMake(known, "a", () => 2)).toBe(1);
-  expect(getOrMake(known, "b", () => 3)).toBe(3);
+  expect(getOrMake(known, "bcd", ({ length }) => length)).toBe(3);
   expect([...known]).toEqual([
     ["a", 1],
-    ["b", 3],
+    ["bcd", 3],
   ]);
 });
 
