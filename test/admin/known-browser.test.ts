@@ -1,15 +1,16 @@
 /** A stranger who guesses closes an account for strangers: not for the browsers of its owner, nor for whoever is signed in or invited. docs/management.md. */
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { inviting } from "./inviting.ts";
 import { cookieOf, startWorld, password, type World } from "./people.ts";
 import { call, type Answer } from "./support.ts";
 
-/** What strangers try who only take turns. */
+/** What strangers try who only take turns, which they keep until the test ends their flood. */
 const floodGuess = "a guess of many, ";
-let flooded = Promise.withResolvers<void>();
-rememberDerivations((secret) => (secret.startsWith(floodGuess) ? flooded.promise : undefined));
+let floodEnd = Promise.withResolvers<void>();
+rememberDerivations((secret) => (secret.startsWith(floodGuess) ? floodEnd.promise : undefined));
 
 const windowMs = 5 * 60_000;
 const clock = manualClock(Date.now());
@@ -99,36 +100,43 @@ it("browsers that knew an old password, are altered or are over are strangers", 
   expect(await statusOf(open())).toBe(429);
 });
 
-/** Strangers take all turns, until what this resolves with is called: when the first of them was refused. */
-async function flood() {
-  flooded = Promise.withResolvers<void>();
-  const { resolve: end } = flooded;
+/** Strangers take all turns until `end` is called; resolves when the first of them was refused. */
+async function flood(): Promise<{ end: () => Promise<void> }> {
+  floodEnd = Promise.withResolvers();
+  const { resolve } = floodEnd;
+  onTestFinished(() => resolve());
+  const run = randomUUID();
   const guess = async (index: number) => {
-    const status = await statusOf(signIn(`nobody${index}@example.com`, `${floodGuess}${index}`));
+    const status = await statusOf(
+      signIn(`nobody${index}@example.com`, `${floodGuess}${index} ${run}`),
+    );
     if (status !== 503) throw new Error(`it had its turn: ${status}`);
   };
   const guesses = Array.from({ length: 60 }, (_, index) => guess(index));
   const over = Promise.allSettled(guesses);
   await Promise.any(guesses);
-  return async () => {
-    end();
-    await over;
+  return {
+    async end() {
+      resolve();
+      await over;
+    },
   };
 }
 
 it("strangers who try passwords without end take their own turns, and leave one to browsers that are known", async () => {
   const { email } = world.ann;
   const known = browserOf(await signIn(email, password));
-  const end = await flood();
-  expect(await times(8, () => signIn(email, password))).toEqual(Array(8).fill(503));
+  const { end } = await flood();
+  expect(await times(8, () => signIn(email, password))).toEqual(Array<number>(8).fill(503));
   expect(await statusOf(signIn(email, password, known))).toBe(200);
   await end();
+  expect(await statusOf(signIn(email, password))).toBe(200);
 });
 
 it("a password that had no turn to be looked at was no wrong one", async () => {
   const { email } = world.ann;
-  const end = await flood();
-  expect(await times(12, () => signIn(email, password))).toEqual(Array(12).fill(503));
+  const { end } = await flood();
+  expect(await times(12, () => signIn(email, "a guess"))).toEqual(Array<number>(12).fill(503));
   await end();
   expect(await closeBy(email)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
 });

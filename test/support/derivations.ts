@@ -11,9 +11,14 @@ type Done = (error: Error | null, hash: Buffer) => void;
 
 const known = new Map<string, Buffer>();
 
+async function endAfter(held: Promise<void>, end: () => void): Promise<void> {
+  await held;
+  end();
+}
+
 /**
- * Remembers them while the tests of this file run. `heldUntil`: when the derivation of a password that is nobody's is to be over, for
- * tests of who waits meanwhile; it takes nothing of a processor.
+ * Remembers them while the tests of this file run. `heldUntil`: when the derivation of a password of nobody ends, which takes its turn
+ * until then and nothing of a processor; undefined for the true ones.
  */
 export function rememberDerivations(
   heldUntil: (password: string) => Promise<void> | undefined = () => undefined,
@@ -25,7 +30,7 @@ export function rememberDerivations(
     ...[length, options, done]: [length: number, options: ScryptOptions, done: Done]
   ): void => {
     const held = typeof password === "string" ? heldUntil(password) : undefined;
-    if (held !== undefined) return void held.then(() => done(null, Buffer.alloc(length)));
+    if (held !== undefined) return void endAfter(held, () => done(null, Buffer.alloc(length)));
     const asked = JSON.stringify([password, salt, length, options]);
     const hash = known.get(asked);
     if (hash !== undefined) return void setImmediate(done, null, Buffer.from(hash));
