@@ -231,6 +231,23 @@ describe("uploads", () => {
     expect(await rowsLeft(new Date())).toBe(0);
   });
 
+  it("a name that a caller makes up is said again by its first 60 characters, whole ones, whatever is refused", async () => {
+    const name = `${"a".repeat(59)}\u{1f600}${"b".repeat(100)}`;
+    const param = `${"a".repeat(59)}\ufffd`;
+    const file = bodyOf([[name, "x".repeat(101), "x.bin"]]);
+    await expect(read(file, { limits: { fileBytes: 100 } })).rejects.toMatchObject({
+      code: "image_too_large",
+      param,
+      message: `${param}: the file is larger than 0 MiB.`,
+    });
+    const twice = bodyOf([
+      [name, "1"],
+      [name, "2"],
+    ]);
+    const message = `${param}: is there more than once.`;
+    await expect(read(twice)).rejects.toMatchObject({ code: "invalid_value", param, message });
+  });
+
   it("a picture of 25 MiB is taken; one byte more is refused while it comes", async () => {
     const file = await png();
     const limit = uploadLimits.fileBytes;

@@ -11,6 +11,7 @@ import {
   type ImageHeader,
 } from "../../base/image-header.ts";
 import { Pieces } from "../../base/pieces.ts";
+import { shortText } from "../../base/text.ts";
 import type { FileDrafts } from "../../files/index.ts";
 import type { Upload } from "../../media/index.ts";
 import type { Part } from "./multipart.ts";
@@ -29,6 +30,9 @@ export interface Received<Result> {
   readonly sha256: string;
 }
 
+/** A name that callers make up, as a message says it again. */
+export const shown = (name: string): string => shortText(name, 60);
+
 /** Passes a file on to `use`, hashing it. @throws GatewayError `image_too_large` as soon as it is. */
 export async function receive<Result>(
   { name, content }: Part,
@@ -42,7 +46,7 @@ export async function receive<Result>(
       bytes += piece.length;
       if (bytes > bytesMax) {
         const mebibytes = Math.floor(bytesMax / 1_048_576);
-        throw refusal("image_too_large", name, `the file is larger than ${mebibytes} MiB`);
+        throw refusal("image_too_large", shown(name), `the file is larger than ${mebibytes} MiB`);
       }
       hash.update(piece);
       yield piece;

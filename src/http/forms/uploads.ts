@@ -10,7 +10,7 @@ import type { FileDrafts } from "../../files/index.ts";
 import { isImageField, type Upload } from "../../media/index.ts";
 import { bodyTooLarge, brokenBody } from "../bodies/body-limits.ts";
 import { readParts, type Part, type PartLimits } from "./multipart.ts";
-import { receive, storePicture, type PictureLimits } from "./picture-upload.ts";
+import { receive, shown, storePicture, type PictureLimits } from "./picture-upload.ts";
 
 export interface UploadLimits extends PartLimits, PictureLimits {
   /** Of one text field, and of all of them. */
@@ -229,5 +229,3 @@ function decodeText(name: string, bytes: Buffer): string {
     throw refusal("invalid_value", shown(name), "is no valid UTF-8");
   }
 }
-
-const shown = (name: string): string => name.slice(0, 60);
