@@ -3,8 +3,10 @@
  * read-only, another owner, a bucket that is away. docs/operate.md "When files cannot be kept".
  */
 import { randomBytes } from "node:crypto";
+import { atIntervals } from "../base/at-intervals.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { getOrMake } from "../base/made-once.ts";
 import { isShortage } from "../base/shortage.ts";
 import { adviceOnFiles } from "./advice.ts";
 import { FileTooLargeError, type FileSource, type FileStore } from "./store.ts";
@@ -104,8 +106,8 @@ class Standing {
   readonly #watch: FilesWatch;
   #failure: GatewayError | undefined;
   #sinceMs = 0;
-  /** When each thing was said last: several may go on at once. */
-  readonly #saidMs = new Map<string, number>();
+  /** Of each thing that is said: several may go on at once. */
+  readonly #troubles = new Map<string, () => number | undefined>();
 
   constructor(watch: FilesWatch) {
     this.#watch = watch;
@@ -126,18 +128,16 @@ class Standing {
     if (this.#failure === undefined) return;
     this.#failure = undefined;
     // What fails after this is told at once.
-    this.#saidMs.clear();
+    this.#troubles.clear();
     const seconds = Math.round((performance.now() - this.#sinceMs) / 1_000);
     this.#watch.log.info({ place: this.#watch.place, seconds }, "files can be kept again");
   }
 
   /** The same thing at most once a minute: many calls meet it. */
   says(error: unknown, message: string): void {
-    const nowMs = performance.now();
     const advice = adviceOnFiles(error);
-    const what = message + advice.fix;
-    if (nowMs - (this.#saidMs.get(what) ?? -Infinity) < sayEveryMs) return;
-    this.#saidMs.set(what, nowMs);
+    const again = getOrMake(this.#troubles, message + advice.fix, () => atIntervals(sayEveryMs));
+    if (again() === undefined) return;
     const { log, place } = this.#watch;
     log.error({ place, ...advice }, message);
   }

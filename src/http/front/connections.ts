@@ -4,6 +4,7 @@
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { atIntervals } from "../../base/at-intervals.ts";
 import { limitedAddress, normalAddress, type TrustedProxies } from "../../base/client-address.ts";
 import { overloaded, type GatewayError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -64,14 +65,12 @@ export function boundConnections(server: Server, services: ConnectionServices): 
     else secure.take(socket, enter);
   });
   secure?.closeWith(server);
-  let loggedMs = Number.NEGATIVE_INFINITY;
+  const lines = atIntervals(logMs);
   const checking = setInterval(() => {
-    const nowMs = performance.now();
-    const closed = unread.look(written, nowMs);
+    const closed = unread.look(written, performance.now());
     counts.late += closed.late;
     counts.crowded += closed.crowded;
-    if (counts.refused + counts.late + counts.crowded === 0 || nowMs - loggedMs < logMs) return;
-    loggedMs = nowMs;
+    if (counts.refused + counts.late + counts.crowded === 0 || lines() === undefined) return;
     log.warn({ ...counts, open: open.sockets.size }, "connections were refused or closed");
     Object.assign(counts, { refused: 0, late: 0, crowded: 0 });
   }, checkMs).unref();
