@@ -93,3 +93,25 @@ it("a look that began before a file failed does not call the store well", async 
   expect(files.failure).toBeDefined();
   expect(said).not.toContain("files can be kept again");
 });
+
+it("the same trouble is told once a minute, however many calls meet it; another one beside it at once", async () => {
+  const { files, parts, said } = start({
+    put: () => Promise.reject(refused("ECONNREFUSED")),
+    open: () => Promise.reject(refused("ECONNREFUSED")),
+  });
+  const meet = async () => {
+    await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(files.open("one.png")).rejects.toMatchObject({ code: "storage_unavailable" });
+  };
+  await meet();
+  const [kept, read] = [
+    expect.stringMatching(/^files cannot be kept/),
+    expect.stringMatching(/^a file cannot be read/),
+  ];
+  expect(said).toEqual([kept, read]);
+  await meet();
+  expect(said).toEqual([kept, read]);
+  parts.put = () => Promise.reject(refused("AccessDenied"));
+  await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(said).toEqual([kept, read, kept]);
+});
