@@ -1,11 +1,9 @@
 // Calls that wait for their money when the gateway stops: their callers get an error of their protocol, not a reset.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { startGateway } from "../../src/cli/gateway.ts";
-import { readEnvironment } from "../../src/cli/environment.ts";
-import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { startTestGateway } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
+import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 
 const text = "Hello!";
 const turns = [{ role: "user", content: text }];
@@ -29,27 +27,10 @@ const answers: (readonly [status: number | string, retryAfter: string | null, te
 beforeAll(async () => {
   const databaseUrl = await (await sharedPostgres()).createMigrated();
   const dataDir = temporaryDirectory();
-  const gateway = await startGateway({
-    environment: readEnvironment({
-      PORT: "0",
-      DATABASE_URL: databaseUrl,
-      TOLLGATE_DATA_DIR: dataDir,
-      TOLLGATE_SANDBOX: "on",
-      TOLLGATE_INITIAL_CREDIT: "10",
-    }),
-    log: silentLog,
-    stopMs: 1_000,
-  });
+  const gateway = await startTestGateway({ databaseUrl, dataDir, sandbox: "on", stopMs: 1_000 });
   own = await openDatabase({ url: databaseUrl, dataDir, log: silentLog });
   const ask = async ([path, body]: (typeof asked)[number]) => {
-    const answer = await fetch(gateway.url + path, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        authorization: `Bearer ${gateway.first!.apiKey}`,
-      },
-      body: JSON.stringify(body),
-    });
+    const answer = await gateway.post(path, body);
     return [answer.status, answer.headers.get("retry-after"), await answer.text()] as const;
   };
   let closed: Promise<void> | undefined;
@@ -61,8 +42,8 @@ beforeAll(async () => {
       ),
     );
     await eventually(async () => {
-      const response = await fetch(`${gateway.url}/metrics`);
-      return /^tollgate_requests_in_flight 7$/m.test(await response.text());
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      return metrics.includes(`\ntollgate_requests_in_flight ${asked.length}\n`);
     }, "calls that wait");
     closed = gateway.close();
     answers.push(...(await Promise.all(waiting)));
