@@ -30,7 +30,11 @@ export default defineConfig({
     isolate: false,
     // Modules are Node's own, as they are in a gateway: Vite's reach each other through objects, which takes a tenth of the time.
     experimental: { viteModuleRunner: false },
-    setupFiles: ["test/support/own-memory.ts", "test/support/fuzz-seed.ts"],
+    setupFiles: [
+      "test/support/own-memory.ts",
+      "test/support/fuzz-seed.ts",
+      "test/support/at-rest.ts",
+    ],
     // Of ten thousand tests one may meet a moment it was not written for, on a machine that stands still: scripts/run-tests.mjs
     // runs its file once more. What looks for races in the ledger has one try (`retry: 0` of test/ledger/model).
     projects: [

@@ -1,0 +1,15 @@
+/** What a test leaves behind in each turn of the event loop is found after its file. */
+import { expect, it } from "vitest";
+import { atRest } from "../support/at-rest.ts";
+
+it("a file that ends with a loop without an end fails, and one with a timer does not", async () => {
+  const timer = setInterval(() => {}, 1);
+  await atRest(1_000);
+  clearInterval(timer);
+  let goesOn = true;
+  const turn = (): void => void (goesOn && setImmediate(turn));
+  turn();
+  await expect(atRest(100)).rejects.toThrow("each turn of the event loop");
+  goesOn = false;
+  await atRest(1_000);
+});
