@@ -7,13 +7,13 @@ const dayMs = 86_400_000;
 
 const nameOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10).replaceAll("-", "");
 
-/** Makes the parts of the days before `end`, which a fresh database does not have: as if it had run then. */
+/** Makes the parts of the days before `end` that a fresh database does not have: as if it had run then. One of before midnight has one. */
 export async function seedParts(database: Database, end: number, days: number): Promise<void> {
   const first = end - days * dayMs;
   await database.query("alter table requests detach partition requests_before");
   for (let ms = first; ms < end; ms += dayMs)
     await database.query(
-      `create table requests_req_${nameOf(ms)}_${nameOf(ms + dayMs)} partition of requests
+      `create table if not exists requests_req_${nameOf(ms)}_${nameOf(ms + dayMs)} partition of requests
          for values from ('req_${idTime(ms)}') to ('req_${idTime(ms + dayMs)}')`,
     );
   await database.query(
