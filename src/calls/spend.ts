@@ -4,16 +4,14 @@
  * Requirements: BILL, ERR (503); docs/decisions.md "Spend caps", docs/decisions.md "Queue limits", docs/decisions.md "Idempotency";
  * docs/ledger.md.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 import type { NanoUsd } from "../base/money.ts";
 import {
   extendHolds,
-  idleRetryMs,
-  idleWaitMs,
   reserveIn,
   settleIn,
   type HoldInput,
+  type HoldRefusal,
   type QueueLimits,
   type Settled,
 } from "../ledger/index.ts";
@@ -24,6 +22,7 @@ import {
   type Database,
   type Queryable,
 } from "../storage/index.ts";
+import { untilFits, type Tried } from "../tasks/index.ts";
 
 /** A reservation that is open: the call is running. */
 export interface Hold {
@@ -113,8 +112,14 @@ function chargedBy(log: Log, hold: Hold, settled: Settled | undefined): NanoUsd 
   return 0n;
 }
 
-/** The call is refused, and may fit in a moment; its transaction is undone. */
-class NotYetError extends Error {}
+/** The call is refused: its transaction is undone. */
+class RefusedError extends Error {
+  readonly refusal: HoldRefusal;
+  constructor(refusal: HoldRefusal) {
+    super();
+    this.refusal = refusal;
+  }
+}
 
 /** Reserves. @throws GatewayError what refuses the call; then nothing is kept */
 async function reserveHold(
@@ -122,24 +127,18 @@ async function reserveHold(
   input: Omit<HoldInput, "kind">,
   beside: Beside,
 ): Promise<void> {
-  const idleUntilMs = performance.now() + idleWaitMs;
-  const attempt = (): Promise<void> =>
+  const attempt = (): Promise<Tried> =>
     // An attempt whose answer was lost may have been committed: then too it is told that nothing refuses it.
     persist(holdRetryMs, () =>
       database.transaction(async (tx) => {
         await beside(tx);
         const [refusal] = await reserveIn(tx, [{ ...input, kind: "image" }], queue);
-        if (refusal === undefined) return;
-        if (refusal.mayFitSoon && performance.now() < idleUntilMs) throw new NotYetError();
-        throw refusal.error;
+        if (refusal !== undefined) throw new RefusedError(refusal);
+        return {};
       }),
-    );
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof NotYetError)) throw error;
-      await sleep(idleRetryMs);
-    }
-  }
+    ).catch((error: unknown) => {
+      if (error instanceof RefusedError) return { refusal: error.refusal };
+      throw error;
+    });
+  await untilFits(attempt);
 }

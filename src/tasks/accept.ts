@@ -3,17 +3,10 @@
  * in the queue are decided one after another in the whole database, so in transactions of their own each would wait for the
  * commit of the one before. docs/tasks.md; TASK-14; T81.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { createBatcher } from "../base/batcher.ts";
 import { GatewayError } from "../base/errors.ts";
 import { assignInputs } from "../files/index.ts";
-import {
-  idleRetryMs,
-  idleWaitMs,
-  reserveIn,
-  type HoldInput,
-  type HoldRefusal,
-} from "../ledger/index.ts";
+import { reserveIn, type HoldInput } from "../ledger/index.ts";
 import { persist, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import {
@@ -25,6 +18,7 @@ import {
 } from "./idempotency.ts";
 import { insertRows, type NewRow, type TaskRow } from "./rows.ts";
 import type { IdempotencyClaim } from "./types.ts";
+import { untilFits, type Tried } from "./until-fits.ts";
 
 /** A task that nothing but money, the queue and its key can refuse any more. */
 export interface Submission {
@@ -49,8 +43,8 @@ const togetherMax = 128;
 /** Above this a request, which may carry pictures, is written by itself: what is written together is in memory together. */
 const smallChars = 64 * 1024;
 
-type Outcome = { readonly row: TaskRow } | Refused;
-type Refused = Omit<HoldRefusal, "error"> & { readonly error: Error };
+/** The row of what stands. */
+type Outcome = Tried & { readonly row?: TaskRow | undefined };
 
 /** An acceptance for one process. */
 export function createAcceptance(services: TaskServices): Acceptance {
@@ -65,13 +59,10 @@ export function createAcceptance(services: TaskServices): Acceptance {
   return {
     async accept(submission) {
       const isSmall = submission.row.request.length <= smallChars;
-      const idleUntilMs = performance.now() + idleWaitMs;
-      for (;;) {
-        const outcome = isSmall ? await batcher.add(submission) : (await run([submission]))[0]!;
-        if ("row" in outcome) return outcome.row;
-        if (!outcome.mayFitSoon || performance.now() > idleUntilMs) throw outcome.error;
-        await sleep(idleRetryMs);
-      }
+      const { row } = await untilFits(async () =>
+        isSmall ? batcher.add(submission) : (await run([submission]))[0]!,
+      );
+      return row!;
     },
     idle: () => batcher.idle(),
   };
@@ -100,8 +91,8 @@ async function acceptAll(
   await services.at("submit.accepted");
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   return submissions.map((submission): Outcome => {
-    const refused = refusals.get(submission);
-    return refused ?? { row: rowOf.get(submission.hold.id)! };
+    const refusal = refusals.get(submission);
+    return refusal === undefined ? { row: rowOf.get(submission.hold.id) } : { refusal };
   });
 }
 
@@ -109,7 +100,7 @@ function keyClaimOf({ claim: asked, hold }: Submission): KeyClaim[] {
   return asked === undefined ? [] : [{ ...asked, workspaceId: hold.workspaceId, taskId: hold.id }];
 }
 
-type Refusals = Map<Submission, Refused>;
+type Refusals = Map<Submission, NonNullable<Tried["refusal"]>>;
 
 interface Deciding {
   readonly refusals: Refusals;
