@@ -127,14 +127,14 @@ async function reserveHold(
   input: Omit<HoldInput, "kind">,
   beside: Beside,
 ): Promise<void> {
-  const attempt = (): Promise<Tried> =>
+  const attempt = (): Promise<Tried<void>> =>
     // An attempt whose answer was lost may have been committed: then too it is told that nothing refuses it.
     persist(holdRetryMs, () =>
       database.transaction(async (tx) => {
         await beside(tx);
         const [refusal] = await reserveIn(tx, [{ ...input, kind: "image" }], queue);
         if (refusal !== undefined) throw new RefusedError(refusal);
-        return {};
+        return { made: undefined };
       }),
     ).catch((error: unknown) => {
       if (error instanceof RefusedError) return { refusal: error.refusal };

@@ -18,7 +18,7 @@ import {
 } from "./idempotency.ts";
 import { insertRows, type NewRow, type TaskRow } from "./rows.ts";
 import type { IdempotencyClaim } from "./types.ts";
-import { untilFits, type Tried } from "./until-fits.ts";
+import { untilFits, type Refusal, type Tried } from "./until-fits.ts";
 
 /** A task that nothing but money, the queue and its key can refuse any more. */
 export interface Submission {
@@ -43,8 +43,7 @@ const togetherMax = 128;
 /** Above this a request, which may carry pictures, is written by itself: what is written together is in memory together. */
 const smallChars = 64 * 1024;
 
-/** The row of what stands. */
-type Outcome = Tried & { readonly row?: TaskRow | undefined };
+type Outcome = Tried<TaskRow>;
 
 /** An acceptance for one process. */
 export function createAcceptance(services: TaskServices): Acceptance {
@@ -57,12 +56,11 @@ export function createAcceptance(services: TaskServices): Acceptance {
     isShared: (error) => error instanceof GatewayError && error.code === "database_unavailable",
   });
   return {
-    async accept(submission) {
+    accept(submission) {
       const isSmall = submission.row.request.length <= smallChars;
-      const { row } = await untilFits(async () =>
-        isSmall ? batcher.add(submission) : (await run([submission]))[0]!,
+      return untilFits(() =>
+        isSmall ? batcher.add(submission) : run([submission]).then(([outcome]) => outcome!),
       );
-      return row!;
     },
     idle: () => batcher.idle(),
   };
@@ -92,7 +90,7 @@ async function acceptAll(
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   return submissions.map((submission): Outcome => {
     const refusal = refusals.get(submission);
-    return refusal === undefined ? { row: rowOf.get(submission.hold.id) } : { refusal };
+    return refusal === undefined ? { made: rowOf.get(submission.hold.id)! } : { refusal };
   });
 }
 
@@ -100,7 +98,7 @@ function keyClaimOf({ claim: asked, hold }: Submission): KeyClaim[] {
   return asked === undefined ? [] : [{ ...asked, workspaceId: hold.workspaceId, taskId: hold.id }];
 }
 
-type Refusals = Map<Submission, NonNullable<Tried["refusal"]>>;
+type Refusals = Map<Submission, Refusal>;
 
 interface Deciding {
   readonly refusals: Refusals;

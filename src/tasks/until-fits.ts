@@ -2,20 +2,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { idleRetryMs, idleWaitMs, type HoldRefusal } from "../ledger/index.ts";
 
-/** What a try came to: what refuses it, if anything does. */
-export interface Tried {
-  readonly refusal?: Omit<HoldRefusal, "error"> & { readonly error: Error };
-}
+/** What a try came to: what it was for, or what refuses it. */
+export type Tried<Made> = { readonly made: Made } | { readonly refusal: Refusal };
+export type Refusal = Omit<HoldRefusal, "error"> & { readonly error: Error };
 
 /**
  * Tries until a hold fits: it is tried again, for `idleWaitMs`, where it would if others returned what they have set aside and do not use.
  * @throws the error of what refuses it in the end; what `attempt` throws
  */
-export async function untilFits<Fits extends Tried>(attempt: () => Promise<Fits>): Promise<Fits> {
+export async function untilFits<Made>(attempt: () => Promise<Tried<Made>>): Promise<Made> {
   const untilMs = performance.now() + idleWaitMs;
   for (;;) {
     const tried = await attempt();
-    if (tried.refusal === undefined) return tried;
+    if ("made" in tried) return tried.made;
     if (!tried.refusal.mayFitSoon || performance.now() > untilMs) throw tried.refusal.error;
     await sleep(idleRetryMs);
   }
