@@ -113,17 +113,23 @@ const isAddress = (path: Path): boolean =>
   (String(path[0]).startsWith("tool") && path.at(-1) === "name") ||
   path.includes("allowedFunctionNames");
 
+/** The protocols that a request of a caller is converted to. */
+const upstreamsOf = (caller: ProtocolName) => upstreamProtocols.filter((name) => name !== caller);
+const upstreamsEach = upstreamProtocols.length - 1;
 const kindsOfValue = [unknownValue, { [unknownName]: unknownValue }, [unknownValue]];
 
-/** Members that an object does not have, each with something said in it: of every kind in the long form. */
-const misplaced = (names: readonly string[], object: Holder) =>
+/**
+ * Members that an object does not have, each with something said in it: of every kind in the long form. In the short one each
+ * member of each object goes to one upstream alone; `turn` counts objects and upstreams, so that each upstream meets each name.
+ */
+const misplaced = (names: readonly string[], object: Holder, turn: number) =>
   names
     .filter((name) => !Object.hasOwn(object, name))
-    .flatMap((name, index) =>
-      inForm([kindsOfValue[index % kindsOfValue.length]], kindsOfValue).map(
-        (said) => [name, said] as const,
-      ),
-    );
+    .flatMap((name, index) => {
+      const short = (index + turn) % upstreamsEach === 0;
+      const kind = kindsOfValue[Math.floor((index + turn) / upstreamsEach) % kindsOfValue.length];
+      return inForm(short ? [kind] : [], kindsOfValue).map((said) => [name, said] as const);
+    });
 
 /** The value with another member at a path. What is beside the path is shared. */
 function withMember<Value extends object>(
@@ -226,9 +232,7 @@ function kindsIn(body: JsonObject, seen: Set<string>): Path[] {
 }
 
 const pairs = protocolNames.flatMap((caller) =>
-  upstreamProtocols
-    .filter((name) => name !== caller)
-    .map((upstream) => [caller, upstream] as const),
+  upstreamsOf(caller).map((upstream) => [caller, upstream] as const),
 );
 
 describe.each(pairs)("%s to %s", (caller, upstream) => {
@@ -257,10 +261,12 @@ describe.each(pairs)("%s to %s", (caller, upstream) => {
     const vanished = new Set<string>();
     const seen = new Set<string>();
     const names = namesIn(fullRequests[caller]);
+    let turn = upstreamsOf(caller).indexOf(upstream);
     for (const body of fullRequests[caller]) {
       if (!convert(caller, upstream, body)) continue;
       for (const path of kindsIn(body, seen).filter((one) => !isInSchema(one))) {
-        for (const [name, said] of misplaced(names, at(body, path))) {
+        turn += 1;
+        for (const [name, said] of misplaced(names, at(body, path), turn)) {
           const place = nameOf([...path, name]);
           const after = convert(caller, upstream, withMember(body, path, name, said));
           if (vanishes(after, place)) vanished.add(`${place}: ${JSON.stringify(said)}`);
