@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
 import { tollgateHere } from "../support/command.ts";
+import { startTestGateway } from "../support/gateway.ts";
 import { inForm } from "../support/long.ts";
 import {
   preparedDataDir,
+  sharedPostgres,
   silentLog,
-  startPostgres,
   type TestPostgres,
 } from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
@@ -51,12 +52,9 @@ let directory: string;
 let postgres: TestPostgres;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "tollgate-commands-"));
-  postgres = await startPostgres();
+  postgres = await sharedPostgres();
 });
-afterAll(async () => {
-  await postgres.stop();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kind) => {
   // Beside the embedded database as processes of their own in the long form; in the short one their steps in this process, which is
@@ -175,7 +173,7 @@ describe("on the data of a stopped gateway", () => {
   beforeAll(async () => {
     const dataDir = await preparedDataDir(join(directory, "stopped"));
     environment = { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_SANDBOX: "on" };
-    await (await spawnGateway(environment)).stop();
+    await (await startTestGateway({ environment })).close();
   });
 
   it("a key with all its settings, listed newest first, for people and for programs", async () => {

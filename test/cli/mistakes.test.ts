@@ -158,7 +158,7 @@ describe("where it listens", () => {
   });
 
   it("the sandbox's port in use: exit 1", async () => {
-    const { code, line } = await failure(["sandbox", "--port", takenPort], {}, tollgate);
+    const { code, line } = await failure(["sandbox", "--port", takenPort], {});
     expect(code).toBe(1);
     expect(line).toContain(`port ${takenPort} on 127.0.0.1 is in use`);
   });
