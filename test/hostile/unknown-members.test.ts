@@ -15,6 +15,7 @@ import {
   type ProtocolName,
   type UpstreamProtocol,
 } from "../../src/protocols/index.ts";
+import { frozen } from "../support/frozen.ts";
 import { inForm } from "../support/long.ts";
 import { caseNames, readTranscript } from "../transcripts/transcript.ts";
 import { fullRequests } from "./full-requests.ts";
@@ -51,17 +52,12 @@ const agentRequests = (protocol: ProtocolName): JsonObject[] =>
 
 const transcripts = caseNames().map((name) => readTranscript(name).exchanges);
 
-/** With everything in it: a conversion that changed what it is given would throw. */
-function frozen<Value>(value: Value): Value {
-  if (typeof value === "object" && value !== null) Object.values(value).forEach(frozen);
-  return Object.freeze(value);
-}
-
 const requestsTo = (protocol: ProtocolName): readonly JsonObject[] => [
   ...fullRequests[protocol],
   ...agentRequests(protocol),
   ...transcripts.map((exchanges) => exchanges[protocol].request),
 ];
+/** A conversion that changed what it is given would throw. */
 const requestsOf = frozen({
   chat: requestsTo("chat"),
   responses: requestsTo("responses"),

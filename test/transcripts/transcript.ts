@@ -3,7 +3,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { getOrMake } from "../../src/base/made-once.ts";
 import { protocolNames, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
+import { frozen } from "../support/frozen.ts";
 import type { AnswerMeaning, RequestMeaning } from "./readers/index.ts";
 
 /** What upstreams speak: the four, and Converse, whose column some cases have. */
@@ -65,8 +67,13 @@ const folder = join(import.meta.dirname, "cases");
 export const caseNames = (): string[] =>
   readdirSync(folder).map((file) => file.replace(/\.txt$/, ""));
 
-/** Reads one case. */
-export function readTranscript(name: string): Transcript {
+const read = new Map<string, Transcript>();
+
+/** One case, read once a process: a thousand tests ask, and reading one takes longer than converting it. */
+export const readTranscript = (name: string): Transcript =>
+  getOrMake(read, name, () => frozen(parseTranscript(name)));
+
+function parseTranscript(name: string): Transcript {
   const [, ...sections] = readFileSync(join(folder, `${name}.txt`), "utf8").split(/^=== /m);
   const byTitle = new Map(
     sections.map((section) => {
@@ -74,7 +81,7 @@ export function readTranscript(name: string): Transcript {
       return [section.slice(0, end), section.slice(end + 1)] as const;
     }),
   );
-  const read = (title: string): string => {
+  const sectionOf = (title: string): string => {
     const section = byTitle.get(title);
     if (section === undefined) throw new Error(`${name} has no section "${title}"`);
     return section;
@@ -82,16 +89,16 @@ export function readTranscript(name: string): Transcript {
   const exchangeOf = (protocol: Upstream): Exchange => {
     const crlf = byTitle.get(`${protocol} stream, lines end in CRLF`);
     return {
-      request: JSON.parse(read(`${protocol} request`)) as JsonObject,
-      answer: JSON.parse(read(`${protocol} answer`)) as JsonObject,
-      stream: Buffer.from(crlf?.replaceAll("\n", "\r\n") ?? read(`${protocol} stream`)),
+      request: JSON.parse(sectionOf(`${protocol} request`)) as JsonObject,
+      answer: JSON.parse(sectionOf(`${protocol} answer`)) as JsonObject,
+      stream: Buffer.from(crlf?.replaceAll("\n", "\r\n") ?? sectionOf(`${protocol} stream`)),
     };
   };
   const exchanges = Object.fromEntries(
     protocolNames.map((protocol) => [protocol, exchangeOf(protocol)]),
   ) as Record<ProtocolName, Exchange>;
   const converse = byTitle.has("converse request") ? exchangeOf("converse") : undefined;
-  return { name, meaning: parse(read("meaning")) as Meaning, exchanges, converse };
+  return { name, meaning: parse(sectionOf("meaning")) as Meaning, exchanges, converse };
 }
 
 export interface Direction {
