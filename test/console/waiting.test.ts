@@ -28,6 +28,20 @@ it("a page whose data are long in coming says so, and after ten seconds what it 
   await close();
 });
 
+it("nothing moves on a page that waits where its reader asked for less motion, and places that wait do elsewhere", async () => {
+  const { page, close } = await world.open("root");
+  const usage = await held(page, atPath("/usage"));
+  await page.goto("/overview");
+  await usage.asked();
+  await page.locator("main .mantine-Skeleton-root").first().waitFor();
+  const moving = () => page.evaluate<number>("document.getAnimations().length");
+  await expect.poll(moving).toBe(0);
+  await page.emulateMedia({ reducedMotion: "no-preference" });
+  await expect.poll(moving).toBeGreaterThan(0);
+  await usage.release();
+  await close();
+});
+
 it("on a phone what is waited for stands whole above the bar", async () => {
   const { page, close } = await world.open("root", { width: 390 });
   await page.clock.install();
