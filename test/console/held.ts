@@ -1,6 +1,7 @@
 /** What a page meets on a slow network: answers that are held back until a test lets them go, and a stream that says what a test says. */
-import type { Page, Route } from "playwright-core";
+import type { Page } from "playwright-core";
 import { eventually } from "../support/patience.ts";
+import { standBetween } from "./between.ts";
 
 /** Stands in for the browser's stream of events, before the page's own scripts run. */
 const standIn = `{
@@ -62,28 +63,15 @@ export interface Held {
 
 /** Holds the answers to calls of an address back: the gateway answers at once, and the page hears of it when they are released. */
 export async function held(page: Page, is: (url: URL) => boolean): Promise<Held> {
-  const waiting: (() => Promise<void>)[] = [];
   let count = 0;
-  let isOpen = false;
-  const handle = async (route: Route) => {
+  const end = await standBetween(page, "Response", is, () => {
     count += 1;
-    const response = await route.fetch();
-    // What it says now, and not when it is let go.
-    const body = await response.body();
-    const answer = () => route.fulfill({ response, body }).catch(() => undefined);
-    if (isOpen) await answer();
-    else waiting.push(answer);
-  };
-  await page.route(is, handle);
+  });
   return {
     count: () => count,
     async asked() {
-      await eventually(() => waiting.length > 0, "it is asked for");
+      await eventually(() => count > 0, "it is asked for");
     },
-    async release() {
-      isOpen = true;
-      for (const answer of waiting.splice(0)) await answer();
-      await page.unroute(is, handle);
-    },
+    release: end,
   };
 }

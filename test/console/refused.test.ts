@@ -1,6 +1,7 @@
 /** Pages whose reads are refused: each says so, nothing looks as if it were on its way, and "Try again" brings what was missing. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { standBetween } from "./between.ts";
 import type { Visit } from "./browser.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -15,16 +16,16 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const words = "Not today.";
-/** Refuses reads of these paths, in the API's words; a refusal is not asked for again. */
+/** Refuses reads of these paths, in the API's words, until what it returns is called; a refusal is not asked for again. */
 const refuse = (page: Page, paths: RegExp) =>
-  page.route("**/admin/v1/**", (route) =>
-    paths.test(new URL(route.request().url()).pathname) && route.request().method() === "GET"
-      ? route.fulfill({
-          status: 403,
-          contentType: "application/json",
-          body: JSON.stringify({ error: { message: words, code: "insufficient_permissions" } }),
-        })
-      : route.continue(),
+  standBetween(
+    page,
+    "Request",
+    ({ pathname }) => paths.test(pathname),
+    ({ method, pass, answer }) =>
+      method === "GET"
+        ? answer(403, { error: { message: words, code: "insufficient_permissions" } })
+        : pass(),
   );
 
 /** What every page needs, and the stream. */
@@ -48,12 +49,12 @@ it.each([
   "/account",
 ])("%s says what was refused", async (path) => {
   const { page } = root;
-  await refuse(page, others);
+  const allow = await refuse(page, others);
   await page.goto(path.endsWith("=") ? path + world.home.id : path);
   const alert = page.locator("main").getByRole("alert").filter({ hasText: words }).first();
   await alert.waitFor();
   await expect.poll(() => page.locator("main .mantine-Skeleton-root").count()).toBe(0);
-  await page.unroute("**/admin/v1/**");
+  await allow();
   const again = page.locator("main").getByRole("button", { name: "Try again" });
   await expect
     .poll(async () => {
@@ -68,15 +69,18 @@ it.each([
 it("a page that is opened while the gateway is in trouble says so, with a head and a way on", async () => {
   const { page } = root;
   const message = "The database does not answer now.";
-  await page.route("**/admin/v1/me", (route) =>
-    route.fulfill({ status: 503, json: { error: { message, code: "database_unavailable" } } }),
+  const recover = await standBetween(
+    page,
+    "Request",
+    ({ pathname }) => pathname === "/admin/v1/me",
+    ({ answer }) => answer(503, { error: { message, code: "database_unavailable" } }),
   );
   await page.goto("/keys");
   const alert = page.getByRole("alert").filter({ hasText: message });
   await alert.waitFor();
   expect(await alert.innerText()).toContain("Page could not be read");
   expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
-  await page.unrouteAll();
+  await recover();
   await alert.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
 });
@@ -85,12 +89,12 @@ it.each(["/money", "/money/ledger", "/settings/members", "/settings/workspaces"]
   "%s says that it has no workspaces",
   async (path) => {
     const { page } = root;
-    await refuse(page, /\/admin\/v1\/workspaces$/);
+    const allow = await refuse(page, /\/admin\/v1\/workspaces$/);
     await page.goto(path);
     const alert = page.getByRole("alert").filter({ hasText: "Workspaces could not be read" });
     await alert.waitFor();
     expect(await alert.count()).toBe(1);
-    await page.unroute("**/admin/v1/**");
+    await allow();
     await alert.getByRole("button", { name: "Try again" }).click();
     await expect.poll(() => alert.count()).toBe(0);
   },
