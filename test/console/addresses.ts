@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { eventually } from "../support/patience.ts";
+import { arrive } from "./arrive.ts";
 
 const folder = join(import.meta.dirname, "../../console/src/pages");
 
@@ -26,8 +27,7 @@ const plainPaths = (): string[] => pagePaths().filter((path) => !path.includes("
  */
 export async function exampleOf(page: Page, path: string, settled: () => Promise<void>) {
   const list = path.slice(0, path.indexOf("/$"));
-  await page.goto(list);
-  await settled();
+  await arrive({ page, settled }, list);
   // A `$` alone stands for the rest of the path.
   const filled = path.replaceAll(/\$\w+/g, "[^/?]+").replace(/\$$/, "[^?]+");
   const shape = new RegExp(`^${filled}(?:\\?|$)`);

@@ -1,5 +1,6 @@
 /** More workspaces than one page of their list: none is left out, and a list of them asks for no more than it shows. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -38,18 +39,18 @@ it("the switch finds each of them, and settings list them all", async () => {
 });
 
 it("on a phone, where the switch is in the menu, a page says which workspace it is about", async () => {
-  const { page, complaints, close } = await world.open("root", { width: 390 });
+  const phone = await world.open("root", { width: 390 });
+  const { page, complaints, close } = phone;
   const line = page.getByText("Workspace: ");
   await page.goto("/overview?ws=ws_zz007");
   await expect.poll(() => line.innerText()).toBe("Workspace: Customer 7");
-  await page.goto("/requests?ws=ws_zz008");
+  await arrive(phone, "/requests?ws=ws_zz008");
   await expect.poll(() => line.innerText()).toBe("Workspace: Customer 8");
   await page.setViewportSize({ width: 1280, height: 800 });
   await expect.poll(() => line.isVisible()).toBe(false);
   await page.setViewportSize({ width: 390, height: 800 });
   await expect.poll(() => line.isVisible()).toBe(true);
-  await page.goto("/requests");
-  await page.getByRole("heading", { level: 1 }).waitFor();
+  await arrive(phone, "/requests");
   await expect.poll(() => line.count()).toBe(0);
   expect(complaints).toEqual([]);
   await close();
@@ -57,7 +58,7 @@ it("on a phone, where the switch is in the menu, a page says which workspace it 
 
 it("a page about one workspace is about the oldest where the address names none", async () => {
   const { page } = root;
-  await page.goto("/settings/members");
+  await arrive(root, "/settings/members");
   const title = page.getByRole("heading", { level: 1, name: /^Members of / });
   await expect.poll(() => title.innerText()).toBe(`Members of ${oldest}`);
 });
@@ -69,7 +70,7 @@ it("balances are asked for together, 25 at a time, and all of them can be shown"
     const { pathname, search } = new URL(request.url());
     if (/\/balances?$/.test(pathname)) asked.add(pathname + search);
   });
-  await page.goto("/money");
+  await arrive(root, "/money");
   const rows = page.getByRole("table", { name: "Balances" }).getByRole("row");
   await rows.nth(1).waitFor();
   await settled();

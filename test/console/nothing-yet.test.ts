@@ -1,8 +1,9 @@
 /** An installation in which nothing is set up yet: each page says what it is for, and what to do next. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMember } from "../admin/people.ts";
+import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
-import { visit } from "./browser.ts";
+import { visit, type Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -32,6 +33,9 @@ it("a member without a model to call is told whom to ask", async () => {
   await close();
 });
 
+/** Nothing changes here, so each of them looks at all pages in one window. */
+const windows: Partial<Record<"root" | "mem" | "bob", Promise<Visit>>> = {};
+
 it.each([
   ["root", "/providers", "Providers answer the calls that come in"],
   ["mem", "/providers", "An organization admin adds them."],
@@ -41,11 +45,10 @@ it.each([
   ["bob", "/tasks", "appear here, finished or under way"],
   ["bob", "/overview", "What they cost, how long they take and which fail is shown here."],
 ] as const)("to %s %s says what it is for", async (who, path, words) => {
-  const { page, complaints, close } = await world.open(who);
-  await page.goto(path);
-  await page.getByText(words).waitFor();
-  expect(complaints).toEqual([]);
-  await close();
+  const inside = await (windows[who] ??= world.open(who));
+  await arrive(inside, path);
+  await inside.page.getByText(words).waitFor();
+  expect(inside.complaints).toEqual([]);
 });
 
 it("whoever is in no workspace is told so, and that an administrator invites", async () => {
