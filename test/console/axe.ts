@@ -19,11 +19,12 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Serious and critical findings, each with the elements it is about. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** Serious and critical findings, each with the elements it is about; `except` is a selector of what another test looks at. */
+export async function seriousFindings(page: Page, except?: string): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(source);
+  const context = except === undefined ? "document" : JSON.stringify({ exclude: [[except]] });
   const { violations } = await page.evaluate<{ violations: Finding[] }>(
-    `axe.run(document, ${JSON.stringify(options)})`,
+    `axe.run(${context}, ${JSON.stringify(options)})`,
   );
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
