@@ -3,7 +3,16 @@
  * reserved; told of it when its money is settled. Where no hook is configured nothing of this runs. docs/hooks.md.
  */
 import type { Note } from "../base/notes.ts";
-import type { AskedCall, ChangedCall, EndedCall, Hooks, Said } from "../hooks/index.ts";
+import type { ByteLease } from "../base/byte-budget.ts";
+import {
+  heardCharactersMax,
+  type AskedCall,
+  type ChangedCall,
+  type EndedCall,
+  type Hooks,
+  type Said,
+} from "../hooks/index.ts";
+import type { TextRoom } from "../protocols/index.ts";
 import type { AnyCall, CallContext } from "./context.ts";
 import { fallbacksFieldOf } from "./fallbacks.ts";
 import type { ImageCall } from "./image-context.ts";
@@ -110,12 +119,45 @@ export const withChanges = (
   notes: readonly Note[],
 ): readonly Note[] => (changes === undefined ? notes : [...changes, ...notes]);
 
-/** Remembers what was answered, where a hook hears of it, or may hear of its repeat from the cache. */
-export function noteSaid({ services, call, record }: CallContext, said: () => Said): void {
-  const { hooks } = services;
-  const mayBeKept = call.caller.responseCache !== null;
-  if (mayBeKept || (hooks !== undefined && heardBy(hooks, call))) record.said = said();
+/** Remembers what was answered, where somebody hears of it. */
+export function noteSaid(context: CallContext, said: () => Said): void {
+  if (isHeard(context)) context.record.said = said();
 }
+
+/** A hook hears of what was answered, or may hear of its repeat from the cache. */
+function isHeard({ services: { hooks }, call }: CallContext): boolean {
+  return call.caller.responseCache !== null || (hooks !== undefined && heardBy(hooks, call));
+}
+
+/** The text of a stream that somebody hears of: it counts as its request does. */
+class HeardText implements TextRoom {
+  // One character more shows that there was more.
+  readonly charactersMax = heardCharactersMax + 1;
+  readonly #lease: ByteLease;
+  #hasBegun = false;
+  /** What came with the first frame. */
+  #bytes = 0;
+
+  constructor(lease: ByteLease) {
+    this.#lease = lease;
+  }
+
+  take(bytes: number): boolean {
+    if (this.#hasBegun) return this.#lease.tryTake(bytes);
+    this.#bytes += bytes;
+    return true;
+  }
+
+  /** The stream has begun, and the bytes of its request were given back. */
+  began(): void {
+    this.#hasBegun = true;
+    this.#lease.add(this.#bytes);
+  }
+}
+
+/** Where the text of a call's stream is kept; undefined where nobody hears of it. */
+export const heardOf = (context: CallContext): HeardText | undefined =>
+  isHeard(context) ? new HeardText(context.call.lease) : undefined;
 
 /** Whether a hook hears of the end of such a call. */
 export const heardBy = (hooks: Hooks, call: AnyCall): boolean =>

@@ -3,6 +3,7 @@
  * docs/decisions.md "Client disconnect"; traps T47, T48, T60, T61, T62.
  */
 import { noUsage, type Usage } from "../base/usage.ts";
+import { estimatedCharactersMax, type StreamSeen } from "../protocols/index.ts";
 
 /** `upstream`: the vendor reported it. `estimated`: counted here, in what arrived. */
 export type UsageSource = "upstream" | "estimated";
@@ -12,8 +13,8 @@ export interface Metered {
   readonly source: UsageSource;
 }
 
-/** So many characters of a text are counted; of what is longer the rest is taken to be alike, because counting blocks the process. */
-const countedCharactersMax = 20_000;
+/** An output text, or its beginning and how long all of it is. */
+type Output = string | Pick<StreamSeen, "text" | "characters">;
 
 /**
  * Runs of letters, signs, spaces, or line ends and slashes that the tokenizer does not split: its time grows with the square of their
@@ -33,15 +34,22 @@ async function loadTokenizer(): Promise<Count> {
   return (text) => (text === "" ? 0 : countTokens(text, options));
 }
 
-/** The tokens of a text, as one widely used tokenizer counts them; long runs without a break are counted in pieces. */
-export async function tokensIn(text: string): Promise<number> {
-  if (text === "") return 0;
-  return countIn(text, await (tokenizer ??= loadTokenizer()));
+/**
+ * The tokens of a text, as one widely used tokenizer counts them; long runs without a break are counted in pieces. Of a long text the
+ * beginning is counted, because counting blocks the process.
+ */
+export async function tokensIn(output: Output): Promise<number> {
+  const { text, characters } =
+    typeof output === "string" ? { text: output, characters: output.length } : output;
+  if (characters === 0) return 0;
+  const count = await (tokenizer ??= loadTokenizer());
+  const share = characters / estimatedCharactersMax;
+  return share > 1
+    ? Math.ceil(countIn(text.slice(0, estimatedCharactersMax), count) * share)
+    : countIn(text, count);
 }
 
 function countIn(text: string, count: Count): number {
-  const share = text.length / countedCharactersMax;
-  if (share > 1) return Math.ceil(countIn(text.slice(0, countedCharactersMax), count) * share);
   let tokens = 0;
   let from = 0;
   for (const { index, 0: run } of text.matchAll(longRun)) {
@@ -56,14 +64,14 @@ function countIn(text: string, count: Count): number {
 export function meterWhole(
   reported: Usage | undefined,
   inputEstimate: number,
-  text: () => string,
+  output: () => Output,
 ): Metered | Promise<Metered> {
-  return reported ? { usage: reported, source: "upstream" } : estimate(inputEstimate, text());
+  return reported ? { usage: reported, source: "upstream" } : estimate(inputEstimate, output());
 }
 
 /** What had arrived of an answer. */
 interface Arrived {
-  readonly text: string;
+  readonly output: Output;
   /** Where its vendor had told no input yet: what was seen beside tokens, such as searches. */
   readonly seen: Usage | undefined;
 }
@@ -75,14 +83,14 @@ interface Arrived {
 export async function meterUnderWay(
   inputTokens: number,
   reservedTokens: number,
-  { text, seen }: Arrived = { text: "", seen: undefined },
+  { output, seen }: Arrived = { output: "", seen: undefined },
 ): Promise<Metered> {
-  const outputTokens = Math.max(reservedTokens, await tokensIn(text));
+  const outputTokens = Math.max(reservedTokens, await tokensIn(output));
   return { usage: { ...noUsage, ...seen, inputTokens, outputTokens }, source: "estimated" };
 }
 
-async function estimate(inputTokens: number, text: string): Promise<Metered> {
-  const outputTokens = await tokensIn(text);
+async function estimate(inputTokens: number, output: Output): Promise<Metered> {
+  const outputTokens = await tokensIn(output);
   return { usage: { ...noUsage, inputTokens, outputTokens }, source: "estimated" };
 }
 
@@ -97,12 +105,12 @@ export const tellsInput = (reported: Usage | undefined): boolean =>
 export async function meterPartial(
   reported: Usage | undefined,
   inputEstimate: number,
-  text: string,
+  output: Output,
 ): Promise<Metered> {
   const input = tellsInput(reported) ? undefined : { inputTokens: inputEstimate };
   const usage = { ...noUsage, ...reported, ...input };
   return {
-    usage: { ...usage, outputTokens: Math.max(usage.outputTokens, await tokensIn(text)) },
+    usage: { ...usage, outputTokens: Math.max(usage.outputTokens, await tokensIn(output)) },
     source: "estimated",
   };
 }

@@ -27,6 +27,8 @@ interface Kept {
   readonly notes: readonly Note[];
   /** The output text: hooks hear of repeats, of other keys too. */
   readonly text: string;
+  /** The text is only the beginning of it. Absent: it is whole. */
+  readonly isCut?: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: object;
   readonly frames?: readonly SseEvent[];
@@ -97,6 +99,7 @@ export class CachedCall {
       costNano: String(costNano),
       notes,
       text: said?.text ?? "",
+      ...(said?.isCut === true && { isCut: true }),
       ...kept,
     };
     // The bound is the answer's: its text is in it a second time.
@@ -124,7 +127,7 @@ export class CachedCall {
     recordFirstToken(record);
     const amountNano = shareOf(BigInt(kept.costNano), this.#settings.chargePercent);
     const end = (): void => {
-      record.said = { text: kept.text, ...(kept.body && { body: kept.body }) };
+      record.said = { text: kept.text, isCut: kept.isCut, ...(kept.body && { body: kept.body }) };
       if (kept.body !== undefined) return reply.whole(kept.body, kept.headers);
       reply.open(kept.headers);
       reply.end(kept.frames ?? []);

@@ -22,7 +22,7 @@ import {
   type Exchange,
 } from "../upstream/index.ts";
 import type { Answered, CallContext } from "./context.ts";
-import { noteSaid } from "./hooks.ts";
+import { heardOf, noteSaid } from "./hooks.ts";
 import {
   meterPartial,
   meterUnderWay,
@@ -102,6 +102,8 @@ export async function answerStream(
 ): Promise<Answered> {
   if (!isEventStream(exchange, true)) return answerWhole(context, exchange, candidate);
   const tap = context.route.tap();
+  const heard = heardOf(context);
+  if (heard !== undefined) tap.keepText(heard);
   const end = await relayStream({
     exchange,
     tap,
@@ -109,6 +111,7 @@ export async function answerStream(
     onFirstFrame() {
       recordFirstToken(context.record);
       context.began(tap);
+      heard?.began();
     },
     stops: context,
   });
@@ -116,10 +119,10 @@ export async function answerStream(
   if (end.kind === "broken") throw end.error;
   const { seen } = tap;
   const metered = await (end.kind === "complete"
-    ? meterWhole(seen.usage, context.inputEstimate, () => seen.text)
+    ? meterWhole(seen.usage, context.inputEstimate, () => seen)
     : meterCut(context, candidate, seen));
   return answeredFor(context, candidate, metered, () => {
-    noteSaid(context, () => ({ text: seen.text }));
+    noteSaid(context, () => ({ text: seen.text, isCut: seen.isTextCut }));
     if (end.kind === "complete") context.reply.end(tap.release(metered.usage));
     else if (end.kind === "ended_here") endHere(context, tap, end.error);
   });
@@ -136,11 +139,11 @@ function endHere({ record, reply }: CallContext, tap: StreamTap, error: GatewayE
 const meterCut = (
   { inputEstimate }: CallContext,
   { reservedOutputTokens }: Candidate,
-  { usage, text, goesOn }: StreamSeen,
+  seen: StreamSeen,
 ): Promise<Metered> =>
-  goesOn === true && !tellsInput(usage)
-    ? meterUnderWay(inputEstimate, reservedOutputTokens, { text, seen: usage })
-    : meterPartial(usage, inputEstimate, text);
+  seen.goesOn === true && !tellsInput(seen.usage)
+    ? meterUnderWay(inputEstimate, reservedOutputTokens, { output: seen, seen: seen.usage })
+    : meterPartial(seen.usage, inputEstimate, seen);
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
   let answer: JsonObject | undefined;

@@ -146,10 +146,10 @@ class Relay implements Stoppable {
    */
   #awaitClose(): void {
     if (this.#held.isNow && !this.#options.reply.gone) return this.#goOn();
-    const { length } = this.#options.tap.seen.text;
-    const isWriting = length > this.#written || this.#parser.isWithinEvent;
+    const { characters } = this.#options.tap.seen;
+    const isWriting = characters > this.#written || this.#parser.isWithinEvent;
     if (this.#linger !== undefined && !isWriting) return;
-    this.#written = length;
+    this.#written = characters;
     clearTimeout(this.#linger);
     this.#linger = setTimeout(() => {
       this.#finish({ kind: "complete" });

@@ -2,10 +2,10 @@
 import { jsonWithin } from "../base/json-write.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Draft } from "./draft.ts";
-import type { CallFacts, EndedCall } from "./types.ts";
+import type { CallFacts, EndedCall, Said } from "./types.ts";
 
 /** Bodies and texts of calls that are over are sent up to here, in characters. */
-const heardMax = 256 * 1024;
+export const heardCharactersMax = 256 * 1024;
 
 const factsOf = (hook: string, { caller, tags, ...call }: CallFacts) => ({
   id: call.id,
@@ -37,17 +37,17 @@ export function afterEvent(hook: string, ended: EndedCall): string {
   const { body, answer } = ended;
   const truncated: string[] = [];
   const whole = (name: string, value: object | undefined): string => {
-    const text = value === undefined ? "null" : jsonWithin(value, heardMax);
+    const text = value === undefined ? "null" : jsonWithin(value, heardCharactersMax);
     if (text !== undefined) return text;
     truncated.push(name);
     return "null";
   };
-  const cut = (text: string): string => {
-    if (text.length <= heardMax) return JSON.stringify(text);
+  const cut = ({ text, isCut = false }: Said): string => {
+    if (!isCut && text.length <= heardCharactersMax) return JSON.stringify(text);
     truncated.push("answer.text");
-    return JSON.stringify(text.slice(0, heardMax).toWellFormed());
+    return JSON.stringify(text.slice(0, heardCharactersMax).toWellFormed());
   };
-  const said = answer && `{"text":${cut(answer.text)},"body":${whole("answer.body", answer.body)}}`;
+  const said = answer && `{"text":${cut(answer)},"body":${whole("answer.body", answer.body)}}`;
   const parts = `"body":${whole("body", body)},"answer":${said ?? "null"}`;
   const facts = {
     type: "call.after",

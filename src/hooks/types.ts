@@ -76,6 +76,8 @@ export interface EndedCall extends CallFacts {
 export interface Said {
   /** The output text, of a stream put together. */
   readonly text: string;
+  /** There was more of it than is kept. */
+  readonly isCut?: boolean | undefined;
   /** The whole answer; absent for streams. */
   readonly body?: object | undefined;
 }

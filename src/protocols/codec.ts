@@ -15,6 +15,7 @@ import type {
 } from "./canonical/request.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
 import type { Limits } from "./limits.ts";
+import type { TextRoom } from "./text-log.ts";
 
 /** Why a stream ends: the upstream said so, or it was cut. */
 export type EndReason =
@@ -212,13 +213,22 @@ export interface StreamTap {
   /** The frames that tell the caller, in the protocol's own way, that the stream broke (T16). */
   fail(error: GatewayError): readonly SseEvent[];
   readonly seen: StreamSeen;
+  /** Keeps more of the text than an estimate needs, for those who hear of the answer. */
+  keepText(room: TextRoom): void;
 }
 
 export interface StreamSeen {
   /** The last usage reported, normalised (T49). */
   readonly usage: Usage | undefined;
-  /** The output text so far (text, reasoning, tool arguments), for an estimate. The upstream's error text is not part of it (T60). */
+  /**
+   * The beginning of the output text so far (text, reasoning, tool arguments): as much as an estimate needs, more by `keepText`.
+   * The upstream's error text is not part of it (T60).
+   */
   readonly text: string;
+  /** How long all of it is, as far as that counts. */
+  readonly characters: number;
+  /** Whether `text` is only a part of it. */
+  readonly isTextCut: boolean;
   /** True once the upstream said that the answer is complete: a finish reason or the protocol's terminal event. */
   readonly ended: boolean;
   /** The error event the upstream sent inside the stream. */

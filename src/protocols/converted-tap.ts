@@ -13,7 +13,7 @@ import type {
   UpstreamCodec,
   WireError,
 } from "./codec.ts";
-import { createTextLog } from "./text-log.ts";
+import { TextLog, type TextRoom } from "./text-log.ts";
 
 /** Why an answer ended that the upstream says ended in an error. */
 export const errorOf = ({ raw = "no reason", explanation = raw }: Finish): WireError => ({
@@ -29,7 +29,7 @@ export class ConvertedTap implements StreamTap, StreamSeen {
   error: WireError | undefined = undefined;
   readonly #decoder: Transducer<SseEvent, CanonicalEvent>;
   readonly #encoder: Transducer<CanonicalEvent, SseEvent>;
-  readonly #log = createTextLog();
+  readonly #log = new TextLog();
   #finish: CanonicalEvent | undefined;
   #told: Extract<CanonicalEvent, { type: "usage" }> | undefined;
 
@@ -44,7 +44,19 @@ export class ConvertedTap implements StreamTap, StreamSeen {
 
   /** What is held back was generated too, and is billed where the stream ends here (T62). */
   get text(): string {
-    return this.#log.read() + (this.#decoder.held?.() ?? "");
+    return this.isTextCut ? this.#log.read() : this.#log.read() + this.#held;
+  }
+
+  get characters(): number {
+    return this.#log.characters + this.#held.length;
+  }
+
+  get isTextCut(): boolean {
+    return this.#log.isCut;
+  }
+
+  keepText(room: TextRoom): void {
+    this.#log.keep(room);
   }
 
   get usage(): Usage | undefined {
@@ -78,6 +90,10 @@ export class ConvertedTap implements StreamTap, StreamSeen {
       ...this.#encoder.push({ type: "error", message, code }),
       ...this.#encoder.end({ kind: "cut", message }),
     ];
+  }
+
+  get #held(): string {
+    return this.#decoder.held?.() ?? "";
   }
 
   #take(events: readonly CanonicalEvent[]): SseEvent[] {

@@ -6,7 +6,7 @@ import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
 import type { StreamSeen, StreamTap, WireError } from "./codec.ts";
-import { createTextLog } from "./text-log.ts";
+import { TextLog, type TextRoom } from "./text-log.ts";
 
 /** No frames. */
 export const none: readonly SseEvent[] = [];
@@ -17,7 +17,7 @@ export abstract class DirectTap implements StreamTap, StreamSeen {
   error: WireError | undefined = undefined;
   abstract readonly usage: Usage | undefined;
   /** The output text so far. */
-  protected readonly log = createTextLog();
+  protected readonly log = new TextLog();
   /** The frames that end the answer. */
   protected held: SseEvent[] = [];
   #over = false;
@@ -34,6 +34,18 @@ export abstract class DirectTap implements StreamTap, StreamSeen {
 
   get text(): string {
     return this.log.read();
+  }
+
+  get characters(): number {
+    return this.log.characters;
+  }
+
+  get isTextCut(): boolean {
+    return this.log.isCut;
+  }
+
+  keepText(room: TextRoom): void {
+    this.log.keep(room);
   }
 
   push(event: SseEvent): readonly SseEvent[] {

@@ -33,15 +33,17 @@ const upstreamProgram = `
     models: { modelVersion: "m", usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 1, totalTokenCount: 3 },
       candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts: [{ text: "Hello" }] } }] },
   };
-  const delta = { content: "x" };
-  const frame = "data: " + JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m",
-    obfuscation: "x".repeat(10_000), choices: [{ index: 0, delta, finish_reason: null }] }) + "\\n\\n";
-  /** Megabytes of a stream, as fast as they are taken, and no end. */
-  const streams = (response) => {
+  const frameOf = (content, obfuscation) => "data: " + JSON.stringify({ id: "c", object: "chat.completion.chunk",
+    created: 1, model: "m", obfuscation, choices: [{ index: 0, delta: { content }, finish_reason: null }] }) + "\\n\\n";
+  const endless = frameOf("x", "x".repeat(10_000));
+  /** One character of it makes two bytes of each that is kept as text. */
+  const talking = frameOf("a ".repeat(5_000) + "\\u6c34");
+  /** So many frames of a stream, as fast as they are taken, and no end. */
+  const streams = (response, frame, count) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     let frames = 0;
     const more = () => {
-      while (frames < 800 && !response.destroyed) {
+      while (frames < count && !response.destroyed) {
         frames += 1;
         if (!response.write(frame)) return void response.once("drain", more);
       }
@@ -52,7 +54,8 @@ const upstreamProgram = `
     const kind = Object.keys(answers).find((name) => request.url.includes(name));
     request.resume();
     request.on("end", () => {
-      if (request.url.includes("/endless/")) return streams(response);
+      if (request.url.includes("/endless/")) return streams(response, endless, 10_000);
+      if (request.url.includes("/talking/")) return streams(response, talking, 450);
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(answers[kind]));
     });
@@ -82,8 +85,9 @@ providers:
   - { id: openai, dialect: openai, base_url: "${upstream}/v1", api_key: k, tier: official }
   - { id: anthropic, dialect: anthropic, base_url: "${upstream}", api_key: k, tier: official }
   - { id: endless, dialect: openai-compatible, base_url: "${upstream}/endless/v1", api_key: k, tier: community }
+  - { id: talking, dialect: openai-compatible, base_url: "${upstream}/talking/v1", api_key: k, tier: community }
   - { id: google, dialect: google, base_url: "${upstream}", api_key: k, tier: official }
-models:${textModel("chat", "openai", "chat")}${textModel("endless", "endless", "chat")}${textModel("responses", "openai", "responses")}${textModel("messages", "anthropic", "messages")}${textModel("generate-content", "google", "generate_content")}
+models:${textModel("chat", "openai", "chat")}${textModel("endless", "endless", "chat")}${textModel("talking", "talking", "chat")}${textModel("responses", "openai", "responses")}${textModel("messages", "anthropic", "messages")}${textModel("generate-content", "google", "generate_content")}
   - id: sandbox/embedding
     kind: embedding
     context_length: 1000000

@@ -28,6 +28,14 @@ it.each([
   expect(cost).toBeLessThan(120);
 });
 
+it("what follows the beginning of a long text is taken to be like it, whether it was kept or not", async () => {
+  const text = "one two three four ".repeat(4_000);
+  const { length } = text;
+  const tokens = await tokensIn(text);
+  expect(tokens).toBe(Math.ceil(countTokens(text.slice(0, 20_000)) * (length / 20_000)));
+  expect(await tokensIn({ text: text.slice(0, 20_000), characters: length })).toBe(tokens);
+});
+
 it("T62: the text of JSON that was cut in an escape counts as far as it came", () => {
   expect(textOfCut('{"choices":[{"message":{"content":"One\\ntwo')).toBe("One\ntwo");
   expect(textOfCut('{"content":"One \\u00')).toBe("One \\u00");
@@ -51,8 +59,8 @@ it("T62: nor less than what its vendor had counted: reasoning is counted, and do
 
 it("an answer that its vendor goes on with is what was reserved, and never less than what arrived", async () => {
   const text = "one two three four five";
-  const short = await meterUnderWay(7, 500, { text, seen: undefined });
+  const short = await meterUnderWay(7, 500, { output: text, seen: undefined });
   expect(short.usage).toMatchObject({ inputTokens: 7, outputTokens: 500 });
-  const long = await meterUnderWay(7, 2, { text, seen: undefined });
+  const long = await meterUnderWay(7, 2, { output: text, seen: undefined });
   expect(long.usage.outputTokens).toBe(countTokens(text));
 });

@@ -94,6 +94,19 @@ it("a long text is cut and named; what goes to the caller is not", async () => {
   expect((event["answer"] as { text: string }).text).toHaveLength(256 * 1024);
 });
 
+it("of a stream too, and there is no more of it than the cut says", async () => {
+  const reply = "word ".repeat(60_000);
+  const answer = await hooked.bench.post("/v1/chat/completions", {
+    model: "sandbox/chat",
+    stream: true,
+    messages: [{ role: "user", content: `Hello\n#sandbox ${JSON.stringify({ reply })}` }],
+  });
+  expect((await answer.text()).length).toBeGreaterThan(300_000);
+  const event = eventOf(await heard(answer.headers.get("x-request-id")!));
+  expect(event["truncated"]).toContain("answer.text");
+  expect((event["answer"] as { text: string }).text).toBe(reply.slice(0, 256 * 1024));
+});
+
 it("an image and a task are heard of when they have ended", async () => {
   const { bench } = hooked;
   const answer = await bench.post("/v1/images/generations", {

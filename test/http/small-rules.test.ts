@@ -20,7 +20,7 @@ import { boundConnections } from "../../src/http/front/connections.ts";
 import { createCors } from "../../src/http/front/cors.ts";
 import { CommonLines } from "../../src/http/front/fast/head.ts";
 import { readPlainRequest } from "../../src/http/front/fast/request.ts";
-import { UnreadWatch } from "../../src/http/front/unread.ts";
+import { besideBytes, UnreadWatch } from "../../src/http/front/unread.ts";
 import { submitCreation } from "../../src/http/media/create-task.ts";
 import { createTextReply } from "../../src/http/text/reply-stream.ts";
 import { matchRoute } from "../../src/http/routes.ts";
@@ -313,7 +313,7 @@ describe("connections", () => {
   });
 
   it("that stand still are closed, and those that stand longest where all hold too much", () => {
-    const watch = new UnreadWatch({ unreadMs: 100, pendingBytesMax: 50 });
+    const watch = new UnreadWatch({ unreadMs: 100, pendingBytesMax: 3 * besideBytes + 50 });
     const look = (sockets: ReturnType<typeof socketOf>[], nowMs: number) =>
       watch.look(sockets as unknown as Socket[], nowMs);
     const slow = socketOf("a", { writableLength: 20, bytesWritten: 100 });

@@ -5,10 +5,16 @@
 import type { Socket } from "node:net";
 import { cut } from "./cut.ts";
 
+/**
+ * What a stream that stands still holds beside its output, as measured: a read of its upstream as bytes, as a text of two bytes a
+ * character, and converted. Each connection with output that waits counts so much more.
+ */
+export const besideBytes = 512 * 1024;
+
 export interface UnreadRules {
   /** How long output may wait without one byte being taken, in milliseconds. */
   readonly unreadMs: number;
-  /** What may wait in all connections together, in bytes. */
+  /** What may be held for all connections together, in bytes. */
   readonly pendingBytesMax: number;
 }
 
@@ -42,7 +48,7 @@ export class UnreadWatch {
 
   /** Cuts the sockets that are late or too many. `nowMs` is by `performance.now`. */
   look(sockets: Iterable<Socket>, nowMs: number): ClosedUnread {
-    let pending = 0;
+    let held = 0;
     let late = 0;
     for (const socket of sockets) {
       if (socket.writableLength === 0) {
@@ -52,9 +58,9 @@ export class UnreadWatch {
       if (nowMs - this.#update(socket, nowMs) >= this.#rules.unreadMs) {
         cut(socket);
         late += 1;
-      } else pending += socket.writableLength;
+      } else held += heldFor(socket);
     }
-    return { late, crowded: this.#makeRoom(pending) };
+    return { late, crowded: this.#makeRoom(held) };
   }
 
   /** The connection is closed. */
@@ -79,8 +85,8 @@ export class UnreadWatch {
     return seen.movedMs;
   }
 
-  #makeRoom(pending: number): number {
-    let over = pending - this.#rules.pendingBytesMax;
+  #makeRoom(held: number): number {
+    let over = held - this.#rules.pendingBytesMax;
     if (over <= 0) return 0;
     const waiting = [...this.#seen].sort(
       ([a, { movedMs: aMs }], [b, { movedMs: bMs }]) =>
@@ -90,13 +96,15 @@ export class UnreadWatch {
     for (const [socket] of waiting) {
       if (over <= 0) break;
       if (socket.destroyed) continue;
-      over -= socket.writableLength;
+      over -= heldFor(socket);
       closed += 1;
       cut(socket);
     }
     return closed;
   }
 }
+
+const heldFor = ({ writableLength }: Socket): number => writableLength + besideBytes;
 
 /**
  * What the kernel has not taken of the write under way. `writableLength` falls only when a write is over, and an answer of

@@ -115,8 +115,17 @@ describe("a messages stream in passing", () => {
     expect(failed.seen.text).toBe("Hi");
   });
 
-  it("the text of a long stream stays whole, and within its bound", () => {
+  it("of a long stream's text as much is kept as there is room for, and it is counted to its bound", () => {
     const watching = tap();
+    const estimated = tap();
+    let taken = 0;
+    watching.keepText({
+      charactersMax: 100_000,
+      take: (bytes) => {
+        taken += bytes;
+        return taken <= 150_000;
+      },
+    });
     const delta = (text: string): SseEvent => ({
       event: "content_block_delta",
       data: JSON.stringify({
@@ -125,10 +134,16 @@ describe("a messages stream in passing", () => {
         delta: { type: "text_delta", text },
       }),
     });
-    for (let number = 0; number < 5000; number += 1) watching.push(delta(`${number} `));
+    for (let number = 0; number < 5000; number += 1)
+      for (const one of [watching, estimated]) one.push(delta(`${number} `));
     expect(watching.seen.text.split(" ")).toHaveLength(5001);
+    expect(estimated.seen.text).toBe(watching.seen.text.slice(0, 20_000));
+    expect([watching.seen.isTextCut, estimated.seen.isTextCut]).toEqual([false, true]);
     for (let count = 0; count < 6; count += 1) watching.push(delta("x".repeat(1024 * 1024)));
-    expect(watching.seen.text).toHaveLength(4 * 1024 * 1024);
+    // A step of 16,384 characters had room, and the next one had none.
+    expect(watching.seen.text).toHaveLength(20_000 + 16_384);
+    expect(watching.seen.characters).toBe(4 * 1024 * 1024);
+    expect(watching.seen.isTextCut).toBe(true);
   });
 
   it("STREAM-04 STREAM-05: an ending left out is completed, and open blocks are closed before it", () => {
