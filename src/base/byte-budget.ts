@@ -10,6 +10,13 @@ import { Turns } from "./turns.ts";
 const largeBytes = 262_144;
 /** The part of the budget that large bodies may use. The rest is kept for small ones: a few large bodies must not stop everybody. */
 export const largeShare = 0.75;
+/**
+ * A body may take so many times its counted size in memory for a moment, and so much is left for it (src/cli/workers/memory.ts). What
+ * takes memory in another way counts as so much less.
+ */
+export const memoryPerByte = 6;
+/** The least that a part of a budget has, however small the budget is. */
+const partBytesMin = 2 * 1024 * 1024;
 const retryAfterSeconds = 2;
 /** Whose sender has sent less than that in so long may be given up for others. One byte a second would hold its place for ever. */
 const silentMs = 10_000;
@@ -51,9 +58,19 @@ export class ByteBudget {
     return new ByteLease(this);
   }
 
+  /** Room for what may have no more than `share` of it, such as a queue. */
+  part(share: number): BytePart {
+    return new BytePart(this, Math.max(this.bytesMax * share, partBytesMin));
+  }
+
+  /** The most that one holder may have. */
+  get largestBytes(): number {
+    return this.bytesMax * largeShare;
+  }
+
   /** True where `bytes` more fit for a holder that has `total` with them. Counts nothing. */
   fits(bytes: number, total: number): boolean {
-    const most = total > largeBytes ? this.bytesMax * largeShare : this.bytesMax;
+    const most = total > largeBytes ? this.largestBytes : this.bytesMax;
     return this.#heldBytes + bytes <= most;
   }
 
@@ -87,9 +104,36 @@ export class ByteBudget {
     this.#arriving.delete(one);
   }
 
-  /** Counts bytes, negative ones too. Only for leases. */
+  /** Counts bytes, negative ones too. Only for leases and parts. */
   count(bytes: number): void {
     this.#heldBytes += bytes;
+  }
+}
+
+/** A part of a budget, and counted in it: nobody waits for what is in it, and what does not fit is dropped. */
+export class BytePart {
+  readonly bytesMax: number;
+  readonly #budget: ByteBudget;
+  #heldBytes = 0;
+
+  constructor(budget: ByteBudget, bytesMax: number) {
+    this.#budget = budget;
+    this.bytesMax = bytesMax;
+  }
+
+  /** Counts bytes more where they fit. */
+  tryTake(bytes: number): boolean {
+    const total = this.#heldBytes + bytes;
+    if (total > this.bytesMax || !this.#budget.fits(bytes, total)) return false;
+    this.#heldBytes = total;
+    this.#budget.count(bytes);
+    return true;
+  }
+
+  /** Gives bytes back that are no longer held. */
+  give(bytes: number): void {
+    this.#heldBytes -= bytes;
+    this.#budget.count(-bytes);
   }
 }
 

@@ -3,6 +3,26 @@
  * bounded, so that a slow database costs items and not memory.
  */
 
+/** Room for what waits. */
+export interface Room {
+  /** Takes so much of it; false where there is less. */
+  tryTake(size: number): boolean;
+  give(size: number): void;
+}
+
+/** Room for so much in all. */
+export function roomFor(sizeMax: number): Room {
+  let taken = 0;
+  return {
+    tryTake(size) {
+      if (taken + size > sizeMax) return false;
+      taken += size;
+      return true;
+    },
+    give: (size) => void (taken -= size),
+  };
+}
+
 export interface WriteBehindOptions<Item> {
   /** Writes a batch. It never rejects. */
   write(batch: readonly Item[]): Promise<void>;
@@ -10,8 +30,8 @@ export interface WriteBehindOptions<Item> {
   readonly batchMax: number;
   /** How long a batch that is not full waits for more, in milliseconds. */
   readonly gatherMs: number;
-  /** What may wait at most, as `sizeOf` counts it; what is beyond that is dropped. */
-  readonly sizeMax: number;
+  /** For what waits and for the batch that is being written, as `sizeOf` counts it; what is beyond that is dropped. */
+  readonly room: Room;
   sizeOf(item: Item): number;
   /** Hears how many were dropped, when the rest is written. */
   dropped(items: number): void;
@@ -26,10 +46,8 @@ export interface WriteBehind<Item> {
 
 /** A queue in front of `write`. */
 export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): WriteBehind<Item> {
-  const { batchMax, gatherMs, sizeMax } = options;
+  const { batchMax, gatherMs, room } = options;
   let queue: Item[] = [];
-  /** Of all that waits, and of the batch that is being written. */
-  let size = 0;
   let dropped = 0;
   let underWay: Promise<void> | undefined;
   /** Ends the waiting for more; undefined while nothing waits. */
@@ -54,7 +72,7 @@ export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): Writ
       const batch = queue.slice(0, batchMax);
       queue = queue.slice(batchMax);
       await options.write(batch);
-      for (const item of batch) size -= options.sizeOf(item);
+      for (const item of batch) room.give(options.sizeOf(item));
     }
     if (dropped > 0) options.dropped(dropped);
     dropped = 0;
@@ -63,12 +81,10 @@ export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): Writ
 
   return {
     add(item) {
-      const more = options.sizeOf(item);
-      if (size + more > sizeMax) {
+      if (!room.tryTake(options.sizeOf(item))) {
         dropped += 1;
         return;
       }
-      size += more;
       queue.push(item);
       underWay ??= drain();
       if (queue.length >= batchMax) hurry?.();

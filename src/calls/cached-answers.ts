@@ -3,7 +3,7 @@
  * is over. A call never depends on it: what cannot be read is asked anew, what cannot be written is not kept. docs/cache.md.
  */
 import type { Log } from "../base/log.ts";
-import { createWriteBehind } from "../base/write-behind.ts";
+import { createWriteBehind, type Room } from "../base/write-behind.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import {
   answerSealName,
@@ -35,17 +35,19 @@ export const cachedBytesMax = 1024 * 1024;
 /** What one workspace may keep; when it is full nothing new is kept until something is over. */
 const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
 
-/** What waits to be written, while the database is slow. */
-const waitingCharactersMax = 32 * 1024 * 1024;
-
 interface Waiting {
   readonly name: AnswerName;
   readonly text: string;
   readonly seconds: number;
 }
 
-/** A cache in `database`; call `flush` before closing it. */
-export function createAnswerCache(database: Database, sealing: Sealing, log: Log): AnswerCache {
+/** A cache in `database`; call `flush` before closing it. `room` is for the characters that wait, while the database is slow. */
+export function createAnswerCache(
+  database: Database,
+  sealing: Sealing,
+  log: Log,
+  room: Room,
+): AnswerCache {
   const queue = createWriteBehind<Waiting>({
     async write([next]) {
       try {
@@ -56,7 +58,7 @@ export function createAnswerCache(database: Database, sealing: Sealing, log: Log
     },
     batchMax: 1,
     gatherMs: 0,
-    sizeMax: waitingCharactersMax,
+    room,
     sizeOf: ({ text }) => text.length,
     dropped: (answers) => log.warn({ answers }, "answers were not kept: too many were waiting"),
   });

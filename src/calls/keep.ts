@@ -3,9 +3,11 @@
  * answered, each up to a bound. No header is among them, and what looks like a key of ours or is one of the provider's is
  * masked. Where it is off there is no keeper, and nothing of this runs.
  */
+import type { ByteLease } from "../base/byte-budget.ts";
 import { formatSse, type SseEvent } from "../base/sse.ts";
 import { jsonSlices, type JsonPart } from "../base/json-write.ts";
 import type { JsonSource } from "../base/json-source.ts";
+import { Pieces } from "../base/pieces.ts";
 import { errorCodec, type CallProtocol, type JsonObject } from "../protocols/index.ts";
 import type { Caller } from "../tenancy/index.ts";
 import type { Provider } from "../catalog/index.ts";
@@ -23,6 +25,7 @@ interface KeptCall {
   readonly protocol: CallProtocol;
   readonly body: CallBody;
   readonly caller: Caller;
+  readonly lease: ByteLease;
 }
 
 /** Secrets of ours, and the beginnings of such: keys, tokens of the management API, links that let somebody in, signing secrets. */
@@ -30,23 +33,28 @@ const ourSecrets = /(gw_(?:live|temp|admin|pat|inv|pwr)_|whsec_)[\w+/=-]{4,}/g;
 
 /** A text as it grows, up to the bound. */
 class Bounded {
-  #parts: Buffer[] = [];
-  #bytes = 0;
+  readonly #parts = new Pieces();
+  readonly #lease: ByteLease | undefined;
   isCut = false;
+
+  /** What is kept counts in `lease`, and what has no room there is cut as well. */
+  constructor(lease?: ByteLease) {
+    this.#lease = lease;
+  }
 
   add(part: JsonPart): void {
     if (this.isCut) return;
     const bytes = typeof part === "string" ? Buffer.from(part) : Buffer.from(part);
-    const room = keptTextMax - this.#bytes;
-    this.isCut = bytes.length > room;
-    this.#parts.push(this.isCut ? bytes.subarray(0, room) : bytes);
-    this.#bytes += Math.min(bytes.length, room);
+    const kept = bytes.subarray(0, keptTextMax - this.#parts.length);
+    const fits = this.#lease?.tryTake(kept.length) ?? true;
+    this.isCut = !fits || kept.length < bytes.length;
+    if (fits) this.#parts.add(kept);
   }
 
   /** What there is of it; null: nothing. A character that the bound cut in two is left out. */
   get text(): string | null {
-    if (this.#bytes === 0) return null;
-    const text = Buffer.concat(this.#parts).toString("utf8");
+    if (this.#parts.length === 0) return null;
+    const text = this.#parts.join().toString("utf8");
     return this.isCut && text.endsWith("\uFFFD") ? text.slice(0, -1) : text;
   }
 }
@@ -64,13 +72,14 @@ function boundedJson(value: object): Bounded {
 export class Keeper extends PassingReply {
   readonly #call: KeptCall;
   #source: JsonSource;
-  #answer = new Bounded();
+  #answer: Bounded;
   #sent: JsonObject | undefined;
   #provider: Provider | undefined;
 
   constructor(call: KeptCall, reply: Reply) {
     super(reply);
     this.#call = call;
+    this.#answer = new Bounded(call.lease);
     this.#source = call.body.source;
   }
 

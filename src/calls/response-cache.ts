@@ -3,6 +3,7 @@
  * behind the reservation, so that whoever may not call gets nothing from it either. docs/cache.md.
  */
 import { createHash } from "node:crypto";
+import type { ByteLease } from "../base/byte-budget.ts";
 import { jsonWithin } from "../base/json-write.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Note } from "../base/notes.ts";
@@ -67,7 +68,7 @@ export class CachedCall {
     const said = call.cacheControl?.toLowerCase() ?? "";
     this.#isStored = !said.includes("no-store") && call.body.source.bytes.length <= requestBytesMax;
     this.#mayRead = this.#isStored && !said.includes("no-cache");
-    this.reply = new Recording(reply, this.#isStored);
+    this.reply = new Recording(reply, this.#isStored, call.lease);
   }
 
   /** The answer from the cache; undefined where there is none. */
@@ -163,11 +164,14 @@ class Recording extends PassingReply {
   #headers: Readonly<Record<string, string>> = {};
   #body: object | undefined;
   #frames: SseEvent[] = [];
+  readonly #lease: ByteLease;
   #bytes = 0;
 
-  constructor(reply: Reply, isKept: boolean) {
+  /** The frames that it remembers count in `lease`. */
+  constructor(reply: Reply, isKept: boolean, lease: ByteLease) {
     super(reply);
     this.#isKept = isKept;
+    this.#lease = lease;
   }
 
   /** What was answered as a whole; undefined where it was not, or is too long. */
@@ -192,12 +196,17 @@ class Recording extends PassingReply {
 
   protected override saw(frames: readonly SseEvent[]): void {
     if (!this.#isKept) return;
+    let bytes = 0;
     for (const frame of frames) {
-      this.#bytes += Buffer.byteLength(frame.data);
+      bytes += Buffer.byteLength(frame.data);
       this.#frames.push(frame);
     }
-    if (this.#bytes <= cachedBytesMax) return;
+    if (this.#bytes + bytes <= cachedBytesMax && this.#lease.tryTake(bytes)) {
+      this.#bytes += bytes;
+      return;
+    }
     this.#isKept = false;
     this.#frames = [];
+    this.#lease.give(this.#bytes);
   }
 }

@@ -28,6 +28,7 @@ import { startPresence } from "./presence.ts";
 import { startSweeps } from "./sweeps.ts";
 import { reload } from "./reload.ts";
 import { UsageError } from "./usage-error.ts";
+import { queueShares } from "./workers/memory.ts";
 import type { OwnState } from "./workers/role.ts";
 
 export type { GatewayOptions } from "./gateway-options.ts";
@@ -218,7 +219,7 @@ function afterListening(
 
 /** The operator's hooks; undefined where none is configured. @throws UsageError where a module cannot be loaded */
 async function openOwnHooks(
-  { catalog, database, pools, clock, log, metrics }: Ground,
+  { catalog, database, pools, clock, log, metrics, budget }: Ground,
   closers: Closers,
 ): Promise<Hooks | undefined> {
   try {
@@ -227,6 +228,7 @@ async function openOwnHooks(
       pools,
       clock,
       log,
+      room: budget.part(queueShares.hooks),
       observe: ({ name, at }, outcome, durationMs) =>
         metrics.observeHook({ hook: name, at, outcome }, durationMs),
       // The log has it in any case.

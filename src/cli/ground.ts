@@ -48,7 +48,7 @@ import { openTelemetry } from "./telemetry.ts";
 import { watchLedger } from "./watch-batches.ts";
 import { openProviderHour } from "./provider-hour.ts";
 import { openProxies } from "./proxies.ts";
-import { memoryHere, memoryOfEach } from "./workers/memory.ts";
+import { memoryHere, memoryOfEach, queueShares } from "./workers/memory.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
 import { shareOf } from "./workers/share.ts";
 
@@ -98,7 +98,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const rates = closers.keep(openRates(database));
   const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));
   config.useConnections(pools);
-  const logs = openLogs(options, { catalog, database, secrets }, closers);
+  const logs = openLogs(options, { ...share, catalog, database, secrets }, closers);
   const authenticator = closers.keep(
     createAuthenticator({ database, secrets, clock: sharedClock, log }),
   );
@@ -127,7 +127,6 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
     pools,
     ...logs,
     authenticator,
-    budget: new ByteBudget(share.limits.bodiesUnderWayBytes),
     ...standing,
   };
 }
@@ -227,18 +226,29 @@ interface LogParts {
   readonly catalog: OpenCatalog;
   readonly database: Database;
   readonly secrets: Secrets;
+  readonly budget: ByteBudget;
 }
 
 /** What is written of requests: the log of calls in the database, and the lines of the access log. */
 function openLogs(
   { log, accessLog: wanted, logGatherMs }: GatewayOptions,
-  { catalog, database, secrets }: LogParts,
+  { catalog, database, secrets, budget }: LogParts,
   closers: Closers,
 ) {
   const requestLog = closers.keepFlushed(createRequestLog(database, log, logGatherMs));
   const clients = closers.keep(openKeyClients(database, log));
-  const bodyLog = closers.keepFlushed(createBodyLog(database, secrets, log, logGatherMs));
-  const answers = closers.keepFlushed(createAnswerCache(database, secrets, log));
+  const bodyLog = closers.keepFlushed(
+    createBodyLog({
+      database,
+      sealing: secrets,
+      log,
+      room: budget.part(queueShares.keptBodies),
+      gatherMs: logGatherMs,
+    }),
+  );
+  const answers = closers.keepFlushed(
+    createAnswerCache(database, secrets, log, budget.part(queueShares.cachedAnswers)),
+  );
   const accessLog = wanted && createAccessLog({ ...wanted, ...catalog.settings.accessLog });
   closers.add(() => accessLog?.flush());
   const flushLogs = async (): Promise<void> => {
@@ -265,7 +275,8 @@ function shareOfMachine(
     );
   const openFiles = openFilesLimit();
   const asked = limits.connections;
-  return { limits, openFiles, descriptors: planDescriptors({ limit: openFiles, sandbox, asked }) };
+  const descriptors = planDescriptors({ limit: openFiles, sandbox, asked });
+  return { limits, openFiles, descriptors, budget: new ByteBudget(limits.bodiesUnderWayBytes) };
 }
 
 /** Workers share that of their supervisor. */

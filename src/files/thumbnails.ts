@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import type { Metadata } from "sharp";
+import { memoryPerByte, type ByteBudget, type ByteLease } from "../base/byte-budget.ts";
 import { GatewayError, overloaded } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import { inTurns } from "../base/in-turn.ts";
@@ -43,6 +44,8 @@ export interface Thumbnails {
 }
 
 interface ThumbnailOptions {
+  /** A picture counts in it as a body, while it is made smaller. */
+  readonly budget: ByteBudget;
   readonly database: Database;
   readonly files: FileStore;
   /** Opens a picture as it was kept. @throws GatewayError `not_found` where it is another now, or none */
@@ -66,8 +69,9 @@ export function createThumbnails(options: ThumbnailOptions): Thumbnails {
   const inTurn = inTurns(atOnceMax);
   return {
     async of(row, width) {
-      if (!row.mediaType.startsWith("image/") || row.bytes > bytesMax)
-        throw refusal("`width` is for pictures, up to 64 MiB.");
+      const most = Math.min(bytesMax, options.budget.largestBytes);
+      if (!row.mediaType.startsWith("image/") || row.bytes > most)
+        throw refusal(`\`width\` is for pictures, up to ${Math.floor(most / 2 ** 20)} MiB.`);
       const name = nameOf(row.name, width);
       const { database, clock } = options;
       const known = await findFile(database, name, new Date(clock.now()));
@@ -89,12 +93,24 @@ interface Wanted {
 }
 
 async function make(options: ThumbnailOptions, row: FileRow, wanted: Wanted): Promise<FileRow> {
-  const picture = await read(options, row);
-  const source = await shrunk(picture, wanted.width);
+  const source = await small(options, row, wanted.width);
   const { workspaceId, taskId } = row;
   const waitMs = row.expiresAt.getTime() - options.clock.now();
   const drafts = new FileDrafts(options, { workspaceId, taskId, waitMs });
   return drafts.put({ name: wanted.name, purpose: "thumbnail", mediaType, source });
+}
+
+/** @throws GatewayError `overloaded` where the picture has no room beside what is under way; as `read` and `shrunk` */
+async function small(options: ThumbnailOptions, row: FileRow, width: number): Promise<Buffer> {
+  const lease = options.budget.lease();
+  try {
+    lease.take(row.bytes);
+    const room = (options.budget.largestBytes - row.bytes) * memoryPerByte;
+    const picture = await read(options, row);
+    return await shrunk(picture, width, { lease, decodedMax: Math.min(decodedBytesMax, room) });
+  } finally {
+    lease.release();
+  }
 }
 
 /** The picture, whole. @throws GatewayError `not_found`; what the store fails with, also where it falls silent */
@@ -126,7 +142,17 @@ function decodedBytes(
   return width * height * (format === "jpeg" ? 6 : depth === "ushort" ? 8 : 4);
 }
 
-async function shrunk(picture: Buffer, width: number): Promise<Buffer> {
+interface Decoding {
+  readonly lease: ByteLease;
+  /** What decoding may take. */
+  readonly decodedMax: number;
+}
+
+async function shrunk(
+  picture: Buffer,
+  width: number,
+  { lease, decodedMax }: Decoding,
+): Promise<Buffer> {
   const { default: sharp } = await import("sharp");
   sharp.cache(false);
   sharp.concurrency(1);
@@ -137,10 +163,12 @@ async function shrunk(picture: Buffer, width: number): Promise<Buffer> {
     .webp({ quality, effort: 2 })
     .timeout({ seconds: secondsMax });
   try {
-    if (decodedBytes(picture, await small.metadata()) > decodedBytesMax)
-      throw new Error("decoding it would take too much memory");
+    const decoded = decodedBytes(picture, await small.metadata());
+    if (decoded > decodedMax) throw new Error("decoding it would take too much memory");
+    lease.take(Math.ceil(decoded / memoryPerByte));
     return await small.toBuffer();
   } catch (error) {
+    if (error instanceof GatewayError) throw error;
     throw refusal("This picture cannot be made smaller.", error);
   }
 }

@@ -4,14 +4,13 @@
  * counted. Money was settled before, and waits for none of this.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { BytePart } from "../base/byte-budget.ts";
 import { afterEvent } from "./events.ts";
 import type { EndedCall } from "./types.ts";
 import type { OpenHook, Watching } from "./watching.ts";
 
 /** What waits for one hook. */
 const waitingMax = 1_000;
-/** What waits for all of them, in even parts. */
-const waitingCharactersMax = 32 * 1024 * 1024;
 /** Questions to one hook at a time. */
 const underWayMax = 8;
 /** What a hook after a call answers is not looked at. */
@@ -34,11 +33,15 @@ interface Line {
   characters: number;
 }
 
-/** An empty queue for these hooks. `add` returns at once and never throws. */
-export function createAfterQueue(hooks: readonly OpenHook[], { observe, failed }: Watching) {
+/** An empty queue for these hooks, which share `room` in even parts. `add` returns at once and never throws. */
+export function createAfterQueue(
+  hooks: readonly OpenHook[],
+  { observe, failed }: Watching,
+  room: Pick<BytePart, "bytesMax" | "tryTake" | "give">,
+) {
   const fresh = (): Line => ({ waiting: [], underWay: 0, count: 0, characters: 0 });
   const lines = new Map(hooks.map((hook) => [hook, fresh()]));
-  const charactersMax = waitingCharactersMax / Math.max(1, hooks.length);
+  const charactersMax = room.bytesMax / Math.max(1, hooks.length);
   let count = 0;
   let emptied: (() => void) | undefined;
 
@@ -62,6 +65,7 @@ export function createAfterQueue(hooks: readonly OpenHook[], { observe, failed }
         line.underWay -= 1;
         line.count -= 1;
         line.characters -= one.text.length;
+        room.give(one.text.length);
         count -= 1;
         next(line);
         if (count === 0) emptied?.();
@@ -75,6 +79,7 @@ export function createAfterQueue(hooks: readonly OpenHook[], { observe, failed }
       if (line.count >= waitingMax || line.characters >= charactersMax)
         return observe(hook.settings, "dropped", 0);
       const text = afterEvent(hook.settings.name, ended);
+      if (!room.tryTake(text.length)) return observe(hook.settings, "dropped", 0);
       count += 1;
       line.count += 1;
       line.characters += text.length;

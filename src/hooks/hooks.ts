@@ -2,6 +2,7 @@
  * The operator's hooks: which of them a call is put before, in which order, and what follows from their answers. A hook that
  * fails is never silent: it is counted, logged, and the call goes on or is refused as the operator said. docs/hooks.md.
  */
+import type { BytePart } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { HookSettings } from "../catalog/index.ts";
@@ -17,6 +18,8 @@ interface HooksOptions {
   readonly log: Log;
   readonly observe: Observe;
   readonly note: Note;
+  /** For calls that are over, and that hooks have not heard of yet. */
+  readonly room: BytePart;
 }
 
 /** A change may make a request twice as long and longer by this, in bytes; an answer that is longer is not read. */
@@ -24,11 +27,11 @@ const growthBytesMax = 1024 * 1024;
 const retryAfterSeconds = 1;
 
 /** Hooks over those that are open, in the order of the file. */
-export function createHooks({ hooks, log, observe, note }: HooksOptions): Hooks {
+export function createHooks({ hooks, log, observe, note, room }: HooksOptions): Hooks {
   const before = hooks.filter(({ settings }) => settings.at === "before");
   const after = hooks.filter(({ settings }) => settings.at === "after");
   const failed = failureLog(log, note);
-  const queue = createAfterQueue(after, { observe, failed });
+  const queue = createAfterQueue(after, { observe, failed }, room);
   return {
     before(asked) {
       const meant = before.filter(({ settings }) => isMeant(settings, asked));

@@ -1,4 +1,5 @@
 /** Opens the hooks of a configuration: modules are loaded, so that a mistake in one is known at the start. */
+import type { BytePart } from "../base/byte-budget.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { HookSettings } from "../catalog/index.ts";
@@ -17,6 +18,7 @@ interface OpenOptions {
   readonly log: Log;
   readonly observe: Observe;
   readonly note: Note;
+  readonly room: BytePart;
 }
 
 /** The hooks; undefined where none is configured. @throws Error naming the hook whose module cannot be loaded */

@@ -4,7 +4,7 @@
  */
 import { idTime } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
-import { createWriteBehind, type WriteBehind } from "../base/write-behind.ts";
+import { createWriteBehind, type Room, type WriteBehind } from "../base/write-behind.ts";
 import type { Database, Queryable } from "../storage/index.ts";
 import { bodySealName, sealText, unsealText, type Sealing } from "../tenancy/index.ts";
 
@@ -28,7 +28,6 @@ interface BodyName {
   readonly id: string;
 }
 
-const waitingBytesMax = 64 * 2 ** 20;
 const batchMax = 50;
 const gatherMsDefault = 200;
 
@@ -38,13 +37,19 @@ interface KeptBodies {
   readonly bodies: Bodies;
 }
 
-/** A writer over `database`; call `flush` before closing it. Bodies wait for others for `gatherMs`, 200 ms if absent. */
-export function createBodyLog(
-  database: Database,
-  sealing: Sealing,
-  log: Log,
-  gatherMs = gatherMsDefault,
-): WriteBehind<KeptBodies> {
+interface BodyLogParts {
+  readonly database: Database;
+  readonly sealing: Sealing;
+  readonly log: Log;
+  /** For the characters that wait. */
+  readonly room: Room;
+  /** How long bodies wait for others; 200 ms if absent. */
+  readonly gatherMs?: number | undefined;
+}
+
+/** A writer over `database`; call `flush` before closing it. */
+export function createBodyLog(parts: BodyLogParts): WriteBehind<KeptBodies> {
+  const { database, sealing, log, room, gatherMs = gatherMsDefault } = parts;
   async function write(batch: readonly KeptBodies[]): Promise<void> {
     try {
       const sealed = await Promise.all(
@@ -65,7 +70,7 @@ export function createBodyLog(
     write,
     batchMax,
     gatherMs,
-    sizeMax: waitingBytesMax,
+    room,
     sizeOf: ({ bodies: { request, sent, answer } }) =>
       (request?.length ?? 0) + (sent?.length ?? 0) + (answer?.length ?? 0),
     dropped: (bodies) => log.warn({ bodies }, "bodies were not kept: too many were waiting"),

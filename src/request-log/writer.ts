@@ -4,7 +4,7 @@
  * and memory stays bounded when the database is slow (T85, T87).
  */
 import type { Log } from "../base/log.ts";
-import { createWriteBehind, type WriteBehind } from "../base/write-behind.ts";
+import { createWriteBehind, roomFor, type WriteBehind } from "../base/write-behind.ts";
 import { isTransient, type Database } from "../storage/index.ts";
 import { createRowMaker, type Queued } from "./heads.ts";
 import { createInserter } from "./insert.ts";
@@ -59,7 +59,7 @@ export function createRequestLog(
     write: (rows) => write(insert, log, rows),
     batchMax,
     gatherMs,
-    sizeMax: queueMax,
+    room: roomFor(queueMax),
     sizeOf: () => 1,
     dropped: (rows) => log.warn({ rows }, "request log rows were dropped: the queue was full"),
   });

@@ -4,7 +4,7 @@
  */
 import { minuteMs } from "../base/durations.ts";
 import type { Log } from "../base/log.ts";
-import { createWriteBehind } from "../base/write-behind.ts";
+import { createWriteBehind, roomFor } from "../base/write-behind.ts";
 import type { Queryable } from "../storage/index.ts";
 
 export interface LastUsed {
@@ -63,7 +63,7 @@ export function createLastUsed(database: Queryable, log: Pick<Log, "warn">): Las
     batchMax: Infinity,
     gatherMs: flushDelayMs,
     // As many as there are keys.
-    sizeMax: Infinity,
+    room: roomFor(Infinity),
     sizeOf: () => 1,
     dropped: () => undefined,
   });

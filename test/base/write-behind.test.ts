@@ -1,6 +1,6 @@
 /** What no caller waits for: written in batches, in order, within bounds. */
 import { expect, it } from "vitest";
-import { createWriteBehind } from "../../src/base/write-behind.ts";
+import { createWriteBehind, roomFor } from "../../src/base/write-behind.ts";
 
 function makeQueue(gatherMs: number, writing: () => Promise<void> = () => Promise.resolve()) {
   const batches: number[][] = [];
@@ -12,7 +12,7 @@ function makeQueue(gatherMs: number, writing: () => Promise<void> = () => Promis
     },
     batchMax: 3,
     gatherMs,
-    sizeMax: 10,
+    room: roomFor(10),
     sizeOf: (item) => item,
     dropped: (items) => void dropped.push(items),
   });

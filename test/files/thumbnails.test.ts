@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { recordResult } from "./kept.ts";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
 import {
   createThumbnails,
   findFile,
@@ -87,6 +88,26 @@ it("STORE-02: of a picture that was replaced by another one there is no copy", a
     { status: 404 },
   ]);
   expect(files()).toEqual(before);
+});
+
+it("a picture counts as bodies under way do while it is made smaller, with a sixth of what decoding takes", async () => {
+  const content = await plainPicture(1_000).webp({ lossless: true, effort: 0 }).toBuffer();
+  const { database } = gateway;
+  const row = (await findFile(database, await keep(content), new Date(clock.now())))!;
+  const open = () => Promise.resolve({ stream: Readable.from([content]), bytes: content.length });
+  const small = (budget: ByteBudget) =>
+    createThumbnails({ budget, database, files: store, openWhole: open, clock }).of(row, 160);
+  // Decoding takes 4 MB.
+  const needed = content.length + 4_000_000 / 6;
+  const tight = new ByteBudget((needed - 1_000) / 0.75);
+  await expect(small(tight)).rejects.toMatchObject({ code: "invalid_value" });
+  const busy = new ByteBudget((needed + 1_000) / 0.75);
+  const others = busy.lease();
+  others.take(10_000);
+  await expect(small(busy)).rejects.toMatchObject({ code: "overloaded" });
+  others.release();
+  expect((await small(busy)).bytes).toBeGreaterThan(0);
+  expect([tight.heldBytes, busy.heldBytes]).toEqual([0, 0]);
 });
 
 const plainPicture = (width: number) =>
@@ -188,6 +209,7 @@ it("STORE-02: a bucket that falls silent, or closes early, keeps nobody from the
       Promise.resolve({ stream: isBad ? stream() : Readable.from([whole]), bytes: 1 });
     const { database } = gateway;
     const thumbnails = createThumbnails({
+      budget: new ByteBudget(2 ** 28),
       database,
       files: store,
       openWhole: open,

@@ -1,5 +1,6 @@
 // What waits for hooks after calls: bounded, and for each hook by itself.
 import { expect, it } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { createAfterQueue } from "../../src/hooks/after-queue.ts";
 import { HookFailedError } from "../../src/hooks/answer.ts";
 import type { Question } from "../../src/hooks/asker.ts";
@@ -48,13 +49,18 @@ const ended = (id: string, text = "x"): EndedCall => ({
   answer: { text },
 });
 
-function queueOf(hooks: readonly OpenHook[]) {
+/** As the default of limits.bodies_under_way_mb has it. */
+const budgetOf = () => new ByteBudget(256 * 1024 * 1024);
+
+function queueOf(hooks: readonly OpenHook[], budget = budgetOf()) {
   const outcomes: string[] = [];
   const failures: string[] = [];
-  const queue = createAfterQueue(hooks, {
-    observe: ({ name }, outcome) => outcomes.push(`${name} ${outcome}`),
-    failed: ({ name }, error, call) => failures.push(`${name} ${call} ${(error as Error).message}`),
-  });
+  const told = {
+    observe: ({ name }: { name: string }, outcome: string) => outcomes.push(`${name} ${outcome}`),
+    failed: ({ name }: { name: string }, error: unknown, call: string) =>
+      failures.push(`${name} ${call} ${(error as Error).message}`),
+  };
+  const queue = createAfterQueue(hooks, told, budget.part(1 / 8));
   const countOf = (what: string): number => outcomes.filter((one) => one === what).length;
   return { queue, countOf, failures };
 }
@@ -92,6 +98,27 @@ it("long texts are bounded too, and there is room again when they were heard", a
   queue.add(one.hook, ended("last"));
   expect(countOf("one dropped")).toBe(dropped);
   expect(one.asked.map(({ id }) => id)).toEqual(["last"]);
+});
+
+it("what waits counts as bodies under way do, and has no room where they take all of it", async () => {
+  const { hook, asked } = held("one");
+  const budget = new ByteBudget(16 * 1024 * 1024);
+  const { queue, countOf } = queueOf([hook], budget);
+  const long = "x".repeat(200_000);
+  for (let at = 0; at < 20; at += 1) queue.add(hook, ended(`c${at}`, long));
+  // An eighth of 16 MB.
+  expect(countOf("one dropped")).toBe(10);
+  expect(budget.heldBytes).toBeGreaterThan(2_000_000);
+  for (const one of asked.splice(0)) one.end();
+  await moments();
+  for (const one of asked.splice(0)) one.end();
+  await moments();
+  expect(budget.heldBytes).toBe(0);
+  budget.lease().add(12 * 1024 * 1024);
+  budget.lease().add(4 * 1024 * 1024 - 100_000);
+  queue.add(hook, ended("late", long));
+  expect(countOf("one dropped")).toBe(11);
+  expect(budget.heldBytes).toBe(16 * 1024 * 1024 - 100_000);
 });
 
 it("the end waits until all was heard, failures too, and no longer", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/patience.ts";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openHooks } from "../../src/hooks/index.ts";
@@ -138,6 +139,7 @@ describe("a module that cannot be loaded stops the start, by its name", () => {
       log: silentLog,
       observe: () => undefined,
       note: () => undefined,
+      room: new ByteBudget(1e9).part(1),
     });
     await expect(opening).rejects.toThrow(/the hook "broken" cannot be loaded/);
     await expect(opening).rejects.toThrow(why);

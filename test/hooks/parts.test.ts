@@ -162,6 +162,7 @@ describe("whose calls are meant", () => {
     log: silentLog,
     observe,
     note: () => undefined,
+    room: new ByteBudget(1e9).part(1),
   });
   const call = (more: Partial<AskedCall> = {}): AskedCall => ({
     id: "req_1",

@@ -1,5 +1,6 @@
 /** How a gateway's memory is shared out: what its processes need before they hold a body, and what a body may take. docs/operate.md "Bodies and memory". */
 import { totalmem } from "node:os";
+import { memoryPerByte } from "../../base/byte-budget.ts";
 import type { Environment } from "../environment.ts";
 
 const mebibyte = 1024 * 1024;
@@ -13,12 +14,14 @@ const embeddedBytes = 60 * mebibyte;
  * two bytes a character where one of them is not Latin, what is sent of it, and what of all that is not collected yet. Once more
  * for answers that wait for clients who do not read, which have a bound of the same size.
  */
-const copies = 6 + 1;
+const copies = memoryPerByte + 1;
 /**
  * The same of a text call's body while it is converted, which is one at a time: what is full of quotes doubles where one protocol
  * has an object and another one a text of JSON.
  */
 const textCopies = 12;
+/** What may wait in queues, as parts of the bodies under way: calls for hooks, kept bodies and cached answers for the database. */
+export const queueShares = { hooks: 1 / 8, keptBodies: 1 / 4, cachedAnswers: 1 / 8 } as const;
 /** With less, pictures that vendors answer with have no room. */
 const roomMin = 16 * mebibyte;
 

@@ -22,9 +22,10 @@ import type { HttpServices } from "../services.ts";
 
 /** Adds the route of produced files. */
 export function registerFiles(app: FastifyInstance, services: HttpServices): void {
-  const { database, files, images } = services;
+  const { database, files, images, bodies } = services;
   const troubles = tellTroubles(services);
   const thumbnails = createThumbnails({
+    budget: bodies.budget,
     database,
     files,
     openWhole: (row) => openWhole({ files, troubles }, row, undefined),

@@ -1,0 +1,38 @@
+/** What is kept of a stream word for word: up to its bound, and no more than bodies under way leave room for. */
+import { expect, it } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
+import { Keeper } from "../../src/calls/keep.ts";
+import type { Reply } from "../../src/calls/reply.ts";
+
+const reply = { write: () => true } as unknown as Reply;
+const frame = { data: "x".repeat(1_000) };
+
+/** Keeps so many frames of a stream, with a budget of so many bytes. */
+function keep(frames: number, budget: ByteBudget) {
+  const lease = budget.lease();
+  const body = { source: { bytes: Buffer.from("{}") } };
+  const caller = { keepBodies: "all" };
+  const call = { id: "req_1", protocol: "chat", body, caller, lease };
+  const keeper = new Keeper(call as unknown as ConstructorParameters<typeof Keeper>[0], reply);
+  for (let count = 0; count < frames; count += 1) keeper.write([frame]);
+  const { answer, truncated } = keeper.bodies({ status: "succeeded" } as never)!;
+  return { length: answer!.length, truncated, lease };
+}
+
+it("the events of a stream are kept up to 256 KiB, and count as they grow", () => {
+  const budget = new ByteBudget(1e9);
+  const { length, truncated, lease } = keep(100, budget);
+  expect([length, truncated]).toEqual([100 * 1_008, []]);
+  expect(budget.heldBytes).toBe(length);
+  lease.release();
+  expect(budget.heldBytes).toBe(0);
+  const long = keep(1_000, budget);
+  expect([long.length, long.truncated]).toEqual([256 * 1024, ["answer"]]);
+});
+
+it("what has no room beside bodies under way is cut, and named", () => {
+  const budget = new ByteBudget(50_000);
+  const { length, truncated } = keep(100, budget);
+  expect([length, truncated]).toEqual([49 * 1_008, ["answer"]]);
+  expect(budget.heldBytes).toBe(49 * 1_008);
+});
