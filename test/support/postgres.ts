@@ -276,7 +276,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
 let shared: Promise<TestPostgres> | undefined;
 
 /** Renames, unless another process was faster; then what it made is as good. */
-function renameInPlace(from: string, to: string): void {
+export function renameInPlace(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {

@@ -11,7 +11,8 @@ import { tollgateHere } from "../support/command.ts";
 import { isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
-import { spawnGateway, type GatewayProcess } from "../support/process.ts";
+import { spawnGateway } from "../support/process.ts";
+import { startTestGateway } from "../support/gateway.ts";
 import { isInHistory, previous, unpack } from "./previous.ts";
 
 const configuration = (vendors: string): string => `
@@ -48,13 +49,10 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
   let program: string;
   let key: string;
   let workspace: string;
-  /** The release before, then this one. */
-  const gateways: GatewayProcess[] = [];
-  const start = (from?: string) =>
-    spawnGateway(
-      { ...environment, TOLLGATE_DATA_DIR: temporaryDirectory() },
-      from === undefined ? {} : { program: from },
-    );
+  /** The release before, as a process of its own, then this one. */
+  const gateways: { readonly url: string }[] = [];
+  const ends: (() => Promise<unknown>)[] = [];
+  const withDirectory = () => ({ ...environment, TOLLGATE_DATA_DIR: temporaryDirectory() });
 
   beforeAll(async () => {
     sandbox = await startSandbox({ host: "127.0.0.1", port: 0 });
@@ -70,17 +68,17 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
       TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
     };
     program = unpack(commit);
-    const before = await spawnGateway(
-      { ...environment, TOLLGATE_DATA_DIR: temporaryDirectory() },
-      { program },
-    );
+    const before = await spawnGateway(withDirectory(), { program });
+    ends.push(() => before.stop());
     key = keyOf(before);
-    gateways.push(before, await start());
+    const now = await startTestGateway({ environment: withDirectory() });
+    ends.push(() => now.close());
+    gateways.push(before, now);
     const list = must(await admin(before, "GET", "/workspaces"));
     workspace = list.data[0].id;
   });
   afterAll(async () => {
-    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    await Promise.all(ends.map((end) => end()));
     await sandbox.close();
   });
 
@@ -92,15 +90,15 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
       headers: { "content-type": "application/json", authorization: `Bearer ${bearer}` },
       body: JSON.stringify(body),
     });
-  const chat = (at: GatewayProcess, bearer: string, stream = false) =>
+  const chat = (at: { url: string }, bearer: string, stream = false) =>
     post(at, bearer, "/v1/chat/completions", {
       model: "acme/talk",
       stream,
       messages: [{ role: "user", content: "Hi" }],
     });
   /** Each gateway with the other one. */
-  const pairs = (): [GatewayProcess, GatewayProcess][] => {
-    const [before, now] = gateways as [GatewayProcess, GatewayProcess];
+  const pairs = (): [{ url: string }, { url: string }][] => {
+    const [before, now] = gateways as [{ url: string }, { url: string }];
     return [
       [before, now],
       [now, before],
@@ -145,7 +143,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
   });
 
   it("KEY-10: a key that an administrator disabled here stays so when the other one changes it", async () => {
-    const [before, now] = gateways as [GatewayProcess, GatewayProcess];
+    const [before, now] = gateways as [{ url: string }, { url: string }];
     const made = must(
       await admin(now, "POST", "/keys", { workspace_id: workspace, name: "leaked" }),
     );
@@ -223,7 +221,7 @@ describe.each(there)("the release before, %s, on this schema", (commit) => {
   });
 
   it("the release before starts again on this schema, or says why it does not", async () => {
-    const said = await start(program).then(
+    const said = await spawnGateway(withDirectory(), { program }).then(
       async (again) => {
         const { status } = await chat(again, key);
         await again.stop();
