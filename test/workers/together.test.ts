@@ -144,23 +144,23 @@ describe.skipIf(!linux)("two workers", () => {
   });
 });
 
-it.skipIf(!linux)("a port of its own for /metrics answers for both", async () => {
-  const gateway = await startWorkers({ TOLLGATE_METRICS_PORT: "0" });
-  try {
+describe.skipIf(!linux)("ports", () => {
+  let gateway: WorkersGateway;
+  beforeAll(async () => {
+    gateway = await startWorkers({ TOLLGATE_METRICS_PORT: "0" });
+  });
+  afterAll(() => gateway.kill());
+
+  it("one of its own for /metrics answers for both", async () => {
     const url = /Metrics +(\S+)\/metrics/.exec(gateway.banner)![1]!;
     const calls = await Promise.all(Array.from({ length: 12 }, () => callOnce(gateway)));
     expect(new Set(calls.map(({ outcome }) => outcome))).toEqual(new Set(["200"]));
     for (let time = 0; time < 4; time += 1)
       expect(await metric(url, "tollgate_calls_total")).toBe(12);
     expect((await fetch(`${gateway.url}/metrics`)).status).toBe(404);
-  } finally {
-    await gateway.kill();
-  }
-});
+  });
 
-describe("starting", () => {
-  it("a port that is taken is told once, by another Tollgate with workers too", async () => {
-    const gateway = await startWorkers();
+  it("one that is taken is told once, by another Tollgate with workers too", async () => {
     const port = new URL(gateway.url).port;
     const told = await spawnGateway({
       PORT: port,
@@ -171,11 +171,12 @@ describe("starting", () => {
       () => "it started",
       (error: Error) => error.message,
     );
-    await gateway.kill();
     expect(told.match(new RegExp(`port ${port} on 127.0.0.1 is in use`, "g"))).toHaveLength(1);
     expect(told).toMatch(/ended with code 1/);
   });
+});
 
+describe("starting", () => {
   it("a gateway none of whose workers can start says why once, and ends", async () => {
     const dataDir = await preparedDataDir();
     // Where the files' directory should be.
