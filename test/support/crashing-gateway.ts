@@ -8,21 +8,18 @@ import { startGateway } from "../../src/cli/gateway.ts";
 import { creditIn } from "../../src/ledger/index.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { createLog } from "../../src/base/log.ts";
+import { hastyTasks } from "./hasty-tasks.ts";
 
 let point: string | undefined;
 let signal = "SIGKILL";
-const leaseMs = Number(process.env["TEST_LEASE_MS"] ?? "1200");
-
-/** How long a process that is silent may still come back. */
-const abandonMs = Number(process.env["TEST_ABANDON_MS"] ?? "0");
+const { tasks, ...hasty } = hastyTasks(process.env);
 
 const gateway = await startGateway({
   environment: readEnvironment(process.env),
   log: createLog("error"),
-  filesEveryMs: 200,
+  ...hasty,
   tasks: {
-    callbackLeaseMs: leaseMs,
-    timing: { leaseMs, abandonMs, firstPollMs: 30, sweepMs: 100 },
+    ...tasks,
     at(passed) {
       if (passed !== point) return;
       point = undefined;

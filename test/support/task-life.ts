@@ -3,6 +3,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { TaskPoint } from "../../src/tasks/index.ts";
+import { startTestGateway } from "./gateway.ts";
+import { hastyTasks } from "./hasty-tasks.ts";
 import { startRecorder, type Recorder } from "./recorder.ts";
 
 const script = new URL("crashing-gateway.ts", import.meta.url).pathname;
@@ -56,6 +58,14 @@ export async function live(environment: Record<string, string>): Promise<Life> {
       await gone;
     },
   };
+}
+
+/** The same gateway in the test's process, for one that nobody kills or stops: it takes a tenth of the time to start. */
+export async function liveHere(
+  environment: Record<string, string>,
+): Promise<Pick<Life, "url" | "key" | "end">> {
+  const gateway = await startTestGateway({ environment, ...hastyTasks(environment) });
+  return { url: gateway.url, key: gateway.key, end: () => gateway.close() };
 }
 
 /** A configuration with one model of videos, `acme/clip`, at a vendor that speaks xAI's dialect. */
