@@ -22,6 +22,7 @@ import { openFileStore, type FileStore } from "../../src/files/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { drive, newLoad } from "../faults/load.ts";
 import { tollgateHere } from "../support/command.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { inForm } from "../support/long.ts";
 import {
   preparedDataDir,
@@ -29,7 +30,7 @@ import {
   silentLog,
   temporaryDirectory,
 } from "../support/postgres.ts";
-import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { tollgate } from "../support/process.ts";
 
 const text =
   '#sandbox {"reply": "a short answer", "delay_ms": 20, "usage": {"input": 100, "output": 50}}';
@@ -37,7 +38,7 @@ const directory = temporaryDirectory();
 const file = join(directory, "backup.tollgate");
 
 let environment: Record<string, string>;
-let gateway: GatewayProcess;
+let gateway: GatewayUnderTest;
 let key: string;
 
 const environmentOf = (name: string, databaseUrl = ""): Record<string, string> => ({
@@ -107,8 +108,8 @@ async function expectWhole(target: Record<string, string>, told: Told): Promise<
 beforeAll(async () => {
   environment = environmentOf("source");
   await preparedDataDir(environment["TOLLGATE_DATA_DIR"]);
-  gateway = await spawnGateway(environment);
-  key = /gw_live_\w+/.exec(gateway.banner)![0];
+  gateway = await startTestGateway({ environment, usageEveryMs: 200 });
+  ({ key } = gateway);
   for (let made = 0; made < 2; made += 1) {
     const task = await fetch(`${gateway.url}/v1/tasks`, {
       method: "POST",
@@ -125,7 +126,7 @@ beforeAll(async () => {
   const made = await tollgateHere(["keys", "create", "--name", "second"], environment);
   if (made.code !== 0) throw new Error(made.stderr);
 });
-afterAll(() => gateway.kill());
+afterAll(() => gateway.close());
 
 describe("a backup taken under load", () => {
   let told: Told;
@@ -187,7 +188,7 @@ describe("a backup taken under load", () => {
   it("is restored whole into a fresh embedded database, where the key works at once; and back", async () => {
     const target = withMasterKey("embedded");
     await preparedDataDir(target["TOLLGATE_DATA_DIR"]);
-    const other = await spawnGateway(target);
+    const other = await startTestGateway({ environment: target });
     expect(await restored(target)).toEqual(told);
     const response = await fetch(`${other.url}/v1/chat/completions`, {
       method: "POST",
@@ -199,16 +200,16 @@ describe("a backup taken under load", () => {
     const refused = await tollgateHere(["restore", file], target);
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stderr).toMatch(/already holds calls, tasks, .*; --replace/);
-    await other.stop();
+    await other.close();
     await restored(target, { flags: ["--replace"] });
     await expectWhole(target, told);
   });
 
   it("does not take the place of a key that somebody made, though nobody has called with it yet", async () => {
     const target = withMasterKey("keys", await (await sharedPostgres()).createDatabase());
-    const other = await spawnGateway(target);
+    const other = await startTestGateway({ environment: target });
     const made = await tollgateHere(["keys", "create", "--name", "handed out"], target);
-    await other.stop();
+    await other.close();
     const refused = await tollgateHere(["restore", file], target);
     expect({ made: made.code, restore: refused.code }).toEqual({ made: 0, restore: 1 });
     expect(refused.stderr).toMatch(/keys and settings that somebody made; --replace/);

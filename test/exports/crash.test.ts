@@ -11,6 +11,8 @@ import { gunzipSync } from "node:zlib";
 import { parquetMetadata } from "hyparquet";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import { startGateway } from "../../src/cli/gateway.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { inForm } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
@@ -44,17 +46,18 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+const environment = () => ({
+  PORT: "0",
+  DATABASE_URL: url,
+  TOLLGATE_DATA_DIR: join(directory, "data"),
+  TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
+  TOLLGATE_SANDBOX: "off",
+  TOLLGATE_INITIAL_CREDIT: "0",
+});
+
 function startExporting(): ChildProcess {
   return spawn(process.execPath, [new URL("exporting-gateway.ts", import.meta.url).pathname], {
-    env: {
-      ...process.env,
-      PORT: "0",
-      DATABASE_URL: url,
-      TOLLGATE_DATA_DIR: join(directory, "data"),
-      TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
-      TOLLGATE_SANDBOX: "off",
-      TOLLGATE_INITIAL_CREDIT: "0",
-    },
+    env: { ...process.env, ...environment() },
     stdio: ["ignore", "ignore", "inherit"],
   });
 }
@@ -117,10 +120,13 @@ async function exportAndDie(isAfterFile: boolean): Promise<{ leftPart: boolean }
   return { leftPart: namesIn().parts.length > 0 };
 }
 
-/** Runs a gateway until every day is noted. */
+/** Runs a gateway until every day is noted. In this process, for it is not killed. */
 async function exportToTheEnd(): Promise<void> {
-  const last = startExporting();
-  const gone = once(last, "exit");
+  const last = await startGateway({
+    environment: readEnvironment(environment()),
+    log: silentLog,
+    retentionEveryMs: 20,
+  });
   await eventually(
     async () => {
       const [row] = await database.query<{ n: number }>(
@@ -131,8 +137,7 @@ async function exportToTheEnd(): Promise<void> {
     "every day is noted",
     inForm(undefined, 600_000),
   );
-  last.kill("SIGTERM");
-  await gone;
+  await last.close();
 }
 
 it("kill -9 while files are written: each day's file is whole, there once, and the sums agree", async () => {

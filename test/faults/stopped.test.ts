@@ -9,6 +9,7 @@ import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { adminToken, call } from "../admin/support.ts";
 import { eventually } from "../money/support.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { startStoppingProxy, type StoppingProxy } from "./stopping-proxy.ts";
@@ -29,7 +30,7 @@ describe("a gateway that is stopped inside a transaction", () => {
   let proxy: StoppingProxy;
   let database: Database;
   let stopped: GatewayProcess;
-  let running: GatewayProcess;
+  let running: GatewayUnderTest;
   let one: Tenant;
   let other: Tenant;
 
@@ -51,27 +52,29 @@ describe("a gateway that is stopped inside a transaction", () => {
     proxy = await startStoppingProxy(url);
     database = await openDatabase({ url, log: silentLog });
     const masterKey = randomBytes(32).toString("base64");
-    const start = (databaseUrl: string) =>
-      spawnGateway({
-        DATABASE_URL: databaseUrl,
-        TOLLGATE_DATA_DIR: temporaryDirectory(),
-        TOLLGATE_ADMIN_TOKEN: adminToken,
-        TOLLGATE_MASTER_KEY: masterKey,
-        TOLLGATE_SANDBOX: "on",
-        TOLLGATE_LOG_LEVEL: "silent",
-      });
-    [stopped, running] = await Promise.all([start(proxy.url), start(url)]);
+    const environment = (databaseUrl: string) => ({
+      DATABASE_URL: databaseUrl,
+      TOLLGATE_DATA_DIR: temporaryDirectory(),
+      TOLLGATE_ADMIN_TOKEN: adminToken,
+      TOLLGATE_MASTER_KEY: masterKey,
+      TOLLGATE_SANDBOX: "on",
+      TOLLGATE_LOG_LEVEL: "silent",
+    });
+    [stopped, running] = await Promise.all([
+      spawnGateway(environment(proxy.url)),
+      startTestGateway({ environment: environment(url) }),
+    ]);
     one = await newTenant("one");
     other = await newTenant("other");
   });
   afterAll(async () => {
     stopped.child.kill("SIGCONT");
-    await Promise.all([stopped.kill(), running.kill()]);
+    await Promise.all([stopped.kill(), running.close()]);
     proxy.close();
     await database.close();
   });
 
-  const post = (gateway: GatewayProcess, { key }: Tenant, path: string, body: object) =>
+  const post = (gateway: { readonly url: string }, { key }: Tenant, path: string, body: object) =>
     fetch(`${gateway.url}/v1/${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
@@ -91,7 +94,7 @@ describe("a gateway that is stopped inside a transaction", () => {
     return post(running, tenant, "chat/completions", body);
   };
 
-  const image = (gateway: GatewayProcess, tenant: Tenant) =>
+  const image = (gateway: { readonly url: string }, tenant: Tenant) =>
     post(gateway, tenant, "images/generations", {
       model: "sandbox/image-model-a",
       prompt: "a cube",

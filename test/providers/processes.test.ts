@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminToken, call } from "../admin/support.ts";
 import { tollgateHere } from "../support/command.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
-import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
+import { spawnGateway } from "../support/process.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { answering, allowPrivate, must, providerBody } from "./support.ts";
 
@@ -18,7 +19,8 @@ const key = "sk-of-the-command-line-0123456789";
 const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 let upstream: Recorder;
 let environment: Record<string, string>;
-let gateway: GatewayProcess;
+/** In this process, as what is restored: only one that stands still has to be another. */
+let gateway: GatewayUnderTest;
 
 /** A command with the key on its standard input. */
 async function withKey(args: readonly string[], stdin = key) {
@@ -50,10 +52,10 @@ beforeAll(async () => {
     TOLLGATE_LOG_LEVEL: "error",
     DATABASE_URL: await (await sharedPostgres()).createMigrated(),
   };
-  gateway = await spawnGateway(environment);
+  gateway = await startTestGateway({ environment });
 });
 afterAll(async () => {
-  await gateway.stop();
+  await gateway.close();
   await upstream.close();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -145,7 +147,7 @@ describe("a backup", () => {
     expect((await run(`backup ${file}`)).code).toBe(0);
     const databaseUrl = await (await sharedPostgres()).createDatabase();
     const restore = (masterKey: string) =>
-      tollgate(["restore", file], {
+      tollgateHere(["restore", file], {
         ...environment,
         DATABASE_URL: databaseUrl,
         TOLLGATE_DATA_DIR: join(directory, "restored"),
@@ -155,10 +157,12 @@ describe("a backup", () => {
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toMatch(/master key is not the one .* no provider's key be read/);
     expect((await restore(environment["TOLLGATE_MASTER_KEY"]!)).code).toBe(0);
-    const second = await spawnGateway({
-      ...environment,
-      DATABASE_URL: databaseUrl,
-      TOLLGATE_DATA_DIR: join(directory, "restored"),
+    const second = await startTestGateway({
+      environment: {
+        ...environment,
+        DATABASE_URL: databaseUrl,
+        TOLLGATE_DATA_DIR: join(directory, "restored"),
+      },
     });
     try {
       const trial = must(
@@ -167,7 +171,7 @@ describe("a backup", () => {
       expect(trial.ok).toBe(true);
       expect(upstream.requests.at(-1)!.headers.authorization).toBe(`Bearer ${key}`);
     } finally {
-      await second.stop();
+      await second.close();
     }
   });
 });
@@ -178,7 +182,7 @@ describe("a gateway that was stopped (SIGSTOP) while providers changed", () => {
       ...environment,
       TOLLGATE_DATA_DIR: join(directory, "other"),
     });
-    const ask = (node: GatewayProcess, method: string, path: string, body?: unknown) =>
+    const ask = (node: { readonly url: string }, method: string, path: string, body?: unknown) =>
       call(node.url, method, path, { token: adminToken, ...(body !== undefined && { body }) });
     try {
       other.child.kill("SIGSTOP");
