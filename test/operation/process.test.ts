@@ -20,102 +20,93 @@ async function freePort(): Promise<string> {
   return String(typeof address === "object" ? address?.port : 0);
 }
 
-it("HOST, PORT and the data directory are those of the environment", async () => {
-  const port = await freePort();
-  const gateway = await start({ HOST: "0.0.0.0", PORT: port, TOLLGATE_DATA_DIR: dataDir });
-  key = keyOf(gateway);
-  // All addresses of the machine are no address to open: what is shown is one that is.
-  expect(gateway.url).toBe(`http://127.0.0.1:${port}`);
-  expect(await chat(`http://127.0.0.1:${port}`, key, "sandbox/chat")).toBe("200 ok");
-  expect(existsSync(join(dataDir, "gateway.json"))).toBe(true);
-  expect(await gateway.stop()).toBe(0);
-});
-
-describe("at an IPv6 address, without the sandbox", () => {
-  let gateway: KeptProcess;
-  beforeAll(async () => {
-    gateway = await start({ HOST: "::1", TOLLGATE_SANDBOX: "off", TOLLGATE_DATA_DIR: dataDir });
+/** Each is a start on the same data directory, after the one before it has ended: by a signal, twice by one, or killed. */
+describe("starts on one data directory, one after the other", () => {
+  it("HOST, PORT and the data directory are those of the environment; a second signal stops it at once", async () => {
+    const port = await freePort();
+    const gateway = await start({ HOST: "0.0.0.0", PORT: port, TOLLGATE_DATA_DIR: dataDir });
+    key = keyOf(gateway);
+    // All addresses of the machine are no address to open: what is shown is one that is.
+    expect(gateway.url).toBe(`http://127.0.0.1:${port}`);
+    expect(await chat(`http://127.0.0.1:${port}`, key, "sandbox/chat")).toBe("200 ok");
+    expect(existsSync(join(dataDir, "gateway.json"))).toBe(true);
+    const before = (await journal(gateway.sandboxUrl!)).length;
+    const slow = chat(gateway.url, key, "sandbox/chat", '#sandbox {"delay_ms": 120000}').catch(
+      () => "cut",
+    );
+    await expect.poll(async () => (await journal(gateway.sandboxUrl!)).length).toBe(before + 1);
+    gateway.child.kill("SIGTERM");
+    const started = performance.now();
+    // What comes sooner is taken for the same signal, passed on by npm (npm-start.test.ts).
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(await gateway.stop()).toBe(1);
+    expect(performance.now() - started).toBeLessThan(60_000);
+    expect(await slow).toBe("cut");
   });
-  afterAll(() => gateway.stop());
 
-  it("an IPv6 address is printed as it is typed", async () => {
-    expect(gateway.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
-    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+  it("an empty variable counts as absent; a clean stop gives up the data directory", async () => {
+    const empty = Object.fromEntries(
+      [
+        "HOST",
+        "DATABASE_URL",
+        "TOLLGATE_CONFIG",
+        "TOLLGATE_MASTER_KEY",
+        "TOLLGATE_ADMIN_TOKEN",
+        "TOLLGATE_PUBLIC_URL",
+        "TOLLGATE_SANDBOX",
+        "TOLLGATE_LOG_LEVEL",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "GEMINI_API_KEY",
+      ].map((name) => [name, ""]),
+    );
+    const gateway = await start({ ...empty, TOLLGATE_DATA_DIR: dataDir });
+    expect(gateway.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(gateway.sandboxUrl).toBeDefined();
+    expect(await chat(gateway.url, key, "sandbox/chat")).toBe("200 ok");
+    await expect(spawnGateway({ TOLLGATE_DATA_DIR: dataDir })).rejects.toThrow(
+      /is in use by process/,
+    );
+    expect(await gateway.stop()).toBe(0);
+    expect(existsSync(join(dataDir, "gateway.json"))).toBe(false);
   });
 
-  it("TOLLGATE_SANDBOX=off: no simulated vendor, and its models are unknown", async () => {
+  describe("at an IPv6 address, without the sandbox", () => {
+    let gateway: KeptProcess;
+    beforeAll(async () => {
+      gateway = await start({ HOST: "::1", TOLLGATE_SANDBOX: "off", TOLLGATE_DATA_DIR: dataDir });
+    });
+    // What is killed gives up the directory too: the next one starts on it.
+    afterAll(() => gateway.kill());
+
+    it("an IPv6 address is printed as it is typed", async () => {
+      expect(gateway.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+      expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+    });
+
+    it("TOLLGATE_SANDBOX=off: no simulated vendor, and its models are unknown", async () => {
+      expect(gateway.sandboxUrl).toBeUndefined();
+      expect(await chat(gateway.url, key, "sandbox/chat")).toBe("404 model_not_found");
+    });
+  });
+
+  it("after a kill: a vendor's key in the environment is all its models need, and the sandbox stays away", async () => {
+    const gateway = await start({
+      ANTHROPIC_API_KEY: "sk-ant-test",
+      OPENAI_API_KEY: "sk-test",
+      TOLLGATE_DATA_DIR: dataDir,
+    });
     expect(gateway.sandboxUrl).toBeUndefined();
-    expect(await chat(gateway.url, key, "sandbox/chat")).toBe("404 model_not_found");
+    const { data } = (await (await fetch(`${gateway.url}/v1/models`)).json()) as {
+      data: { id: string; providers: { id: string }[] }[];
+    };
+    const providers = new Set(data.flatMap((model) => model.providers.map(({ id }) => id)));
+    expect([...providers].sort()).toEqual(["anthropic", "openai"]);
+    expect(gateway.banner).toMatch(/Models\s+\w+\//);
+    // The key of the first start is known: what the killed one had written is there.
+    expect(await chat(gateway.url, key, "acme/none")).toBe("404 model_not_found");
+    expect(await gateway.stop()).toBe(0);
   });
-});
-
-it("an empty variable counts as absent", async () => {
-  const empty = Object.fromEntries(
-    [
-      "HOST",
-      "DATABASE_URL",
-      "TOLLGATE_CONFIG",
-      "TOLLGATE_MASTER_KEY",
-      "TOLLGATE_ADMIN_TOKEN",
-      "TOLLGATE_PUBLIC_URL",
-      "TOLLGATE_SANDBOX",
-      "TOLLGATE_LOG_LEVEL",
-      "OPENAI_API_KEY",
-      "ANTHROPIC_API_KEY",
-      "GEMINI_API_KEY",
-    ].map((name) => [name, ""]),
-  );
-  const gateway = await start({ ...empty, TOLLGATE_DATA_DIR: dataDir });
-  expect(gateway.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(gateway.sandboxUrl).toBeDefined();
-  expect(await chat(gateway.url, key, "sandbox/chat")).toBe("200 ok");
-  await gateway.stop();
-});
-
-it("a vendor's key in the environment is all its models need, and the sandbox stays away", async () => {
-  const gateway = await start({
-    ANTHROPIC_API_KEY: "sk-ant-test",
-    OPENAI_API_KEY: "sk-test",
-    TOLLGATE_DATA_DIR: dataDir,
-  });
-  expect(gateway.sandboxUrl).toBeUndefined();
-  const { data } = (await (await fetch(`${gateway.url}/v1/models`)).json()) as {
-    data: { id: string; providers: { id: string }[] }[];
-  };
-  const providers = new Set(data.flatMap((model) => model.providers.map(({ id }) => id)));
-  expect([...providers].sort()).toEqual(["anthropic", "openai"]);
-  expect(gateway.banner).toMatch(/Models\s+\w+\//);
-  await gateway.stop();
-});
-
-it("a clean stop gives up the data directory, and a kill does too", async () => {
-  const first = await start({ TOLLGATE_DATA_DIR: dataDir });
-  await expect(spawnGateway({ TOLLGATE_DATA_DIR: dataDir })).rejects.toThrow(
-    /is in use by process/,
-  );
-  expect(await first.stop()).toBe(0);
-  expect(existsSync(join(dataDir, "gateway.json"))).toBe(false);
-  const second = await start({ TOLLGATE_DATA_DIR: dataDir });
-  expect(await chat(second.url, key, "sandbox/chat")).toBe("200 ok");
-  await second.kill();
-  const third = await start({ TOLLGATE_DATA_DIR: dataDir });
-  expect(await chat(third.url, key, "sandbox/chat")).toBe("200 ok");
-  expect(await third.stop()).toBe(0);
-});
-
-it("a second signal stops it at once", async () => {
-  const gateway = await start({ TOLLGATE_DATA_DIR: dataDir });
-  const slow = chat(gateway.url, key, "sandbox/chat", '#sandbox {"delay_ms": 120000}').catch(
-    () => "cut",
-  );
-  await expect.poll(async () => (await journal(gateway.sandboxUrl!)).length).toBe(1);
-  gateway.child.kill("SIGTERM");
-  const started = performance.now();
-  // What comes sooner is taken for the same signal, passed on by npm (npm-start.test.ts).
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  expect(await gateway.stop()).toBe(1);
-  expect(performance.now() - started).toBeLessThan(60_000);
-  expect(await slow).toBe("cut");
 });
 
 async function journal(url: string): Promise<unknown[]> {
