@@ -23,7 +23,7 @@ import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { drive, newLoad } from "../faults/load.ts";
 import { tollgateHere } from "../support/command.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
-import { inForm } from "../support/long.ts";
+import { inForm, isLong } from "../support/long.ts";
 import {
   preparedDataDir,
   sharedPostgres,
@@ -237,7 +237,10 @@ describe("a backup taken under load", () => {
     const places = inForm(8, 60);
     for (let place = 1; place <= places; place += 1) {
       const at = 18 + Math.floor(((bytes.length - 20) * place) / (places + 1));
-      broken.push([`cut at ${at}`, bytes.subarray(0, at), /cut off/]);
+      // Each refusal makes the schema and takes it back. In the short form every second place is cut, the others changed.
+      const isCut = isLong || place % 2 === 1;
+      if (isCut) broken.push([`cut at ${at}`, bytes.subarray(0, at), /cut off/]);
+      if (isCut && !isLong) continue;
       const changed = Buffer.from(bytes);
       changed[at] = changed[at]! ^ 0x10;
       // Where the byte was the kind of a part, it is the order that is wrong.
