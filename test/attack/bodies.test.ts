@@ -1,6 +1,6 @@
 /**
- * Bodies of tiny values, on a key that is let in: far beyond the bound, and just within it, on every protocol, direct and
- * converted. Nobody else waits, and the process holds.
+ * Large bodies and an innocent caller beside them, at one gateway: of strangers, of brackets alone as deep as a body may be long, and of
+ * tiny values on a key that is let in, on every protocol, direct and converted. Nobody else waits, and the process holds.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { longNumbersMax } from "../../src/base/exact-numbers.ts";
@@ -11,18 +11,90 @@ import {
   listOf,
   listOfSame,
   send,
+  sendStart,
   startVictim,
   type Sent,
   type Victim,
 } from "./body-support.ts";
+import { measureAgain, stallMsMax } from "./support.ts";
 
-describe("bodies of tiny values", () => {
-  let victim: Victim;
-  beforeAll(async () => {
-    victim = await startVictim();
+let victim: Victim;
+beforeAll(async () => {
+  victim = await startVictim();
+});
+afterAll(() => victim?.stop());
+
+/** Of 60 MB and millions of values: nothing of them is parsed or kept. */
+describe("a stranger's large bodies", () => {
+  const body = Buffer.from(`{"a":${listOfSame(20_000_000, "{}")}}`);
+
+  it.each([
+    ["/auth", ["/auth/sign-in/email", "/auth/change-password", "/auth/sign-in/social"], "413"],
+    ["/admin/v1", ["/admin/v1/keys", "/admin/v1/workspaces", "/admin/v1/tokens"], "401"],
+    [
+      "calls",
+      ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/x:generateContent"],
+      "401",
+    ],
+    ["counts and embeddings", ["/v1/messages/count_tokens", "/v1/embeddings"], "401"],
+    [
+      "images and tasks",
+      [
+        "/v1/images/generations",
+        "/v1/tasks",
+        "/v1/videos/generations",
+        "/api/v3/contents/generations/tasks",
+      ],
+      "401",
+    ],
+    ["forms", ["/v1/images/edits", "/v1/tasks"], "401"],
+  ])("to %s, with a length and in chunks, many at once", async (name, paths, refusal) => {
+    const form = { "content-type": "multipart/form-data; boundary=x" };
+    const headers: Record<string, string> = name === "forms" ? form : {};
+    const answers = await expectUnharmed(`a stranger to ${name}`, victim, async () => {
+      const statuses: number[] = [];
+      for (let round = 0; round < inForm(1, 10); round += 1) {
+        const sent = [false, true].flatMap((chunked) =>
+          Array.from({ length: 4 }, (_, index) =>
+            send(victim.url, { path: paths[index % paths.length]!, body, chunked, headers }),
+          ),
+        );
+        statuses.push(...(await Promise.all(sent)));
+      }
+      return statuses;
+    });
+    // A connection whose answer came before its body was sent may break: any of them, or all.
+    expect(["0", refusal]).toEqual(expect.arrayContaining(Object.keys(answers)));
+    // Who waits for the answer before he sends more always gets it: that a chunked body is too long shows once it is.
+    for (const path of paths)
+      for (const chunked of [false, true]) {
+        const bytes = chunked && refusal === "413" ? 1 << 15 : 0;
+        const told = sendStart(victim.url, { path, body, chunked, headers }, bytes);
+        expect(await told, `${path}, ${chunked ? "chunked" : "with a length"}`).toBe(
+          Number(refusal),
+        );
+      }
   });
-  afterAll(() => victim?.stop());
+});
 
+describe("bodies nested without end", () => {
+  it("are refused by the scan, and another caller waits for less than 250 ms", async () => {
+    const body = Buffer.from("[".repeat(4 * 2 ** 20));
+    const one = { path: "/v1/chat/completions", body, key: victim.key };
+    const statuses = new Set<number>();
+    const figures = await measureAgain("nested bodies", victim, async () => {
+      for (let round = 0; round < inForm(10, 200); round += 1)
+        statuses.add(await send(victim.url, one));
+    });
+    expect([...statuses]).toEqual([400]);
+    expect(figures).toMatchObject({ failed: 0 });
+    expect(figures.stallMs).toBeLessThan(stallMsMax);
+    expect(figures.memoryMax).toBeLessThan(1.5e9);
+  });
+});
+
+/** Far beyond the bound, and just within it. */
+describe("bodies of tiny values", () => {
   /** Sends all bodies at once, in rounds. */
   const attack = (name: string, bodies: readonly Omit<Sent, "key">[], rounds: number) =>
     expectUnharmed(name, victim, async () => {
