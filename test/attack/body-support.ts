@@ -216,6 +216,7 @@ export const listOfSame = (count: number, item: string): string =>
 
 /** Processor time of one piece of work: several of a scheduler's turns. The short form's limits are twenty times as wide. */
 const workMs = inForm(10, 30);
+const workEveryMs = inForm(500, 200);
 
 /** Works for so long, over and over, and notes how long that took. */
 const busyProgram = `
@@ -225,7 +226,7 @@ const busyProgram = `
     const [startedMs, cpuMs] = [performance.now(), spent()];
     while (spent() - cpuMs < ${workMs});
     ratios.push((performance.now() - startedMs) / (spent() - cpuMs));
-  }, 200);
+  }, ${workEveryMs});
   process.stdin.on("end", () => {
     process.stdout.write(String(Math.max(1, ...ratios)));
     process.exit();

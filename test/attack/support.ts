@@ -29,8 +29,8 @@ export interface Target {
   readonly key: string;
 }
 
-/** Where a stall counts from seconds on, calls twenty times a second find it. */
-const everyMs = inForm(50, 20);
+/** Where a stall counts from seconds on, calls ten times a second find it. */
+const everyMs = inForm(100, 20);
 /**
  * Nobody else may wait longer for the sake of an attack. In `npm test` other files share the processors, and a machine may be slow:
  * there it finds what keeps others waiting for seconds.
@@ -42,7 +42,7 @@ const idleProgram = `
   const server = require("node:http").createServer((_, response) => response.end("{}"));
   server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
 
-/** Attacks `target` by `attack`, beside another caller who makes a small call every 20 ms (50 in the short form); prints and returns the figures. */
+/** Attacks `target` by `attack`, beside another caller who makes a small call every 20 ms (100 in the short form); prints and returns the figures. */
 export async function measure(
   name: string,
   target: Target,
