@@ -4,6 +4,7 @@ import { idleRetryMs, idleWaitMs, type HoldRefusal } from "../ledger/index.ts";
 
 /** What a try came to: what it was for, or what refuses it. */
 export type Tried<Made> = { readonly made: Made } | { readonly refusal: Refusal };
+/** As the ledger refuses a hold, and what else refuses its call: an `Idempotency-Key` that is taken. */
 export type Refusal = Omit<HoldRefusal, "error"> & { readonly error: Error };
 
 /**
