@@ -1,12 +1,11 @@
 /**
- * `npm pack`: the published package, which runs by `npx tollgate` on Node 22 and brings no build. Types and comments are
- * stripped from `src` and `sandbox`, the console is built in. docs/deployment.md.
+ * `npm pack`: the published package, which runs by `npx tollgate` on Node 22 and brings no sources. The program is
+ * put together as in a checkout (program.mjs), the console is built in. docs/deployment.md.
  *
  * npm packs this folder as it is, so for the moment of packing `dist/` lies in it and package.json is the package's own
  * (`--prepack`); then both are as before (`--postpack`). `--into FOLDER` writes the same files elsewhere. Plain JavaScript for
  * Node 20: a fresh clone may be packed.
  */
-import { spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -19,6 +18,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { buildConsole, isConsoleCurrent } from "./console.mjs";
+import { makeProgram } from "./program.mjs";
 import { alone, nodeBinary, root, setup } from "./setup.mjs";
 
 /** A package that grew past this holds something that it should not. */
@@ -50,20 +50,12 @@ function packageJson(checkout) {
   };
 }
 
-/** Strips the types: each file of `src` and `sandbox` becomes one of JavaScript at the same place below `dist`. */
-function strip(dist) {
-  const compiler = join(root, "node_modules/typescript/bin/tsc");
-  const words = [compiler, "-p", join(root, "tsconfig.package.json"), "--outDir", dist];
-  const { status, stdout } = spawnSync(nodeBinary(), words, { cwd: root, encoding: "utf8" });
-  if (status !== 0) throw new Error(`the types could not be stripped:\n${stdout}`);
-}
-
 /** Writes `dist` below `folder`: all that runs. */
 function writeDist(folder, { name, version, type }) {
   const dist = join(folder, "dist");
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist, { recursive: true });
-  strip(dist);
+  makeProgram(join(dist, "program"), nodeBinary());
   const copy = (from, to = from) => cpSync(join(root, from), join(dist, to), { recursive: true });
   copy("src/storage/baseline");
   copy("src/storage/migrations");

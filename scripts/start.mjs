@@ -1,8 +1,9 @@
 // `npm start`: everything from a fresh clone to a gateway that answers. Arguments go to `tollgate serve`.
-import { join } from "node:path";
 import { buildConsoleBeside } from "./console.mjs";
-import { becomeNode, gatewayFlags, root, setup } from "./setup.mjs";
+import { program } from "./program.mjs";
+import { becomeNode, gatewayFlags, nodeBinary, setup } from "./setup.mjs";
 
 await setup();
 buildConsoleBeside();
-becomeNode([...gatewayFlags, join(root, "src/cli/main.ts"), "serve", ...process.argv.slice(2)]);
+const main = await program(nodeBinary());
+becomeNode([...gatewayFlags, main, "serve", ...process.argv.slice(2)]);

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildConsole } from "./console.mjs";
+import { program } from "./program.mjs";
 import { runTests } from "./run-tests.mjs";
 import { nodeBinary, root, setup, toolEnvironment } from "./setup.mjs";
 
@@ -17,6 +18,7 @@ function filesWithLongForm() {
 }
 
 await setup();
+await program(nodeBinary());
 await buildConsole();
 const isLong = process.argv.includes("--long");
 const isTaking = process.argv.includes("--screenshots");

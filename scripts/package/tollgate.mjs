@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { becomeProgram, isServe, roomFlags, stopWithNpx } from "../become-node.mjs";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-const main = join(dist, "src/cli/main.js");
+const main = join(dist, "program/main.js");
 const args = process.argv.slice(2);
 /** The first release that can do all of it: `zstd`, `execve`. As in the package's `engines`. */
 const [majorMin, minorMin] = [22, 15];

@@ -12,7 +12,7 @@ import { openDatabaseOf } from "./database.ts";
 import { readEnvironment, type Environment } from "./environment.ts";
 import { refuseUnused } from "./open.ts";
 import { printJson } from "./print.ts";
-import { version } from "./version.ts";
+import { version } from "../base/own-files.ts";
 
 export interface BackupCommandOptions {
   readonly json?: boolean;

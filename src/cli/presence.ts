@@ -5,7 +5,7 @@ import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { forgetGateway, reportGateway, type Database } from "../storage/index.ts";
 import { MasterKeyError, masterKeySignal, type OpenSecrets } from "../tenancy/index.ts";
-import { version } from "./version.ts";
+import { version } from "../base/own-files.ts";
 
 const everyMsDefault = 10_000;
 /** The delay is looked at so often: rarely enough to cost nothing, and often enough for a 99th percentile. */

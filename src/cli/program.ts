@@ -20,7 +20,7 @@ import { addEraseCommands } from "./erase.ts";
 import type { ServeOptions } from "./serve.ts";
 import { addUsageCommand } from "./usage.ts";
 import { addVendorsCommand } from "./vendors.ts";
-import { version } from "./version.ts";
+import { version } from "../base/own-files.ts";
 import { addWorkspaceCommands } from "./workspaces.ts";
 
 interface JsonOption {

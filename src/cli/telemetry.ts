@@ -9,7 +9,7 @@ import { percentDecoded } from "../base/text.ts";
 import type { Settings } from "../catalog/index.ts";
 import type { Tracing, TracingOptions } from "../tracing/index.ts";
 import { UsageError } from "./usage-error.ts";
-import { version } from "./version.ts";
+import { version } from "../base/own-files.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

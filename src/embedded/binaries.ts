@@ -29,10 +29,17 @@ export interface Binaries {
   readonly major: number;
 }
 
+/** Musl's loader, which is its C library too: by either name, where glibc's is `libc.so.6`. */
+const muslLoaded = /\/(?:ld-musl-[^/\n]+|libc\.so)$/m;
+
+/** Whether it is among what this process has in its memory. */
 function isMusl(): boolean {
-  if (process.platform !== "linux") return false;
-  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
-  return report.header?.glibcVersionRuntime === undefined;
+  try {
+    return muslLoaded.test(readFileSync("/proc/self/maps", "latin1"));
+  } catch {
+    // No Linux.
+    return false;
+  }
 }
 
 function findPackage(): Programs {

@@ -3,13 +3,10 @@
  * those of the other format, as JSON. One message is under way at a time: memory is the same for any day.
  */
 import { Worker } from "node:worker_threads";
+import { ownEntry } from "../base/own-files.ts";
 import type { ExportKind } from "./lines.ts";
 
-/** Beside this file: TypeScript in a checkout, JavaScript in the package. */
-const threadFile = new URL(
-  `./parquet-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`,
-  import.meta.url,
-);
+const threadFile = ownEntry("src/exports/parquet-worker");
 /**
  * Room for the footer of a day of a hundred million calls, 40 kB for each row group; one that needs more ends the thread, and not the
  * gateway. A larger young generation would only be filled.

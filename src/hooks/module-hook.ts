@@ -5,6 +5,7 @@
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Log } from "../base/log.ts";
+import { ownEntry } from "../base/own-files.ts";
 import { HookFailedError } from "./answer.ts";
 import type { Asker, Question } from "./asker.ts";
 
@@ -44,11 +45,7 @@ const restartMs = 500;
 /** A module that keeps everything ends its thread, and not the gateway. */
 const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
-/** Beside this file: TypeScript in a checkout, JavaScript in the package. */
-const threadFile = new URL(
-  `./module-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`,
-  import.meta.url,
-);
+const threadFile = ownEntry("src/hooks/module-worker");
 
 interface Pending {
   readonly resolve: (text: string) => void;

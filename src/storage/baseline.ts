@@ -4,8 +4,9 @@
  * after the other, or the baseline did at once, which records them too: every version that knows them runs on both.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { ownFile } from "../base/own-files.ts";
 
-const directory = new URL("./baseline/", import.meta.url);
+const directory = ownFile("src/storage/baseline/");
 
 /** The last commit that has the files, and so brings an older database to the baseline. */
 const lastWithFiles = "d22029b";

@@ -17,12 +17,13 @@ import {
   type Recorded,
 } from "./baseline.ts";
 import type { Log } from "../base/log.ts";
+import { ownFile } from "../base/own-files.ts";
 import type { Database } from "./database.ts";
 import { limitLockWaits, patiently } from "./migrate-patiently.ts";
 import type { Queryable } from "./queryable.ts";
 import { orderFix, readTextOrder, wrongOrder } from "./text-order.ts";
 
-const directory = new URL("./migrations/", import.meta.url);
+const directory = ownFile("src/storage/migrations/");
 /** Any number that nothing else in the database locks. */
 const lockKey = 7_409_318_200_417n;
 

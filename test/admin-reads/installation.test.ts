@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { idTime } from "../../src/base/ids.ts";
 import { tamper } from "../ledger/support.ts";
 import { startPresence } from "../../src/cli/presence.ts";
-import { version } from "../../src/cli/version.ts";
+import { version } from "../../src/base/own-files.ts";
 import { eventually } from "../support/patience.ts";
 import { silentLog } from "../support/postgres.ts";
 import { startWorld, type World } from "./support.ts";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryDirectory } from "../support/postgres.ts";
 import { startRecorder } from "../support/recorder.ts";
+import { main } from "../support/program.ts";
 
-const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 const change = { added: [{ model: "a/b", before: null, after: { input: "1", output: "2" } }] };
 const none = { gone: [], dearer: [], cheaper: [], changed: [], version: null };
 

@@ -9,6 +9,7 @@ import { preparedDataDir } from "../support/postgres.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { isAlive } from "../workers/support.ts";
 import { chat, keyOf, start, useDirectory, type KeptProcess } from "./support.ts";
+import { main } from "../support/program.ts";
 
 const directory = useDirectory();
 const at = (name: string): string => join(directory, name);
@@ -160,8 +161,7 @@ it.skipIf(process.platform !== "linux")(
   "one that comes during the start waits for its end",
   async () => {
     const dataDir = await preparedDataDir();
-    const program = new URL("../../src/cli/main.ts", import.meta.url).pathname;
-    const child = spawn(process.execPath, [program, "serve"], {
+    const child = spawn(process.execPath, [main, "serve"], {
       env: { ...process.env, PORT: "0", TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: "info" },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -185,9 +185,8 @@ it.skipIf(!hasScript || process.platform !== "linux")(
   "a terminal that is closed ends it, for nobody could",
   async () => {
     const dataDir = await preparedDataDir();
-    const program = new URL("../../src/cli/main.ts", import.meta.url).pathname;
     const pidFile = at("pid");
-    const command = `echo $$ > ${pidFile}; exec ${process.execPath} ${program} serve`;
+    const command = `echo $$ > ${pidFile}; exec ${process.execPath} ${main} serve`;
     const terminal = spawn("script", ["-qfec", command, "/dev/null"], {
       env: { ...process.env, PORT: "0", TOLLGATE_DATA_DIR: dataDir },
       stdio: ["ignore", "pipe", "ignore"],
@@ -211,10 +210,9 @@ it.skipIf(!hasScript || process.platform !== "linux")(
   "what nohup started outlives its terminal, on the directory that the one before left",
   async () => {
     const dataDir = left ?? (await preparedDataDir());
-    const program = new URL("../../src/cli/main.ts", import.meta.url).pathname;
     const [pidFile, output] = [at("nohup-pid"), at("nohup-output")];
     // npm and scripts are between nohup and the gateway, so that nothing but its output tells of it.
-    const command = `echo $$ > ${pidFile}; exec ${process.execPath} ${program} serve < /dev/null > ${output} 2>&1`;
+    const command = `echo $$ > ${pidFile}; exec ${process.execPath} ${main} serve < /dev/null > ${output} 2>&1`;
     const terminal = spawn("script", ["-qfec", command, "/dev/null"], {
       env: {
         ...process.env,

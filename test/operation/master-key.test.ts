@@ -12,6 +12,7 @@ import { tollgateHere } from "../support/command.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
+import { main } from "../support/program.ts";
 
 const newMasterKey = (): string => randomBytes(32).toString("base64");
 const [old, fresh] = [newMasterKey(), newMasterKey()];
@@ -193,7 +194,6 @@ it("kill -9 in the middle of it: half is under each key, and the next run ends i
     "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   await holder!.query("begin");
   await holder!.query("select 1 from api_keys where id = $1 for update", [rows.toSorted().at(-1)]);
-  const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [main, "rotate-master-key"], {
     env: { ...process.env, ...environment(both) },
     stdio: "ignore",

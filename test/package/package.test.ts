@@ -5,6 +5,7 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat } from "../operation/support.ts";
@@ -63,12 +64,18 @@ async function stop({ child }: Started): Promise<number | null> {
 
 /** What a folder of the package may hold, by the ends of names. */
 const mayHold: Readonly<Record<string, RegExp>> = {
-  src: /\.(?:js|sql)$/,
-  sandbox: /\.js$/,
+  program: /(?:\.js|^parts\.json)$/,
+  src: /\.sql$/,
   catalog: /\.(?:jsonl|md)$/,
   console: /\.(?:js|css|svg|woff2|html|json|br|gz|stamp)$/,
   bin: /\.mjs$/,
 };
+
+/** What is left of it without types and comments is nothing. */
+const hasTypesAlone = (file: string): boolean =>
+  stripTypeScriptTypes(readFileSync(file, "utf8"))
+    .replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, "")
+    .trim() === "";
 
 const children: ChildProcess[] = [];
 afterAll(() => {
@@ -117,14 +124,18 @@ describe("the package", () => {
       expect(names.filter((name) => !allowed.test(name))).toEqual([]);
     }
     const sources = globSync("{src,sandbox}/**/*.ts", { cwd: root });
-    const built = globSync("dist/{src,sandbox}/**/*.js", { cwd: installed });
-    expect(built.length).toBe(sources.length);
+    const partsOf = JSON.parse(
+      readFileSync(join(installed, "dist/program/parts.json"), "utf8"),
+    ) as Record<string, string[]>;
+    const built = new Set(Object.values(partsOf).flat());
+    const left = sources.filter((path) => !built.has(path));
+    expect(left.filter((path) => !hasTypesAlone(join(root, path)))).toEqual([]);
   });
 
   it("has each page that its README links and that the program names", () => {
     const textOf = (path: string) => readFileSync(join(installed, path), "utf8");
     const linked = [...textOf("README.md").matchAll(/(?:\(|src(?:set)?=")(docs\/[\w/.-]+)/g)];
-    const built = globSync("dist/src/**/*.js", { cwd: installed }).map(textOf).join("\n");
+    const built = globSync("dist/program/*.js", { cwd: installed }).map(textOf).join("\n");
     const named = [...built.matchAll(/\b(docs\/[\w-]+\.md)\b/g)];
     const paths = [...new Set([...linked, ...named].map(([, path]) => path!))];
     expect(paths.length).toBeGreaterThan(30);

@@ -13,10 +13,10 @@ import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway } from "../support/process.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { answering, allowPrivate, must, providerBody } from "./support.ts";
+import { main } from "../support/program.ts";
 
 const directory = temporaryDirectory();
 const key = "sk-of-the-command-line-0123456789";
-const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 let upstream: Recorder;
 let environment: Record<string, string>;
 /** In this process, as what is restored: only one that stands still has to be another. */

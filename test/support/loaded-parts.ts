@@ -1,7 +1,13 @@
 /** Which parts of the program a process loads: it tells so itself, from before its first module. */
 import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { temporaryDirectory } from "./postgres.ts";
+import { main } from "./program.ts";
+
+/** The sources in each file of the program that was put together. */
+const together = JSON.parse(readFileSync(join(dirname(main), "parts.json"), "utf8")) as Readonly<
+  Record<string, readonly string[]>
+>;
 
 /** Writes the address of each module into a file of the process. */
 const tell = (folder: string): string => `
@@ -24,7 +30,9 @@ export function tellingParts() {
     /** Of one process, or of all there were. */
     parts(pid: number | "*" = "*"): Set<string> {
       const told = globSync(join(folder, String(pid))).map((file) => readFileSync(file, "utf8"));
-      return new Set([...told.join("").matchAll(/\/src\/([\w-]+)\//g)].map(([, part]) => part!));
+      const files = told.flatMap((text) => text.trim().split("\n"));
+      const sources = files.flatMap((url) => together[basename(url)] ?? []);
+      return new Set(sources.flatMap((path) => /^src\/([\w-]+)\//.exec(path)?.[1] ?? []));
     },
   };
 }

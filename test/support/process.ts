@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { MemoryGroup } from "./memory-group.ts";
+import { main } from "./program.ts";
 
-const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
 const setup = new URL("../../scripts/setup.mjs", import.meta.url).pathname;
 const { gatewayFlags } = (await import(setup)) as { readonly gatewayFlags: readonly string[] };
 

@@ -41,7 +41,9 @@ export function workersOf(supervisor: number): number[] {
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       const [state, parent] = fieldsOf(pid);
-      return Number(parent) === supervisor && state !== "Z" && commandOf(pid).includes("worker.ts");
+      return (
+        Number(parent) === supervisor && state !== "Z" && /\/worker\.[jt]s\0/.test(commandOf(pid))
+      );
     })
     .map(Number);
 }

@@ -12,6 +12,7 @@ import { expect, it } from "vitest";
 import { isLong } from "../support/long.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { startWorkers, workedMs, workersOf } from "./support.ts";
+import { main } from "../support/program.ts";
 
 const rounds = 3;
 const callsARound = 6_000;
@@ -19,7 +20,6 @@ const connections = 128;
 
 /** The simulated vendors in a process of their own, so that their time is not the gateway's. */
 async function startVendors(): Promise<{ url: string; stop: () => void }> {
-  const main = new URL("../../src/cli/main.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [main, "sandbox", "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });

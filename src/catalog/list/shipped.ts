@@ -1,9 +1,9 @@
 /** The shipped list, read as far as it is asked for: a gateway without any vendor reads the vendors alone. */
 import { readFileSync } from "node:fs";
+import { ownFile } from "../../base/own-files.ts";
 import type { ListedModel, VendorRow } from "./types.ts";
 
-const textOf = (name: string): string =>
-  readFileSync(new URL(`../../../catalog/${name}`, import.meta.url), "utf8");
+const textOf = (name: string): string => readFileSync(ownFile(`catalog/${name}`), "utf8");
 
 let rows: readonly VendorRow[] | undefined;
 

@@ -2,9 +2,9 @@
 import { fork, type ChildProcess } from "node:child_process";
 import cluster from "node:cluster";
 import { once } from "node:events";
-import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { MetricFamily } from "../../base/metric-family.ts";
+import { ownEntry } from "../../base/own-files.ts";
 import { WorkerFailedError } from "./failed.ts";
 import type { Listening } from "./listening.ts";
 import {
@@ -16,8 +16,7 @@ import {
 } from "./messages.ts";
 import { Questions } from "./questions.ts";
 
-/** TypeScript in a checkout, JavaScript in the published package. */
-const entry = fileURLToPath(new URL(`worker${extname(import.meta.url)}`, import.meta.url));
+const entry = fileURLToPath(ownEntry("src/cli/workers/worker"));
 /** Descriptors that a worker inherits come after its standard ones and the channel to the supervisor. */
 const firstInherited = 4;
 const startMsMax = 120_000;

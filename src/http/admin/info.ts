@@ -1,11 +1,8 @@
 /** What everybody who signs in may know of the gateway itself: where it is called, and what it runs. */
-import { readFileSync } from "node:fs";
 import { Type } from "../../base/json-schema.ts";
+import { version } from "../../base/own-files.ts";
 import { timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
-
-const packageFile = new URL("../../../package.json", import.meta.url);
-const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
 
 const read = route({
   method: "GET",

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownFile } from "../../base/own-files.ts";
 
 const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -36,7 +37,7 @@ export interface Builds {
   failure(): string | undefined;
 }
 
-const folderDefault = fileURLToPath(new URL("../../../console/", import.meta.url));
+const folderDefault = fileURLToPath(ownFile("console/"));
 /** How often it is looked whether another build is there. */
 const lookMs = 1_000;
 

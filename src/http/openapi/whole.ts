@@ -3,7 +3,7 @@
  * Request schemas are those that check requests, error examples those that are answered; test/http/openapi.test.ts
  * holds the rest to the running gateway. docs/operate.md; `docs/openapi.json` is generated from it.
  */
-import { readFileSync } from "node:fs";
+import { version } from "../../base/own-files.ts";
 import { admin } from "./admin.ts";
 import { auth } from "./auth.ts";
 import { chat } from "./chat.ts";
@@ -59,8 +59,6 @@ interface Document {
 
 /** The document as plain JSON; the same on every machine. */
 export function openapiDocument(): Document {
-  const packageFile = new URL("../../../package.json", import.meta.url);
-  const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
   const document = {
     openapi: "3.1.1",
     info: {

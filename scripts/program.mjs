@@ -1,0 +1,129 @@
+/**
+ * Puts the program together: the files of `src` and `sandbox` that a start would load one by one become a few of JavaScript, which
+ * takes half the time. What runs is the same; the packages stay apart. Plain JavaScript for Node 20: a fresh clone starts with it.
+ * docs/architecture.md "Decisions worth knowing".
+ */
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { alone, hash, root, say } from "./alone.mjs";
+
+const script = fileURLToPath(import.meta.url);
+/** Each state of the sources has a folder of its own in here: a gateway goes on loading the parts that it was started with. */
+const programs = join(root, "node_modules/.cache/tollgate-program");
+/** So many states are kept; a part is some four megabytes. */
+const keptMax = 10;
+const sources = ["src", "sandbox"];
+/** What a process or a thread begins with; `ownEntry` of src/base/own-files.ts finds them by their names. */
+const entries = {
+  main: "src/cli/main.ts",
+  worker: "src/cli/workers/worker.ts",
+  "module-worker": "src/hooks/module-worker.ts",
+  "parquet-worker": "src/exports/parquet-worker.ts",
+};
+
+/** What is imported by such a name stays where npm has put it. */
+const packages = /^(?:node:|@?[\w-][\w.-]*(?:\/|$))/;
+
+/** Which state the sources are in, by names, sizes and times of all files: to read them would take as long as to load them. */
+function stateOfSources() {
+  const files = sources.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+  );
+  const lines = [...files.filter((name) => name.endsWith(".ts")).sort(), script].map((name) => {
+    const { size, mtimeMs } = statSync(name === script ? script : join(root, name));
+    return `${name === script ? "" : name} ${size} ${mtimeMs}`;
+  });
+  return hash(`${rolldownVersion()}\n${lines.join("\n")}`).slice(0, 16);
+}
+
+const rolldownVersion = () =>
+  JSON.parse(readFileSync(join(root, "node_modules/rolldown/package.json"), "utf8")).version;
+
+/**
+ * Puts the program together in `folder`, which it makes; `parts.json` says which files stand in which part.
+ * @throws Error where a file cannot be read or does not fit the others
+ */
+async function make(folder) {
+  const { rolldown } = await import("rolldown");
+  const bundle = await rolldown({
+    input: Object.fromEntries(
+      Object.entries(entries).map(([name, path]) => [name, join(root, path)]),
+    ),
+    platform: "node",
+    external: packages,
+    treeshake: false,
+    transform: { target: "node22.15" },
+  });
+  const comments = { legal: false, annotation: false, jsdoc: false };
+  const { output } = await bundle.write({ dir: folder, format: "esm", comments });
+  await bundle.close();
+  const parts = output.map(({ fileName, moduleIds = [] }) => [
+    fileName,
+    moduleIds.map((path) => relative(root, path)),
+  ]);
+  writeFileSync(join(folder, "parts.json"), JSON.stringify(Object.fromEntries(parts), null, 1));
+}
+
+/** Puts the program together with the Node `binary`, in a process of its own. @throws Error with the reason */
+export function makeProgram(folder, binary) {
+  const { status, stderr, error } = spawnSync(binary, [script, "--make", folder], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error((error?.message ?? stderr).trim());
+}
+
+/** Removes all but the newest states. */
+function prune() {
+  const ages = readdirSync(programs).map((name) => {
+    const path = join(programs, name);
+    return { path, madeMs: statSync(path).mtimeMs };
+  });
+  ages.sort((left, right) => right.madeMs - left.madeMs);
+  for (const { path } of ages.slice(keptMax)) rmSync(path, { recursive: true, force: true });
+}
+
+function makeHere(folder, binary) {
+  if (existsSync(folder)) return;
+  mkdirSync(programs, { recursive: true });
+  const fresh = `${folder}-${process.pid}`;
+  try {
+    makeProgram(fresh, binary);
+    renameSync(fresh, folder);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  prune();
+}
+
+/**
+ * The file to run `tollgate` with, put together by the Node `binary` where the sources have changed. Where nothing can be written it is
+ * the sources' own.
+ */
+export async function program(binary) {
+  const main = join(root, entries.main);
+  try {
+    const folder = join(programs, stateOfSources());
+    if (!existsSync(folder)) await alone(() => makeHere(folder, binary));
+    return join(folder, "main.js");
+  } catch (error) {
+    const isReadOnly = ["EACCES", "EPERM", "EROFS"].includes(error.code);
+    if (!isReadOnly) say(`running the sources as they are: ${error.message}`);
+    return main;
+  }
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await make(process.argv[3]);
+}

@@ -1,0 +1,92 @@
+/** How the program is put together from its sources before it runs: anew after each change, and never in the way of a start. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../support/postgres.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+describe("the program", () => {
+  let checkout: string;
+  const source = (path: string, text: string) => writeFileSync(join(checkout, path), text);
+  /** What to run, and what was said about it. */
+  function program(): { readonly main: string; readonly said: string } {
+    const script = `import { program } from "./scripts/program.mjs"; process.stdout.write(await program(process.execPath));`;
+    const words = ["--input-type=module", "--eval", script];
+    const { stdout, stderr } = spawnSync(process.execPath, words, {
+      cwd: checkout,
+      encoding: "utf8",
+    });
+    return { main: stdout, said: stderr };
+  }
+  const answerOf = (main: string) => execFileSync(process.execPath, [main], { encoding: "utf8" });
+  const states = () => readdirSync(join(checkout, "node_modules/.cache/tollgate-program"));
+
+  // A checkout of the least that there is to put together.
+  beforeEach(() => {
+    checkout = temporaryDirectory();
+    for (const folder of ["src/cli/workers", "src/hooks", "src/exports", "sandbox", "scripts"])
+      mkdirSync(join(checkout, folder), { recursive: true });
+    for (const name of ["program.mjs", "alone.mjs"])
+      cpSync(join(root, "scripts", name), join(checkout, "scripts", name));
+    mkdirSync(join(checkout, "node_modules"));
+    symlinkSync(join(root, "node_modules/rolldown"), join(checkout, "node_modules/rolldown"));
+    source("package.json", '{ "type": "module" }');
+    source(
+      "src/cli/main.ts",
+      'import { word } from "./word.ts";\nprocess.stdout.write(word satisfies string);\n',
+    );
+    source("src/cli/word.ts", 'export const word: string = "before";\n');
+    for (const name of ["cli/workers/worker", "hooks/module-worker", "exports/parquet-worker"])
+      source(`src/${name}.ts`, "export {};\n");
+  });
+
+  it("is of the sources as they are now, and what runs keeps the parts it began with", () => {
+    const first = program();
+    expect(first.said).toBe("");
+    expect(answerOf(first.main)).toBe("before");
+    expect(program()).toEqual(first);
+    source("src/cli/word.ts", 'export const word: string = "after!";\n');
+    const second = program();
+    expect(answerOf(second.main)).toBe("after!");
+    expect(answerOf(first.main)).toBe("before");
+    expect(states().sort()).toEqual(
+      [first, second].map(({ main }) => basename(dirname(main))).sort(),
+    );
+  });
+
+  it("is put together anew where a file is as long as before, gone, or new", () => {
+    const mains = [program().main];
+    source("src/cli/word.ts", 'export const word: string = "be4ore";\n');
+    utimesSync(join(checkout, "src/cli/word.ts"), 1, 1);
+    mains.push(program().main);
+    expect(answerOf(mains[1]!)).toBe("be4ore");
+    source("src/cli/another.ts", "export {};\n");
+    mains.push(program().main);
+    expect(new Set(mains).size).toBe(3);
+  });
+
+  it("is kept in ten states at most", () => {
+    for (let state = 0; state < 12; state += 1) {
+      source("src/cli/word.ts", `export const word: string = "${"x".repeat(state)}";\n`);
+      program();
+    }
+    expect(states()).toHaveLength(10);
+  });
+
+  it("is its sources where it cannot be written", () => {
+    source("node_modules/.cache", "a file");
+    const { main, said } = program();
+    expect(said).toContain("running the sources as they are");
+    expect(main).toBe(join(checkout, "src/cli/main.ts"));
+    expect(answerOf(main)).toBe("before");
+  });
+
+  it("is its sources where they do not fit together, whose own error is then shown", () => {
+    source("src/cli/main.ts", 'import "./gone.ts";\n');
+    const { main, said } = program();
+    expect(said).toContain("gone.ts");
+    expect(main).toBe(join(checkout, "src/cli/main.ts"));
+  });
+});
