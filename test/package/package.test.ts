@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat } from "../operation/support.ts";
 import { isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
+import { isAlive } from "../workers/support.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
@@ -206,7 +207,12 @@ describe.skipIf(!isLong)("the packed file, installed by npm", () => {
     const seconds = (performance.now() - installedMs) / 1000;
     console.log(`package: a call was answered ${seconds.toFixed(1)} s after the installation`);
     expect(seconds).toBeLessThan(20);
+    // npx ends at once; the gateway below it sees that a moment later.
+    const { pid } = JSON.parse(readFileSync(join(empty, ".tollgate/gateway.json"), "utf8")) as {
+      pid: number;
+    };
     await stop(gateway);
+    await eventually(() => !isAlive(pid), "the gateway to have followed npx");
     // Node 22 has no sockets to hand down: the cluster module hands connections out.
     const bin = join(empty, "node_modules/tollgate/dist/bin/tollgate.mjs");
     const several = await start(empty, join(node, "node"), [bin, "serve", "--workers", "2"]);
