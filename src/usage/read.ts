@@ -11,7 +11,8 @@ import type { Queryable } from "../storage/index.ts";
 import { workspaceOfKey, type Visibility } from "../tenancy/index.ts";
 import { percentilesOf } from "./histogram.ts";
 import { logBounds, type LogBounds } from "./log-bounds.ts";
-import { partsSql, type Bind, type WantedTag } from "./parts.ts";
+import { partsSql } from "./parts.ts";
+import type { Bind, WantedTag } from "./question.ts";
 import { startsOf } from "./starts.ts";
 import { countNames, sumColumns, type CountName, type Dimension } from "./sums.ts";
 
@@ -78,7 +79,7 @@ const latest = new Date("9000-01-01T00:00:00Z");
 /** The statement and its parameters, by {@link logBounds}: absent, all of the log is looked at, and all sums have every count. */
 export function usageSql(
   filter: UsageFilter,
-  { low, wholeSince }: Pick<LogBounds, "low" | "wholeSince"> = { low: "", wholeSince: undefined },
+  { low, startMs, wholeSince }: LogBounds = { low: "", startMs: undefined, wholeSince: undefined },
 ): { sql: string; params: unknown[] } {
   const params: unknown[] = [];
   const bind: Bind = (value) => `$${params.push(value)}`;
@@ -97,6 +98,7 @@ export function usageSql(
       starts: timeZone === undefined ? undefined : startsOf(period, granularity, timeZone),
       logLow: low,
       wholeSince,
+      splitSince: startMs === undefined ? undefined : new Date(startMs + startSlackMs),
     },
     bind,
   );

@@ -12,8 +12,10 @@ export interface Segments {
   readonly whole: Span;
   readonly days: Span | undefined;
   readonly hours: readonly Span[];
-  /** Parts of hours, to be added (1) or taken away (-1): whichever is shorter. */
+  /** Parts of hours, each within a day, to be added (1) or taken away (-1): whichever is shorter. */
   readonly ends: readonly (Span & { readonly sign: 1 | -1 })[];
+  /** The rest of an hour in which a day begins: the sums have all of it in the day before. */
+  readonly edges: readonly Span[];
 }
 
 const down = (ms: number, step: number): number => Math.floor(ms / step) * step;
@@ -26,10 +28,43 @@ export interface Dividing {
   readonly byDay: boolean;
   /** Sums of hours before may lack counts that the log has: nothing is taken from them. */
   readonly wholeSince?: Date | undefined;
+  /** Where days begin, within an hour too. */
+  readonly starts?: readonly Date[] | undefined;
+  /** An hour from before is not divided. */
+  readonly splitSince?: Date | undefined;
 }
 
 /** Divides a period. */
-export function divide({ from, to }: Span, { byDay, wholeSince }: Dividing): Segments {
+export function divide(period: Span, dividing: Dividing): Segments {
+  const { ends, ...rest } = divideByHour(period, dividing);
+  const { starts = [], splitSince } = dividing;
+  const edges = starts
+    .map((start) => span(start.getTime(), up(start.getTime(), hourMs)))
+    .filter(notEmpty)
+    .filter(({ from, to }) => {
+      const hour = to.getTime() - hourMs;
+      const isSummed = hour >= rest.whole.from.getTime() && to <= rest.whole.to;
+      const isKept = splitSince === undefined || hour >= splitSince.getTime();
+      return isSummed && isKept && from >= period.from;
+    });
+  return { ...rest, ends: ends.flatMap((end) => cut(end, starts)), edges };
+}
+
+/** A part of an hour, cut where a day begins in it. */
+const cut = <Part extends Span>(part: Part, starts: readonly Date[]): Part[] => {
+  const at = starts.find((start) => start > part.from && start < part.to);
+  return at === undefined
+    ? [part]
+    : [
+        { ...part, to: at },
+        { ...part, from: at },
+      ];
+};
+
+function divideByHour(
+  { from, to }: Span,
+  { byDay, wholeSince }: Dividing,
+): Omit<Segments, "edges"> {
   const [start, end] = [from.getTime(), to.getTime()];
   const [startHour, endHour] = [down(start, hourMs), down(end, hourMs)];
   const lacks = (hour: number): boolean => wholeSince !== undefined && hour < wholeSince.getTime();

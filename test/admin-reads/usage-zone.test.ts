@@ -1,5 +1,5 @@
 /** Usage of places whose clocks change: their days and months add up to the ledger, and are as long as they were. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { foldUsage } from "../../src/usage/index.ts";
 import { tamper } from "../ledger/support.ts";
@@ -17,22 +17,23 @@ const times = [
 const october = "from=2026-10-01T00:00:00%2B02:00&to=2026-11-01T00:00:00%2B01:00";
 
 let world: World;
+/** A call was charged at that time. */
+const timed = (id: string, time: string) =>
+  tamper(world.gateway.database, "update ledger_entries set created_at = $2 where reference = $1", [
+    id,
+    time,
+  ]);
 beforeAll(async () => {
   world = await startWorld();
   const key = await world.keyOf(world.mem, world.home.id);
   for (const time of times) {
-    const id = await world.chat(key.key);
-    await tamper(
-      world.gateway.database,
-      "update ledger_entries set created_at = $2 where reference = $1",
-      [id, time],
-    );
+    await timed(await world.chat(key.key), time);
   }
 });
 afterAll(() => world.gateway.close());
 
 const ask = (query: string) => world.root.call("GET", `/usage?${query}`);
-const starts = async (query: string): Promise<unknown[]> =>
+const starts = async (query: string): Promise<[string, number][]> =>
   ((await ask(query)).json.data as { start: string; requests: number }[]).map((row) => [
     row.start,
     row.requests,
@@ -79,28 +80,54 @@ it.each([
   ["time_zone=Mars/Olympus", "time_zone"],
   ["time_zone=%2B02:00", "time_zone"],
   ["time_zone=Europe/Berlin&tz_offset=2", "time_zone"],
-  ["time_zone=Asia/Kolkata&granularity=day", "time_zone"],
   ["time_zone=Europe/Berlin&from=2026-10-01T00:00:00Z&to=2026-11-02T00:00:00Z", "time_zone"],
 ])("%s: 400 that names it", async (query, param) => {
   const { status, json } = await ask(query);
   expect([status, json.error.param]).toEqual([400, param]);
 });
 
-it.each([
-  ["Asia/Kolkata", "18:30", "tz_offset=6", 30],
-  ["Asia/Kathmandu", "18:15", "tz_offset=6", 15],
-  ["America/St_Johns", "02:30", "tz_offset=-2", 30],
-])(
-  "days of %s, which begin at %s UTC, are refused with the nearest there are: %s, %i minutes off",
-  async (name, begin, nearest, minutes) => {
-    const { json } = await ask(`time_zone=${name}&granularity=day&${october}`);
-    expect(json.error.message).toContain(
-      `Days in ${name} begin at ${begin} UTC, and usage is summed by hour.`,
-    );
-    expect(json.error.message).toContain(`\`${nearest}\`, whose days begin ${minutes} minutes off`);
-    expect((await ask(`${nearest}&granularity=day&${october}`)).status).toBe(200);
-  },
-);
+/** Of places whose days begin within an hour of UTC: the last call of a day and the first of the next. */
+const within = [
+  ["Asia/Kolkata", "2026-09-10T18:30:00.000Z"],
+  ["Asia/Kathmandu", "2026-09-12T18:15:00.000Z"],
+  ["America/St_Johns", "2026-09-14T02:30:00.000Z"],
+] as const;
+const september = "from=2026-09-01T00:00:00Z&to=2026-09-30T00:00:00Z";
+
+describe("days that begin within an hour", () => {
+  beforeAll(async () => {
+    const key = await world.keyOf(world.mem, world.home.id);
+    for (const [, begin] of within)
+      for (const ms of [-1, 0]) {
+        const at = new Date(Date.parse(begin) + ms);
+        await timed(await world.chat(key.key), at.toISOString());
+      }
+  });
+
+  it.each(within)("%s: the day that begins at %s has what is of it", async (zone, begin) => {
+    for (const sum of [() => undefined, () => foldUsage(world.gateway.database)]) {
+      await sum();
+      const days = await starts(`granularity=day&time_zone=${zone}&${september}`);
+      const before = new Date(Date.parse(begin) - 24 * 3_600_000).toISOString();
+      expect(days).toEqual(
+        expect.arrayContaining([
+          [before, 1],
+          [begin, 1],
+        ]),
+      );
+      expect(days.reduce((all, [, requests]) => all + requests, 0)).toBe(6);
+    }
+  });
+
+  it("a period that begins or ends there has the days' own parts", async () => {
+    const [zone, begin] = within[0];
+    const local = "2026-09-11T00:00:00%2B05:30";
+    const days = (period: string) => starts(`granularity=day&time_zone=${zone}&${period}`);
+    expect(await days(`from=${local}&to=2026-09-12T00:00:00%2B05:30`)).toEqual([[begin, 1]]);
+    const before = new Date(Date.parse(begin) - 24 * 3_600_000).toISOString();
+    expect(await days(`from=2026-09-10T00:00:00%2B05:30&to=${local}`)).toEqual([[before, 1]]);
+  });
+});
 
 it.each(["UTC", "Etc/UTC", "GMT"])("%s is no place: its days have no bound", async (name) => {
   const year = "granularity=day&from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z";

@@ -8,7 +8,7 @@ import { divide } from "../../src/usage/segments.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 
-const at = (time: string): Date => new Date(`2026-11-20T${time}:00Z`);
+const at = (time: string, day = 20): Date => new Date(`2026-11-${day}T${time}:00Z`);
 
 describeDatabase("usage of hours that were summed before a count was added", (open) => {
   it("of a part of such an hour has what the log says, of whole ones nothing, and of hours since then all", async () => {
@@ -16,11 +16,12 @@ describeDatabase("usage of hours that were summed before a count was added", (op
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k" });
     const log = createRequestLog(database, silentLog);
-    for (const time of ["10:05", "10:45", "11:10", "12:10", "12:50"])
+    const times = ["10:05", "10:45", "11:10", "12:10", "12:50", "18:05", "18:45"];
+    for (const began of [at("18:05", 19), at("18:45", 19), ...times.map((time) => at(time))])
       log.add({
         workspaceId: "w",
-        id: `req_${idTime(at(time).getTime())}0000000000000000`,
-        createdAt: at(time),
+        id: `req_${idTime(began.getTime())}0000000000000000`,
+        createdAt: began,
         keyId: "k",
         model: "a/b",
         status: "succeeded",
@@ -49,6 +50,21 @@ describeDatabase("usage of hours that were summed before a count was added", (op
     expect(await searches("10:15", "10:40")).toBeUndefined();
     expect(await searches("10:00", "13:00")).toEqual([5, 2]);
     expect(await searches("12:15", "12:55")).toEqual([1, 1]);
+    // Kathmandu's days begin at 18:15 UTC: 18:05 and 18:45 of an hour from before, and the same of one since.
+    const days = (await readUsage(database, {
+      visibility: seesEverything,
+      granularity: "day",
+      timeZone: "Asia/Kathmandu",
+      from: at("00:00", 18),
+      to: at("00:00", 22),
+    })) as { start: string; requests: unknown; web_searches: unknown }[];
+    expect(
+      days.map(({ start, ...row }) => [start.slice(8, 16), row.requests, row.web_searches]),
+    ).toEqual([
+      ["18T18:15", 1, 0],
+      ["19T18:15", 7, 3],
+      ["20T18:15", 1, 1],
+    ]);
   });
 });
 

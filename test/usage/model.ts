@@ -57,18 +57,20 @@ interface Sum {
 }
 
 const hourMs = 3_600_000;
+/** Days of every place begin with one. */
+const quarterMs = hourMs / 4;
 
-const calendars = new Map<string, (hour: number) => string>();
+const calendars = new Map<string, (quarter: number) => string>();
 
 /** The calendar of a place: the day, `2026-10-25`, of an hour since 1970. */
-function calendarOf(timeZone: string): (hour: number) => string {
+function calendarOf(timeZone: string): (quarter: number) => string {
   const known = calendars.get(timeZone);
   if (known) return known;
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short" });
   const days = new Map<number, string>();
-  const dayOf = (hour: number): string => {
-    const day = days.get(hour) ?? format.format(hour * hourMs);
-    days.set(hour, day);
+  const dayOf = (quarter: number): string => {
+    const day = days.get(quarter) ?? format.format(quarter * quarterMs);
+    days.set(quarter, day);
     return day;
   };
   calendars.set(timeZone, dayOf);
@@ -77,13 +79,13 @@ function calendarOf(timeZone: string): (hour: number) => string {
 
 function startOf(ms: number, { granularity, timeZone = "UTC", fromMs }: Question): string {
   if (granularity === "total") return new Date(fromMs).toISOString();
-  let hour = Math.floor(ms / hourMs);
+  if (granularity === "hour") return new Date(Math.floor(ms / hourMs) * hourMs).toISOString();
+  let quarter = Math.floor(ms / quarterMs);
   const dayOf = calendarOf(timeZone);
-  const partOf = (at: number): string =>
-    granularity === "hour" ? String(at) : dayOf(at).slice(0, granularity === "day" ? 10 : 7);
-  const part = partOf(hour);
-  while (partOf(hour - 1) === part) hour -= 1;
-  return new Date(hour * hourMs).toISOString();
+  const partOf = (at: number): string => dayOf(at).slice(0, granularity === "day" ? 10 : 7);
+  const part = partOf(quarter);
+  while (partOf(quarter - 1) === part) quarter -= 1;
+  return new Date(quarter * quarterMs).toISOString();
 }
 
 /** What a call is, by the columns that usage can be asked for. */

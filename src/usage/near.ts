@@ -1,0 +1,126 @@
+/**
+ * The parts of an answer that the sums do not have: what was not folded yet, and parts of hours, as SQL. They are read from the ledger
+ * and the log themselves.
+ */
+import { dayMs, hourMs } from "../base/durations.ts";
+import { idTime } from "../base/ids.ts";
+import { callsSql, chargeColumns, firstChargeOf } from "./calls.ts";
+import { callMsMax, idsFrom, idsWithin } from "./log-bounds.ts";
+import { taken, type Part, type Question } from "./question.ts";
+import type { Span } from "./segments.ts";
+import { otherCountNames, sumColumns, type CountName } from "./sums.ts";
+
+const clockSlackMs = hourMs;
+/** A call that is known to be free may be charged so much later. */
+const chargedLaterMsMax = 2 * dayMs;
+
+/** What the sums do not have yet. `span`: whole hours. */
+export function live(question: Question, span: Span): Part {
+  const later = new Date(span.to.getTime() + chargedLaterMsMax);
+  const tables = callsSql({
+    name: "live",
+    charges: `(select e.* from (
+        select a.workspace_id, coalesce(f.entry, 0) as mark from ledger_accounts a
+        left join usage_folds f on f.workspace_id = a.workspace_id where ${question.near("a.workspace_id")}) m
+      cross join lateral (
+        select ${chargeColumns} from ledger_entries e where e.workspace_id = m.workspace_id and e.entry > 0 and e.entry > m.mark
+          and e.kind = 'charge' and ${question.within("e.created_at", { from: span.from, to: later })} offset 0) e)`,
+    free: `(select p.workspace_id, p.id as log_id from usage_pending p
+      where ${question.near("p.workspace_id")} and ${firstChargeOf("p.workspace_id", "p.id")} is null)`,
+    late: `(select u.*, u.id as log_id, u.cost_nano as cost from usage_unattributed u
+      where ${question.near("u.workspace_id")} and ${question.within("u.at", span)})`,
+    log: idsFrom(question.bind(question.wanted.logLow)),
+    tagged: question.tagged,
+  });
+  return { tables, part: question.summed("live", question.within("c.hour", span)) };
+}
+
+/** Part of an hour, from the ledger and the log themselves. */
+export function end(
+  question: Question,
+  name: string,
+  { sign, ...span }: Span & { readonly sign: 1 | -1 },
+): Part {
+  const low = question.bind(idTime(span.from.getTime() - clockSlackMs));
+  const high = question.bind(idTime(span.to.getTime() + clockSlackMs));
+  const first = question.bind(idTime(span.from.getTime() - callMsMax));
+  // The bounds of each kind of id as they are, so that a plan has only the parts between them.
+  const freeOfKind = (prefix: string): string => `
+        select r.workspace_id, r.id from requests r where r.workspace_id = w.id and r.id >= '${prefix}' || ${low}::text
+          and r.id < '${prefix}' || ${high}::text and r.cost_nano = 0 and ${question.within("r.created_at", span)}`;
+  const tables = callsSql({
+    name,
+    charges: `(select ${chargeColumns} from ledger_entries e
+      where e.kind = 'charge' and ${question.within("e.created_at", span)} and ${question.near("e.workspace_id")} offset 0)`,
+    free: `(
+      select n.workspace_id, n.id as log_id from workspaces w
+      cross join lateral (${["req_", "task_"].map(freeOfKind).join(" union all ")} offset 0) n
+      where ${question.near("w.id")} and ${firstChargeOf("n.workspace_id", "n.id")} is null)`,
+    log: idsWithin(first, high),
+    tagged: question.tagged,
+  });
+  const part = question.summed(name, "true", span.from);
+  return { tables, part: sign === 1 ? part : `select start, of, ${taken} from (${part}) taken` };
+}
+
+/**
+ * Parts of hours in which days begin, from there to the hour's end: out of the day before, which the sums have them in, and into their
+ * own. A workspace is looked at where the sums, or what waits for them, have something of it in that hour.
+ */
+export function edges(question: Question, spans: readonly Span[]): Part {
+  const times = (of: (span: Span) => Date): string =>
+    `${question.bind(spans.map((span) => of(span).toISOString()))}::timestamptz[]`;
+  const idTimes = (of: (span: Span) => number): string =>
+    `${question.bind(spans.map((span) => idTime(of(span))))}::text[]`;
+  const [from, to] = [times((span) => span.from), times((span) => span.to)];
+  const low = idTimes((span) => span.from.getTime() - clockSlackMs);
+  const high = idTimes((span) => span.to.getTime() + clockSlackMs);
+  const ends = spans.map((span) => span.to.getTime());
+  const first = question.bind(idTime(Math.min(...ends) - hourMs - callMsMax));
+  const last = question.bind(idTime(Math.max(...ends) + clockSlackMs));
+  const freeOfKind = (prefix: string): string => `
+          select r.workspace_id, r.id from requests r where r.workspace_id = w.workspace_id and r.id >= '${prefix}' || w.low
+            and r.id < '${prefix}' || w.high and r.cost_nano = 0 and r.created_at >= w.from and r.created_at < w.to`;
+  const tables = `
+    edges_at as materialized (select * from unnest(${from}, ${to}, ${low}, ${high}) as x("from", "to", low, high)),
+    ${callsSql({
+      name: "edges",
+      charges: `(select e.* from edges_at x cross join lateral (
+          select ${chargeColumns} from ledger_entries e where e.kind = 'charge' and e.created_at >= x.from and e.created_at < x.to
+            and ${question.near("e.workspace_id")} offset 0) e)`,
+      free: `(
+        select n.workspace_id, n.id as log_id from (
+          select u.workspace_id, x.* from edges_at x join usage_hours u on u.hour = x.to - interval '1 hour' and ${question.near("u.workspace_id")}
+          union select p.workspace_id, x.* from edges_at x cross join usage_pending p where ${question.near("p.workspace_id")}) w
+        cross join lateral (${["req_", "task_"].map(freeOfKind).join(" union all ")} offset 0) n
+        where ${firstChargeOf("n.workspace_id", "n.id")} is null)`,
+      log: idsWithin(first, last),
+      tagged: question.tagged,
+    })}`;
+  const { wholeSince } = question.wanted;
+  if (wholeSince === undefined) return { tables, part: moved(question, "true") };
+  const whole = `${question.bind(wholeSince)}::timestamptz`;
+  return {
+    tables,
+    part: [
+      moved(question, `c.hour >= ${whole}`),
+      moved(question, `c.hour < ${whole}`, otherCountNames),
+    ].join(" union all "),
+  };
+}
+
+/** What {@link edges} found, into its day and out of the one before. `lacking`: what the sums of such hours do not have. */
+function moved(question: Question, when: string, lacking: readonly CountName[] = []): string {
+  const columns = (sign: "" | "-"): string =>
+    sumColumns
+      .map((name) =>
+        (lacking as readonly string[]).includes(name)
+          ? `0 as ${name}`
+          : `${sign}${name} as ${name}`,
+      )
+      .join(", ");
+  // Days begin at whole quarters of an hour.
+  const ends = "(c.hour + interval '59 minutes') at time zone 'UTC'";
+  return `select start, of, ${columns("")} from (${question.summed("edges", when, ends)}) x
+    union all select start, of, ${columns("-")} from (${question.summed("edges", when)}) x`;
+}
