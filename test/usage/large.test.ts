@@ -180,9 +180,8 @@ describeDatabase("usage of a large installation", (open) => {
 
   it("no question reads the log or the ledger, but for the ends of its period and the hours in which its days begin", async () => {
     const perHour = size.requests / size.days / 24;
-    // Half of each hour in which a day begins: its charges, its free calls, and the log of both.
-    const hoursOf = ({ timeZone }: UsageFilter) =>
-      timeZone === halfHourZone ? 20 + (31 / 2) * 4 : 20;
+    // Where a day begins: ids of two and a half hours, in which free calls are looked for, and half an hour of charges with their log.
+    const hoursOf = ({ timeZone }: UsageFilter) => (timeZone === halfHourZone ? 20 + 31 * 5 : 20);
     const wrong: object[] = [];
     for (const [name, filter] of Object.entries(questions())) {
       const { sql, params } = usageSql(filter);
