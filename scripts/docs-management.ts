@@ -268,6 +268,9 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   \`error_code\`. It filters by \`workspace_id\`, \`key_id\`, \`member_id\`, \`model\`, \`provider\`, \`protocol\` and \`status\`.
   \`top=4\` gives the four dearest groups of the whole period, and one row with \`other: true\` for the rest. Cost without
   a log row stays a row of its own, with a null name.
+- \`/usage?also_by=model,key\` sums the same calls by these groups too. \`also\` has the rows of each: requests, errors, tokens in and
+  out, and cost. All of them are of one moment, and cost less than a question for each. \`top\` goes for each. A group
+  with more than 10,000 rows is cut, and has \`has_more: true\`.
 - \`/usage\`, \`/requests\` and \`/workspaces/{id}/ledger\` answer with CSV to \`Accept: text/csv\`: the same rows for the same
   readers, up to 100,000 of them. \`from\` and \`to\` are needed. Text that a spreadsheet could take for a formula gets an
   apostrophe before it, also behind a \`;\`, a \`|\` or a tab within a cell. A last line says where it was cut.

@@ -1,6 +1,14 @@
 /** Usage: sums by hour and by day, folded from ledger and log, and how they are read. docs/management.md. */
 export { foldStep, foldUsage } from "./fold.ts";
 export { logBounds } from "./log-bounds.ts";
-export { readUsage, usageColumns, usageRowsMax, usageSql, type UsageFilter } from "./read.ts";
+export {
+  readUsage,
+  readUsageBy,
+  usageColumns,
+  usageRowsMax,
+  usageSql,
+  type AlsoBy,
+  type UsageFilter,
+} from "./read.ts";
 export { renameTagValue } from "./rename.ts";
-export { mainCountNames, otherCountNames, type CountName } from "./sums.ts";
+export { fewCountNames, mainCountNames, otherCountNames, type CountName } from "./sums.ts";

@@ -6,18 +6,18 @@ import { dayMs, hourMs } from "../base/durations.ts";
 import { idTime } from "../base/ids.ts";
 import { callsSql, chargeColumns, firstChargeOf } from "./calls.ts";
 import { callMsMax, idsFrom, idsWithin } from "./log-bounds.ts";
-import { taken, type Part, type Question } from "./question.ts";
-import type { Span } from "./segments.ts";
-import { otherCountNames, sumColumns, type CountName } from "./sums.ts";
+import type { Question } from "./question.ts";
+import type { Segments, Span } from "./segments.ts";
+import { otherCountNames } from "./sums.ts";
 
 const clockSlackMs = hourMs;
 /** A call that is known to be free may be charged so much later. */
 const chargedLaterMsMax = 2 * dayMs;
 
-/** What the sums do not have yet. `span`: whole hours. */
-export function live(question: Question, span: Span): Part {
+/** The table of what the sums do not have yet. `span`: whole hours. */
+export function live(question: Question, span: Span): string {
   const later = new Date(span.to.getTime() + chargedLaterMsMax);
-  const tables = callsSql({
+  return callsSql({
     name: "live",
     charges: `(select e.* from (
         select a.workspace_id, coalesce(f.entry, 0) as mark from ledger_accounts a
@@ -32,15 +32,14 @@ export function live(question: Question, span: Span): Part {
     log: idsFrom(question.bind(question.wanted.logLow)),
     tagged: question.tagged,
   });
-  return { tables, part: question.summed("live", question.within("c.hour", span)) };
 }
 
-/** Part of an hour, from the ledger and the log themselves. */
-export function end(
-  question: Question,
-  name: string,
-  { sign, ...span }: Span & { readonly sign: 1 | -1 },
-): Part {
+/** Its rows. */
+export const ofLive = (question: Question, span: Span): string =>
+  question.summed("live", question.within("c.hour", span));
+
+/** The table of a part of an hour, from the ledger and the log themselves. */
+export function end(question: Question, name: string, span: Span): string {
   const low = question.bind(idTime(span.from.getTime() - clockSlackMs));
   const high = question.bind(idTime(span.to.getTime() + clockSlackMs));
   const first = question.bind(idTime(span.from.getTime() - callMsMax));
@@ -48,7 +47,7 @@ export function end(
   const freeOfKind = (prefix: string): string => `
         select r.workspace_id, r.id from requests r where r.workspace_id = w.id and r.id >= '${prefix}' || ${low}::text
           and r.id < '${prefix}' || ${high}::text and r.cost_nano = 0 and ${question.within("r.created_at", span)}`;
-  const tables = callsSql({
+  return callsSql({
     name,
     charges: `(select ${chargeColumns} from ledger_entries e
       where e.kind = 'charge' and ${question.within("e.created_at", span)} and ${question.near("e.workspace_id")} offset 0)`,
@@ -59,15 +58,22 @@ export function end(
     log: idsWithin(first, high),
     tagged: question.tagged,
   });
-  const part = question.summed(name, "true", span.from);
-  return { tables, part: sign === 1 ? part : `select start, of, ${taken} from (${part}) taken` };
+}
+
+/** Its rows, less than nothing where `sign` is -1. */
+export function ofEnd(
+  question: Question,
+  name: string,
+  { from, sign }: Segments["ends"][number],
+): string {
+  const part = question.summed(name, "true", from);
+  return sign === 1 ? part : `select start, of, ${question.taken} from (${part}) taken`;
 }
 
 /**
- * Parts of hours in which days begin, from there to the hour's end: out of the day before, which the sums have them in, and into their
- * own. A workspace is looked at where the sums, or what waits for them, have something of it in that hour.
+ * The tables of parts of hours in which days begin, from there to the hour's end. A workspace is looked at where the sums, or what waits for them, have something of it in that hour.
  */
-export function edges(question: Question, spans: readonly Span[]): Part {
+export function edges(question: Question, spans: readonly Span[]): string {
   const times = (of: (span: Span) => Date): string =>
     `${question.bind(spans.map((span) => of(span).toISOString()))}::timestamptz[]`;
   const idTimes = (of: (span: Span) => number): string =>
@@ -81,7 +87,7 @@ export function edges(question: Question, spans: readonly Span[]): Part {
   const freeOfKind = (prefix: string): string => `
           select r.workspace_id, r.id from requests r where r.workspace_id = w.workspace_id and r.id >= '${prefix}' || w.low
             and r.id < '${prefix}' || w.high and r.cost_nano = 0 and r.created_at >= w.from and r.created_at < w.to`;
-  const tables = `
+  return `
     edges_at as materialized (select * from unnest(${from}, ${to}, ${low}, ${high}) as x("from", "to", low, high)),
     ${callsSql({
       name: "edges",
@@ -97,27 +103,26 @@ export function edges(question: Question, spans: readonly Span[]): Part {
       log: idsWithin(first, last),
       tagged: question.tagged,
     })}`;
-  const { wholeSince } = question.wanted;
-  if (wholeSince === undefined) return { tables, part: moved(question, "true") };
-  const whole = `${question.bind(wholeSince)}::timestamptz`;
-  return {
-    tables,
-    part: [
-      moved(question, `c.hour >= ${whole}`),
-      moved(question, `c.hour < ${whole}`, otherCountNames),
-    ].join(" union all "),
-  };
 }
 
-/** What {@link edges} found, into its day and out of the one before. `lacking`: what the sums of such hours do not have. */
-function moved(question: Question, when: string, lacking: readonly CountName[] = []): string {
+/**
+ * Their rows: out of the day before, which the sums have them in, and into their own. Of counts that the sums of an hour lack nothing
+ * is moved.
+ */
+export function ofEdges(question: Question): string {
+  const { wholeSince } = question.wanted;
+  if (wholeSince === undefined) return moved(question, "true");
+  const whole = `${question.bind(wholeSince)}::timestamptz`;
+  return [
+    moved(question, `c.hour >= ${whole}`),
+    moved(question, `c.hour < ${whole}`, otherCountNames),
+  ].join(" union all ");
+}
+
+function moved(question: Question, when: string, lacking: readonly string[] = []): string {
   const columns = (sign: "" | "-"): string =>
-    sumColumns
-      .map((name) =>
-        (lacking as readonly string[]).includes(name)
-          ? `0 as ${name}`
-          : `${sign}${name} as ${name}`,
-      )
+    question.wanted.columns
+      .map((name) => (lacking.includes(name) ? `0 as ${name}` : `${sign}${name} as ${name}`))
       .join(", ");
   // Days begin at whole quarters of an hour.
   const ends = "(c.hour + interval '59 minutes') at time zone 'UTC'";

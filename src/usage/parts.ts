@@ -1,17 +1,16 @@
 /**
- * The parts an answer is made of, as SQL with the same columns: `start` (of the period), `of` (what the row is grouped by) and the sums. All of them in one
- * statement, which sees one moment: what was folded, what was not yet, and the ends of the period.
+ * The parts of an answer that are read from the sums, as SQL with the same columns: `start` (of the period), `of` (what the row is grouped
+ * by) and the sums. They are put together in union.ts.
  */
-import { edges, end, live } from "./near.ts";
-import { Question, sums, taken, type Bind, type Wanted } from "./question.ts";
-import { divide, type Span } from "./segments.ts";
+import type { Question, Wanted } from "./question.ts";
+import type { Span } from "./segments.ts";
 import type { Dimension } from "./sums.ts";
 
 /** Columns of `usage_days` that are not its dimension. */
 const free: ReadonlySet<string> = new Set(["workspace_id", "member_id"]);
 
 /** By which dimension the days can be read: the only one that is asked for; undefined where two are. */
-function dayDimension({ of, equal }: Wanted): Dimension | "total" | undefined {
+export function dayDimension({ of, equal }: Wanted): Dimension | "total" | undefined {
   const asked = new Set([...(of === undefined ? [] : [of]), ...Object.keys(equal)]);
   const rest = [...asked].filter((name) => !free.has(name)) as Dimension[];
   return rest.length > 1 ? undefined : (rest[0] ?? "total");
@@ -30,7 +29,7 @@ interface DayTable {
   readonly isTaken?: boolean;
 }
 
-function days(question: Question, span: Span, dimension: Dimension | "total"): string[] {
+export function days(question: Question, span: Span, dimension: Dimension | "total"): string[] {
   const { of, tag } = question.wanted;
   const table = (): DayTable => ({
     from: "usage_days",
@@ -64,7 +63,7 @@ function daysOf(question: Question, span: Span, table: DayTable): string[] {
   ].join(" and ");
   const select = (seen: string): string => `
     select ${question.start("d.day::timestamp")} as start, ${table.of === undefined ? "''" : `d.${table.of}`} as of,
-      ${table.isTaken === true ? taken : sums}
+      ${table.isTaken === true ? question.taken : question.sums}
     from ${table.from} d where ${where} and ${seen}`;
   const byMember = of === "member_id" || equal.member_id !== undefined;
   const whole = byMember ? "d.of_member" : "not d.of_member and d.member_id = ''";
@@ -82,41 +81,8 @@ function daysOf(question: Question, span: Span, table: DayTable): string[] {
   return parts;
 }
 
-function hours(question: Question, span: Span): string {
+export function hours(question: Question, span: Span): string {
   const { of } = question.wanted;
-  return `select ${question.start("x.hour at time zone 'UTC'")} as start, ${of === undefined ? "''" : `x.${of}`} as of, ${sums}
+  return `select ${question.start("x.hour at time zone 'UTC'")} as start, ${of === undefined ? "''" : `x.${of}`} as of, ${question.sums}
     from usage_hours x where ${question.within("x.hour", span)} and ${question.fits("x")}`;
-}
-
-const all = "\n union all ";
-
-/** The tables and the union of what is wanted, which may be read more than once. */
-export function partsSql(wanted: Wanted, bind: Bind): { tables: string; parts: string } {
-  const { period, starts, granularity, wholeSince, splitSince } = wanted;
-  // The sums by day are of days in UTC.
-  const byDay = granularity !== "hour" && starts === undefined;
-  const dimension = byDay ? dayDimension(wanted) : undefined;
-  const divided = divide(period, {
-    byDay: dimension !== undefined,
-    wholeSince,
-    starts,
-    splitSince,
-  });
-  const question = new Question(wanted, bind);
-  const near = [
-    live(question, divided.whole),
-    ...divided.ends.map((span, place) => end(question, `end_${place}`, span)),
-    ...(divided.edges.length === 0 ? [] : [edges(question, divided.edges)]),
-  ];
-  return {
-    tables: `${near.map(({ tables }) => tables).join(", ")},
-      near_parts as materialized (${near.map(({ part }) => part).join(all)})`,
-    parts: [
-      ...(divided.days === undefined || dimension === undefined
-        ? []
-        : days(question, divided.days, dimension)),
-      ...divided.hours.map((span) => hours(question, span)),
-      "select * from near_parts",
-    ].join(all),
-  };
 }

@@ -1,11 +1,11 @@
 /**
  * What a question about usage comes to in SQL: whose rows are seen, which of them are asked for, and in which of its periods they are.
- * Its parts (parts.ts, near.ts) are made of it.
+ * Its parts (parts.ts, near.ts) are made of it, and put together in union.ts.
  */
 import type { Granularity } from "../base/management.ts";
 import type { Visibility } from "../tenancy/index.ts";
 import type { Span } from "./segments.ts";
-import { sumColumns, sumsOf, tagOf, type Dimension } from "./sums.ts";
+import { sumsOf, tagOf, type Dimension, type SumColumn } from "./sums.ts";
 
 /** Puts a value among the parameters, and is its place. */
 export type Bind = (value: unknown) => string;
@@ -24,6 +24,8 @@ export interface Wanted {
   readonly period: Span;
   /** What rows are grouped by. */
   readonly of: Dimension | undefined;
+  /** The sums that rows have. */
+  readonly columns: readonly SumColumn[];
   /** Then the period is of whole days in UTC, and of what is asked of calls only whose they are. */
   readonly tag?: WantedTag | undefined;
   /** What calls must have, by column. */
@@ -40,15 +42,6 @@ export interface Wanted {
   readonly splitSince: Date | undefined;
 }
 
-/** Tables of the statement, and the rows that come of them. */
-export interface Part {
-  readonly tables: string;
-  readonly part: string;
-}
-
-export const sums = sumColumns.join(", ");
-export const taken = sumColumns.map((name) => `-${name} as ${name}`).join(", ");
-
 /** The words of one statement about it. */
 export class Question {
   readonly wanted: Wanted;
@@ -57,6 +50,15 @@ export class Question {
   constructor(wanted: Wanted, bind: Bind) {
     this.wanted = wanted;
     this.bind = bind;
+  }
+
+  get sums(): string {
+    return this.wanted.columns.join(", ");
+  }
+
+  /** Less than nothing. */
+  get taken(): string {
+    return this.wanted.columns.map((name) => `-${name} as ${name}`).join(", ");
   }
 
   /** Workspaces whose every row is seen. */
@@ -123,7 +125,7 @@ export class Question {
     const group = tag?.grouped === true ? tagOf(this.bind(tag.name)) : value;
     const has =
       tag?.value === undefined ? "" : `and ${tagOf(this.bind(tag.name))} = ${this.bind(tag.value)}`;
-    return `select ${this.start(at)} as start, ${group} as of, ${sumsOf("c")}
+    return `select ${this.start(at)} as start, ${group} as of, ${sumsOf("c", this.wanted.columns)}
       from ${calls} c where ${when} and ${this.fits("c")} ${has} group by 1, 2`;
   }
 

@@ -11,10 +11,10 @@ import type { Queryable } from "../storage/index.ts";
 import { workspaceOfKey, type Visibility } from "../tenancy/index.ts";
 import { percentilesOf } from "./histogram.ts";
 import { logBounds, type LogBounds } from "./log-bounds.ts";
-import { partsSql } from "./parts.ts";
-import type { Bind, WantedTag } from "./question.ts";
+import type { Bind, Wanted, WantedTag } from "./question.ts";
 import { startsOf } from "./starts.ts";
-import { countNames, sumColumns, type CountName, type Dimension } from "./sums.ts";
+import { countNames, fewColumns, sumColumns, type Dimension, type SumColumn } from "./sums.ts";
+import { partsSql } from "./union.ts";
 
 /** The column that each group is; its name on the wire, too. */
 export const usageColumns: Readonly<Record<UsageGroup, Dimension>> = {
@@ -35,6 +35,8 @@ export interface UsageFilter {
   readonly to: Date;
   readonly granularity: Granularity;
   readonly groupBy?: UsageGroup | undefined;
+  /** By what the same calls are grouped too, each in rows of its own. */
+  readonly alsoBy?: readonly UsageGroup[] | undefined;
   /** A tag that usage is summed by. The period is of whole days in UTC. */
   readonly tag?: WantedTag | undefined;
   /** What calls must have, by column. */
@@ -45,12 +47,12 @@ export interface UsageFilter {
   readonly timeZone?: string | undefined;
 }
 
-/** Rows of one answer at most: what nobody reads as a whole is not sent as one. */
+/** Rows of one grouping at most: what nobody reads as a whole is not sent as one. */
 export const usageRowsMax = 10_000;
 
-type SumColumn = (typeof sumColumns)[number];
-
 interface UsageRow extends Readonly<Record<SumColumn, string>> {
+  /** Of which grouping it is: 0 of the first one, 1 of the first of `alsoBy`. */
+  readonly place: number;
   readonly start: Date;
   readonly of: string | null;
   readonly other: boolean;
@@ -61,67 +63,115 @@ interface UsageRow extends Readonly<Record<SumColumn, string>> {
 
 /** The name of a row's group, where it has one. */
 const nameSql: Readonly<Partial<Record<UsageGroup, string>>> = {
-  member: "(select u.email from users u where u.id = s.of)",
-  key: "(select k.name from api_keys k where k.id = s.of limit 1)",
-  workspace: "(select w.name from workspaces w where w.id = s.of)",
+  member: "(select u.email from users u where u.id = g.of)",
+  key: "(select k.name from api_keys k where k.id = g.of limit 1)",
+  workspace: "(select w.name from workspaces w where w.id = g.of)",
 };
 
 /** The end of a key's value: several keys may have one name. */
-const last4Sql = "(select k.key_last4 from api_keys k where k.id = s.of limit 1)";
+const last4Sql = "(select k.key_last4 from api_keys k where k.id = g.of limit 1)";
 
-const summed = (table: string): string =>
-  sumColumns.map((name) => `sum(${table}.${name}) as ${name}`).join(", ");
+const summed = (table: string, columns: readonly SumColumn[]): string =>
+  columns.map((name) => `sum(${table}.${name}) as ${name}`).join(", ");
 
 /** Before and after these there is nothing; and what takes times may not know others. */
 const earliest = new Date("2000-01-01T00:00:00Z");
 const latest = new Date("9000-01-01T00:00:00Z");
 
+/** Rows by one thing, with some of the sums. */
+interface Grouping extends UsageFilter {
+  readonly columns: readonly SumColumn[];
+}
+
+/** The first one has all the sums. A tag that its rows are grouped by is none of the others'. */
+function groupingsOf(filter: UsageFilter): [Grouping, ...Grouping[]] {
+  const { groupBy, alsoBy = [], tag, top } = filter;
+  const isGrouped = groupBy !== undefined || tag?.grouped === true;
+  const ofTag = tag?.value === undefined ? undefined : { ...tag, grouped: false };
+  return [
+    { ...filter, top: isGrouped ? top : undefined, columns: sumColumns },
+    ...alsoBy.map((group) => ({ ...filter, tag: ofTag, groupBy: group, columns: fewColumns })),
+  ];
+}
+
+function wantedOf(grouping: Grouping, { low, startMs, wholeSince }: LogBounds): Wanted {
+  const { granularity, groupBy, from, to, timeZone } = grouping;
+  const given = Object.entries(grouping.equal ?? {}).filter(([, value]) => value !== undefined);
+  const period = { from: from < earliest ? earliest : from, to: to > latest ? latest : to };
+  return {
+    visibility: grouping.visibility,
+    start: from,
+    period,
+    of: groupBy && usageColumns[groupBy],
+    columns: grouping.columns,
+    tag: grouping.tag,
+    equal: Object.fromEntries(given),
+    granularity,
+    starts: timeZone === undefined ? undefined : startsOf(period, granularity, timeZone),
+    logLow: low,
+    wholeSince,
+    splitSince: startMs === undefined ? undefined : new Date(startMs + startSlackMs),
+  };
+}
+
+/** The sums of one grouping as tables, and its rows with their names: one more than there may be. */
+function groupedSql(
+  parts: string,
+  place: number,
+  { groupBy, top, columns, granularity }: Grouping,
+  bind: Bind,
+): { tables: string; rows: string } {
+  const table = `grouped_${place}`;
+  const name = (groupBy !== undefined && nameSql[groupBy]) || "null::text";
+  const last4 = groupBy === "key" ? last4Sql : "null::text";
+  const sums = sumColumns.map((column) =>
+    columns.includes(column) ? `g.${column}` : "null::numeric",
+  );
+  // The first few are found before the rest is summed: steps of many groups are many. In a total each group is one row.
+  const isTotal = top !== undefined && granularity === "total";
+  const of = isTotal ? `summed_${place}` : `(${parts})`;
+  const summedTable = `summed_${place} as materialized (
+      select p.start, p.of, ${summed("p", columns)} from (${parts}) p group by 1, 2), `;
+  return {
+    tables: `${isTotal ? summedTable : ""}${table} as materialized (
+      select p.start, ${top === undefined ? "p.of, false as other" : topColumns}, ${summed("p", columns)}
+      from ${of} p ${top === undefined ? "" : topJoin(of, bind(top))}
+      group by 1, 2, 3 having sum(p.requests) <> 0 or sum(p.cost_nano) <> 0)`,
+    rows: `select ${place}, g.start, g.of, g.other, ${name}, ${last4}, ${sums.join(", ")}
+      from (select * from ${table} order by start, cost_nano desc, of limit ${usageRowsMax + 1}) g`,
+  };
+}
+
 /** The statement and its parameters, by {@link logBounds}: absent, all of the log is looked at, and all sums have every count. */
 export function usageSql(
   filter: UsageFilter,
-  { low, startMs, wholeSince }: LogBounds = { low: "", startMs: undefined, wholeSince: undefined },
+  known: LogBounds = { low: "", startMs: undefined, wholeSince: undefined },
 ): { sql: string; params: unknown[] } {
   const params: unknown[] = [];
   const bind: Bind = (value) => `$${params.push(value)}`;
-  const { granularity, groupBy, from, to, timeZone, top } = filter;
-  const given = Object.entries(filter.equal ?? {}).filter(([, value]) => value !== undefined);
-  const period = { from: from < earliest ? earliest : from, to: to > latest ? latest : to };
+  const groupings = groupingsOf(filter);
+  const [first, ...others] = groupings;
   const { tables, parts } = partsSql(
-    {
-      visibility: filter.visibility,
-      start: from,
-      period,
-      of: groupBy && usageColumns[groupBy],
-      tag: filter.tag,
-      equal: Object.fromEntries(given),
-      granularity,
-      starts: timeZone === undefined ? undefined : startsOf(period, granularity, timeZone),
-      logLow: low,
-      wholeSince,
-      splitSince: startMs === undefined ? undefined : new Date(startMs + startSlackMs),
-    },
+    [wantedOf(first, known), ...others.map((one) => wantedOf(one, known))],
     bind,
   );
-  const name = (groupBy !== undefined && nameSql[groupBy]) || "null::text";
-  const last4 = groupBy === "key" ? last4Sql : "null::text";
+  const grouped = groupings.map((one, place) => groupedSql(parts[place]!, place, one, bind));
+  const sums = sumColumns.map((column) => `s.${column}::text`);
   const sql = `
-    with ${tables},
-    grouped as materialized (
-      select p.start, ${top === undefined ? "p.of, false as other" : topColumns}, ${summed("p")}
-      from (${parts}) p ${top === undefined ? "" : topJoin(parts, bind(top))}
-      group by 1, 2, 3 having sum(p.requests) <> 0 or sum(p.cost_nano) <> 0)
-    select s.start, nullif(s.of, '') as of, s.other, ${name} as name, ${last4} as last4, ${sumColumns.map((name) => `s.${name}::text`).join(", ")}
-    from (select * from grouped order by start, cost_nano desc, of limit ${usageRowsMax + 1}) s
-    order by s.start, s.cost_nano desc, s.of`;
+    with ${tables}, ${grouped.map((one) => one.tables).join(", ")}
+    select s.place, s.start, nullif(s.of, '') as of, s.other, s.name, s.last4, ${sums.join(", ")}
+    from (${grouped.map(({ rows }) => rows).join(" union all ")})
+      s (place, start, of, other, name, last4, ${sumColumns.join(", ")})
+    order by s.place, s.start, s.cost_nano desc, s.of`;
   return { sql, params };
 }
 
 /** Groups beyond the first few are one; what has no name is never among them. */
 const topColumns = "coalesce(r.of, '') as of, p.of <> '' and r.of is null as other";
 
-/** The first few, found before anything else is summed: all the sums of all groups may be many. */
-const topJoin = (parts: string, top: string): string => `left join (
-  select y.of from (${parts}) y where y.of <> ''
+/** The first few of a table or query. */
+const topJoin = (from: string, top: string): string => `left join (
+  select y.of from ${from} y where y.of <> ''
   group by y.of order by sum(y.cost_nano) desc, sum(y.requests) desc, y.of limit ${top}::integer offset 0) r on r.of = p.of`;
 
 /** A row may have begun so much later than its id was made, or its call have been charged. */
@@ -157,16 +207,30 @@ function workspacesOf({ equal = {}, visibility }: UsageFilter): readonly string[
   return one === undefined ? seen : seen.filter((id) => id === one);
 }
 
-/** Rows in the order of time, the dearest of each period first. @throws GatewayError `invalid_value` for too many */
-export async function readUsage(database: Queryable, asked: UsageFilter): Promise<object[]> {
-  if (asked.to <= earliest || asked.from >= latest) return [];
+/** Rows of a grouping beside the first one. */
+export interface AlsoBy {
+  readonly group: UsageGroup;
+  readonly rows: object[];
+  /** There are more than {@link usageRowsMax}. */
+  readonly isCut: boolean;
+}
+
+/** What was used, as the first grouping has it and each of the others. */
+export interface Usage {
+  readonly rows: object[];
+  readonly also: readonly AlsoBy[];
+}
+
+/**
+ * Rows in the order of time, the dearest of each period first; all groupings are of one moment.
+ * @throws GatewayError `invalid_value` for too many of the first grouping
+ */
+export async function readUsageBy(database: Queryable, asked: UsageFilter): Promise<Usage> {
   const filter = { ...asked, equal: await ofKeysWorkspace(database, asked) };
-  const workspaces = workspacesOf(filter);
-  // Who is in no workspace has used nothing.
-  if (workspaces?.length === 0) return [];
-  const bounds = await logBounds(database, workspaces);
-  const { sql, params } = usageSql({ ...filter, ...wholeHours(filter, bounds.startMs) }, bounds);
-  const rows = await database.query<UsageRow>(sql, params);
+  const [first, ...others] = groupingsOf(filter);
+  const found = await rowsOf(database, filter);
+  const rowsAt = (place: number) => found.filter((row) => row.place === place);
+  const rows = rowsAt(0);
   if (rows.length > usageRowsMax) {
     throw new GatewayError(
       "invalid_value",
@@ -174,10 +238,36 @@ export async function readUsage(database: Queryable, asked: UsageFilter): Promis
       { param: "granularity" },
     );
   }
-  return rows.map((row) => renderRow(row, filter));
+  return {
+    rows: rows.map((row) => renderRow(row, first)),
+    also: others.map((one, place) => {
+      const ofIt = rowsAt(place + 1);
+      return {
+        group: one.groupBy!,
+        rows: ofIt.slice(0, usageRowsMax).map((row) => renderRow(row, one)),
+        isCut: ofIt.length > usageRowsMax,
+      };
+    }),
+  };
 }
 
-function renderRow(row: UsageRow, { groupBy, tag, top }: UsageFilter): object {
+/** The rows of one grouping. @throws GatewayError `invalid_value` for too many */
+export const readUsage = async (database: Queryable, asked: UsageFilter): Promise<object[]> =>
+  (await readUsageBy(database, asked)).rows;
+
+/** The rows of all groupings. */
+async function rowsOf(database: Queryable, filter: UsageFilter): Promise<readonly UsageRow[]> {
+  if (filter.to <= earliest || filter.from >= latest) return [];
+  const workspaces = workspacesOf(filter);
+  // Who is in no workspace has used nothing.
+  if (workspaces?.length === 0) return [];
+  const bounds = await logBounds(database, workspaces);
+  const { sql, params } = usageSql({ ...filter, ...wholeHours(filter, bounds.startMs) }, bounds);
+  return database.query<UsageRow>(sql, params);
+}
+
+function renderRow(row: UsageRow, { groupBy, tag, top, columns }: Grouping): object {
+  const counts = countNames.filter((name) => columns.includes(name));
   return {
     start: row.start.toISOString(),
     ...(tag?.grouped === true && { tag: row.of, untagged: row.of === null && !row.other }),
@@ -189,12 +279,11 @@ function renderRow(row: UsageRow, { groupBy, tag, top }: UsageFilter): object {
     requests: Number(row.requests),
     errors: Number(row.errors),
     client_closed: Number(row.client_closed),
-    ...(Object.fromEntries(countNames.map((name) => [name, Number(row[name])])) as Record<
-      CountName,
-      number
-    >),
-    duration: percentilesOf(row.duration),
-    first_token: percentilesOf(row.first_token),
+    ...Object.fromEntries(counts.map((name) => [name, Number(row[name])])),
+    ...(columns.includes("duration") && {
+      duration: percentilesOf(row.duration),
+      first_token: percentilesOf(row.first_token),
+    }),
     cost: formatUsd(BigInt(row.cost_nano)),
   };
 }

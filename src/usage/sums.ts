@@ -85,6 +85,18 @@ export const sumColumns = [
   "first_token",
 ] as const;
 
+export type SumColumn = (typeof sumColumns)[number];
+
+/** The counts that a table of what things cost needs: each one more takes its time over many days and groups. */
+export const fewCountNames = ["input_tokens", "output_tokens"] as const satisfies CountName[];
+export const fewColumns: readonly SumColumn[] = [
+  "requests",
+  "errors",
+  "client_closed",
+  "cost_nano",
+  ...fewCountNames,
+];
+
 /** Numbers of a usage that are counted; none has more. */
 const numbersMax = 16;
 /** For those that a usage might have beyond: format() must not lack one. */
@@ -223,5 +235,5 @@ const sumType = (name: string): string =>
   ["output_video_seconds", "duration", "first_token"].includes(name) ? "" : "::bigint";
 
 /** The sums of the rows of a table that has them as columns, as rows of calls do. */
-export const sumsOf = (table: string): string =>
-  sumColumns.map((name) => `sum(${table}.${name})${sumType(name)} as ${name}`).join(", ");
+export const sumsOf = (table: string, columns: readonly SumColumn[] = sumColumns): string =>
+  columns.map((name) => `sum(${table}.${name})${sumType(name)} as ${name}`).join(", ");

@@ -196,7 +196,8 @@ describe("CSV", () => {
     ["/requests?from=2020-01-01T00:00:00Z", "to"],
     ["/requests?to=2020-01-01T00:00:00Z", "from"],
     ["/usage", "from"],
-  ])("%s: 400 that names the end of the period", async (path, param) => {
+    [`/usage?${period}&also_by=model`, "also_by"],
+  ])("%s: 400 that names what CSV needs, or does not have", async (path, param) => {
     const { status, text } = await get(world.root, path);
     expect([status, (JSON.parse(text) as { error: { param: string } }).error.param]).toEqual([
       400,

@@ -129,6 +129,26 @@ describe("usage", () => {
     expect(await sums()).toEqual(before);
   });
 
+  it("groups that are asked for at once are of one moment, and each adds up to the ledger", async () => {
+    const ask = async (query: string, person = world.root) =>
+      (await person.call("GET", `/usage?${query}`)).json as {
+        readonly data: Row[];
+        readonly also?: { group_by: string; data: Row[]; has_more: boolean }[];
+      };
+    const { data, also = [] } = await ask("also_by=model,key,member,workspace,key&top=1");
+    expect(data).toHaveLength(1);
+    const all = await charged();
+    expect(also.map((one) => [one.group_by, sum(one.data), one.has_more])).toEqual(
+      ["model", "key", "member", "workspace"].map((group) => [group, all, false]),
+    );
+    const [byKey] = (await ask("also_by=key", world.mem)).also!;
+    expect(byKey!.data.map((row) => row["key_id"])).toEqual([keys.mem.id]);
+    // Sums of a table, without the counts of a bill.
+    expect(byKey!.data[0]).toMatchObject({ requests: 3, errors: 0, key_name: "calls" });
+    expect(byKey!.data[0]).not.toHaveProperty("output_video_seconds");
+    expect(await ask("group_by=key")).not.toHaveProperty("also");
+  });
+
   it("periods are of UTC, begin at from and end before to", async () => {
     const { database } = world.gateway;
     const entries = await database.query<{ reference: string }>(
@@ -223,6 +243,9 @@ describe("usage", () => {
     ["group_by=model&top=0", "top"],
     ["group_by=model&top=51", "top"],
     ["group_by=model,key", "group_by"],
+    ["also_by=model,mood", "also_by"],
+    ["also_by=", "also_by"],
+    ["also_by=tag:team", "also_by"],
   ])("%s: 400 that names it", async (query, param) => {
     const { status, json } = await world.root.call("GET", `/usage?${query}`);
     expect([status, json.error.param]).toEqual([400, param]);
@@ -279,6 +302,27 @@ describe("usage that was summed", () => {
     await world.chat(key.key);
     const after = await usage("group_by=protocol");
     expect(after.map((row) => row.requests)).toEqual([before[0]!.requests + 1]);
+  });
+
+  it("of too many groups beside the first there are as many as an answer may have, and it says so", async () => {
+    await world.gateway.database.query(
+      `insert into usage_days (workspace_id, day, dimension, of_member, member_id, value, requests, errors, client_closed, cost_nano,
+         input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, output_images, output_video_seconds,
+         output_video_tokens, duration, first_token)
+       select $1, '2020-01-01', 'model', false, '', 'model ' || n, 1, 0, 0, n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+       from generate_series(1, 10001) n`,
+      [world.home.id],
+    );
+    const old = "from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z";
+    const { status, json } = await world.root.call("GET", `/usage?${old}&also_by=model,key`);
+    const also = json.also as { data: Row[]; has_more: boolean }[];
+    expect([status, json.data]).toEqual([200, []]);
+    expect(also.map((one) => [one.data.length, one.has_more])).toEqual([
+      [10_000, true],
+      [0, false],
+    ]);
+    expect(also[0]!.data[0]).toMatchObject({ model: "model 10001", cost: "0.000010001" });
+    expect((await world.root.call("GET", `/usage?${old}&group_by=model`)).status).toBe(400);
   });
 
   it("top names the dearest, and the rest is one row", async () => {

@@ -10,7 +10,13 @@ import { createLedger } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { keySorts, listKeys, seesEverything, type Visibility } from "../../src/tenancy/index.ts";
-import { foldUsage, readUsage, usageSql, type UsageFilter } from "../../src/usage/index.ts";
+import {
+  foldUsage,
+  readUsage,
+  readUsageBy,
+  usageSql,
+  type UsageFilter,
+} from "../../src/usage/index.ts";
 import { inForm } from "../support/long.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { largeSeed, seedCalls, seedId } from "../support/seed/calls.ts";
@@ -42,6 +48,8 @@ function last(days: number): Pick<UsageFilter, "from" | "to"> {
   const to = new Date(size.end.getTime() - 4 * 3_600_000 + 20 * 60_000);
   return { from: new Date(to.getTime() - days * dayMs), to };
 }
+
+const overviewGroups = ["model", "key", "member", "provider", "workspace", "error_code"] as const;
 
 /** All in the long form. In the short one each granularity of each group has one who asks, in turns: each two of the three meet. */
 function questions(): Record<string, UsageFilter> {
@@ -76,7 +84,13 @@ function questions(): Record<string, UsageFilter> {
       groupBy: "model",
       equal,
     };
-  // What the overview asks: tables of fifty and the rest, every group of the period before, steps of four and the rest.
+  // What the overview asks: all its tables at once, of fifty and the rest, and every group of the period before.
+  const total = { ...last(90), granularity: "total" as const, alsoBy: overviewGroups };
+  for (const [who, visibility] of askers) {
+    all[`overview of ${who}`] = { visibility, ...total, top: 50 };
+    all[`overview of ${who}, before`] = { visibility, ...total };
+  }
+  // What its files and the command line ask.
   for (const groupBy of ["model", "key", "member", "provider", "error_code"] as const) {
     all[`overview, table by ${groupBy}`] = {
       visibility: admin,
@@ -178,6 +192,35 @@ describeDatabase("usage of a large installation", (open) => {
     expect(looks).toBeLessThan(size.requests / 50);
   });
 
+  it("groups that are asked for at once are those of a question each", async () => {
+    const askers = { all: seesEverything, admin, member };
+    const asked: Omit<UsageFilter, "visibility">[] = [
+      { ...last(90), granularity: "total" },
+      { ...last(90), granularity: "total", top: 3 },
+      { ...last(30), granularity: "day", top: 2 },
+      { ...last(2), granularity: "hour", equal: { provider: seedId.provider(3) } },
+      { ...last(20), granularity: "day", timeZone: "Europe/Berlin", groupBy: "model", top: 2 },
+      { ...last(9), granularity: "day", timeZone: halfHourZone, top: 2 },
+    ];
+    for (const visibility of Object.values(askers))
+      for (const question of asked) {
+        const one: UsageFilter = { ...question, visibility };
+        const { rows, also } = await readUsageBy(database, { ...one, alsoBy: usageGroups });
+        const isGrouped = one.groupBy !== undefined;
+        expect(rows).toEqual(
+          await readUsage(database, { ...one, top: isGrouped ? one.top : undefined }),
+        );
+        expect(also.map(({ group, isCut }) => [group, isCut])).toEqual(
+          usageGroups.map((group) => [group, false]),
+        );
+        for (const { group, rows: found } of also) {
+          const alone = await readUsage(database, { ...one, groupBy: group });
+          expect(found.length).toBe(alone.length);
+          expect(alone).toMatchObject(found);
+        }
+      }
+  });
+
   it("no question reads the log or the ledger, but for the ends of its period and the hours in which its days begin", async () => {
     const perHour = size.requests / size.days / 24;
     // Where a day begins: ids of two and a half hours, in which free calls are looked for, and half an hour of charges with their log.
@@ -201,7 +244,7 @@ describeDatabase("usage of a large installation", (open) => {
     const asked: Record<string, () => Promise<unknown>> = Object.fromEntries(
       Object.entries(questions()).map(([name, filter]) => [
         name,
-        () => readUsage(database, filter),
+        () => readUsageBy(database, filter),
       ]),
     );
     for (const [who, visibility] of Object.entries({ all: seesEverything, admin, member })) {

@@ -81,6 +81,31 @@ it("is the same before and after it is summed, and adds up to the ledger with th
   expect(await differences()).toEqual([]);
 });
 
+it("other groups that are asked for at once are of the tag's calls, or of all beside its values", async () => {
+  const also = async (query: string) => {
+    const { body } = await read(query);
+    const groups = body["also"] as { group_by: string; data: Row[] }[];
+    return groups.map(({ group_by: group, data }) => [group, data[0]?.requests, data.length]);
+  };
+  for (const round of ["before", "after"]) {
+    expect({ round, of: await also("tag=team:search&also_by=member,workspace") }).toEqual({
+      round,
+      of: [
+        ["member", 2, 1],
+        ["workspace", 2, 1],
+      ],
+    });
+    expect(await also("group_by=tag:team&also_by=workspace,model&top=1")).toEqual([
+      ["workspace", 6, 1],
+      ["model", 6, 1],
+    ]);
+    await fold();
+  }
+  const { status, body } = await read("tag=team:search&also_by=member,model");
+  expect(status).toBe(400);
+  expect(body["error"]).toMatchObject({ param: "also_by" });
+});
+
 it("`tollgate usage --by tag:team` names the untagged", async () => {
   const words = ["usage", "--by", "tag:team", "--url", world.gateway.url];
   const environment = { TOLLGATE_ADMIN_TOKEN: world.secrets.adminToken() };

@@ -56,7 +56,10 @@ const valueAt = (row: Row, column: string): unknown =>
 
 const line = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(",")}\r\n`;
 
-/** @throws GatewayError `missing_required_parameter` without a period, `invalid_value` with another order */
+/** What only the JSON of a list can answer, and why. */
+const notAsCsv = { sort: "rows are newest first", also_by: "there is one table" } as const;
+
+/** @throws GatewayError `missing_required_parameter` without a period, `invalid_value` for what CSV does not have */
 function checkQuery(query: Query): void {
   for (const param of ["from", "to"]) {
     if (query[param] !== undefined) continue;
@@ -64,10 +67,10 @@ function checkQuery(query: Query): void {
       param,
     });
   }
-  if (query["sort"] === undefined) return;
-  throw new GatewayError("invalid_value", "As CSV, rows are newest first: leave out `sort`.", {
-    param: "sort",
-  });
+  for (const [param, why] of Object.entries(notAsCsv)) {
+    if (query[param] === undefined) continue;
+    throw new GatewayError("invalid_value", `As CSV, ${why}: leave out \`${param}\`.`, { param });
+  }
 }
 
 /**

@@ -44,15 +44,18 @@ function notListed(name: string, param: string): GatewayError {
 
 /** What the sums by tags know of a call beside the tag. */
 const known: ReadonlySet<string> = new Set(["workspace_id", "member_id"]);
+const knownGroups: ReadonlySet<UsageGroup> = new Set(["workspace", "member"]);
 
 /** A question about a tag over the whole days (UTC) that it touches. @throws GatewayError `invalid_value` for what days do not have */
 export function byDays(filter: UsageFilter): UsageFilter {
-  const { from, to, tag, groupBy } = filter;
+  const { from, to, tag, groupBy, alsoBy = [] } = filter;
   if (tag === undefined) return filter;
   if (filter.granularity === "hour") throw notByDay("granularity");
   if (filter.timeZone !== undefined) throw notByDay(zoneParam(filter.timeZone));
-  if (groupBy !== undefined && groupBy !== "workspace" && groupBy !== "member")
-    throw notByDay("group_by");
+  if (groupBy !== undefined && !knownGroups.has(groupBy)) throw notByDay("group_by");
+  // Groups beside the values of a tag are of all calls.
+  if (tag.value !== undefined && alsoBy.some((group) => !knownGroups.has(group)))
+    throw notByDay("also_by");
   for (const [name, value] of Object.entries(filter.equal ?? {}))
     if (value !== undefined && !known.has(name)) throw notByDay(name);
   return {

@@ -3,13 +3,15 @@ import { dayMs, hourMs } from "../../base/durations.ts";
 import { Type } from "../../base/json-schema.ts";
 import { visibilityOf } from "../../admin/index.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
-import { granularities, usageGroups } from "../../base/management.ts";
+import { granularities, usageGroups, type UsageGroup } from "../../base/management.ts";
 import {
+  fewCountNames,
   mainCountNames,
   otherCountNames,
-  readUsage,
+  readUsageBy,
   usageColumns,
   usageRowsMax,
+  type AlsoBy,
   type CountName,
   type UsageFilter,
 } from "../../usage/index.ts";
@@ -98,6 +100,15 @@ const row = Type.Object({
   cost: usd("What the ledger charged within the period."),
 });
 
+/** A row of `also`: what it is of and the few sums, without the counts that no table needs. */
+const fewCounts: readonly string[] = fewCountNames;
+const { duration: _duration, first_token: _firstToken, ...sums } = row.properties;
+const shortRow = Type.Object(
+  Object.fromEntries(
+    Object.entries(sums).filter(([name]) => !(name in countMeanings) || fewCounts.includes(name)),
+  ),
+);
+
 const filter = Type.Optional(Type.String({ maxLength: 300 }));
 /** One value each: only calls that have all of them count. */
 const filters = {
@@ -111,10 +122,17 @@ const filters = {
 };
 const filterNames = Object.keys(filters) as (keyof typeof filters)[];
 
+const oneGroup = `(?:${usageGroups.join("|")})`;
+
+/** The groups of a list by comma, each once. */
+const groupsIn = (list: string | undefined): readonly UsageGroup[] =>
+  list === undefined ? [] : [...new Set(list.split(",") as UsageGroup[])];
+
 /** @throws GatewayError `invalid_value` */
-function checkFilter({ from, to, groupBy, tag, top, timeZone }: UsageFilter): void {
-  if (top !== undefined && groupBy === undefined && tag?.grouped !== true) {
-    throw invalidValue("top", "needs `group_by`");
+function checkFilter({ from, to, groupBy, alsoBy, tag, top, timeZone }: UsageFilter): void {
+  const isGrouped = groupBy !== undefined || tag?.grouped === true || (alsoBy?.length ?? 0) > 0;
+  if (top !== undefined && !isGrouped) {
+    throw invalidValue("top", "needs `group_by` or `also_by`");
   }
   if (timeZone === undefined) return;
   const param = zoneParam(timeZone);
@@ -127,6 +145,12 @@ function checkFilter({ from, to, groupBy, tag, top, timeZone }: UsageFilter): vo
     );
   }
 }
+
+const renderAlso = ({ group, rows, isCut }: AlsoBy) => ({
+  group_by: group,
+  data: rows,
+  has_more: isCut,
+});
 
 const usage = route({
   method: "GET",
@@ -150,6 +174,15 @@ const usage = route({
         ],
         description:
           "`tag:<name>` is for names in `tags.usage` of the configuration: whole days in UTC. `tag:end_user` is the end user.",
+      }),
+    ),
+    also_by: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        pattern: `^${oneGroup}(?:,${oneGroup})*$`,
+        description:
+          "By comma: groups that the same calls are summed by too, each in rows of its own (`also`). One question for several tables, whose sums are of one moment.",
+        examples: ["model,key"],
       }),
     ),
     ...filters,
@@ -176,6 +209,21 @@ const usage = route({
       granularity: oneOf(...granularities),
       group_by: orNull(Type.String()),
       ...everything(row).properties,
+      also: Type.Optional(
+        Type.Array(
+          Type.Object({
+            group_by: oneOf(...usageGroups),
+            data: Type.Array(shortRow),
+            has_more: Type.Boolean({
+              description: `True where it has more than ${usageRowsMax} rows, and is cut.`,
+            }),
+          }),
+          {
+            description:
+              "Of `also_by`: the rows by each group, in the order asked for. Of the counts they have the tokens alone.",
+          },
+        ),
+      ),
     }),
   },
   csv: [
@@ -214,14 +262,16 @@ const usage = route({
       granularity,
       ...groupOf(query, services.usageTags),
       equal: Object.fromEntries(filterNames.map((name) => [name, query[name]])),
+      alsoBy: groupsIn(query.also_by),
       top: query.top === undefined ? undefined : Number(query.top),
       timeZone: zoneOf(query),
     });
     checkFilter(asked);
     await services.logWritten();
-    const data = await services.reads.read((database) => readUsage(database, asked));
+    const { rows, also } = await services.reads.read((database) => readUsageBy(database, asked));
     const head = { from: asked.from.toISOString(), to: asked.to.toISOString(), granularity };
-    return { body: { ...head, group_by: query.group_by ?? null, ...whole(data).body } };
+    const others = query.also_by !== undefined && { also: also.map(renderAlso) };
+    return { body: { ...head, group_by: query.group_by ?? null, ...whole(rows).body, ...others } };
   },
 });
 

@@ -1,0 +1,65 @@
+/**
+ * The parts of an answer in one statement, which sees one moment: what was folded, what was not yet, and parts of hours. Of several
+ * groupings each has its parts; what is not in the sums is looked up once for all of them.
+ */
+import { edges, end, live, ofEdges, ofEnd, ofLive } from "./near.ts";
+import { dayDimension, days, hours } from "./parts.ts";
+import { Question, type Bind, type Wanted } from "./question.ts";
+import { divide } from "./segments.ts";
+
+const all = "\n union all ";
+
+const endName = (place: number): string => `end_${place}`;
+
+/** Rows of one grouping, in a table of its own near what the sums do not have, which may be read more than once. */
+function groupedParts(wanted: Wanted, bind: Bind, near: string): { table: string; parts: string } {
+  const { dimension, ...read } = divided(wanted);
+  const question = new Question(wanted, bind);
+  const rows = [
+    ofLive(question, read.whole),
+    ...read.ends.map((one, place) => ofEnd(question, endName(place), one)),
+    ...(read.edges.length === 0 ? [] : [ofEdges(question)]),
+  ];
+  return {
+    table: `${near} as materialized (${rows.join(all)})`,
+    parts: [
+      ...(read.days === undefined || dimension === undefined
+        ? []
+        : days(question, read.days, dimension)),
+      ...read.hours.map((span) => hours(question, span)),
+      `select * from ${near}`,
+    ].join(all),
+  };
+}
+
+/** How the period is read, and the dimension of its days. */
+function divided(wanted: Wanted) {
+  const { period, granularity, starts, wholeSince, splitSince } = wanted;
+  // The sums by day are of days in UTC.
+  const dimension =
+    granularity !== "hour" && starts === undefined ? dayDimension(wanted) : undefined;
+  const byDay = dimension !== undefined;
+  return { ...divide(period, { byDay, wholeSince, starts, splitSince }), dimension };
+}
+
+/**
+ * The tables, and for each of what is wanted the union of its parts. What differs is how rows are grouped: what the sums do not have
+ * is looked up once for all, which is most of what a question takes.
+ */
+export function partsSql(
+  [first, ...others]: readonly [Wanted, ...Wanted[]],
+  bind: Bind,
+): { tables: string; parts: readonly string[] } {
+  const shared = new Question(first, bind);
+  const read = divided(first);
+  const grouped = [first, ...others].map((wanted, place) =>
+    groupedParts(wanted, bind, `near_parts_${place}`),
+  );
+  const tables = [
+    live(shared, read.whole),
+    ...read.ends.map((span, place) => end(shared, endName(place), span)),
+    ...(read.edges.length === 0 ? [] : [edges(shared, read.edges)]),
+    ...grouped.map(({ table }) => table),
+  ];
+  return { tables: tables.join(", "), parts: grouped.map(({ parts }) => parts) };
+}
