@@ -150,6 +150,8 @@ export interface Shown extends Span {
   readonly beforeLabel: string;
   /** True where the address says something that is no period. */
   readonly unread: boolean;
+  /** It ends now, and goes on. */
+  readonly isOpen: boolean;
 }
 
 const fallback = "7d";
@@ -163,7 +165,8 @@ export function shownOf(search: PeriodSearch, now: Date): Shown {
     const chosen = { from, to: end };
     const unread = search.to !== undefined && to === undefined;
     const names = { label: "From and to", beforeLabel: "as long a time before", word: undefined };
-    return { ...chosen, ...names, unread, before: justBefore(chosen) };
+    const isOpen = end.getTime() === now.getTime();
+    return { ...chosen, ...names, unread, isOpen, before: justBefore(chosen) };
   }
   const word = periods.has(search.period ?? "") ? search.period! : fallback;
   const period = periods.get(word)!;
@@ -174,6 +177,7 @@ export function shownOf(search: PeriodSearch, now: Date): Shown {
     label: period.label,
     before: period.spanBefore(chosen),
     beforeLabel: period.before,
+    isOpen: chosen.to.getTime() === now.getTime(),
     unread: asked.length > 0 && !(asked.length === 1 && periods.has(search.period ?? "")),
   };
 }

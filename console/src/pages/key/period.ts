@@ -3,9 +3,7 @@ import { gatewayMs } from "../../base/clock.ts";
 import { minuteMs } from "../../base/durations.ts";
 import { shownOf, type PeriodSearch, type Shown } from "../../base/period.ts";
 
-export interface Period extends Pick<Shown, "from" | "to" | "label" | "unread"> {
-  /** It ends now. */
-  readonly isOpen: boolean;
+export interface Period extends Pick<Shown, "from" | "to" | "label" | "unread" | "isOpen"> {
   /** What is shown, as addresses of other pages say it. */
   readonly search: PeriodSearch;
 }
@@ -16,7 +14,7 @@ export const fallback = "24h";
 export function periodOf(search: PeriodSearch): Period {
   const now = new Date(Math.floor(gatewayMs() / minuteMs) * minuteMs);
   const asked = Object.keys(search).length === 0 ? { period: fallback } : search;
-  const { from, to, label, unread, word } = shownOf(asked, now);
+  const { from, to, label, unread, isOpen, word } = shownOf(asked, now);
   const said = word === undefined ? asked : { period: word };
-  return { from, to, label, unread, isOpen: to.getTime() === now.getTime(), search: said };
+  return { from, to, label, unread, isOpen, search: said };
 }

@@ -1,6 +1,6 @@
 /** What was used, by one group: spend, its share and its change, calls and how many of them failed. Its foot is the tile's number. */
 import { Button, Group as Row, Skeleton, Text, Title } from "@mantine/core";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { exactUsd, readUsd } from "../../base/money.ts";
 import type { Shown } from "../../base/period.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
@@ -8,8 +8,8 @@ import { RegionError } from "../../ui/region-error.tsx";
 import { useWorkspaceNames } from "../../ui/workspaces.ts";
 import { Head, Line } from "./breakdown-parts.tsx";
 import classes from "./overview.module.css";
-import { daysOf, usageQuery, useGroups, useGroupsBefore } from "./queries.ts";
-import { isCompared, labelOf, tagOf, type Group, type OverviewSearch } from "./search.ts";
+import { daysOf, usageQuery, useTagGroup, type Totals } from "./queries.ts";
+import { labelOf, type Group, type OverviewSearch } from "./search.ts";
 import { filterOf, idOf, measureOf, nameOf, onlyOf, sumOf, type UsageRow } from "./usage.ts";
 
 const shownFirst = 8;
@@ -19,9 +19,18 @@ interface BreakdownProps {
   readonly search: OverviewSearch;
   readonly shown: Shown;
   readonly rows: Readonly<Record<string, string | undefined>>;
-  /** The spend of the period as the tile has it. */
-  readonly total: bigint | undefined;
   readonly set: (change: Partial<OverviewSearch>) => void;
+}
+
+interface ReadProps extends BreakdownProps {
+  /** The question that has the group among its rows. */
+  readonly query: Pick<Totals, "error" | "refetch">;
+  readonly found: readonly UsageRow[] | undefined;
+  /** The rows of the period before, where that is compared. */
+  readonly before?: readonly UsageRow[] | undefined;
+  /** The spend of the period as the tile has it. */
+  readonly total?: bigint | undefined;
+  readonly children?: ReactNode;
 }
 
 /** Spend before, by group. */
@@ -55,13 +64,9 @@ function Off({ sum, total }: { sum: bigint; total: bigint | undefined }) {
 }
 
 /** Rows in their order; `found` are all of them. */
-function Table(
-  props: BreakdownProps & {
-    found: readonly UsageRow[];
-    before: ((row: UsageRow) => bigint) | undefined;
-  },
-) {
-  const { by, search, rows, total, set, found, before } = props;
+function Table(props: ReadProps & { readonly found: readonly UsageRow[] }) {
+  const { by, search, rows, total, set, found } = props;
+  const before = beforeOf(props.before, by);
   const [all, setAll] = useState(false);
   const names = useWorkspaceNames();
   const sum = sumOf(found, "cost");
@@ -111,14 +116,8 @@ function Table(
   );
 }
 
-export function Breakdown(props: BreakdownProps) {
-  const { by, search, shown, total } = props;
-  const isTag = tagOf(by) !== undefined;
-  // By tags there are whole days: those of two periods that touch share one.
-  const compares = isCompared(search) && !isTag;
-  const query = useGroups(search, shown, by);
-  const former = useGroupsBefore(search, { shown, by }, compares);
-  const before = beforeOf(compares ? former.data?.data : undefined, by);
+export function Breakdown(props: ReadProps) {
+  const { by, search, shown, query, found, children } = props;
   const title = `By ${labelOf(by)}`;
   return (
     <section aria-label={title}>
@@ -135,21 +134,24 @@ export function Breakdown(props: BreakdownProps) {
       {query.error !== null && (
         <RegionError what="usage" error={query.error} retry={query.refetch} />
       )}
-      {query.data === undefined && query.error === null && <Skeleton height={240} />}
-      {query.data !== undefined && (
-        <Table
-          {...props}
-          found={query.data.data}
-          before={before}
-          rows={isTag ? { ...props.rows, ...daysOf(query.data) } : props.rows}
-          total={query.isFetching || isTag ? undefined : total}
-        />
-      )}
-      {isTag && (
-        <Text size="sm" className="muted">
-          Of whole days (UTC).
-        </Text>
-      )}
+      {found === undefined && query.error === null && <Skeleton height={240} />}
+      {found !== undefined && <Table {...props} found={found} />}
+      {children}
     </section>
+  );
+}
+
+/** By a tag there are whole days: those of two periods that touch share one, so nothing is compared. */
+export function TagBreakdown(props: BreakdownProps) {
+  const { by, search, shown, rows } = props;
+  const query = useTagGroup(search, shown, by);
+  const { data } = query;
+  const days = data === undefined ? rows : { ...rows, ...daysOf(data) };
+  return (
+    <Breakdown {...props} query={query} found={data?.data} rows={days}>
+      <Text size="sm" className="muted">
+        Of whole days (UTC).
+      </Text>
+    </Breakdown>
   );
 }

@@ -7,14 +7,10 @@ import type { Shown } from "../../base/period.ts";
 import { readPlace, startsOf } from "../../base/steps.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import classes from "./overview.module.css";
-import { stepBy, useErrors, useTimes, type Whose } from "./queries.ts";
+import type { Group } from "./search.ts";
+import { groupIn, stepBy, useTimes, type Totals, type Whose } from "./queries.ts";
 
 const ChartLines = lazy(async () => ({ default: (await import("./chart-lines.tsx")).ChartLines }));
-
-interface Props {
-  readonly whose: Whose;
-  readonly shown: Shown;
-}
 
 const stroke = (color: string, dash?: string) => (
   <svg className={classes["dash"]} height="4" aria-hidden>
@@ -22,8 +18,9 @@ const stroke = (color: string, dash?: string) => (
   </svg>
 );
 
-export function Latency({ whose, shown, isTable }: Props & { isTable: boolean }) {
-  const query = useTimes(whose, shown);
+export function Latency(props: { whose: Whose; shown: Shown; by: Group; isTable: boolean }) {
+  const { whose, shown, by, isTable } = props;
+  const query = useTimes(whose, shown, by);
   const step = stepBy(shown, whose);
   const title = `Duration by ${step} (UTC)`;
   const times = new Map(query.data?.data.map(({ start, duration }) => [start, duration]));
@@ -78,10 +75,12 @@ export function Latency({ whose, shown, isTable }: Props & { isTable: boolean })
   );
 }
 
-export function Errors(props: Props & { rows: Readonly<Record<string, string | undefined>> }) {
-  const { whose, shown, rows } = props;
-  const query = useErrors(whose, shown);
-  const found = (query.data?.data ?? []).filter(
+export function Errors(props: {
+  query: Totals;
+  rows: Readonly<Record<string, string | undefined>>;
+}) {
+  const { query, rows } = props;
+  const found = (groupIn(query.data, "error_code") ?? []).filter(
     ({ error_code, other, requests }) => (error_code != null || other === true) && requests > 0,
   );
   found.sort((one, other) => other.requests - one.requests);

@@ -151,7 +151,7 @@ export function OverTime(props: OverTimeProps) {
   ]);
   const title = `${metricLabels[metric]} by ${stepWords[step]} (UTC) and ${labelOf(by)}`;
   const bars =
-    query.data && barsOf(query.data.data, { by, metric, starts: startsOf(shown, step), names });
+    query.rows && barsOf(query.rows, { by, metric, starts: startsOf(shown, step), names });
   const isDays = search.tag !== undefined || tagOf(by) !== undefined;
   const of = isDays && query.data !== undefined ? { ...rows, ...daysOf(query.data) } : rows;
   const at = (start: string) => ({ ...rows, ...spanOf(start, { step, shown, isDays }) });

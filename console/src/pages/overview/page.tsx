@@ -10,7 +10,7 @@ import { Page } from "../../ui/page.tsx";
 import { PeriodPicker, UnreadPeriod } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SetFilters } from "../../ui/set-filters.tsx";
-import { Parts } from "./parts.tsx";
+import { Parts, useGroupsAsked } from "./parts.tsx";
 import {
   daysOf,
   useLastCall,
@@ -122,8 +122,13 @@ export function OverviewPage() {
   const [now, renew] = useNow();
   const shown = shownOf(search, now);
   const { ws } = search;
-  const totals = useTotals(search, shown);
-  const before = useTotalsBefore(search, shown, isCompared(search));
+  const asked = useGroupsAsked(search);
+  const totals = useTotals(
+    search,
+    shown,
+    search.tag === undefined ? [...asked, "error_code"] : asked,
+  );
+  const before = useTotalsBefore(search, { shown, also: asked }, isCompared(search));
   const others = useSeesOthers(ws);
   const total = totals.data && (totals.data.data[0] ?? nothing);
   const cost = total && parseUsd(total.cost);
@@ -150,7 +155,8 @@ export function OverviewPage() {
         <Nothing ws={ws} shown={shown} now={now} />
       ) : (
         <Parts
-          {...{ search, shown, rows, set }}
+          {...{ search, shown, asked, totals, rows, set }}
+          before={before.data}
           total={totals.isFetching ? undefined : cost}
           counts={total}
         />

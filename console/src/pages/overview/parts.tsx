@@ -1,51 +1,81 @@
 /** What stands below the tiles of the overview: the course of time, each group, times, errors and counts. */
 import type { Shown } from "../../base/period.ts";
 import { useWorkspaceNames } from "../../ui/workspaces.ts";
-import { Breakdown } from "./breakdown.tsx";
+import { Breakdown, TagBreakdown } from "./breakdown.tsx";
 import { Counts } from "./counts.tsx";
 import { Errors, Latency } from "./latency.tsx";
 import { OverTime } from "./over-time.tsx";
 import classes from "./overview.module.css";
-import { useSeesOthers, useTags } from "./queries.ts";
-import { groups, tagOf, type Group, type OverviewSearch } from "./search.ts";
+import { groupIn, useSeesOthers, useTags, type Totals } from "./queries.ts";
+import {
+  byOf,
+  groups,
+  isCompared,
+  tagOf,
+  type Group,
+  type NamedGroup,
+  type OverviewSearch,
+} from "./search.ts";
 import type { Total } from "./tiles.tsx";
 
-/** The groups that say something: by member and by workspace where there may be several, by tags that are summed. */
-function useGroupsShown({ ws, tag, provider }: OverviewSearch): readonly Group[] {
+/** The groups that are asked for at once: by member where there may be several. With a tag there are the sums of that tag alone. */
+export function useGroupsAsked({ ws, tag, provider }: OverviewSearch): readonly NamedGroup[] {
   const others = useSeesOthers(ws);
-  const names = useWorkspaceNames();
-  const tags = useTags().map((name): Group => `tag:${name}`);
-  const several = ws === undefined && names.size > 1;
-  const plain = groups.filter((by) => {
+  return groups.filter((by) => {
     if (by === "provider" && provider !== undefined) return false;
     if (by === "member") return others;
-    return by === "workspace" ? several : tag === undefined;
+    return by === "workspace" ? ws === undefined : tag === undefined;
   });
-  // Sums by tags know no provider.
-  if (provider !== undefined) return plain;
-  // With a tag chosen there are the sums of that tag alone.
-  return [...plain, ...tags.filter((by) => tag === undefined || tag.startsWith(`${tagOf(by)}:`))];
+}
+
+/** The tags that are summed, as groups: sums by tags know no provider, and with a tag chosen no other one. */
+function useTagsShown({ tag, provider }: OverviewSearch): readonly Group[] {
+  const tags = useTags().map((name): Group => `tag:${name}`);
+  if (provider !== undefined) return [];
+  return tags.filter((by) => tag === undefined || tag.startsWith(`${tagOf(by)}:`));
 }
 
 export function Parts(props: {
   search: OverviewSearch;
   shown: Shown;
+  asked: readonly NamedGroup[];
+  totals: Totals;
+  /** Of the period before; undefined while it is on its way. */
+  before: Totals["data"];
   total: bigint | undefined;
   counts: Total | undefined;
   rows: Readonly<Record<string, string | undefined>>;
   set: (change: Partial<OverviewSearch>) => void;
 }) {
-  const { search, shown, total, counts, rows, set } = props;
-  const shownGroups = useGroupsShown(search);
+  const { search, shown, asked, totals, before, total, counts, rows, set } = props;
+  const several = useWorkspaceNames().size > 1;
+  const plain = asked.filter((by) => by !== "workspace" || several);
+  const tags = useTagsShown(search);
+  const shownGroups = [...plain, ...tags];
+  const compared = isCompared(search) ? before : undefined;
   return (
     <>
       <OverTime {...{ search, shown, rows, set }} groups={shownGroups} />
       <div className={classes["halves"]}>
-        {shownGroups.map((by) => (
-          <Breakdown key={by} {...{ by, search, shown, rows, set, total }} />
+        {plain.map((by) => (
+          <Breakdown
+            key={by}
+            {...{ by, search, shown, rows, set, total }}
+            query={totals}
+            found={groupIn(totals.data, by)}
+            before={groupIn(compared, by)}
+          />
         ))}
-        <Latency whose={search} shown={shown} isTable={search.table !== undefined} />
-        {search.tag === undefined && <Errors whose={search} shown={shown} rows={rows} />}
+        {tags.map((by) => (
+          <TagBreakdown key={by} {...{ by, search, shown, rows, set }} />
+        ))}
+        <Latency
+          whose={search}
+          shown={shown}
+          by={byOf(search, shownGroups)}
+          isTable={search.table !== undefined}
+        />
+        {search.tag === undefined && <Errors query={totals} rows={rows} />}
         {counts !== undefined && <Counts total={counts} />}
       </div>
     </>

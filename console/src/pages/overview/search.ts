@@ -10,6 +10,9 @@ export type Group = NamedGroup | `tag:${string}`;
 export const metrics = ["cost", "requests", "tokens", "errors"] as const;
 export type Metric = (typeof metrics)[number];
 
+/** Whether it is none of the tags. */
+export const isNamed = (by: Group): by is NamedGroup => groups.some((one) => one === by);
+
 const tagGroup = /^tag:.{1,64}$/;
 const isGroup = (text: string): boolean =>
   groups.some((one) => one === text) || tagGroup.test(text);
