@@ -128,6 +128,76 @@ it.skipIf(!isLong)(
   },
 );
 
+/**
+ * What pages ask for when they are opened, at most: what changes by the stream twice where its stream begins after the first answer. A
+ * sum of usage costs the database more than all the rest of a page.
+ */
+const openingMax = (keyId: string, ws: string): Record<string, { all: number; usage: number }> => ({
+  "/overview": { all: 8, usage: 3 },
+  "/requests": { all: 8, usage: 1 },
+  [`/keys/${keyId}`]: { all: 8, usage: 2 },
+  [`/money?ws=${ws}`]: { all: 12, usage: 1 },
+});
+
+/** From now on a window has a time of its own, and the gateway's answers tell the same. Returns what lets it pass. */
+async function ownTime(page: Page): Promise<(ms: number) => Promise<void>> {
+  let passedMs = 0;
+  await page.clock.install();
+  await page.route(/\/admin\/v1\/(?!events)/, async (route) => {
+    const response = await route.fetch();
+    const date = new Date(Date.now() + passedMs).toUTCString();
+    await route.fulfill({ response, headers: { ...response.headers(), date } });
+  });
+  return async (ms) => {
+    passedMs += ms;
+    await page.clock.runFor(ms);
+  };
+}
+
+it("pages ask once for what they show, nothing in an idle minute or while nobody looks, and once when one is back", async () => {
+  const { gateway, mem, home } = world;
+  const { key, id: keyId } = await world.keyOf(mem, home.id);
+  const call = async () => {
+    const id = await world.chat(key);
+    const isWritten = "select 1 from request_log where id = $1";
+    await eventually(
+      async () => (await gateway.database.query(isWritten, [id])).length > 0,
+      "its row",
+    );
+  };
+  await call();
+  for (const [address, max] of Object.entries(openingMax(keyId, home.id))) {
+    const { page, settled, close } = await world.open("root");
+    const asked = askingSince(page);
+    const pass = await ownTime(page);
+    await page.goto(address);
+    await settled();
+    const opening = asked();
+    expect({ address, usage: opening.usage }).toEqual({ address, usage: max.usage });
+    expect(opening.all).toBeLessThanOrEqual(max.all);
+    await pass(61_000);
+    await settled();
+    expect({ address, ...asked() }).toEqual({ address, all: 0, usage: 0 });
+    await turn(page, true);
+    await call();
+    await pass(61_000);
+    await settled();
+    expect({ address, ...asked() }).toEqual({ address, all: 0, usage: 0 });
+    await turn(page, false);
+    const back = { all: 0, usage: 0 };
+    await eventually(async () => {
+      await settled();
+      const { all, usage } = asked();
+      back.all += all;
+      back.usage += usage;
+      return all === 0 && back.usage > 0;
+    }, "all is asked for that there is to ask");
+    expect({ address, usage: back.usage }).toEqual({ address, usage: max.usage });
+    expect(back.all).toBeLessThanOrEqual(max.all);
+    await close();
+  }
+});
+
 it("no page asks again and again: what changes comes by its one stream", () => {
   const folder = join(import.meta.dirname, "../../console/src");
   const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
@@ -145,11 +215,13 @@ it("no page asks again and again: what changes comes by its one stream", () => {
   ]);
 });
 
-/** How often a window has asked for a path so far. */
+/** How often a window has asked for a path so far; without one, for anything. */
 function askingOf(page: Page, path: string): () => number {
   let count = 0;
   page.on("request", (request) => {
-    if (new URL(request.url()).pathname === `/admin/v1${path}`) count += 1;
+    const { pathname } = new URL(request.url());
+    if (path === "" ? pathname.startsWith("/admin/v1/") : pathname === `/admin/v1${path}`)
+      count += 1;
   });
   return () => count;
 }
@@ -184,6 +256,28 @@ it("providers, gateways and the check of the ledger follow what others do", asyn
   await close();
 });
 
+/** Leaves a window, as one does for another tab, or comes back to it. */
+const turn = (page: Page, isHidden: boolean) =>
+  page.evaluate(`for (const [name, value] of [["hidden", ${isHidden}], ["visibilityState", "${isHidden ? "hidden" : "visible"}"]])
+    Object.defineProperty(document, name, { value, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))`);
+
+/** How often a window has asked since this was last called: in all, but for its stream, and for sums of usage. */
+function askingSince(page: Page): () => { all: number; usage: number } {
+  const count = {
+    all: askingOf(page, ""),
+    usage: askingOf(page, "/usage"),
+    events: askingOf(page, "/events"),
+  };
+  const seen = { all: 0, usage: 0 };
+  return () => {
+    const now = { all: count.all() - count.events(), usage: count.usage() };
+    const since = { all: now.all - seen.all, usage: now.usage - seen.usage };
+    Object.assign(seen, now);
+    return since;
+  };
+}
+
 it("a page that nobody sees follows nothing, and catches up when it is seen again", async () => {
   const { gateway, mem, home } = world;
   const { key } = await world.keyOf(mem, home.id);
@@ -193,11 +287,7 @@ it("a page that nobody sees follows nothing, and catches up when it is seen agai
   await page.goto("/tasks");
   await page.getByText("No tasks yet.").waitFor();
   await expect.poll(looks, patiently).toBeGreaterThan(0);
-  const turn = (isHidden: boolean) =>
-    page.evaluate(
-      `Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
-    );
-  await turn(true);
+  await turn(page, true);
   let quiet = { count: looks(), sinceMs: performance.now() };
   await eventually(() => {
     if (looks() !== quiet.count) quiet = { count: looks(), sinceMs: performance.now() };
@@ -205,7 +295,7 @@ it("a page that nobody sees follows nothing, and catches up when it is seen agai
   }, "nothing is asked any more");
   await world.video(key);
   expect(await page.getByRole("article").count()).toBe(0);
-  await turn(false);
+  await turn(page, false);
   await page.getByRole("article", { name: /^succeeded/ }).waitFor();
   query.mockRestore();
   await close();

@@ -2,7 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import type { Step } from "../../base/steps.ts";
-import type { Period } from "./period.ts";
+import { asking } from "../../ui/same-question.ts";
+import { isStillOf, type Period } from "./period.ts";
 
 export type Key = Schemas["KeyRecord"];
 type Preview = Schemas["PreviewRoutingRequest"];
@@ -15,8 +16,12 @@ export const useKey = (id: string) => api.useQuery("get", "/admin/v1/keys/{id}",
 export const readKey = async (id: string): Promise<Key> =>
   (await client.GET("/admin/v1/keys/{id}", one(id))).data!;
 
-/** What the key used in a period, by model, or in each of its steps. One that ends now goes on. */
-export function useUse(id: string, { from, to, isOpen }: Period, by: "model" | Step) {
+/**
+ * What the key used in a period, by model, or in each of its steps. One that ends now goes on; its numbers stay until those of the
+ * next minute are there.
+ */
+export function useUse(id: string, period: Period, by: "model" | Step) {
+  const { from, to, isOpen, search } = period;
   const query = {
     key_id: id,
     from: from.toISOString(),
@@ -25,7 +30,17 @@ export function useUse(id: string, { from, to, isOpen }: Period, by: "model" | S
       ? { granularity: "total" as const, group_by: "model" as const }
       : { granularity: by }),
   };
-  return api.useQuery("get", "/admin/v1/usage", { params: { query } }, { staleTime: 30_000 });
+  return api.useQuery(
+    "get",
+    "/admin/v1/usage",
+    { params: { query } },
+    {
+      staleTime: 30_000,
+      // Whoever comes back in another minute asks for the period as it is then.
+      refetchOnWindowFocus: () => isStillOf(period),
+      ...asking(JSON.stringify({ id, by, search })),
+    },
+  );
 }
 
 /** The last changes of the key. */
