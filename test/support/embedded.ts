@@ -10,13 +10,23 @@ export const clusterOf = (dataDir: string): string => join(dataDir, "database/18
 export const serverPid = (dataDir: string): number =>
   Number(readFileSync(join(clusterOf(dataDir), "postmaster.pid"), "utf8").split("\n")[0]);
 
+/** The same, or undefined while there is no file: a start removes the one that a killed server left, and then writes its own. */
+function namedServer(dataDir: string): number | undefined {
+  try {
+    return serverPid(dataDir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 /** Ends the server with SIGKILL, once one runs: its file may still name one that is dead, or be away while one starts. */
 export async function killServer(dataDir: string): Promise<void> {
   await eventually(() => {
-    const pid = serverPid(dataDir);
-    const runs = serverProcesses(dataDir).includes(pid);
-    if (runs) process.kill(pid, "SIGKILL");
-    return runs;
+    const pid = namedServer(dataDir);
+    if (pid === undefined || !serverProcesses(dataDir).includes(pid)) return false;
+    process.kill(pid, "SIGKILL");
+    return true;
   }, "a server to kill");
 }
 
