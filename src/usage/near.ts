@@ -38,23 +38,42 @@ export function live(question: Question, span: Span): string {
 export const ofLive = (question: Question, span: Span): string =>
   question.summed("live", question.within("c.hour", span));
 
+interface FreeCalls {
+  /** The workspaces to look at, a query of `workspace_id`, whose columns the other expressions may name as of `w`. */
+  readonly of: string;
+  /** Between which times of ids they are. */
+  readonly low: string;
+  readonly high: string;
+  /** When calls `r` began. */
+  readonly when: string;
+}
+
+/** Calls of the log that were not charged. The bounds of each kind of id as they are, so that a plan has only the parts between them. */
+function freeCalls({ of, low, high, when }: FreeCalls): string {
+  const ofKind = (prefix: string): string => `
+        select r.workspace_id, r.id from requests r where r.workspace_id = w.workspace_id and r.id >= '${prefix}' || ${low}
+          and r.id < '${prefix}' || ${high} and r.cost_nano = 0 and ${when}`;
+  return `(
+      select n.workspace_id, n.id as log_id from (${of}) w
+      cross join lateral (${["req_", "task_"].map(ofKind).join(" union all ")} offset 0) n
+      where ${firstChargeOf("n.workspace_id", "n.id")} is null)`;
+}
+
 /** The table of a part of an hour, from the ledger and the log themselves. */
 export function end(question: Question, name: string, span: Span): string {
   const low = question.bind(idTime(span.from.getTime() - clockSlackMs));
   const high = question.bind(idTime(span.to.getTime() + clockSlackMs));
   const first = question.bind(idTime(span.from.getTime() - callMsMax));
-  // The bounds of each kind of id as they are, so that a plan has only the parts between them.
-  const freeOfKind = (prefix: string): string => `
-        select r.workspace_id, r.id from requests r where r.workspace_id = w.id and r.id >= '${prefix}' || ${low}::text
-          and r.id < '${prefix}' || ${high}::text and r.cost_nano = 0 and ${question.within("r.created_at", span)}`;
   return callsSql({
     name,
     charges: `(select ${chargeColumns} from ledger_entries e
       where e.kind = 'charge' and ${question.within("e.created_at", span)} and ${question.near("e.workspace_id")} offset 0)`,
-    free: `(
-      select n.workspace_id, n.id as log_id from workspaces w
-      cross join lateral (${["req_", "task_"].map(freeOfKind).join(" union all ")} offset 0) n
-      where ${question.near("w.id")} and ${firstChargeOf("n.workspace_id", "n.id")} is null)`,
+    free: freeCalls({
+      of: `select x.id as workspace_id from workspaces x where ${question.near("x.id")}`,
+      low: `${low}::text`,
+      high: `${high}::text`,
+      when: question.within("r.created_at", span),
+    }),
     log: idsWithin(first, high),
     tagged: question.tagged,
   });
@@ -71,7 +90,8 @@ export function ofEnd(
 }
 
 /**
- * The tables of parts of hours in which days begin, from there to the hour's end. A workspace is looked at where the sums, or what waits for them, have something of it in that hour.
+ * The tables of parts of hours in which days begin, from there to the hour's end. A workspace is looked at where the sums, or what waits
+ * for them, have something of it in that hour.
  */
 export function edges(question: Question, spans: readonly Span[]): string {
   const times = (of: (span: Span) => Date): string =>
@@ -84,9 +104,6 @@ export function edges(question: Question, spans: readonly Span[]): string {
   const ends = spans.map((span) => span.to.getTime());
   const first = question.bind(idTime(Math.min(...ends) - hourMs - callMsMax));
   const last = question.bind(idTime(Math.max(...ends) + clockSlackMs));
-  const freeOfKind = (prefix: string): string => `
-          select r.workspace_id, r.id from requests r where r.workspace_id = w.workspace_id and r.id >= '${prefix}' || w.low
-            and r.id < '${prefix}' || w.high and r.cost_nano = 0 and r.created_at >= w.from and r.created_at < w.to`;
   return `
     edges_at as materialized (select * from unnest(${from}, ${to}, ${low}, ${high}) as x("from", "to", low, high)),
     ${callsSql({
@@ -94,12 +111,14 @@ export function edges(question: Question, spans: readonly Span[]): string {
       charges: `(select e.* from edges_at x cross join lateral (
           select ${chargeColumns} from ledger_entries e where e.kind = 'charge' and e.created_at >= x.from and e.created_at < x.to
             and ${question.near("e.workspace_id")} offset 0) e)`,
-      free: `(
-        select n.workspace_id, n.id as log_id from (
+      free: freeCalls({
+        of: `
           select u.workspace_id, x.* from edges_at x join usage_hours u on u.hour = x.to - interval '1 hour' and ${question.near("u.workspace_id")}
-          union select p.workspace_id, x.* from edges_at x cross join usage_pending p where ${question.near("p.workspace_id")}) w
-        cross join lateral (${["req_", "task_"].map(freeOfKind).join(" union all ")} offset 0) n
-        where ${firstChargeOf("n.workspace_id", "n.id")} is null)`,
+          union select p.workspace_id, x.* from edges_at x cross join usage_pending p where ${question.near("p.workspace_id")}`,
+        low: "w.low",
+        high: "w.high",
+        when: "r.created_at >= w.from and r.created_at < w.to",
+      }),
       log: idsWithin(first, last),
       tagged: question.tagged,
     })}`;
