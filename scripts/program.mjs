@@ -21,7 +21,7 @@ import { alone, hash, root, say } from "./alone.mjs";
 const script = fileURLToPath(import.meta.url);
 /** Each state of the sources has a folder of its own in here: a gateway goes on loading the parts that it was started with. */
 const programs = join(root, "node_modules/.cache/tollgate-program");
-/** So many states are kept; a part is some four megabytes. */
+/** So many states are kept; one has some three megabytes. */
 const keptMax = 10;
 const sources = ["src", "sandbox"];
 /** What a process or a thread begins with; `ownEntry` of src/base/own-files.ts finds them by their names. */
@@ -37,12 +37,14 @@ const packages = /^(?:node:|@?[\w-][\w.-]*(?:\/|$))/;
 
 /** Which state the sources are in, by names, sizes and times of all files: to read them would take as long as to load them. */
 function stateOfSources() {
-  const files = sources.flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
-  );
-  const lines = [...files.filter((name) => name.endsWith(".ts")).sort(), script].map((name) => {
-    const { size, mtimeMs } = statSync(name === script ? script : join(root, name));
-    return `${name === script ? "" : name} ${size} ${mtimeMs}`;
+  const files = sources
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+    )
+    .filter((name) => name.endsWith(".ts"));
+  const lines = [relative(root, script), ...files.sort()].map((name) => {
+    const { size, mtimeMs } = statSync(join(root, name));
+    return `${name} ${size} ${mtimeMs}`;
   });
   return hash(`${rolldownVersion()}\n${lines.join("\n")}`).slice(0, 16);
 }

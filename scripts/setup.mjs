@@ -243,7 +243,7 @@ export async function setup() {
   }
 }
 
-/** What Node is told where it runs a gateway. npm installs no links, and to look for them takes a tenth of a start. */
+/** What Node is told where it runs a gateway. npm installs no links, and to look for them takes a twentieth of a start. */
 export const gatewayFlags = ["--preserve-symlinks", "--preserve-symlinks-main", ...roomFlags];
 
 /** Becomes `node ...args`, with the Node that runs our TypeScript. */
