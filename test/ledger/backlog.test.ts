@@ -47,6 +47,12 @@ it("a batch has the keys with news; one that restores has all that are in use, a
   expect(names(take())).toEqual(["one"]);
 });
 
+it("a batch that restores takes 500 entries at most, of all keys together", () => {
+  for (const key of [one, other])
+    for (let index = 0; index < 300; index += 1) post(key, `${key.name.keyId} ${index}`);
+  expect(backlog.restored(0).map(({ entries }) => entries.length)).toEqual([300, 200]);
+});
+
 it("where gateway and database have one core, all that waits of few keys goes along", () => {
   const shared = new Backlog(true);
   shared.keys.set("w1 one 0", one);

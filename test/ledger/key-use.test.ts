@@ -57,6 +57,20 @@ describe("headroom", () => {
   });
 });
 
+it("a call is let in at once where its bound is free, nobody waits, and the key was checked within 50 ms and since it changed", () => {
+  key.granted = 8n;
+  key.checkedAt = 1_000;
+  key.begin(3n, 1_000);
+  expect([key.admits(5n, 1_049), key.admits(6n, 1_049)]).toEqual([true, false]);
+  expect(key.admits(5n, 1_050)).toBe(false);
+  key.changedAt = 1_000;
+  expect(key.admits(5n, 1_049)).toBe(false);
+  key.changedAt = 999;
+  expect(key.admits(5n, 1_049)).toBe(true);
+  waits(key, 1n);
+  expect(key.admits(5n, 1_049)).toBe(false);
+});
+
 it("CAP-03: nothing is kept once something changed, and what is kept is asked about in each batch", () => {
   key.begin(8n, 1_000);
   key.inUse = 0n;
@@ -92,6 +106,17 @@ describe("a batch", () => {
     waits(key, 12n, 20n, 3n);
     expect(next([key]).targets).toMatchObject([
       { asked: [{ bound: 12n }, { bound: 3n }], need: 15n },
+    ]);
+  });
+
+  it("asks for the headroom that is wanted, without what of it stays in use meanwhile", () => {
+    key.begin(8n, 1_000);
+    key.granted = 12n;
+    key.roomy = true;
+    key.checkedAt = 1_000;
+    waits(key, 1n);
+    expect(next([key], 1_001).targets).toMatchObject([
+      { need: 9n, use: 12n, keep: 4n, headroom: 6n },
     ]);
   });
 
@@ -206,6 +231,23 @@ describe("an answer", () => {
     expect(key.waiting).toHaveLength(1);
     expect(outcomes(room(1n, { idle: 4n }), 60_000)).toEqual(["insufficient_balance"]);
     expect(key.patient).toBe(false);
+  });
+
+  it("says that there is headroom where all of need, of what was kept and of headroom is granted", () => {
+    const target = targetOf(key, 5n, { keep: 2n, headroom: 3n });
+    const roomyWith = (granted: bigint, row = rowOf(null)) => {
+      key.granted = granted;
+      decide(target, row, 0, 0);
+      return key.roomy;
+    };
+    expect([roomyWith(10n), roomyWith(9n), roomyWith(10n, rowOf(room(0n)))]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    key.granted = 5n;
+    decide(targetOf(key, 5n), rowOf(null), 0, 0);
+    expect(key.roomy).toBe(false);
   });
 
   it("does not wait to ask again where somebody was let in or refused meanwhile", () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Batch, BatchRow } from "../../src/ledger/batch.ts";
 import { lingerMs, type KeyUse } from "../../src/ledger/key-use.ts";
 import { Backlog } from "../../src/ledger/backlog.ts";
+import { idleRetryMs } from "../../src/ledger/refusal.ts";
 import { Lane, type LaneClock } from "../../src/ledger/lane.ts";
 import { TextCalls } from "../../src/ledger/text-calls.ts";
 import { eventually } from "../support/patience.ts";
@@ -13,12 +14,14 @@ const leaseMs = 1_000;
 type Answer = (batch: Batch) => readonly BatchRow[] | Promise<readonly BatchRow[]>;
 
 let nowMs = 0;
+let pausesMs: number[] = [];
 let test = 0;
 /** Pauses take no time. With its test a lane comes to its end: it would look after its keys in each turn of the event loop. */
 const clock: LaneClock = {
   now: () => nowMs,
-  later: (work) => {
+  later: (work, ms) => {
     const own = test;
+    pausesMs.push(ms);
     setImmediate(() => own === test && work());
   },
 };
@@ -47,6 +50,7 @@ const send = async (batch: Batch): Promise<readonly BatchRow[]> => {
 afterEach(() => (test += 1));
 beforeEach(() => {
   nowMs = 0;
+  pausesMs = [];
   sent = [];
   answers = [];
 });
@@ -104,6 +108,18 @@ describe("a lane", () => {
       skipLocked: false,
       targets: [{ key: { name: { keyId: "l" } } }],
     });
+  });
+
+  it("asks soon again for a call that waits for what others do not use", async () => {
+    await begin();
+    const caps = { available: 1n, rooms: [], caps: [], idle: 9n };
+    const used: Answer = () => [
+      { place: 1, allowance: 5n, refusal: null, at: new Date(), ...caps },
+    ];
+    answers = [used];
+    await lane.admit({ ...call, id: "b" });
+    expect(sent).toHaveLength(2);
+    expect(pausesMs).toContain(idleRetryMs);
   });
 
   it("sets aside for an entry no more than the bound of its call, whatever it cost", async () => {
