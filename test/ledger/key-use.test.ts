@@ -144,6 +144,9 @@ describe("a batch", () => {
     );
     for (const one of keys) waits(one, ...Array.from({ length: 20 }, () => 1n));
     expect(askedIn(next(keys))).toBe(100);
+    // But 500 at most.
+    for (const one of keys) waits(one, ...Array.from({ length: 100 }, () => 1n));
+    expect(next(keys).targets.map(({ asked }) => asked.length)).toEqual([120, 120, 120, 120, 20]);
   });
 
   it("after one that was refused takes one entry, or one call of one key, in turn", () => {

@@ -187,6 +187,34 @@ describe("a lane", () => {
   });
 });
 
+it("a lane looks after its keys once in 60 ms, however many batches it sends, and not where it has none", async () => {
+  let looks: (() => void)[] = [];
+  const held: LaneClock = {
+    now: () => nowMs,
+    later: (work, ms) => void (ms === lingerMs ? looks.push(work) : setImmediate(work)),
+  };
+  const lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock: held });
+  const call = { id: "a", workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 5n };
+  for (let index = 0; index < 3; index += 1) {
+    await lane.admit(call);
+    await lane.post(call, 3n);
+  }
+  expect(looks).toHaveLength(1);
+  const look = async (): Promise<number> => {
+    const due = looks;
+    looks = [];
+    nowMs += lingerMs;
+    for (const work of due) work();
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    return looks.length;
+  };
+  await lane.admit(call);
+  expect([await look(), await look()]).toEqual([1, 1]);
+  await lane.post(call, 3n);
+  expect([await look(), await look()]).toEqual([0, 0]);
+});
+
 describe("something that the database refuses", () => {
   it("is told to the call that is at fault alone, and what may be set aside for its key goes back", async () => {
     const lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock });
