@@ -1,0 +1,86 @@
+/** What a gateway hears of changes ends its trust in what it checked before. docs/ledger.md "Admission". */
+import { expect, it } from "vitest";
+import { systemLaneClock } from "../../src/ledger/lane.ts";
+import type { Database } from "../../src/storage/index.ts";
+import { createLedger } from "../support/ledger.ts";
+import { describeDatabase } from "../support/postgres.ts";
+import { addKey, addWorkspace } from "./support.ts";
+
+type Handler = (payload: string) => unknown;
+
+/** The database, whose signals come when the test says so. */
+function heardFrom(database: Database) {
+  const handlers = new Map<string, Handler>();
+  const signals = {
+    ...database.signals,
+    subscribe: (channel: string, handler: Handler) => {
+      handlers.set(channel, handler);
+      return () => undefined;
+    },
+    onReconnect: (handler: () => void) => {
+      handlers.set("reconnect", handler);
+      return () => undefined;
+    },
+  };
+  const hear = (channel: string, payload = "") => handlers.get(channel)!(payload);
+  return { heard: { ...database, signals }, hear };
+}
+
+const rounds = 20;
+
+describeDatabase("a signal", (open) => {
+  it.each([
+    ["keys", "k", "l"],
+    ["workspaces", "w", "v"],
+    ["reconnect", "", undefined],
+  ])(
+    "KEY-07: of %s has the next call of what it names ask the database, and no other",
+    async (channel, own, other) => {
+      const database = await open();
+      await addWorkspace(database, "w");
+      await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
+      const { heard, hear } = heardFrom(database);
+      const ledger = createLedger(heard);
+      await ledger.credit({ workspaceId: "w", amountNano: 1_000_000n, reference: "start" });
+      const call = { workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 10n };
+      let id = 0;
+      /** Whether a call begins in this very moment, as it does without a question to the database. */
+      const beginsAtOnce = async (): Promise<boolean> => {
+        let isBegun = false;
+        const spent = ledger.spend({ ...call, id: `c${(id += 1)}` }, () => {
+          isBegun = true;
+          return Promise.resolve({ amountNano: 1n });
+        });
+        const atOnce = isBegun;
+        await spent;
+        return atOnce;
+      };
+      let others = 0;
+      for (let round = 0; round < rounds; round += 1) {
+        if (other !== undefined) hear(channel, other);
+        // Not where the machine stood still for 50 ms.
+        if (await beginsAtOnce()) others += 1;
+        hear(channel, own);
+        expect(await beginsAtOnce()).toBe(false);
+      }
+      expect(others).toBeGreaterThan(0);
+      await ledger.close();
+    },
+  );
+});
+
+it("a pause of a lane takes its time, and what is to be done at once does not", async () => {
+  const done: string[] = [];
+  const since = performance.now();
+  await new Promise<void>((resolve) => {
+    systemLaneClock.later(() => {
+      done.push("paused");
+      resolve();
+    }, 30);
+    systemLaneClock.later(() => void done.push("at once"), 0);
+    // Its own pauses keep no process alive.
+    setTimeout(() => undefined, 60);
+  });
+  expect(done).toEqual(["at once", "paused"]);
+  expect(performance.now() - since).toBeGreaterThanOrEqual(29);
+});
