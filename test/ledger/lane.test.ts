@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Batch, BatchRow } from "../../src/ledger/batch.ts";
 import { lingerMs, type KeyUse } from "../../src/ledger/key-use.ts";
 import { Backlog } from "../../src/ledger/backlog.ts";
-import { idleRetryMs } from "../../src/ledger/refusal.ts";
 import { Lane, type LaneClock } from "../../src/ledger/lane.ts";
 import { TextCalls } from "../../src/ledger/text-calls.ts";
 import { eventually } from "../support/patience.ts";
@@ -14,14 +13,12 @@ const leaseMs = 1_000;
 type Answer = (batch: Batch) => readonly BatchRow[] | Promise<readonly BatchRow[]>;
 
 let nowMs = 0;
-let pausesMs: number[] = [];
 let test = 0;
 /** Pauses take no time. With its test a lane comes to its end: it would look after its keys in each turn of the event loop. */
 const clock: LaneClock = {
   now: () => nowMs,
-  later: (work, ms) => {
+  later: (work) => {
     const own = test;
-    pausesMs.push(ms);
     setImmediate(() => own === test && work());
   },
 };
@@ -50,7 +47,6 @@ const send = async (batch: Batch): Promise<readonly BatchRow[]> => {
 afterEach(() => (test += 1));
 beforeEach(() => {
   nowMs = 0;
-  pausesMs = [];
   sent = [];
   answers = [];
 });
@@ -108,18 +104,6 @@ describe("a lane", () => {
       skipLocked: false,
       targets: [{ key: { name: { keyId: "l" } } }],
     });
-  });
-
-  it("asks soon again for a call that waits for what others do not use", async () => {
-    await begin();
-    const caps = { available: 1n, rooms: [], caps: [], idle: 9n };
-    const used: Answer = () => [
-      { place: 1, allowance: 5n, refusal: null, at: new Date(), ...caps },
-    ];
-    answers = [used];
-    await lane.admit({ ...call, id: "b" });
-    expect(sent).toHaveLength(2);
-    expect(pausesMs).toContain(idleRetryMs);
   });
 
   it("sets aside for an entry no more than the bound of its call, whatever it cost", async () => {
@@ -185,34 +169,6 @@ describe("a lane", () => {
     expect(sent.map(({ targets }) => targets[0]!.need)).toEqual([0n, 0n]);
     expect(lane.backlog.isEmpty).toBe(true);
   });
-});
-
-it("a lane looks after its keys once in 60 ms, however many batches it sends, and not where it has none", async () => {
-  let looks: (() => void)[] = [];
-  const held: LaneClock = {
-    now: () => nowMs,
-    later: (work, ms) => void (ms === lingerMs ? looks.push(work) : setImmediate(work)),
-  };
-  const lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock: held });
-  const call = { id: "a", workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 5n };
-  for (let index = 0; index < 3; index += 1) {
-    await lane.admit(call);
-    await lane.post(call, 3n);
-  }
-  expect(looks).toHaveLength(1);
-  const look = async (): Promise<number> => {
-    const due = looks;
-    looks = [];
-    nowMs += lingerMs;
-    for (const work of due) work();
-    await new Promise(setImmediate);
-    await new Promise(setImmediate);
-    return looks.length;
-  };
-  await lane.admit(call);
-  expect([await look(), await look()]).toEqual([1, 1]);
-  await lane.post(call, 3n);
-  expect([await look(), await look()]).toEqual([0, 0]);
 });
 
 describe("something that the database refuses", () => {

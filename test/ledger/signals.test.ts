@@ -1,6 +1,5 @@
 /** What a gateway hears of changes ends its trust in what it checked before. docs/ledger.md "Admission". */
 import { expect, it } from "vitest";
-import { systemLaneClock } from "../../src/ledger/lane.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { createLedger } from "../support/ledger.ts";
 import { describeDatabase } from "../support/postgres.ts";
@@ -67,20 +66,4 @@ describeDatabase("a signal", (open) => {
       await ledger.close();
     },
   );
-});
-
-it("a pause of a lane takes its time, and what is to be done at once does not", async () => {
-  const done: string[] = [];
-  const since = performance.now();
-  await new Promise<void>((resolve) => {
-    systemLaneClock.later(() => {
-      done.push("paused");
-      resolve();
-    }, 30);
-    systemLaneClock.later(() => void done.push("at once"), 0);
-    // Its own pauses keep no process alive.
-    setTimeout(() => undefined, 60);
-  });
-  expect(done).toEqual(["at once", "paused"]);
-  expect(performance.now() - since).toBeGreaterThanOrEqual(29);
 });

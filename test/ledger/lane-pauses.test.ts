@@ -1,0 +1,88 @@
+/** When a lane comes back to its keys, and that its pauses are none where something is to be done at once. docs/ledger.md "Batches". */
+import { beforeEach, expect, it } from "vitest";
+import type { Batch, BatchRow } from "../../src/ledger/batch.ts";
+import { lingerMs } from "../../src/ledger/key-use.ts";
+import { Lane, systemLaneClock } from "../../src/ledger/lane.ts";
+import { idleRetryMs } from "../../src/ledger/refusal.ts";
+
+const call = { id: "a", workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 5n };
+
+let nowMs = 0;
+let paused: { readonly work: () => void; readonly ms: number }[] = [];
+let answers: ((batch: Batch) => readonly BatchRow[])[] = [];
+let lane: Lane;
+const granted = ({ targets }: Batch): readonly BatchRow[] =>
+  targets.map(({ need, keep }, index) => ({
+    place: index + 1,
+    allowance: (need ?? 0n) + keep,
+    refusal: null,
+    at: null,
+  }));
+
+beforeEach(() => {
+  nowMs = 0;
+  paused = [];
+  answers = [];
+  lane = new Lane({
+    gateway: "g",
+    lane: 1,
+    leaseMs: 1_000,
+    send: (batch) => Promise.resolve((answers.shift() ?? granted)(batch)),
+    clock: {
+      now: () => nowMs,
+      later: (work, ms) => void (ms === 0 ? setImmediate(work) : paused.push({ work, ms })),
+    },
+  });
+});
+
+/** The pauses are over. Answers with those that follow, in milliseconds. */
+async function goOn(): Promise<readonly number[]> {
+  const due = paused;
+  paused = [];
+  nowMs += lingerMs;
+  for (const { work } of due) work();
+  for (let turn = 0; turn < 4; turn += 1) await new Promise(setImmediate);
+  return paused.map(({ ms }) => ms);
+}
+
+it("a lane looks after its keys once in 60 ms, however many batches it sends, and not where it has none", async () => {
+  for (let index = 0; index < 3; index += 1) {
+    await lane.admit(call);
+    await lane.post(call, 3n);
+  }
+  await lane.admit(call);
+  expect(paused).toMatchObject([{ ms: lingerMs }]);
+  expect([await goOn(), await goOn()]).toEqual([[lingerMs], [lingerMs]]);
+  await lane.post(call, 3n);
+  expect([await goOn(), await goOn()]).toEqual([[], []]);
+});
+
+it("a lane soon asks again for a call that waits for what others do not use", async () => {
+  await lane.admit(call);
+  paused = [];
+  const room = { available: 1n, rooms: [], caps: [], idle: 9n };
+  answers = [() => [{ place: 1, allowance: 5n, refusal: null, at: new Date(), ...room }]];
+  let isAdmitted = false;
+  const admitted = lane.admit({ ...call, id: "b" })!.then(() => (isAdmitted = true));
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  expect(paused.map(({ ms }) => ms)).toContain(idleRetryMs);
+  expect(isAdmitted).toBe(false);
+  await goOn();
+  await admitted;
+});
+
+it("a pause of a lane takes its time, and what is to be done at once does not", async () => {
+  const done: string[] = [];
+  const since = performance.now();
+  await new Promise<void>((resolve) => {
+    systemLaneClock.later(() => {
+      done.push("paused");
+      resolve();
+    }, 30);
+    systemLaneClock.later(() => void done.push("at once"), 0);
+    // Its own pauses keep no process alive.
+    setTimeout(() => undefined, 60);
+  });
+  expect(done).toEqual(["at once", "paused"]);
+  expect(performance.now() - since).toBeGreaterThanOrEqual(29);
+});
