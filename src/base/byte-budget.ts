@@ -1,6 +1,6 @@
 /**
  * How many bytes of bodies one process may hold at once: requests until their calls end or their streams begin,
- * and whole answers of upstreams.
+ * whole answers of upstreams, and what of their streams waits for the end of its event.
  * Without it the sum of allowed bodies is bounded by nothing but the callers.
  */
 import { GatewayError } from "./errors.ts";
@@ -150,6 +150,11 @@ export class ByteLease {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Another one of the same budget, released apart from this one. */
+  beside(): ByteLease {
+    return new ByteLease(this.#budget);
   }
 
   /**

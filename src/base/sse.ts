@@ -24,10 +24,12 @@ export interface SseParser {
   end(): SseEvent[];
   /** Whether an event has begun that is not complete. A comment is none. */
   readonly isWithinEvent: boolean;
+  /** What waits for the end of its event, with what its pieces take beside their text. */
+  readonly heldBytes: number;
 }
 
 const defaultEventBytesMax = 32 * 1024 * 1024;
-/** What a further line of data takes beside its text: it counts, or an event of empty lines would be 32 million objects. */
+/** What a further line of data, or piece of a line, takes beside its text: it counts, or an event of empty lines would be 32 million objects. */
 const lineBytes = 64;
 
 /** A parser for one stream. `eventBytesMax` bounds what may be buffered for one event. */
@@ -81,9 +83,17 @@ class Parser implements SseParser {
     return events;
   }
 
-  #checkLength(): void {
+  get heldBytes(): number {
+    return this.#eventLength() + this.#pieces.length * lineBytes;
+  }
+
+  #eventLength(): number {
     const data = (this.#data?.length ?? 0) + this.#lines * lineBytes;
-    if (this.#bufferedLength + data <= this.#eventBytesMax) return;
+    return this.#bufferedLength + data + (this.#eventName?.length ?? 0);
+  }
+
+  #checkLength(): void {
+    if (this.#eventLength() <= this.#eventBytesMax) return;
     throw new SseOverflowError(`an event is longer than ${this.#eventBytesMax} bytes`);
   }
 

@@ -108,6 +108,7 @@ export async function answerStream(
     exchange,
     tap,
     reply: context.reply,
+    lease: context.call.lease,
     onFirstFrame() {
       recordFirstToken(context.record);
       context.began(tap);

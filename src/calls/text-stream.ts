@@ -2,6 +2,7 @@
  * A streamed answer in passing: frames from the upstream through the tap to the caller, with back-pressure;
  * charged before its last frames are sent. STREAM rows; traps T14, T16, T17, T62, T88.
  */
+import type { ByteLease } from "../base/byte-budget.ts";
 import { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
@@ -9,12 +10,13 @@ import { answeredError, BadAnswerError, ExchangeError, type Exchange } from "../
 import { HeldBack, tooSlow } from "./held-back.ts";
 import type { Reply } from "./reply.ts";
 import { arrivedIsCharged, stopping, type Stoppable } from "./stopping.ts";
+import { Unfinished } from "./unfinished.ts";
 
 /** How a stream ended. The last frames are not sent yet: the caller of `relayStream` settles first. */
 export type StreamEnd =
   | { readonly kind: "complete" }
   | { readonly kind: "client_gone" }
-  /** It broke after its client had held it back, or the gateway stops: neither counts against the provider. */
+  /** It broke after its client had held it back, an event had no room, or the gateway stops: none counts against the provider. */
   | { readonly kind: "ended_here"; readonly error: GatewayError }
   | { readonly kind: "broken"; readonly error: GatewayError };
 
@@ -25,6 +27,8 @@ interface RelayOptions {
   readonly exchange: Exchange;
   readonly tap: StreamTap;
   readonly reply: Reply;
+  /** Of the budget in which an event counts as long as its end has not come. */
+  readonly lease: ByteLease;
   onFirstFrame(): void;
   /** Is told what ends the stream when the gateway stops, while it is relayed. */
   readonly stops: { stream: Stoppable | undefined };
@@ -32,7 +36,8 @@ interface RelayOptions {
 
 /**
  * Relays until the upstream ends or breaks, or the exchange is aborted because the client left.
- * Rejects with BadAnswerError or ExchangeError only while nothing was sent, so that another attempt is possible.
+ * Rejects only while nothing was sent: with BadAnswerError or ExchangeError, so that another attempt is possible, or with GatewayError
+ * where an event had no room.
  */
 export function relayStream(options: RelayOptions): Promise<StreamEnd> {
   return new Promise((resolve, reject) => {
@@ -57,6 +62,7 @@ class Relay implements Stoppable {
   /** Characters of the answer when the wait for the upstream's close began. */
   #written = 0;
   readonly #held = new HeldBack();
+  readonly #unfinished: Unfinished;
 
   constructor(
     options: RelayOptions,
@@ -66,6 +72,7 @@ class Relay implements Stoppable {
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#unfinished = new Unfinished(options.lease, () => this.#giveUp());
   }
 
   begin(): void {
@@ -82,6 +89,16 @@ class Relay implements Stoppable {
 
   data(chunk: Buffer): void {
     this.#send(() => this.#tapped(this.#parser.push(chunk)));
+    this.waits(this.#parser.heldBytes);
+  }
+
+  waits(bytes: number): void {
+    if (this.#settled) return;
+    try {
+      this.#unfinished.holds(bytes);
+    } catch (error) {
+      this.#hasNoRoom(error as GatewayError);
+    }
   }
 
   end(): void {
@@ -172,6 +189,19 @@ class Relay implements Stoppable {
     this.#options.exchange.abort();
   }
 
+  /** An event is too long for what others have left. */
+  #hasNoRoom(error: GatewayError): void {
+    if (this.#firstFrameSeen) this.#finish({ kind: "ended_here", error });
+    else this.#fail(error);
+    this.#options.exchange.abort();
+  }
+
+  /** An event does not go on, and others need its room. */
+  #giveUp(): void {
+    this.#broke(new BadAnswerError("an event of its stream does not come to its end"));
+    this.#options.exchange.abort();
+  }
+
   /** It ended too early. */
   #cut(cause: ExchangeError | BadAnswerError): void {
     const isOurEnd = cause instanceof ExchangeError && cause.failure === "total_timeout";
@@ -182,12 +212,14 @@ class Relay implements Stoppable {
 
   #broke(cause: ExchangeError | BadAnswerError): void {
     if (this.#settled) return;
-    if (!this.#firstFrameSeen) {
-      this.#settle();
-      this.#reject(cause);
-      return;
-    }
-    this.#finish({ kind: "broken", error: brokenBy(cause) });
+    if (this.#firstFrameSeen) this.#finish({ kind: "broken", error: brokenBy(cause) });
+    else this.#fail(cause);
+  }
+
+  /** Nothing was sent: another provider may be asked, where the error says so. */
+  #fail(error: Error): void {
+    this.#settle();
+    this.#reject(error);
   }
 
   #finish(end: StreamEnd): void {
@@ -199,6 +231,7 @@ class Relay implements Stoppable {
   #settle(): void {
     this.#settled = true;
     clearTimeout(this.#linger);
+    this.#unfinished.release();
     this.#options.stops.stream = undefined;
   }
 }

@@ -31,6 +31,8 @@ export interface ExchangeRequest {
 export interface BodyConsumer {
   /** The bytes are overwritten once this returns: what is to be kept is copied. */
   data(chunk: Buffer): void;
+  /** So many bytes wait for the end of their frame, where the answer has frames of its own. */
+  waits?(bytes: number): void;
   end(): void;
   fail(error: ExchangeError): void;
 }

@@ -40,7 +40,7 @@ const upstreamProgram = `
   const talking = frameOf("a ".repeat(5_000) + "\\u6c34");
   /** So many frames of a stream, as fast as they are taken, and no end. */
   const streams = (response, frame, count) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (!response.headersSent) response.writeHead(200, { "content-type": "text/event-stream" });
     let frames = 0;
     const more = () => {
       while (frames < count && !response.destroyed) {
@@ -50,12 +50,19 @@ const upstreamProgram = `
     };
     more();
   };
+  /** An event of 30 MB whose end never comes. */
+  const unfinished = (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(frameOf("", "").slice(0, -12));
+    streams(response, "x".repeat(10_000), 3_000);
+  };
   const server = require("node:http").createServer((request, response) => {
     const kind = Object.keys(answers).find((name) => request.url.includes(name));
     request.resume();
     request.on("end", () => {
       if (request.url.includes("/endless/")) return streams(response, endless, 10_000);
       if (request.url.includes("/talking/")) return streams(response, talking, 450);
+      if (request.url.includes("/unfinished/")) return unfinished(response);
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(answers[kind]));
     });
@@ -86,8 +93,9 @@ providers:
   - { id: anthropic, dialect: anthropic, base_url: "${upstream}", api_key: k, tier: official }
   - { id: endless, dialect: openai-compatible, base_url: "${upstream}/endless/v1", api_key: k, tier: community }
   - { id: talking, dialect: openai-compatible, base_url: "${upstream}/talking/v1", api_key: k, tier: community }
+  - { id: unfinished, dialect: openai-compatible, base_url: "${upstream}/unfinished/v1", api_key: k, tier: community }
   - { id: google, dialect: google, base_url: "${upstream}", api_key: k, tier: official }
-models:${textModel("chat", "openai", "chat")}${textModel("endless", "endless", "chat")}${textModel("talking", "talking", "chat")}${textModel("responses", "openai", "responses")}${textModel("messages", "anthropic", "messages")}${textModel("generate-content", "google", "generate_content")}
+models:${textModel("chat", "openai", "chat")}${textModel("endless", "endless", "chat")}${textModel("talking", "talking", "chat")}${textModel("unfinished", "unfinished", "chat")}${textModel("responses", "openai", "responses")}${textModel("messages", "anthropic", "messages")}${textModel("generate-content", "google", "generate_content")}
   - id: sandbox/embedding
     kind: embedding
     context_length: 1000000

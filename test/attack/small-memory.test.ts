@@ -32,6 +32,8 @@ const held = 80;
 /** Where all of their text is kept, they take 320 MB. */
 const talking = 40;
 const talkedBytes = 4_200_000;
+/** An event of each takes 30 MB. */
+const lying = 40;
 
 const group = memoryGroup(512 * mebibyte);
 const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
@@ -180,13 +182,17 @@ describe.skipIf(group === undefined)("streams and large bodies on a gateway with
   });
 
   /** Bodies beside streams that are open, of the kind that takes the most. */
-  async function expectServed(streams: string): Promise<void> {
+  async function expectHeld(streams: string): Promise<void> {
     const [, sent] = bodies[0]!;
     const name = `${streams}, and ${atOnce} bodies, in 512 MB`;
     const figures = await measure(name, own.victim, () => together(sent));
     expect(group!.ended()).toBe(0);
     expect(figures.failed).toBe(0);
-    // A refused body's connection may break before its answer is read.
+  }
+
+  /** A refused body's connection may break before its answer is read. */
+  async function expectServed(): Promise<void> {
+    const [, sent] = bodies[0]!;
     await eventually(async () => (await post(sent)) === 200, "a body to be served by itself");
     expect(group!.ended()).toBe(0);
   }
@@ -197,7 +203,8 @@ describe.skipIf(group === undefined)("streams and large bodies on a gateway with
       openRaw(own.victim.url, streamed, { reads: false }),
     );
     await eventually(() => unreadAt(own.victim.url) >= held / 2, "streams to stand still", 60_000);
-    await expectServed(`${unread} streams that nobody reads`);
+    await expectHeld(`${unread} streams that nobody reads`);
+    await expectServed();
     expect(unreadAt(own.victim.url)).toBeLessThan(held);
     closeAll(clients);
   });
@@ -208,7 +215,18 @@ describe.skipIf(group === undefined)("streams and large bodies on a gateway with
     const clients = Array.from({ length: talking }, () => openRaw(own.victim.url, streamed));
     for (const { socket } of clients) socket.on("data", (piece) => (bytes += piece.length));
     await eventually(() => bytes > talking * talkedBytes, "texts to be long", 60_000);
-    await expectServed(`${talking} streams of long texts`);
+    await expectHeld(`${talking} streams of long texts`);
+    await expectServed();
     closeAll(clients);
+  });
+
+  it("events that never end have room as bodies have, and what has none is refused", async () => {
+    const streamed = streamOf("/v1/chat/completions", "sandbox/unfinished");
+    const clients = Array.from({ length: lying }, () => openRaw(own.victim.url, streamed));
+    const refused = () => clients.filter((client) => client.status() === 503).length;
+    await eventually(() => refused() > lying / 2, "most to be refused", 60_000);
+    await expectHeld(`${lying} streams whose events never end`);
+    closeAll(clients);
+    await expectServed();
   });
 });

@@ -191,6 +191,13 @@ describe("the bound", () => {
     }).toThrow(SseOverflowError);
   });
 
+  it("counts the name of the event as well", () => {
+    const parser = createSseParser(100);
+    parser.push(Buffer.from(`event: ${"x".repeat(60)}\n`));
+    expect(parser.heldBytes).toBe(60);
+    expect(() => parser.push(Buffer.from(`data: ${"x".repeat(60)}\n`))).toThrow(SseOverflowError);
+  });
+
   it("is for one event: any number of smaller ones pass", () => {
     const parser = createSseParser(100);
     const frame = Buffer.from(`data: ${"x".repeat(80)}\n\n`);

@@ -1,5 +1,6 @@
 // A stream that ends too early: whose doing it is, where its client had held it back. T62.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { relayStream, type StreamEnd } from "../../src/calls/text-stream.ts";
 import type { Reply } from "../../src/calls/reply.ts";
 import type { Stoppable } from "../../src/calls/stopping.ts";
@@ -36,6 +37,7 @@ function held() {
     exchange,
     tap,
     reply: reply as unknown as Reply,
+    lease: new ByteBudget(1).lease(),
     onFirstFrame: () => undefined,
     stops,
   };

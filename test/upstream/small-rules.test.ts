@@ -188,7 +188,7 @@ it("a stream in frames is held up, goes on and ends as the connection below it",
   expect(heard).toEqual(["pause", "resume", "abort"]);
 });
 
-it("a frame of many reads takes time in proportion to its length", async () => {
+it("a frame of many reads takes time in proportion to its length, and says what waits for its end", async () => {
   const { EventStreamCodec } = await loadPackets();
   const codec = new EventStreamCodec(
     (bytes) => Buffer.from(bytes as Uint8Array).toString("utf8"),
@@ -203,8 +203,15 @@ it("a frame of many reads takes time in proportion to its length", async () => {
     }),
   );
   let length = 0;
-  const consumer = { data: (chunk: Buffer) => (length += chunk.length), end() {}, fail() {} };
+  let waiting: number[] = [];
+  const consumer = {
+    data: (chunk: Buffer) => (length += chunk.length),
+    waits: (bytes: number) => void waiting.push(bytes),
+    end() {},
+    fail() {},
+  };
   const read = async (): Promise<void> => {
+    waiting = [];
     const below = {
       headers: { "content-type": streamType },
       consume(reader: BodyConsumer) {
@@ -218,6 +225,9 @@ it("a frame of many reads takes time in proportion to its length", async () => {
   // Joined anew at each read, it copied 32 GB.
   expect(await costMs(read)).toBeLessThan(2_000);
   expect(length).toBeGreaterThan(8_000_000);
+  expect(waiting.slice(0, 2)).toEqual([1_000, 2_000]);
+  expect(Math.max(...waiting)).toBeGreaterThan(frame.length - 1_000);
+  expect(waiting.at(-1)).toBe(0);
 });
 
 describe("room for connections", () => {

@@ -63,9 +63,10 @@ class Reader implements BodyConsumer {
     // A copy: the bytes are overwritten once this returns.
     this.#waiting.add(Buffer.from(chunk));
     // Joined once for each frame: at each read, a frame of many reads would take the square of them.
-    if (this.#waiting.length < this.#needed) return;
+    if (this.#waiting.length < this.#needed) return this.#consumer.waits?.(this.#waiting.length);
     try {
       this.#takeFrames(this.#waiting.join());
+      this.#consumer.waits?.(this.#waiting.length);
     } catch (error) {
       const { message } = error as Error;
       this.#fail(new ExchangeError("unreadable", `its stream cannot be read: ${message}`, error));
