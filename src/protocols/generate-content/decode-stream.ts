@@ -9,7 +9,8 @@ import { withCitations } from "../citations.ts";
 import { list, nonEmpty, objectOf, objects } from "../read.ts";
 import { decodeGrounding } from "./grounding.ts";
 import { joinPartials } from "./partial-arguments.ts";
-import { decodeMedia, holdsOther, isDraft, madeUpPrefix, signatureOf } from "./parts.ts";
+import { madeUpPrefix } from "./open-calls.ts";
+import { decodeMedia, holdsOther, isDraft, signatureOf } from "./parts.ts";
 import { GenerateReader, type GenerateChunk } from "./read-stream.ts";
 import { createdAt, decodeFinish, placeOf, type Said, type WireStop } from "./response.ts";
 

@@ -10,7 +10,7 @@ import type {
 } from "../canonical/request.ts";
 import { argumentsObject, objectIn } from "../tool-arguments.ts";
 import { isFileStoreUri, skipSignature } from "./limits.ts";
-import { madeUpPrefix } from "./parts.ts";
+import { madeUpPrefix } from "./open-calls.ts";
 
 export interface EncodeContext {
   /** What of a model's turn without a signature gets the vendor's word that none is to be asked for. */

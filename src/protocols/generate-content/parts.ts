@@ -17,58 +17,7 @@ import { keepUnknown } from "../native.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { skipSignature } from "./limits.ts";
 import { read, spelling, spellings } from "./names.ts";
-
-/** Begins the ids we make up: the encoder leaves them out again, for the vendor knows them not. */
-export const madeUpPrefix = "gc_";
-
-interface Call {
-  readonly id: string;
-  readonly name: string;
-  answered: boolean;
-}
-
-/** Calls in order, of which those before `next` are answered. */
-interface Queue {
-  readonly calls: Call[];
-  next: number;
-}
-
-/** The calls of a conversation so far that have no result yet; found without a search, however many there are. */
-export interface OpenCalls {
-  readonly byId: Map<string, Queue>;
-  readonly byName: Map<string, Queue>;
-  /** Those that came without an id, by name: a result may have one all the same. */
-  readonly withoutId: Map<string, Queue>;
-}
-
-export const noCalls = (): OpenCalls => ({
-  byId: new Map(),
-  byName: new Map(),
-  withoutId: new Map(),
-});
-
-function addCall({ byId, byName, withoutId }: OpenCalls, id: string, name: string): void {
-  const call: Call = { id, name, answered: false };
-  const all = [
-    [byId, id],
-    [byName, name],
-  ] as [Map<string, Queue>, string][];
-  if (id.startsWith(madeUpPrefix)) all.push([withoutId, name]);
-  for (const [queues, key] of all) {
-    const queue = queues.get(key);
-    if (queue) queue.calls.push(call);
-    else queues.set(key, { calls: [call], next: 0 });
-  }
-}
-
-/** The first call of a queue that has no result yet. */
-function takeCall(queue: Queue | undefined): Call | undefined {
-  if (!queue) return undefined;
-  while (queue.calls[queue.next]?.answered) queue.next += 1;
-  const call = queue.calls[queue.next];
-  if (call) call.answered = true;
-  return call;
-}
+import { madeUpPrefix, type OpenCalls } from "./open-calls.ts";
 
 const signed = ["thoughtSignature"];
 
@@ -203,7 +152,7 @@ function decodeCall(
   const id =
     typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : `${madeUpPrefix}${place}`;
   const name = typeof call["name"] === "string" ? call["name"] : "";
-  addCall(calls, id, name);
+  calls.add(id, name);
   const json = exactText(call["args"] ?? {});
   return signature
     ? { type: "tool_call", id, name, arguments: json, signature }
@@ -218,10 +167,7 @@ function decodeResult(
   const { id, name } = wire;
   const ownId = text(id);
   const called = text(name);
-  const call =
-    ownId === ""
-      ? takeCall(calls.byName.get(called))
-      : (takeCall(calls.byId.get(ownId)) ?? takeCall(calls.withoutId.get(called)));
+  const call = calls.take(ownId, called);
   const callId = call?.id ?? (ownId === "" ? `${madeUpPrefix}lost` : ownId);
   const content: Part[] = [];
   const result = resultText(wire["response"]);

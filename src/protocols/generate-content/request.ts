@@ -11,7 +11,8 @@ import { list, type Fields } from "../read.ts";
 import { decodeConfig, type Gathered } from "./config.ts";
 import { withLists } from "./lists.ts";
 import { read, spelling } from "./names.ts";
-import { decodeParts, noCalls } from "./parts.ts";
+import { OpenCalls } from "./open-calls.ts";
+import { decodeParts } from "./parts.ts";
 import { decodeToolConfig, decodeTools } from "./tools.ts";
 import { generateContentRequest } from "./wire.ts";
 
@@ -48,7 +49,7 @@ export function decodeRequest(given: JsonObject, address: RequestAddress): Canon
 
 function decodeMessages(body: WireObject, gathered: Gathered): Message[] {
   const messages: Message[] = [];
-  const calls = noCalls();
+  const calls = new OpenCalls();
   const { native } = gathered;
   const system = read(body, "systemInstruction");
   if (system !== undefined) {
@@ -65,8 +66,9 @@ function decodeMessages(body: WireObject, gathered: Gathered): Message[] {
     if (!isObject(wire)) continue;
     const param = `contents[${index}]`;
     const context = { native, calls, place: String(index) };
-    const content = decodeParts(wire["parts"], `${param}.parts`, context);
-    messages.push({ role: wire["role"] === "model" ? "assistant" : "user", content });
+    const role = wire["role"] === "model" ? "assistant" : "user";
+    if (role === "user") calls.endRound();
+    messages.push({ role, content: decodeParts(wire["parts"], `${param}.parts`, context) });
     keepUnknown(wire, contentFields, param, native);
   }
   return messages;

@@ -16,7 +16,8 @@ import {
   type CitedText,
   type NumberedText,
 } from "./grounding.ts";
-import { decodeParts, isDraft, noCalls } from "./parts.ts";
+import { OpenCalls } from "./open-calls.ts";
+import { decodeParts, isDraft } from "./parts.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
 /** An upstream's answer. Of several candidates the first counts; conversion never asks for more. */
@@ -26,7 +27,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   const all = isObject(candidate["content"]) ? candidate["content"]["parts"] : undefined;
   const parts = list(all).filter((part) => !isDraft(part));
   // Results of the vendor's own tools (code execution) have no canonical form and are left out.
-  const said = decodeParts(parts, "", { native: [], calls: noCalls(), place: placeOf(id) });
+  const said = decodeParts(parts, "", { native: [], calls: new OpenCalls(), place: placeOf(id) });
   const content = withCitations(said, decodeGrounding(candidate, textsOf(list(all))));
   const holds: Said = { calls: content.some(isCall), anything: content.some(isSaid) };
   const usage = decodeUsage(body["usageMetadata"]);
