@@ -7,6 +7,7 @@ import type { CanonicalRequest, JsonObject, Part } from "./canonical/request.ts"
 import type { UpstreamCodec } from "./codec.ts";
 import { holding } from "./held-blocks.ts";
 import type { Limits } from "./limits.ts";
+import { objectRoot } from "./object-root.ts";
 import { mapSchemas } from "./schema-walk.ts";
 import { objectIn } from "./tool-arguments.ts";
 import { unchanged, type Rewritten } from "./rewritten.ts";
@@ -18,7 +19,10 @@ const member = "answer";
 export function boxAnswer(request: CanonicalRequest, { objectAnswers }: Limits): Rewritten {
   const { outputFormat: format, names } = request;
   const mustBox = objectAnswers === true && format?.type === "json_schema";
-  if (!mustBox || isObjectSchema(format.schema)) return unchanged(request);
+  if (!mustBox) return unchanged(request);
+  const schema = rooted(format.schema);
+  if (schema === format.schema) return unchanged(request);
+  if (schema) return unchanged({ ...request, outputFormat: { ...format, schema } });
   return {
     request: { ...request, outputFormat: { ...format, schema: boxed(format.schema) } },
     notes: [
@@ -31,6 +35,15 @@ export function boxAnswer(request: CanonicalRequest, { objectAnswers }: Limits):
     ],
     restored: opening,
   };
+}
+
+/** The schema with an object at its root: itself, or what it refers to in its own place. Undefined where that is no object, or not one. */
+function rooted(schema: JsonObject): JsonObject | undefined {
+  if (!isObjectSchema(schema)) return undefined;
+  if (!("$ref" in schema)) return schema;
+  const root = objectRoot(schema);
+  if (typeof root === "string" || root.lost.length > 0) return undefined;
+  return "$ref" in root.schema ? schema : root.schema;
 }
 
 /** A schema without a type is left to the vendor, unless it is a choice. */

@@ -1,6 +1,6 @@
 /**
  * The schema of a tool's arguments as one object: OpenAI, Anthropic and Google refuse the whole request where it begins with `anyOf`,
- * `oneOf` or `allOf`, as schemas of MCP servers do. T23, T24.
+ * `oneOf` or `allOf`, as schemas of MCP servers do, and OpenAI where it begins with `$ref`. T23, T24.
  */
 import { isObject } from "../base/json.ts";
 import type { Json, JsonObject } from "./canonical/request.ts";
@@ -50,8 +50,10 @@ export function objectRoot(
 ): ObjectRoot | "no_object" | "too_large" {
   if (!mayBeObject(schema)) return "no_object";
   const merging: Merging = { root: schema, lost: new Set(), left, targets: new Map() };
-  const merged = merge(schema, merging, new Set());
-  return isOver(merging) ? "too_large" : { schema: merged, lost: [...merging.lost].sort() };
+  const pointed = "$ref" in schema ? partOf(schema, merging, new Set()) : "unknown";
+  const merged = pointed === "unknown" ? merge(schema, merging, new Set()) : pointed;
+  if (isOver(merging)) return "too_large";
+  return merged ? { schema: merged, lost: [...merging.lost].sort() } : "no_object";
 }
 
 const mayBeObject = ({ type = "object" }: JsonObject): boolean =>
@@ -68,7 +70,7 @@ function merge(schema: JsonObject, merging: Merging, within: ReadonlySet<string>
       all.push(either(choice, merging));
     } else all.push(...choice);
   }
-  // What a reference points at has the type.
+  // What a reference to elsewhere points at has the type.
   if (all.length === 0 && (own["type"] === "object" || "$ref" in own)) return own;
   const { type: _type, ...others } = own;
   return every([{ type: "object", ...others }, ...all], merging);

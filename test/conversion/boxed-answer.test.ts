@@ -45,6 +45,11 @@ describe.each(upstreams)("towards %s", (upstream) => {
   it.each<[string, Body, Body]>([
     ["a list", { ...list, $defs }, box(list, { $defs })],
     ["a choice", { anyOf: [list, item], $defs }, box({ anyOf: [list, item] }, { $defs })],
+    [
+      "a reference to a list",
+      { $ref: "#/$defs/list", $defs: { ...$defs, list } },
+      box({ $ref: "#/$defs/list" }, { $defs: { ...$defs, list } }),
+    ],
     ["a word", { type: "string", enum: ["a", "b"] }, box({ type: "string", enum: ["a", "b"] })],
     [
       "a reference to itself",
@@ -70,6 +75,16 @@ describe.each(upstreams)("towards %s", (upstream) => {
     const { up, reported } = await world.send("generate_content", upstream, asked($defs.item));
     expect(reported).toEqual([]);
     expect(at(up, ...placeOf[upstream])).toEqual($defs.item);
+  });
+
+  it("an object that the schema only refers to stands at its beginning", async () => {
+    const { up, reported } = await world.send(
+      "generate_content",
+      upstream,
+      asked({ ...item, $defs }),
+    );
+    expect(reported).toEqual([]);
+    expect(at(up, ...placeOf[upstream])).toEqual({ ...$defs.item, $defs });
   });
 
   it.each([

@@ -64,10 +64,23 @@ describe.each(["chat", "responses", "generate_content", "converse"] as const)(
     );
 
     it("T24: arguments that are no object are refused before anything is sent", () => {
-      for (const type of ["array", ["string", "null"]])
-        expect(() => routeOf(upstream, { type, items: text })).toThrow(
+      const list: JsonObject = { type: "array", items: text };
+      const word: JsonObject = { type: ["string", "null"] };
+      for (const schema of [list, word, { $ref: "#/$defs/list", $defs: { list } }])
+        expect(() => routeOf(upstream, schema)).toThrow(
           /^tools: look, whose arguments are no object, cannot be converted/,
         );
+    });
+    it("T23 T24: what the root refers to stands at the root, and nothing is told", () => {
+      const { body, notes } = routeOf(upstream, {
+        $ref: "#/definitions/alias",
+        definitions: { alias: { $ref: "#/definitions/run" }, run },
+      });
+      expect(JSON.stringify(body)).toMatch(
+        /\{"type":"object",(?:"definitions":\{.*\},)?(?:"additionalProperties":false,)?"properties":\{"what":/,
+      );
+      expect(JSON.stringify(body)).not.toContain('{"$ref":"#/definitions/alias"');
+      expect(notes).toEqual([]);
     });
   },
 );
@@ -134,6 +147,24 @@ it.each<[string, JsonObject, JsonObject, string[]]>([
     { anyOf: [{ $ref: "https://acme.test/stop.json" }, run] },
     { type: "object", properties: run["properties"]! },
     ["anyOf"],
+  ],
+  [
+    "a root that refers to an object with members like it",
+    { $ref: "#/$defs/node", $defs: { node: { ...run, properties: { next: { $ref: "#" } } } } },
+    {
+      type: "object",
+      $defs: { node: { ...run, properties: { next: { $ref: "#" } } } },
+      properties: { next: { $ref: "#" } },
+      required: run["required"]!,
+      additionalProperties: false,
+    },
+    [],
+  ],
+  [
+    "a root that refers to another document",
+    { $ref: "https://acme.test/stop.json" },
+    { $ref: "https://acme.test/stop.json", properties: {} },
+    [],
   ],
   [
     "a choice of one object, of which nothing is lost",
