@@ -8,6 +8,7 @@ import type { UpstreamCodec } from "./codec.ts";
 import { holding } from "./held-blocks.ts";
 import type { Limits } from "./limits.ts";
 import { objectRoot } from "./object-root.ts";
+import { withItems } from "./open-lists.ts";
 import { mapSchemas } from "./schema-walk.ts";
 import { objectIn } from "./tool-arguments.ts";
 import { unchanged, type Rewritten } from "./rewritten.ts";
@@ -16,15 +17,15 @@ import { unchanged, type Rewritten } from "./rewritten.ts";
 const member = "answer";
 
 /** Puts the schema within an object, where its target takes nothing else. */
-export function boxAnswer(request: CanonicalRequest, { objectAnswers }: Limits): Rewritten {
+export function boxAnswer(request: CanonicalRequest, limits: Limits): Rewritten {
   const { outputFormat: format, names } = request;
-  const mustBox = objectAnswers === true && format?.type === "json_schema";
+  const mustBox = limits.objectAnswers === true && format?.type === "json_schema";
   if (!mustBox) return unchanged(request);
-  const schema = rooted(format.schema);
-  if (schema === format.schema) return unchanged(request);
+  const given = limits.closedLists === true ? withItems(format.schema) : format.schema;
+  const schema = rooted(given);
   if (schema) return unchanged({ ...request, outputFormat: { ...format, schema } });
   return {
-    request: { ...request, outputFormat: { ...format, schema: boxed(format.schema) } },
+    request: { ...request, outputFormat: { ...format, schema: boxed(given) } },
     notes: [
       {
         param: names.outputFormat ?? "outputFormat",

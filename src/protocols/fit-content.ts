@@ -13,6 +13,7 @@ import type { Fitting } from "./fit-fields.ts";
 import { fitMedia } from "./fit-media.ts";
 import { mergingBounds, objectRoot } from "./object-root.ts";
 import { refusalOf } from "./losses.ts";
+import { withItems } from "./open-lists.ts";
 
 type SignedPart = Extract<Part, { type: "reasoning" | "tool_call" }>;
 
@@ -92,7 +93,7 @@ function fitParameters(tool: string, parameters: JsonObject, context: Context): 
     const why = `upstreams take one object of arguments: what it may be by ${lost.join(" or ")} was merged`;
     context.note(param, "rewritten", why);
   }
-  return schema;
+  return context.target.limits.closedLists === true ? withItems(schema) : schema;
 }
 
 function fitMessage(message: Message, context: Context): Message {

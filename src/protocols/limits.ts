@@ -85,6 +85,8 @@ export interface Limits {
   readonly argumentName?: RegExp;
   /** The keywords of JSON Schemas that the vendor refuses and the codec therefore takes out, sorted (T23). Absent: none. */
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
+  /** True where lists in schemas must say what is in them (open-lists.ts). Absent: they need not. */
+  readonly closedLists?: true;
   /** True where a schema for the answer must begin with an object (boxed-answer.ts). Absent: it need not. */
   readonly objectAnswers?: true;
   /** True where custom tools go on as they are. Absent: they become functions (custom-as-function.ts). */

@@ -1,6 +1,6 @@
 /**
  * The schema of a tool's arguments as one object: OpenAI, Anthropic and Google refuse the whole request where it begins with `anyOf`,
- * `oneOf` or `allOf`, as schemas of MCP servers do, and OpenAI where it begins with `$ref`. T23, T24.
+ * `oneOf` or `allOf`, as schemas of MCP servers do, and OpenAI where it begins with `$ref` or has no `properties`. T23, T24.
  */
 import { isObject } from "../base/json.ts";
 import type { Json, JsonObject } from "./canonical/request.ts";
@@ -71,7 +71,9 @@ function merge(schema: JsonObject, merging: Merging, within: ReadonlySet<string>
     } else all.push(...choice);
   }
   // What a reference to elsewhere points at has the type.
-  if (all.length === 0 && (own["type"] === "object" || "$ref" in own)) return own;
+  if (all.length === 0 && "$ref" in own) return own;
+  if (all.length === 0 && own["type"] === "object")
+    return "properties" in own ? own : { ...own, properties: {} };
   const { type: _type, ...others } = own;
   return every([{ type: "object", ...others }, ...all], merging);
 }

@@ -39,4 +39,5 @@ export const conversionLimits: Limits = {
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   toolNameMax: 64,
   objectAnswers: true,
+  closedLists: true,
 };

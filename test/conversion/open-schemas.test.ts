@@ -1,0 +1,83 @@
+/**
+ * Schemas that say too little for OpenAI, as those of MCP servers do: tools without arguments, lists of anything. It refuses the whole
+ * request for one of them. T23, T24.
+ */
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/protocols/index.ts";
+import { at } from "../rows/protocols.ts";
+import { routeOf } from "./route.ts";
+import { requestWith } from "./tool-wire.ts";
+
+const placeOf = {
+  chat: {
+    tool: ["tools", 0, "function", "parameters"],
+    answer: ["response_format", "json_schema", "schema"],
+  },
+  responses: { tool: ["tools", 0, "parameters"], answer: ["text", "format", "schema"] },
+} as const;
+const callers = ["messages", "generate_content"] as const;
+const text: JsonObject = { type: "string" };
+
+/** Lists that do not say what is in them, wherever a schema may stand, and a property of that name. */
+const open: JsonObject = {
+  type: "object",
+  properties: {
+    type: { type: "array", description: "Kinds." },
+    either: { anyOf: [{ type: "array" }, { type: "null" }] },
+    maybe: { type: ["array", "null"] },
+    rows: { type: "array", items: { type: "array" } },
+    pair: { type: "array", prefixItems: [text] },
+    words: { type: "array", items: text },
+    any: { type: "object" },
+    example: { ...text, examples: [{ type: "array" }] },
+  },
+};
+const closed: JsonObject = {
+  type: "object",
+  properties: {
+    type: { type: "array", description: "Kinds.", items: {} },
+    either: { anyOf: [{ type: "array", items: {} }, { type: "null" }] },
+    maybe: { type: ["array", "null"], items: {} },
+    rows: { type: "array", items: { type: "array", items: {} } },
+    pair: { type: "array", prefixItems: [text], items: {} },
+    words: { type: "array", items: text },
+    any: { type: "object" },
+    example: { ...text, examples: [{ type: "array" }] },
+  },
+};
+
+describe.each(["chat", "responses"] as const)("towards %s", (upstream) => {
+  it.each(callers)("T24: a tool without arguments says that it has none (%s)", (caller) => {
+    const { body, notes } = routeOf(
+      caller,
+      upstream,
+      requestWith[caller]("look", { type: "object" }),
+    );
+    expect(at(body, ...placeOf[upstream].tool)).toEqual({ type: "object", properties: {} });
+    expect(notes).toEqual([]);
+  });
+
+  it.each(callers)("T23: lists of anything say so, and nothing is told (%s)", (caller) => {
+    const { body, notes } = routeOf(caller, upstream, requestWith[caller]("look", open));
+    expect(at(body, ...placeOf[upstream].tool)).toEqual(closed);
+    expect(notes).toEqual([]);
+  });
+
+  it("T23: so do those of an answer's schema", () => {
+    const asked = (responseJsonSchema: JsonObject) =>
+      routeOf("generate_content", upstream, {
+        contents: [{ role: "user", parts: [{ text: "As JSON." }] }],
+        generationConfig: { responseMimeType: "application/json", responseJsonSchema },
+      });
+    expect(at(asked(open).body, ...placeOf[upstream].answer)).toEqual(closed);
+    expect(asked(open).notes).toEqual([]);
+    expect(at(asked({ type: "array" }).body, ...placeOf[upstream].answer)).toMatchObject({
+      properties: { answer: { type: "array", items: {} } },
+    });
+  });
+});
+
+it("T23: towards vendors that take open lists they stay as they are", () => {
+  const { body } = routeOf("chat", "messages", requestWith.chat("look", open));
+  expect(at(body, "tools", 0, "input_schema")).toEqual(open);
+});
