@@ -296,6 +296,7 @@ Towards messages and Converse a schema for the answer goes on where the model's 
 refuses stand in descriptions then, and are reported. Other JSON output is lost there ([models](models.md)). Tools lose \`strict\` there where their schema has such bounds, and beyond 20 tools, 24 optional members or 16 choices in one request. Towards chat completions and responses a
 schema that is no object, such as a list, goes within one. The answer is taken out, streamed in one piece, and that is reported.
 A tool's schema goes as one object: \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Others are 400 \`unsupported_parameter\`.
+A \`$ref\` at its root, or that of an answer's schema, is replaced by what it refers to. Lists without \`items\` go to chat completions and responses with empty ones.
 An argument's name that Claude or Gemini refuses, such as \`$filter\`, goes under another one; calls have the caller's own, streamed in one piece. That is reported.
 A custom tool (\`type: custom\`), such as Codex's \`apply_patch\`, goes as it is to responses, and to the chat of OpenAI and Azure. Elsewhere it goes as a
 function with one text, \`input\`, and its grammar into the description, where nothing enforces it. Calls come back as calls of the custom tool, streamed in one
