@@ -161,6 +161,18 @@ describe("a request that was sent", () => {
     clock.advance(-defaultTiming.abandonMs);
   });
 
+  it("T79: a task that was claimed is nobody else's for the time of its lease", async () => {
+    const job = await jobOf(world, "acme/clip", { due_at: new Date(clock.now()) });
+    const claimed = async () =>
+      (await claimDue(world.services, [job], { lane: "ask", takesAbandoned: true })).length;
+    expect([await claimed(), await claimed()]).toEqual([1, 0]);
+    clock.advance(defaultTiming.leaseMs - 1);
+    expect(await claimed()).toBe(0);
+    clock.advance(1);
+    expect(await claimed()).toBe(1);
+    clock.advance(-defaultTiming.leaseMs);
+  });
+
   it("a database that was away says nothing about who was silent meanwhile, until a lease later", () => {
     let nowMs = 0;
     vi.spyOn(performance, "now").mockImplementation(() => nowMs);

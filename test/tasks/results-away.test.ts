@@ -10,6 +10,7 @@ import { collect } from "../../src/tasks/collect.ts";
 import { defaultTiming } from "../../src/tasks/engine.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
 import type { Job } from "../../src/tasks/rows.ts";
+import { pixel } from "../support/pixel.ts";
 import { startRecorder } from "../support/recorder.ts";
 import { mp4 } from "../support/task-life.ts";
 import { clock, rowOf, running, useWorld } from "./steps-support.ts";
@@ -206,6 +207,27 @@ it("STORE-01: of results that our storage takes in part nothing stays, though th
   const open = await Promise.all(rows.map(({ name }) => files.open(name)));
   expect(open.filter((file) => file !== undefined)).toEqual([]);
 });
+
+it.each([
+  ["a picture", Buffer.from(pixel, "base64")],
+  ["no file at all", Buffer.from("not yet")],
+])(
+  "STORE-01: what comes in the answer itself is kept where it is a video, not as %s",
+  async (_what, bytes) => {
+    const job = await running(world);
+    const target = takenTarget(world.services, job)!;
+    const results = [{ from: "base64", base64: bytes.toString("base64") }] as const;
+    const answer = { state: "succeeded", results, reported: {} } as const;
+    await collect(world.services, job, { target, answer });
+    const { status, error } = await rowOf(world, job.id);
+    expect({ status, code: error?.code }).toEqual({
+      status: "failed",
+      code: "artifact_unavailable",
+    });
+    const sql = "select name from files where task_id = $1";
+    expect(await world.database.query(sql, [job.id])).toEqual([]);
+  },
+);
 
 const storageFaults: readonly [what: string, error: Error][] = [
   ["a full disk", new Error("the disk is full")],

@@ -1,0 +1,74 @@
+/** What a call says of itself in its body and headers, to be found by later. docs/tags.md. */
+import { describe, expect, it } from "vitest";
+import { tagsOf } from "../../src/calls/tags.ts";
+
+const none = { tags: undefined, endUser: undefined };
+const header = (text: string) => Buffer.from(text, "utf8").toString("latin1");
+const many = (count: number, prefix = "t") =>
+  Object.fromEntries(Array.from({ length: count }, (_one, at) => [`${prefix}${at}`, "v"]));
+
+describe("the fields of each protocol", () => {
+  it.each<[protocol: string, body: object, tags: object | undefined, endUser: string | undefined]>([
+    ["chat", { metadata: { team: "a" }, safety_identifier: "s", user: "u" }, { team: "a" }, "s"],
+    ["chat", { user: "u" }, undefined, "u"],
+    ["responses", { metadata: { team: "a" }, user: "u" }, { team: "a" }, "u"],
+    ["messages", { metadata: { user_id: "u", team: "a" }, user: "x" }, undefined, "u"],
+    ["messages", { metadata: "u" }, undefined, undefined],
+    ["generate_content", { labels: { team: "a" }, user: "x" }, { team: "a" }, undefined],
+    ["embeddings", { user: "u", metadata: { team: "a" } }, undefined, "u"],
+    ["images", { user: "u" }, undefined, "u"],
+    ["tasks", { user: "u" }, undefined, "u"],
+    ["another", { user: "u", metadata: { team: "a" } }, undefined, undefined],
+  ])("%s %j", (protocol, body, tags, endUser) => {
+    expect(tagsOf(protocol, body as Record<string, unknown>, {})).toEqual({ tags, endUser });
+  });
+});
+
+it("of a body, what is no short text is passed over, and sixteen pairs are taken at most", () => {
+  const metadata = {
+    number: 1,
+    long: "x".repeat(513),
+    "": "empty name",
+    nul: "a",
+    "a\0b": "v",
+    kept: "x".repeat(512),
+  };
+  expect(tagsOf("chat", { metadata, user: "" }, {})).toEqual({
+    tags: { nul: "a", kept: metadata.kept },
+    endUser: undefined,
+  });
+  expect(tagsOf("chat", { metadata: many(20) }, {}).tags).toEqual(many(16));
+  expect(tagsOf("chat", { metadata: ["a"], user: 7 }, {})).toEqual(none);
+  expect(tagsOf("chat", { user: "x".repeat(257) }, {})).toEqual(none);
+});
+
+it("a header counts before the field that says the same, and its bytes are UTF-8", () => {
+  const body = { metadata: { team: "a", stage: "test" }, user: "u" };
+  const told = { metadata: header('{"team":"süd"}'), endUser: header("häkon") };
+  expect(tagsOf("chat", body, told)).toEqual({
+    tags: { team: "süd", stage: "test" },
+    endUser: "häkon",
+  });
+  expect(tagsOf("chat", body, { endUser: "" }).endUser).toBe("u");
+  const both = tagsOf("chat", { metadata: many(10) }, { metadata: JSON.stringify(many(10, "h")) });
+  expect(Object.keys(both.tags!)).toEqual(Object.keys({ ...many(10, "h"), ...many(6) }));
+  expect(tagsOf("another", {}, told).tags).toEqual({ team: "süd" });
+});
+
+it.each([
+  ["no JSON", "team=a"],
+  ["no object", '["a"]'],
+  ["another value than text", '{"team":1}'],
+  ["more than sixteen pairs", JSON.stringify(many(17))],
+  ["a long name", JSON.stringify({ ["n".repeat(65)]: "v" })],
+  ["bytes that are no UTF-8", '{"team":"\u00ff"}'],
+])("a header with %s is the caller's mistake, and named", (_what, metadata) => {
+  expect(() => tagsOf("chat", {}, { metadata })).toThrow(
+    expect.objectContaining({ code: "invalid_value" }),
+  );
+});
+
+it("an end user of a header that is too long, or no UTF-8, is a mistake as well", () => {
+  for (const endUser of ["x".repeat(257), "\u00ff"])
+    expect(() => tagsOf("chat", {}, { endUser })).toThrow(/has at most 256 characters/);
+});
