@@ -154,7 +154,7 @@ export class ByteLease {
 
   /** Another one of the same budget, released apart from this one. */
   beside(): ByteLease {
-    return new ByteLease(this.#budget);
+    return this.#budget.lease();
   }
 
   /**

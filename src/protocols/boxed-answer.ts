@@ -38,7 +38,7 @@ export function boxAnswer(request: CanonicalRequest, limits: Limits): Rewritten 
   };
 }
 
-/** The schema with an object at its root: itself, or what it refers to in its own place. Undefined where that is no object, or not one. */
+/** The schema with an object at its root: itself, or what it refers to in its own place. Undefined where that is no object, or a choice of several. */
 function rooted(schema: JsonObject): JsonObject | undefined {
   if (!isObjectSchema(schema)) return undefined;
   if (!("$ref" in schema)) return schema;
