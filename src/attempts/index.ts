@@ -10,6 +10,6 @@ export {
 } from "./candidates.ts";
 export { AttemptFailure, failureOf, type Failure } from "./failure.ts";
 export { Failover } from "./failover.ts";
-export { countBeyond, expectedBytes } from "./picture-bytes.ts";
+export { expectedBytes, PictureRoom } from "./picture-bytes.ts";
 export { logFailedAttempt, reportFailure, type Attempt, type AttemptNote } from "./record.ts";
 export { providerAttributes } from "./trace.ts";

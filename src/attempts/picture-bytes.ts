@@ -3,6 +3,7 @@
  * that has been made is billed, and is not to be refused any more.
  */
 import type { ByteLease } from "../base/byte-budget.ts";
+import type { AnswerRoom } from "../upstream/index.ts";
 
 /** Of a usual picture in base64; larger ones are counted as they come. */
 const pictureBytes = 2 ** 21;
@@ -11,17 +12,70 @@ const pictureBytes = 2 ** 21;
 export const expectedBytes = (pictures: number): number => pictures * pictureBytes;
 
 /**
- * Counts in `lease` what arrives beyond the `expected` bytes, which it holds already. What is thrown away again, such as of a file that
- * was cut, is told as negative bytes.
+ * Counts in `lease` what arrives of an answer beyond the `expected` bytes, which it holds already. It is billed, so none of it is
+ * refused: what has no room waits for it. What stands still where others need room is given up.
  */
-export function countBeyond(lease: ByteLease, expected: number): (bytes: number) => void {
-  let total = 0;
-  let beyond = 0;
-  return (bytes) => {
-    total += bytes;
-    const change = Math.max(0, total - expected) - beyond;
-    beyond += change;
-    if (change > 0) lease.add(change);
-    if (change < 0) lease.give(-change);
-  };
+export class PictureRoom implements AnswerRoom {
+  readonly #lease: ByteLease;
+  readonly #expected: number;
+  #total = 0;
+  #beyond = 0;
+  #giveUp: (() => void) | undefined;
+
+  constructor(lease: ByteLease, expected: number) {
+    this.#lease = lease;
+    this.#expected = expected;
+  }
+
+  get bytesMax(): number {
+    return this.#lease.bytesMax;
+  }
+
+  /** The most that one event of a stream may have. */
+  get eventBytesMax(): number {
+    return this.#lease.largestBytes;
+  }
+
+  begins(giveUp: () => void): void {
+    this.#giveUp = giveUp;
+  }
+
+  took(bytes: number): Promise<void> | undefined {
+    this.#total += bytes;
+    const change = Math.max(0, this.#total - this.#expected) - this.#beyond;
+    if (change === 0) return undefined;
+    if (this.#beyond === 0) this.#arrives();
+    this.#beyond += change;
+    if (this.#beyond === 0) this.#lease.arrived();
+    if (change < 0) {
+      this.#lease.give(-change);
+      return undefined;
+    }
+    const turn = this.#lease.addInTurn(change);
+    if (turn === undefined) return undefined;
+    // That it stands still now is not its vendor's doing.
+    this.#lease.arrived();
+    return turn.then(() => this.#arrives());
+  }
+
+  ends(isWhole: boolean): void {
+    this.#giveUp = undefined;
+    this.#lease.arrived();
+    if (!isWhole) this.#drop();
+  }
+
+  #arrives(): void {
+    const giveUp = this.#giveUp;
+    if (giveUp === undefined) return;
+    this.#lease.arrives(() => {
+      this.#drop();
+      giveUp();
+    });
+  }
+
+  #drop(): void {
+    this.#lease.give(this.#beyond);
+    this.#beyond = 0;
+    this.#total = 0;
+  }
 }

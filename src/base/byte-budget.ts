@@ -3,6 +3,7 @@
  * whole answers of upstreams, and what of their streams waits for the end of its event.
  * Without it the sum of allowed bodies is bounded by nothing but the callers.
  */
+import { Beyond } from "./beyond.ts";
 import { GatewayError } from "./errors.ts";
 import { Turns } from "./turns.ts";
 
@@ -43,6 +44,8 @@ export class ByteBudget {
   #heldBytes = 0;
   /** Those that were silent for longest first. */
   readonly #arriving = new Set<Arriving>();
+  /** Answers that no one refuses, where there is no room for more of them. */
+  readonly beyond = new Beyond<ByteLease>(() => this.#heldBytes <= this.largestBytes);
 
   constructor(bytesMax: number, refusal = refusalDefault) {
     this.bytesMax = bytesMax;
@@ -107,6 +110,7 @@ export class ByteBudget {
   /** Counts bytes, negative ones too. Only for leases and parts. */
   count(bytes: number): void {
     this.#heldBytes += bytes;
+    if (bytes < 0) this.beyond.look();
   }
 }
 
@@ -141,6 +145,8 @@ export class BytePart {
 export class ByteLease {
   readonly #budget: ByteBudget;
   #bytes = 0;
+  /** What is not counted in the budget. */
+  #bytesBeyond = 0;
   #released = false;
   #arriving: Arriving | undefined;
 
@@ -150,6 +156,16 @@ export class ByteLease {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** The most that all together may have. */
+  get bytesMax(): number {
+    return this.#budget.bytesMax;
+  }
+
+  /** The most that one may have. */
+  get largestBytes(): number {
+    return this.#budget.largestBytes;
   }
 
   /** Another one of the same budget, released apart from this one. */
@@ -182,6 +198,22 @@ export class ByteLease {
     this.came(bytes);
   }
 
+  /**
+   * The same of an answer that is still on its way. A promise where there is no room for more: the next are not to be read before it
+   * resolves, which is when there is some, or when no other such answer goes on beyond it. What the one that does is not counted.
+   */
+  addInTurn(bytes: number): Promise<void> | undefined {
+    const { beyond } = this.#budget;
+    if (!this.#released && beyond.is(this)) {
+      this.#bytesBeyond += bytes;
+      this.came(bytes);
+      return undefined;
+    }
+    this.add(bytes);
+    const isFull = !this.#released && !this.#budget.makesRoom(0, largeBytes + 1);
+    return isFull ? beyond.wait(this) : undefined;
+  }
+
   /** Bytes came that it does not hold: its sender is not silent. */
   came(bytes: number): void {
     if (this.#arriving !== undefined) this.#budget.came(this.#arriving, bytes);
@@ -212,8 +244,10 @@ export class ByteLease {
   /** Gives bytes back that are no longer held. */
   give(bytes: number): void {
     if (this.#released) return;
-    this.#bytes -= bytes;
-    this.#budget.count(-bytes);
+    const beyond = Math.min(bytes, this.#bytesBeyond);
+    this.#bytesBeyond -= beyond;
+    this.#bytes -= bytes - beyond;
+    this.#budget.count(beyond - bytes);
   }
 
   /** Gives everything back. A second release does nothing. */
@@ -223,6 +257,7 @@ export class ByteLease {
     this.#released = true;
     this.#budget.count(-this.#bytes);
     this.#bytes = 0;
+    this.#budget.beyond.over(this);
   }
 
   /** Resolves when it is this body's turn for work that blocks the process; undefined for small bodies, which need not wait. */

@@ -6,11 +6,11 @@
 import { msSince } from "../base/elapsed.ts";
 import {
   AttemptFailure,
-  countBeyond,
   Failover,
   failureOf,
   mediaCandidate,
   mediaPool,
+  PictureRoom,
   type Attempt,
   type MediaCandidate,
 } from "../attempts/index.ts";
@@ -65,7 +65,7 @@ class ImageFailover extends Failover<ImageContext, MediaOffer, MediaCandidate, A
     const job = dialect.submit(provider, apiKey, jobAt(context, candidate));
     const limits: AskLimits = {
       signal: provider.onDisconnect === "abort" ? AbortSignal.any([gone, stopped]) : stopped,
-      onBytes: countBeyond(call.lease, picturesBytes(request)),
+      room: new PictureRoom(call.lease, picturesBytes(request)),
       traceparent,
     };
     const pool = mediaPool(services.pools, provider);
@@ -125,10 +125,10 @@ async function readWhole(
   if (state.state !== "succeeded")
     throw notMade(asAnswered(candidate.provider, state, answer, context.services.clock.now()));
   const { request, call } = context;
-  const onBytes = countBeyond(call.lease, picturesBytes(request));
+  const room = new PictureRoom(call.lease, picturesBytes(request));
   const pictures = [];
   for (const [index, result] of wantedOf(request, state.results).entries()) {
-    const picture = await fetchPicture(context, candidate, { result, onBytes });
+    const picture = await fetchPicture(context, candidate, { result, room });
     pictures.push({ ...picture, revisedPrompt: state.revisedPrompts?.[index] });
   }
   return { candidate, pictures, rendered: state.rendered ?? {}, reported: state.reported };
@@ -157,9 +157,11 @@ async function readStream(
 ): Promise<Made> {
   const asked = context.request.partialImages ?? 0;
   const source = { stream, held: new HeldBack() };
+  const room = new PictureRoom(context.call.lease, picturesBytes(context.request));
+  room.begins(() => stream.destroy(new AskFailure("idle_timeout", true)));
   let previews = 0;
   try {
-    for await (const event of eventsIn(stream)) {
+    for await (const event of eventsIn(stream, room)) {
       if (event.type === "error") throw notMade(asReported(candidate.provider, event.refusal));
       if (event.type === "completed") {
         const { base64, rendered, reported } = event;
@@ -184,9 +186,21 @@ async function readStream(
 const isCutFor = ({ gone, stopped }: ImageContext, { failure }: AskFailure): boolean =>
   (gone.aborted || stopped.aborted) && failure === "aborted";
 
-/** The events of a stream, the last of which is a picture or an error. @throws AskFailure where it breaks */
-async function* eventsIn(stream: AsyncIterable<Buffer>): AsyncGenerator<ImageEvent> {
-  const reader = createImageEventReader();
-  for await (const chunk of stream) yield* reader.push(chunk);
+/**
+ * The events of a stream, the last of which is a picture or an error. What waits for the end of its event is counted in `room`.
+ * @throws AskFailure where it breaks
+ */
+async function* eventsIn(
+  stream: AsyncIterable<Buffer>,
+  room: PictureRoom,
+): AsyncGenerator<ImageEvent> {
+  const reader = createImageEventReader(room.eventBytesMax);
+  let heldBytes = 0;
+  for await (const chunk of stream) {
+    yield* reader.push(chunk);
+    const more = reader.heldBytes - heldBytes;
+    heldBytes += more;
+    await room.took(more);
+  }
   yield* reader.end();
 }

@@ -2,7 +2,7 @@
  * Produced pictures and what is reported of them. Size and format are what the picture's own header says, whatever its vendor
  * claims; the other words are the vendor's where it reported them. IMG-19 to IMG-27.
  */
-import { trustedUrl, type Candidate } from "../attempts/index.ts";
+import { trustedUrl, type Candidate, type PictureRoom } from "../attempts/index.ts";
 import { readMadePicture, type MadePicture } from "../base/image-header.ts";
 import { Pieces } from "../base/pieces.ts";
 import { retry } from "../base/retry.ts";
@@ -39,15 +39,15 @@ const mayPass = (error: unknown) => error instanceof DownloadError && error.retr
 
 interface Wanted {
   readonly result: MediaResult;
-  /** Counts what is fetched, as it is kept: in base64. Negative bytes are those of a try that failed. */
-  readonly onBytes: (bytes: number) => void;
+  /** For what is fetched, as it is kept: in base64. */
+  readonly room: PictureRoom;
 }
 
 /** A vendor's result as a picture; fetched where the vendor names an address. @throws AttemptFailure where it is none */
 export async function fetchPicture(
   context: ImageContext,
   { provider }: Candidate,
-  { result, onBytes }: Wanted,
+  { result, room }: Wanted,
 ): Promise<Picture> {
   if (result.from === "base64") return pictureOf(result.base64);
   const { services, stopped: signal } = context;
@@ -65,13 +65,13 @@ export async function fetchPicture(
     signal,
   } as const;
   try {
-    return await retry(again, () => fetchOnce(request, onBytes));
+    return await retry(again, () => fetchOnce(request, room));
   } catch (error) {
     throw error instanceof DownloadError ? unusable(error.message) : error;
   }
 }
 
-async function fetchOnce(request: DownloadRequest, onBytes: Wanted["onBytes"]): Promise<Picture> {
+async function fetchOnce(request: DownloadRequest, room: PictureRoom): Promise<Picture> {
   let counted = 0;
   try {
     return await download(request, async (source) => {
@@ -80,12 +80,12 @@ async function fetchOnce(request: DownloadRequest, onBytes: Wanted["onBytes"]): 
         pieces.add(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
         const bytes = Math.ceil((chunk.length * 4) / 3);
         counted += bytes;
-        onBytes(bytes);
+        await room.took(bytes);
       }
       return pictureOf(pieces.join().toString("base64"));
     });
   } catch (error) {
-    onBytes(-counted);
+    void room.took(-counted);
     throw error;
   }
 }

@@ -4,8 +4,8 @@
  * docs/tasks.md.
  */
 import {
-  countBeyond,
   expectedBytes,
+  PictureRoom,
   logFailedAttempt,
   nextAfter,
   reportFailure,
@@ -59,7 +59,7 @@ export async function askStep(services: TaskServices, job: Job): Promise<void> {
     return;
   }
   try {
-    await askHolding(services, job, { target, onBytes: countBeyond(lease, expected) });
+    await askHolding(services, job, { target, room: new PictureRoom(lease, expected) });
   } finally {
     lease.release();
   }
@@ -81,20 +81,20 @@ function expectedAnswer(
 
 interface Holding {
   readonly target: KeyedCandidate;
-  /** Counts what the answer takes. */
-  readonly onBytes: (bytes: number) => void;
+  /** For what the answer takes. */
+  readonly room: PictureRoom;
 }
 
 async function askHolding(
   services: TaskServices,
   job: Job,
-  { target, onBytes }: Holding,
+  { target, room }: Holding,
 ): Promise<void> {
   const asked = await intend(services, job, target);
   if (!asked) return;
   await services.at("ask.intended");
   const begunMs = services.health.nowMs();
-  const answer = await put(services, asked, { target, onBytes });
+  const answer = await put(services, asked, { target, room });
   await services.at("ask.answered");
   traceAsked(asked, target, answer);
   report(services, asked, { target, begunMs, answer });
@@ -174,11 +174,7 @@ function report(
   logFailedAttempt(log, id, attempt);
 }
 
-async function put(
-  services: TaskServices,
-  job: Job,
-  { target, onBytes }: Holding,
-): Promise<Answer> {
+async function put(services: TaskServices, job: Job, { target, room }: Holding): Promise<Answer> {
   const { dialect, provider, credential, offer } = target;
   const work = {
     request: job.request,
@@ -188,7 +184,7 @@ async function put(
   try {
     const request = dialect.submit(provider, credential.apiKey, work);
     const answer = await askTarget(services, target, request, {
-      onBytes,
+      room,
       bytesMax: dialect.synchronous === true ? undefined : wordsBytesMax,
       traceparent: passedOn(job, target),
       mayLeave: () => holds(job.right),

@@ -38,8 +38,8 @@ const upstreamProgram = `
   const endless = frameOf("x", "x".repeat(10_000));
   /** One character of it makes two bytes of each that is kept as text. */
   const talking = frameOf("a ".repeat(5_000) + "\\u6c34");
-  /** So many frames of a stream, as fast as they are taken, and no end. */
-  const streams = (response, frame, count) => {
+  /** So many frames of a stream, as fast as they are taken, and its end, where there is one. */
+  const streams = (response, frame, count, end) => {
     if (!response.headersSent) response.writeHead(200, { "content-type": "text/event-stream" });
     let frames = 0;
     const more = () => {
@@ -47,6 +47,7 @@ const upstreamProgram = `
         frames += 1;
         if (!response.write(frame)) return void response.once("drain", more);
       }
+      if (end !== undefined) response.end(end);
     };
     more();
   };
@@ -56,10 +57,19 @@ const upstreamProgram = `
     response.write(frameOf("", "").slice(0, -12));
     streams(response, "x".repeat(10_000), 3_000);
   };
+  const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E";
+  const pictureMade = ',"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}';
+  /** A whole answer with a picture of 25 MB, or an event of 50 MB with one whose end never comes. */
+  const largePicture = (response, isStream) => {
+    response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
+    response.write((isStream ? 'data: {"type":"image_generation.completed","b64_json":"' : '{"data":[{"b64_json":"') + picture);
+    streams(response, "A".repeat(10_000), isStream ? 5_000 : 2_500, isStream ? undefined : '"}]' + pictureMade + "}");
+  };
   const server = require("node:http").createServer((request, response) => {
     const kind = Object.keys(answers).find((name) => request.url.includes(name));
     request.resume();
     request.on("end", () => {
+      if (request.url.includes("/images/")) return largePicture(response, request.url.includes("/unfinished/"));
       if (request.url.includes("/endless/")) return streams(response, endless, 10_000);
       if (request.url.includes("/talking/")) return streams(response, talking, 450);
       if (request.url.includes("/unfinished/")) return unfinished(response);
@@ -87,6 +97,13 @@ const textModel = (name: string, provider: string, protocol: string): string => 
     offers:
       - { provider: ${provider}, protocol: ${protocol}, upstream_model: m, price: { input: "0.001", output: "0.001" } }`;
 
+const imageModel = (name: string, provider: string): string => `
+  - id: sandbox/${name}
+    kind: image
+    family: image-a
+    offers:
+      - { provider: ${provider}, upstream_model: m, price: { input: "0.001", image_input: "0.001", output: "0.001", image_output: "0.001" } }`;
+
 const config = (upstream: string): string => `
 providers:
   - { id: openai, dialect: openai, base_url: "${upstream}/v1", api_key: k, tier: official }
@@ -95,7 +112,7 @@ providers:
   - { id: talking, dialect: openai-compatible, base_url: "${upstream}/talking/v1", api_key: k, tier: community }
   - { id: unfinished, dialect: openai-compatible, base_url: "${upstream}/unfinished/v1", api_key: k, tier: community }
   - { id: google, dialect: google, base_url: "${upstream}", api_key: k, tier: official }
-models:${textModel("chat", "openai", "chat")}${textModel("endless", "endless", "chat")}${textModel("talking", "talking", "chat")}${textModel("unfinished", "unfinished", "chat")}${textModel("responses", "openai", "responses")}${textModel("messages", "anthropic", "messages")}${textModel("generate-content", "google", "generate_content")}
+models:${textModel("chat", "openai", "chat")}${textModel("endless", "endless", "chat")}${textModel("talking", "talking", "chat")}${textModel("unfinished", "unfinished", "chat")}${textModel("responses", "openai", "responses")}${textModel("messages", "anthropic", "messages")}${textModel("generate-content", "google", "generate_content")}${imageModel("large-picture", "endless")}${imageModel("unfinished-picture", "unfinished")}
   - id: sandbox/embedding
     kind: embedding
     context_length: 1000000

@@ -34,6 +34,8 @@ const talking = 40;
 const talkedBytes = 4_200_000;
 /** An event of each takes 30 MB. */
 const lying = 40;
+/** Were they held at once, they would take a gigabyte. */
+const pictured = inForm(40, 100);
 
 const group = memoryGroup(512 * mebibyte);
 const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
@@ -101,6 +103,8 @@ const bodies: readonly (readonly [string, Omit<Sent, "key">])[] = [
   ],
 ];
 
+const texts = bodies[2]!;
+
 /** A form with a picture of 20 MB, for a model that there is not: it is read and kept to its end before that is known. */
 function form(): Omit<Sent, "key"> {
   const head = (name: string, more = "") =>
@@ -147,8 +151,7 @@ function startOne() {
   }
 
   /** A refused body's connection may break before its answer is read. */
-  async function expectServed(): Promise<void> {
-    const [, sent] = bodies[0]!;
+  async function expectServed([, sent] = bodies[0]!): Promise<void> {
     const isServed = async () => {
       const status = await post(sent);
       expect(group!.ended()).toBe(0);
@@ -233,5 +236,33 @@ describe.skipIf(group === undefined)("a vendor that lies to a gateway with 512 M
     await expectHeld(`${lying} streams whose events never end`);
     closeAll(clients);
     await expectServed();
+  });
+});
+
+describe.skipIf(group === undefined).each([
+  ["whole answers of 25 MB", "large-picture", {}, [200, 503]],
+  ["events of 50 MB that never end", "unfinished-picture", { stream: true }, [502, 200]],
+])("a vendor of pictures sends a gateway with 512 MB %s", (what, model, more, allowed) => {
+  const { own, expectServed } = startOne();
+
+  it("they wait for room, one after the other, and others are served meanwhile", async () => {
+    const request: RawRequest = {
+      path: "/v1/images/generations",
+      headers: { authorization: `Bearer ${own.victim.key}` },
+      body: JSON.stringify({ model: `sandbox/${model}`, prompt: "x", ...more }),
+    };
+    const figures = await measure(`${pictured} ${what} in 512 MB`, own.victim, async () => {
+      const clients = Array.from({ length: pictured }, () => openRaw(own.victim.url, request));
+      const isOver = () => clients.every((client) => client.status() !== undefined);
+      await eventually(isOver, "an answer to each", 120_000);
+      const statuses = clients.map((client) => client.status());
+      expect(allowed).toEqual(expect.arrayContaining([...new Set(statuses)]));
+      expect(statuses).toContain(allowed[0]);
+      closeAll(clients);
+    });
+    expect(group!.ended()).toBe(0);
+    expect(figures.failed).toBe(0);
+    // Texts: the process keeps some of what the pictures took, and the body that takes the most would meet the bound.
+    await expectServed(texts);
   });
 });

@@ -1,7 +1,5 @@
 // Whole answers of image calls in the budget of bytes under way: refused before a vendor is asked, never after.
 import { afterEach, describe, expect, it } from "vitest";
-import { ByteBudget } from "../../src/base/byte-budget.ts";
-import { countBeyond } from "../../src/attempts/index.ts";
 import { prompted, startImages, type ImageBench } from "./support.ts";
 
 let bench: ImageBench;
@@ -42,18 +40,5 @@ describe("the budget of bytes under way", () => {
     expect(await codeOf(await bench.generate())).toBe("503 overloaded");
     expect(await codeOf(await first)).toBe("200 ok");
     await expect.poll(async () => codeOf(await bench.generate())).toBe("200 ok");
-  });
-
-  it("counts what arrives beyond what was expected, whatever fits", async () => {
-    await startWith(4);
-    const budget = new ByteBudget(100);
-    const lease = budget.lease();
-    lease.take(50);
-    const count = countBeyond(lease, 50);
-    for (const bytes of [30, 30, 200]) count(bytes);
-    expect(budget.heldBytes).toBe(260);
-    lease.release();
-    count(10);
-    expect(budget.heldBytes).toBe(0);
   });
 });

@@ -9,6 +9,7 @@ import {
   AskFailure,
   askForStream,
   createPools,
+  type AnswerRoom,
   type AskLimits,
   type MediaAsk,
 } from "../../src/upstream/index.ts";
@@ -53,6 +54,14 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
   const { failure, sent } = error as AskFailure;
   return `${failure}, ${sent ? "sent" : "not sent"}`;
 }
+
+/** Counts by `took`; what `ends` hears is in `ended`. */
+const roomOf = (took: AnswerRoom["took"], ended: boolean[] = []): AnswerRoom => ({
+  bytesMax: Infinity,
+  begins: () => undefined,
+  took,
+  ends: (isWhole) => void ended.push(isWhole),
+});
 
 const mebibyte = Buffer.alloc(1024 * 1024, "x");
 
@@ -131,7 +140,7 @@ describe("an ask", () => {
     const url = await listen(server);
     let kept = 0;
     const before = heldBytes();
-    const asked = askAt(url, {}, { onBytes: (bytes) => (kept += bytes) });
+    const asked = askAt(url, {}, { room: roomOf((bytes) => void (kept += bytes)) });
     asked.catch(() => undefined);
     await eventually(() => kept === count, "all of it is read");
     // Kept as they came, they took 200 MB.
@@ -150,6 +159,60 @@ describe("an ask", () => {
       (error: unknown) => (error as AskFailure).failure,
     );
     expect(["answered 413", "broken"]).toContain(told);
+  });
+});
+
+describe("an answer that is counted", () => {
+  /** A vendor that answers with so many bytes. */
+  async function sending(bytes: number): Promise<string> {
+    const server = createHttpServer((_request, response) => response.end(Buffer.alloc(bytes, "x")));
+    closers.push(() => void server.close());
+    return listen(server);
+  }
+
+  it("is read on when there is room", async () => {
+    const url = await sending(8 * mebibyte.length);
+    const ended: boolean[] = [];
+    let [kept, meanwhile] = [0, 0];
+    let goOn: (() => void) | undefined;
+    const room = roomOf((bytes) => {
+      kept += bytes;
+      if (goOn !== undefined) meanwhile += bytes;
+      if (kept < mebibyte.length || goOn !== undefined) return undefined;
+      return new Promise<void>((resolve) => (goOn = resolve));
+    }, ended);
+    const asked = askAt(url, {}, { room });
+    await eventually(() => goOn !== undefined, "it waits");
+    // Others are not held up.
+    expect((await askAt(url)).body.length).toBe(8 * mebibyte.length);
+    expect(meanwhile).toBe(0);
+    goOn!();
+    expect((await asked).body.length).toBe(8 * mebibyte.length);
+    expect([kept, ended]).toEqual([8 * mebibyte.length, [true]]);
+  });
+
+  it("has at most what all have together, but that one of a single picture is always let through", async () => {
+    const ended: boolean[] = [];
+    const room = { ...roomOf(() => undefined, ended), bytesMax: mebibyte.length };
+    const long = await sending(50 * mebibyte.length);
+    expect(await failureOf(askAt(long, {}, { room }))).toBe("too_large, sent");
+    const picture = await sending(47 * mebibyte.length);
+    expect((await askAt(picture, {}, { room })).body.length).toBe(47 * mebibyte.length);
+    expect(ended).toEqual([false, true]);
+  });
+
+  it("is given up by whoever counts it: its vendor fell silent", async () => {
+    const server = createHttpServer((_request, response) => {
+      response.writeHead(200, { "content-length": "9" }).write("x");
+      closers.push(() => void response.destroy());
+    });
+    closers.push(() => void server.close());
+    let giveUp!: () => void;
+    const room = {
+      ...roomOf(() => (giveUp(), undefined)),
+      begins: (given: () => void) => (giveUp = given),
+    };
+    expect(await failureOf(askAt(await listen(server), {}, { room }))).toBe("idle_timeout, sent");
   });
 });
 

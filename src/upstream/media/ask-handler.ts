@@ -29,12 +29,16 @@ export interface StreamedAnswer extends Omit<MediaAnswer, "body"> {
 
 export type IsStream = (head: Pick<MediaAnswer, "status" | "headers">) => boolean;
 
-interface Bounds extends Pick<AskLimits, "signal" | "onBytes" | "mayLeave"> {
+interface Bounds extends Pick<AskLimits, "signal" | "room" | "mayLeave"> {
   readonly totalMs: number;
   readonly bytesMax: number;
+  /** Of one that is kept whole. */
+  readonly keptBytesMax: number;
   /** Absent: every answer is read whole. */
   readonly streams: IsStream | undefined;
 }
+
+type Flow = Pick<Dispatcher.DispatchController, "pause" | "resume">;
 
 interface Settling {
   resolve(answer: MediaAnswer | StreamedAnswer): void;
@@ -106,7 +110,8 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     } catch (error) {
       return this.#stop("unreadable", error as Error);
     }
-    if (this.#bounds.streams?.({ status, headers }) !== true) return;
+    if (this.#bounds.streams?.({ status, headers }) !== true)
+      return this.#bounds.room?.begins(() => this.#stop("idle_timeout"));
     const stream = new Readable({
       read: () => (this.#decoder ?? controller).resume(),
       destroy: (error, done) => {
@@ -140,13 +145,22 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     else this.#take(controller, chunk);
   }
 
-  #take(flow: Pick<Dispatcher.DispatchController, "pause">, chunk: Buffer): void {
+  #take(flow: Flow, chunk: Buffer): void {
     this.#length += chunk.length;
-    if (this.#length > this.#bounds.bytesMax) this.#stop("too_large");
-    else if (!this.#out) {
-      this.#pieces.add(chunk);
-      this.#bounds.onBytes?.(chunk.length);
-    } else if (!this.#out.push(chunk)) flow.pause();
+    const { bytesMax, keptBytesMax } = this.#bounds;
+    if (this.#length > (this.#out ? bytesMax : keptBytesMax)) this.#stop("too_large");
+    else if (!this.#out) this.#keep(flow, chunk);
+    else if (!this.#out.push(chunk)) flow.pause();
+  }
+
+  #keep(flow: Flow, chunk: Buffer): void {
+    this.#pieces.add(chunk);
+    const turn = this.#bounds.room?.took(chunk.length);
+    if (turn === undefined || this.#settled) return;
+    flow.pause();
+    void turn.then(() => {
+      if (!this.#settled) flow.resume();
+    });
   }
 
   onResponseEnd(): void {
@@ -155,7 +169,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
   }
 
   #end(): void {
-    if (!this.#settle()) return;
+    if (!this.#settle(true)) return;
     if (this.#out) return void this.#out.push(null);
     const [status, headers] = [this.#status, this.#headers];
     this.#settling.resolve({ status, headers, body: this.#pieces.join() });
@@ -183,16 +197,17 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     // An answer has begun: whatever was missing of the request, the vendor has judged it.
     const isUnsent = cause instanceof FaultError;
     const sent = !isUnsent && this.#started && (this.#bodyRead || this.#status !== 0);
-    if (!this.#settle()) return;
+    if (!this.#settle(false)) return;
     const error = new AskFailure(failure, sent, cause);
     if (this.#out) this.#out.destroy(error);
     else this.#settling.reject(error);
   }
 
   /** True the first time. */
-  #settle(): boolean {
+  #settle(isWhole: boolean): boolean {
     if (this.#settled) return false;
     this.#settled = true;
+    this.#bounds.room?.ends(isWhole);
     this.#decoder?.destroy();
     clearTimeout(this.#deadline);
     this.#bounds.signal?.removeEventListener("abort", this.#onAbort);

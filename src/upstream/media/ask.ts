@@ -55,6 +55,13 @@ interface Asking {
   readonly streams: IsStream | undefined;
 }
 
+/** The most bytes of an answer, and of one that is kept whole. */
+function bytesOf({ bytesMax: given, room }: AskLimits, pictures: number) {
+  const bytesMax = given ?? Math.max(bytesMaxDefault, pictures * pictureBytesMax);
+  const roomBytes = Math.max(room?.bytesMax ?? Infinity, pictureBytesMax);
+  return { bytesMax, keptBytesMax: Math.min(bytesMax, roomBytes) };
+}
+
 function dispatch({ pool, provider, request, limits, streams }: Asking) {
   const { timeouts } = provider;
   return new Promise<MediaAnswer | StreamedAnswer>((resolve, reject) => {
@@ -62,9 +69,8 @@ function dispatch({ pool, provider, request, limits, streams }: Asking) {
     const stream = typeof body === "object" ? body.open() : undefined;
     const settling = { resolve, reject, stream };
     const totalMs = limits.totalMs ?? timeouts.totalMs;
-    const bytesMax = limits.bytesMax ?? Math.max(bytesMaxDefault, pictures * pictureBytesMax);
-    const { signal, onBytes, mayLeave, traceparent } = limits;
-    const bounds = { totalMs, bytesMax, signal, streams, onBytes, mayLeave };
+    const { signal, room, mayLeave, traceparent } = limits;
+    const bounds = { totalMs, ...bytesOf(limits, pictures), signal, streams, room, mayLeave };
     const handler = new AskHandler(bounds, settling);
     const length =
       typeof body === "object" ? { "content-length": String(body.contentLength) } : undefined;

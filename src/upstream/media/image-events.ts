@@ -29,6 +29,8 @@ export type ImageEvent =
 export interface ImageEventReader {
   /** Takes the next bytes; returns the events they complete. */
   push(bytes: Uint8Array): ImageEvent[];
+  /** What waits for the end of its event. */
+  readonly heldBytes: number;
   /** At the end of the stream; an `error` where no picture was completed. */
   end(): ImageEvent[];
 }
@@ -41,9 +43,9 @@ const broken = (reason: string): ImageEvent => ({
   refusal: unusable(502, reason),
 });
 
-/** A reader for one stream. */
-export function createImageEventReader(): ImageEventReader {
-  const parser = createSseParser(eventBytesMax);
+/** A reader for one stream. An event has at most `roomBytes`, too: its picture is several times in memory for a moment. */
+export function createImageEventReader(roomBytes = Infinity): ImageEventReader {
+  const parser = createSseParser(Math.min(eventBytesMax, roomBytes));
   let completed = false;
   let failed = false;
 
@@ -60,7 +62,7 @@ export function createImageEventReader(): ImageEventReader {
     return read;
   }
 
-  /** Runs the parser, whose only failure is an event without an end. */
+  /** Runs the parser, whose only failure is an event that is too long. */
   function guarded(step: () => SseEvent[]): ImageEvent[] {
     if (failed) return [];
     try {
@@ -68,12 +70,15 @@ export function createImageEventReader(): ImageEventReader {
     } catch (error) {
       if (!(error instanceof SseOverflowError)) throw error;
       failed = true;
-      return [broken("its stream has an event without an end")];
+      return [broken("its stream has an event that is too long")];
     }
   }
 
   return {
     push: (bytes) => guarded(() => parser.push(bytes)),
+    get heldBytes() {
+      return parser.heldBytes;
+    },
     end() {
       const last = guarded(() => parser.end());
       if (completed || failed) return last;

@@ -101,6 +101,18 @@ export interface MediaDialect {
   readonly synchronous?: boolean | undefined;
 }
 
+/** Where the bytes of an answer are counted. */
+export interface AnswerRoom {
+  /** What all answers together have. A whole answer can have no more, but that one of a single picture always can. */
+  readonly bytesMax: number;
+  /** Its head is here. `giveUp`: it stands still, and others need its room, which it does not hold any more. */
+  begins(giveUp: () => void): void;
+  /** So many bytes are kept, or (negative) not any more. A promise: nothing more is to be read before it resolves. */
+  took(bytes: number): Promise<void> | undefined;
+  /** Nothing more comes. Where it is not whole, nothing of it is kept. */
+  ends(isWhole: boolean): void;
+}
+
 /** What an ask may take; the times are the provider's own (`timeouts`) where they are not given. Milliseconds. */
 export interface AskLimits {
   /** From the request's end to the answer's head. When absent, extended by the same time for each picture. */
@@ -114,8 +126,8 @@ export interface AskLimits {
   readonly mayLeave?: (() => boolean) | undefined;
   /** Gives up at once when it fires. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with the bytes of a whole answer as they are kept. */
-  readonly onBytes?: ((bytes: number) => void) | undefined;
+  /** Hears of the bytes of a whole answer; of a stream its reader tells them. */
+  readonly room?: AnswerRoom | undefined;
   /** Sent as a header of that name. */
   readonly traceparent?: string | undefined;
 }

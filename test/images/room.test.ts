@@ -1,0 +1,125 @@
+/** Answers with pictures in the budget of bytes: billed, so never refused; they wait for room instead. docs/operate.md "Bodies and memory". */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
+import { PictureRoom } from "../../src/attempts/index.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Answers, together, have three quarters of it. */
+const budgetBytes = 400_000;
+const most = 300_000;
+
+/** An answer of which nothing was expected, whose head is here. */
+function arriving(budget: ByteBudget, expected = 0) {
+  const lease = budget.lease();
+  lease.take(expected);
+  const room = new PictureRoom(lease, expected);
+  const seen = { waits: false, isGivenUp: false };
+  room.begins(() => (seen.isGivenUp = true));
+  return {
+    seen,
+    took: (bytes: number) => {
+      const turn = room.took(bytes);
+      seen.waits = turn !== undefined;
+      void turn?.then(() => (seen.waits = false));
+    },
+    /** The answer is over; its call is not. */
+    ends: (isWhole: boolean) => room.ends(isWhole),
+    release: () => lease.release(),
+  };
+}
+
+const turnsPassed = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe("an answer with pictures", () => {
+  it("counts with what comes beyond what was expected, until its call is over", () => {
+    const budget = new ByteBudget(budgetBytes);
+    const answer = arriving(budget, 50_000);
+    for (const bytes of [30_000, 30_000, 150_000]) answer.took(bytes);
+    expect(budget.heldBytes).toBe(210_000);
+    answer.took(-100_000);
+    expect(budget.heldBytes).toBe(110_000);
+    answer.ends(true);
+    expect(budget.heldBytes).toBe(110_000);
+    answer.release();
+    answer.took(10_000);
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it("gives back at once what came where it was not whole: another provider may be asked", () => {
+    const budget = new ByteBudget(budgetBytes);
+    const answer = arriving(budget, 50_000);
+    answer.took(150_000);
+    answer.ends(false);
+    expect(budget.heldBytes).toBe(50_000);
+  });
+
+  it("goes on beyond the budget as the only one, uncounted, so that small bodies keep their part; the next follows at its end", async () => {
+    const budget = new ByteBudget(budgetBytes);
+    const [first, second, third] = [arriving(budget), arriving(budget), arriving(budget)];
+    first.took(most + 1_000);
+    first.took(5_000_000);
+    expect([first.seen.waits, budget.heldBytes]).toEqual([false, most + 1_000]);
+    second.took(10_000);
+    third.took(10_000);
+    expect([second.seen.waits, third.seen.waits]).toEqual([true, true]);
+    budget.lease().take(50_000);
+    first.took(-5_000_000);
+    expect(budget.heldBytes).toBe(most + 71_000);
+    first.ends(true);
+    await turnsPassed();
+    // Its picture is there until it was sent.
+    expect([second.seen.waits, third.seen.waits]).toEqual([true, true]);
+    const other = budget.lease();
+    other.take(1_000);
+    first.release();
+    await turnsPassed();
+    expect([second.seen.waits, third.seen.waits]).toEqual([false, false]);
+    expect(budget.heldBytes).toBe(71_000);
+  });
+
+  it("that waits is let on in its turn where there is no room yet, and when others gave some back", async () => {
+    const budget = new ByteBudget(budgetBytes);
+    const body = budget.lease();
+    body.take(most - 10_000);
+    const [first, second, third] = [arriving(budget), arriving(budget), arriving(budget)];
+    for (const answer of [first, second, third]) answer.took(20_000);
+    first.release();
+    await turnsPassed();
+    expect([second.seen.waits, third.seen.waits]).toEqual([false, true]);
+    body.release();
+    await turnsPassed();
+    expect(third.seen.waits).toBe(false);
+  });
+
+  it("that stands still for ten seconds gives way to others; one that waits for room does not", async () => {
+    const budget = new ByteBudget(budgetBytes);
+    const [silent, waiting] = [arriving(budget), arriving(budget)];
+    silent.took(most + 10_000);
+    vi.advanceTimersByTime(9_000);
+    waiting.took(20_000);
+    expect(waiting.seen.waits).toBe(true);
+    vi.advanceTimersByTime(60_000);
+    const body = budget.lease();
+    body.take(100_000);
+    await turnsPassed();
+    expect([silent.seen, waiting.seen]).toEqual([
+      { waits: false, isGivenUp: true },
+      { waits: false, isGivenUp: false },
+    ]);
+    expect(budget.heldBytes).toBe(120_000);
+  });
+
+  it("between two events of a stream holds nothing, and may be silent", () => {
+    const budget = new ByteBudget(budgetBytes);
+    const answer = arriving(budget);
+    answer.took(50_000);
+    answer.took(-50_000);
+    vi.advanceTimersByTime(60_000);
+    const body = budget.lease();
+    body.take(most);
+    expect(() => body.take(1_000)).toThrow("under way");
+    expect(answer.seen.isGivenUp).toBe(false);
+  });
+});
