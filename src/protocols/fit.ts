@@ -135,9 +135,17 @@ function dropLost(fitting: Fitting): void {
     }
     // A vendor's own field of chat has a place for it.
     if (field === "reasoning.budget" && fitting.request.reasoning?.field !== undefined) continue;
-    fitting.note(field, "dropped", lost[field]!);
+    fitting.note(field, "dropped", budgetLoss(fitting, field) ?? lost[field]!);
     fitting.request = without(fitting.request, field);
   }
+}
+
+/** Why a wish is lost that is put as a budget, and is none: no reasoning, or as much as it takes. */
+function budgetLoss({ request }: Fitting, field: Losable): string | undefined {
+  if (field !== "reasoning.budget") return undefined;
+  const { budget } = request.reasoning!;
+  if (budget === 0) return "how this model's reasoning is switched off is not known, dropped";
+  return budget === "dynamic" ? "the model decides itself how much it reasons, dropped" : undefined;
 }
 
 /** Plain text is what every protocol answers in anyway. */

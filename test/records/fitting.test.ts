@@ -58,6 +58,22 @@ const thinks = (type: string, more: JsonObject = {}): JsonObject => ({
   thinking: { type, ...more },
 });
 
+describe("a model of which nothing is known", () => {
+  it.each([
+    [thinks("disabled"), "how this model's reasoning is switched off is not known, dropped"],
+    [thinks("adaptive"), "the model decides itself how much it reasons, dropped"],
+    [
+      thinks("enabled", { budget_tokens: 2000 }),
+      "a token budget cannot become an effort level, dropped",
+    ],
+  ])("gets no word of %j, and the caller is told why: CONV-218", (thinking, why) => {
+    for (const to of ["chat", "responses"] as const)
+      expect(routed(["messages", to], thinking, {}).notes.map(({ detail }) => detail)).toEqual([
+        why,
+      ]);
+  });
+});
+
 describe("an adaptive model", () => {
   it("gets an effort as adaptive thinking, whoever asks", () => {
     const wanted = { ...thinks("adaptive"), ...effort("high") };
