@@ -35,7 +35,7 @@ const talkedBytes = 4_200_000;
 /** An event of each takes 30 MB. */
 const lying = 40;
 /** Were they held at once, they would take a gigabyte. */
-const pictured = inForm(40, 100);
+const pictured = inForm(24, 100);
 
 const group = memoryGroup(512 * mebibyte);
 const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
@@ -141,6 +141,12 @@ function startOne() {
     }),
   });
 
+  const pictureOf = (model: string, more: object): RawRequest => ({
+    path: "/v1/images/generations",
+    headers: { authorization: `Bearer ${own.victim.key}` },
+    body: JSON.stringify({ model: `sandbox/${model}`, prompt: "x", ...more }),
+  });
+
   /** Bodies beside streams that are open, of the kind that takes the most. */
   async function expectHeld(streams: string): Promise<void> {
     const [, sent] = bodies[0]!;
@@ -160,7 +166,7 @@ function startOne() {
     await eventually(isServed, "a body to be served by itself");
   }
 
-  return { own, post, together, streamOf, expectHeld, expectServed };
+  return { own, post, together, streamOf, pictureOf, expectHeld, expectServed };
 }
 afterAll(() => group?.remove());
 
@@ -243,14 +249,10 @@ describe.skipIf(group === undefined).each([
   ["whole answers of 25 MB", "large-picture", {}, [200, 503]],
   ["events of 50 MB that never end", "unfinished-picture", { stream: true }, [502, 200]],
 ])("a vendor of pictures sends a gateway with 512 MB %s", (what, model, more, allowed) => {
-  const { own, expectServed } = startOne();
+  const { own, pictureOf, expectServed } = startOne();
 
   it("they wait for room, one after the other, and others are served meanwhile", async () => {
-    const request: RawRequest = {
-      path: "/v1/images/generations",
-      headers: { authorization: `Bearer ${own.victim.key}` },
-      body: JSON.stringify({ model: `sandbox/${model}`, prompt: "x", ...more }),
-    };
+    const request = pictureOf(model, more);
     const figures = await measure(`${pictured} ${what} in 512 MB`, own.victim, async () => {
       const clients = Array.from({ length: pictured }, () => openRaw(own.victim.url, request));
       const isOver = () => clients.every((client) => client.status() !== undefined);
@@ -264,5 +266,32 @@ describe.skipIf(group === undefined).each([
     expect(figures.failed).toBe(0);
     // Texts: the process keeps some of what the pictures took, and the body that takes the most would meet the bound.
     await expectServed(texts);
+  });
+});
+
+describe.skipIf(group === undefined)("pictures of a gateway with 512 MB that nobody reads", () => {
+  const { own, pictureOf } = startOne();
+
+  it("are cut off before those of clients who read", async () => {
+    const { path, headers, body } = pictureOf("large-picture", {});
+    const request = { path, headers: headers!, body: body! };
+    const silent = Array.from({ length: 20 }, () =>
+      openRaw(own.victim.url, request, { reads: false }),
+    );
+    let whole = 0;
+    const isServed = async () => {
+      const answer = await fetch(`${own.victim.url}${path}`, {
+        method: "POST",
+        headers: { ...request.headers, "content-type": "application/json" },
+        body: request.body,
+      });
+      const { length } = await answer.text();
+      expect(group!.ended()).toBe(0);
+      expect([200, 503]).toContain(answer.status);
+      if (answer.status === 200) whole += length > 25_000_000 ? 1 : 0;
+      return whole === 5;
+    };
+    await eventually(isServed, "five pictures to be served", 60_000);
+    closeAll(silent);
   });
 });

@@ -88,9 +88,12 @@ export class UnreadWatch {
   #makeRoom(held: number): number {
     let over = held - this.#rules.pendingBytesMax;
     if (over <= 0) return 0;
+    // Of two that moved in the same look, one may just have come; the other has taken some of it.
     const waiting = [...this.#seen].sort(
-      ([a, { movedMs: aMs }], [b, { movedMs: bMs }]) =>
-        aMs - bMs || b.writableLength - a.writableLength,
+      ([a, aSeen], [b, bSeen]) =>
+        aSeen.movedMs - bSeen.movedMs ||
+        bSeen.queued - aSeen.queued ||
+        b.writableLength - a.writableLength,
     );
     let closed = 0;
     for (const [socket] of waiting) {

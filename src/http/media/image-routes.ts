@@ -77,7 +77,10 @@ interface Exchange {
   readonly body: Body;
 }
 
-/** Runs the call, or repeats its answer. Its uploads end with it, whatever happens. */
+/**
+ * Runs the call, or repeats its answer. Its uploads and its part of the budget end with it, whatever happens: an answer that its client
+ * does not read is the connection's to bound.
+ */
 async function answer(services: HttpServices, exchange: Exchange): Promise<FastifyReply> {
   const { request, reply, body } = exchange;
   try {
@@ -101,6 +104,7 @@ async function answer(services: HttpServices, exchange: Exchange): Promise<Fasti
     await run(services, exchange, call);
     return reply;
   } finally {
+    request.lease!.release();
     await body.uploads?.discard();
   }
 }
