@@ -278,7 +278,6 @@ describe("connections", () => {
       destroyed: false,
       bytesWritten: 0,
       writableLength: 0,
-      _handle: { writeQueueSize: 0 },
       destroy: () => void (socket.destroyed = true),
       resetAndDestroy: () => void (socket.destroyed = true),
       ...more,
@@ -317,12 +316,13 @@ describe("connections", () => {
     const watch = new UnreadWatch({ unreadMs: 100, pendingBytesMax: 2 * besideBytes + 200 });
     const look = (sockets: ReturnType<typeof socketOf>[], nowMs: number) =>
       watch.look(sockets as unknown as Socket[], nowMs);
-    const large = (name: string, writeQueueSize: number) =>
-      socketOf(name, { writableLength: 100, bytesWritten: 100, _handle: { writeQueueSize } });
-    const read = large("a", 90);
+    const large = (name: string, handle: { writeQueueSize: number }) =>
+      socketOf(name, { writableLength: 100, bytesWritten: 100, _handle: handle });
+    const kernel = { writeQueueSize: 90 };
+    const read = large("a", kernel);
     expect(look([read], 0)).toEqual({ late: 0, crowded: 0 });
-    read._handle.writeQueueSize = 40;
-    const come = [large("b", 90), large("c", 95)];
+    kernel.writeQueueSize = 40;
+    const come = [large("b", { writeQueueSize: 90 }), large("c", { writeQueueSize: 95 })];
     expect(look([read, ...come], 50)).toEqual({ late: 0, crowded: 1 });
     expect([read, ...come].map(({ destroyed }) => destroyed)).toEqual([false, false, true]);
   });
