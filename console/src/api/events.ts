@@ -2,15 +2,16 @@
  * What is new, as it comes: one stream for all that a page follows. It is closed while the page is hidden, and comes back by itself
  * after a restart of the gateway. `ready` says that from now on nothing is missed; what was there before is to be read.
  */
-import { client } from "./client.ts";
+import { client, type Schemas } from "./client.ts";
 
 export type RowTopic = "requests" | "tasks" | "deliveries";
 export type Topic = RowTopic | "providers" | "gateways" | "verification" | "usage";
 
 /** Fields of a provider's record that everybody may know. */
-export interface ProviderState {
-  readonly id: string;
-}
+export type ProviderState = Pick<
+  Schemas["Providers"]["data"][number],
+  "id" | "health" | "paused_until"
+>;
 
 export type StreamEvent =
   /** A stream begins, or lost its place: what was written until now is to be read. */
@@ -51,21 +52,34 @@ const watchers = new Set<() => void>();
 let source: EventSource | undefined;
 let address = "";
 let brokenAt: Date | undefined;
+let states: readonly ProviderState[] = [];
 let isPlanned = false;
 
 /** Since when the stream is broken, and what is shown may be old; undefined while it stands or nobody follows anything. */
 export const streamBrokenAt = (): Date | undefined => brokenAt;
 
-/** Calls `watcher` whenever that changes. Returns how to stop it. */
+/** How the providers were doing when the stream last said so; it says it as it begins, and on each change. Empty before. */
+export const providerStates = (): readonly ProviderState[] => states;
+
+/** Calls `watcher` whenever one of the two above changes. Returns how to stop it. */
 export function watchStream(watcher: () => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }
 
+const tellWatchers = (): void => {
+  for (const watcher of watchers) watcher();
+};
+
 function setBroken(isBroken: boolean): void {
   if (isBroken === (brokenAt !== undefined)) return;
   brokenAt = isBroken ? new Date() : undefined;
-  for (const watcher of watchers) watcher();
+  tellWatchers();
+}
+
+function setStates(data: readonly ProviderState[]): void {
+  states = data;
+  tellWatchers();
 }
 
 const rowTopics: ReadonlySet<Topic> = new Set(["requests", "tasks", "deliveries"]);
@@ -91,6 +105,7 @@ const typesOf = ["ready", "reset", "row", "skipped", "state", "changed", "usage"
 function tell(type: (typeof typesOf)[number], text: string): void {
   const data = JSON.parse(text) as { topic?: Topic; data?: readonly ProviderState[] };
   const event = type === "state" ? { type, data: data.data } : { type, ...data };
+  if (event.type === "state") setStates(data.data ?? []);
   const isAlone = followRows().length === 1;
   for (const follower of followers) {
     const topic = type === "state" ? "providers" : type === "usage" ? "usage" : data.topic;

@@ -1,20 +1,25 @@
 /** "1 provider out" in the header of every page, for those who can do something about it. */
 import { Link } from "@tanstack/react-router";
-import type { Schemas } from "../api/client.ts";
+import { useSyncExternalStore } from "react";
+import { providerStates, watchStream, type ProviderState } from "../api/events.ts";
+import { useEvents } from "./use-events.ts";
 import { useMay } from "./use-may.ts";
-import { useProviderStates } from "./use-provider-states.ts";
-
-type Provider = Schemas["Providers"]["data"][number];
 
 /** A pause is meant; what is left out by itself is not. */
-const isOut = ({ paused_until: paused, health }: Provider): boolean =>
+const isOut = ({ paused_until: paused, health }: ProviderState): boolean =>
   paused === null && health !== null && health.state !== "ready";
 
-export function ProviderBanner() {
+/** Those that are out, as the stream of events says. The list of providers has far more than that, and is not read. */
+function useOut(): readonly ProviderState[] {
   const enabled = useMay("provider.pause");
-  const read = useProviderStates(enabled);
-  // Others may have the list in hand too, from its page.
-  const out = enabled ? (read.data?.data ?? []).filter(isOut) : [];
+  // A page that follows providers may have begun the stream before the rights were known.
+  const states = useSyncExternalStore(watchStream, providerStates);
+  useEvents({ topics: ["providers"], enabled, on: () => undefined });
+  return enabled ? states.filter(isOut) : [];
+}
+
+export function ProviderBanner() {
+  const out = useOut();
   const [first] = out;
   const text = out.length === 1 ? "1 provider out" : `${out.length} providers out`;
   return (
