@@ -135,7 +135,7 @@ it.skipIf(!isLong)(
 const openingMax = (keyId: string, ws: string): Record<string, { all: number; usage: number }> => ({
   "/overview": { all: 7, usage: 3 },
   "/requests": { all: 7, usage: 1 },
-  [`/keys/${keyId}`]: { all: 8, usage: 2 },
+  [`/keys/${keyId}`]: { all: 7, usage: 1 },
   [`/money?ws=${ws}`]: { all: 11, usage: 1 },
 });
 

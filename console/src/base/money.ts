@@ -11,14 +11,20 @@ export function parseUsd(text: string): bigint {
   return sign === "-" ? -nano : nano;
 }
 
+/** The inverse of {@link parseUsd}, as the API sends it: "1234.5", without needless zeros. */
+export function usdText(nano: bigint): string {
+  const [sign, size] = nano < 0n ? ["-", -nano] : ["", nano];
+  const text = String(size).padStart(digits + 1, "0");
+  const part = text.slice(-digits).replace(/0+$/, "");
+  return `${sign}${text.slice(0, -digits)}${part === "" ? "" : `.${part}`}`;
+}
+
 const grouped = (whole: string): string => whole.replaceAll(/\B(?=(\d{3})+$)/g, ",");
 
 /** All digits that are not needless zeros: 0.000125, 1.5, 0. */
 export function exactUsd(nano: bigint): string {
-  const [sign, size] = nano < 0n ? ["-", -nano] : ["", nano];
-  const text = String(size).padStart(digits + 1, "0");
-  const part = text.slice(-digits).replace(/0+$/, "");
-  return `${sign}${grouped(text.slice(0, -digits))}${part === "" ? "" : `.${part}`}`;
+  const [whole = "", part] = usdText(nano).split(".");
+  return `${grouped(whole)}${part === undefined ? "" : `.${part}`}`;
 }
 
 /** To the nearest multiple, halves away from zero. */

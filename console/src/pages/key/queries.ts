@@ -16,19 +16,22 @@ export const useKey = (id: string) => api.useQuery("get", "/admin/v1/keys/{id}",
 export const readKey = async (id: string): Promise<Key> =>
   (await client.GET("/admin/v1/keys/{id}", one(id))).data!;
 
+/** So many models have rows of their own: those of the highest cost. All others are one row. */
+const modelsMax = 50;
+
 /**
- * What the key used in a period, by model, or in each of its steps. One that ends now goes on; its numbers stay until those of the
- * next minute are there.
+ * What the key used in each step of a period, and by model too: one question. A period that ends now goes on; its numbers stay until
+ * those of the next minute are there.
  */
-export function useUse(id: string, period: Period, by: "model" | Step) {
+export function useUse(id: string, period: Period, step: Step) {
   const { from, to, isOpen, search } = period;
   const query = {
     key_id: id,
     from: from.toISOString(),
     ...(!isOpen && { to: to.toISOString() }),
-    ...(by === "model"
-      ? { granularity: "total" as const, group_by: "model" as const }
-      : { granularity: by }),
+    granularity: step,
+    also_by: "model",
+    top: String(modelsMax),
   };
   return api.useQuery(
     "get",
@@ -38,7 +41,7 @@ export function useUse(id: string, period: Period, by: "model" | Step) {
       staleTime: 30_000,
       // Whoever comes back in another minute asks for the period as it is then.
       refetchOnWindowFocus: () => isStillOf(period),
-      ...asking(JSON.stringify({ id, by, search })),
+      ...asking(JSON.stringify({ id, step, search })),
     },
   );
 }

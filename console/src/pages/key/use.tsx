@@ -9,11 +9,17 @@ import { PeriodPicker, UnreadPeriod } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { useReturn } from "../../ui/use-return.ts";
+import { byModel } from "./by-model.ts";
 import { Clients } from "./clients.tsx";
 import { fallback, periodOf, type Period } from "./period.ts";
 import { useUse, type Key } from "./queries.ts";
 
-type Row = NonNullable<ReturnType<typeof useUse>["data"]>["data"][number];
+/** What both tables show of a row. */
+interface Row {
+  readonly requests: number;
+  readonly errors: number;
+  readonly cost: string;
+}
 type Filter = PeriodSearch & { readonly key: string; readonly model?: string };
 
 const headers = {
@@ -23,12 +29,12 @@ const headers = {
   month: "Month (UTC)",
 } as const;
 
-interface UseTableProps {
+interface UseTableProps<Each extends Row> {
   readonly by: keyof typeof headers;
-  readonly rows: readonly Row[];
-  readonly name: (row: Row) => string;
+  readonly rows: readonly Each[];
+  readonly name: (row: Each) => string;
   /** The filter of the log that leaves its calls; undefined where they are not in it. */
-  readonly filter: (row: Row) => Filter | undefined;
+  readonly filter: (row: Each) => Filter | undefined;
 }
 
 function Count({ count, filter }: { count: number; filter: Filter | undefined }) {
@@ -40,7 +46,7 @@ function Count({ count, filter }: { count: number; filter: Filter | undefined })
   );
 }
 
-function UseTable({ by, rows, name, filter }: UseTableProps) {
+function UseTable<Each extends Row>({ by, rows, name, filter }: UseTableProps<Each>) {
   return (
     <ScrollBox label={`Use by ${by}`}>
       <Table aria-label={`Use by ${by}`} maw={720} mb="xl">
@@ -82,23 +88,21 @@ function within(start: string, step: Step, { from, to, isOpen }: Period): Period
 
 function Tables({ id, period }: { id: string; period: Period }) {
   const step = stepOf(period);
-  const byModel = useUse(id, period, "model");
-  const byStep = useUse(id, period, step);
-  const rows = byModel.data?.data ?? [];
-  const steps = (byStep.data?.data ?? []).filter(({ requests }) => requests > 0).toReversed();
-  const failed = [byModel, byStep].find(({ error }) => error !== null);
-  if (failed !== undefined)
-    return <RegionError what="use" error={failed.error} retry={failed.refetch} />;
-  if (byModel.data !== undefined && rows.length === 0)
-    return <Text className="muted">No calls in this period.</Text>;
-  if (rows.length === 0) return null;
+  const { data, error, refetch } = useUse(id, period, step);
+  if (error !== null) return <RegionError what="use" error={error} retry={refetch} />;
+  if (data === undefined) return null;
+  const models = byModel(data.also?.[0]?.data ?? []);
+  const steps = data.data.filter(({ requests }) => requests > 0).toReversed();
+  if (models.length === 0) return <Text className="muted">No calls in this period.</Text>;
   return (
     <>
       <UseTable
         by="model"
-        rows={rows}
-        name={({ model }) => model ?? "not in the log"}
-        filter={({ model }) => (model == null ? undefined : { key: id, model, ...period.search })}
+        rows={models}
+        name={({ name }) => name}
+        filter={({ model }) =>
+          model === undefined ? undefined : { key: id, model, ...period.search }
+        }
       />
       {steps.length > 0 && (
         <UseTable

@@ -3,7 +3,7 @@ import { Text } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { readCount, readDuration } from "../../base/numbers.ts";
-import { exactUsd, parseUsd } from "../../base/money.ts";
+import { usdText, parseUsd } from "../../base/money.ts";
 import { Money } from "../../ui/money.tsx";
 import { textAt } from "./json.ts";
 import { rowOf } from "./queries.ts";
@@ -63,7 +63,7 @@ export function Spent({ ids }: { ids: readonly string[] }) {
   });
   return (
     <Text size="sm">
-      Spent here <Money amount={exactUsd(sum).replaceAll(",", "")} unit />
+      Spent here <Money amount={usdText(sum)} unit />
     </Text>
   );
 }
