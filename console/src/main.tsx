@@ -16,6 +16,7 @@ import { createRoot } from "react-dom/client";
 import { queryClient } from "./api/client.ts";
 import { router } from "./routes.ts";
 import { cssVariablesResolver, theme } from "./theme/theme.ts";
+import { keepFocus } from "./ui/keep-focus.ts";
 import { noteOpened } from "./ui/opened.ts";
 
 /** What lets this page, and nobody else, add styles. A browser hides it from scripts of others, hence the property. */
@@ -25,6 +26,7 @@ setNonce(nonce);
 const dialogProps = { centered: true, closeButtonProps: { "aria-label": "Close" } };
 
 noteOpened();
+keepFocus();
 createRoot(document.querySelector("#root")!).render(
   <StrictMode>
     <MantineProvider

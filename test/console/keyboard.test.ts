@@ -93,3 +93,72 @@ it.each(isLong ? openers : openers.slice(0, 2))(
       .toBe(true);
   },
 );
+
+const focused = (page: Visit["page"]) =>
+  page.locator(":focus").evaluateAll((all) =>
+    all.map((one) => {
+      const { ariaLabel, textContent } = one as unknown as Record<string, string | null>;
+      return ariaLabel ?? textContent;
+    }),
+  );
+
+it.each([
+  ["/settings/members", /^Change /],
+  ["/settings/members", /^Reset the password of /],
+  ["/keys", "Search"],
+] as const)(
+  "what opened the dialog that is drawn with it has the focus back: %s %s",
+  async (path, name) => {
+    const { page, settled } = inside;
+    await arrive(inside, path === "/keys" ? path : `${path}?ws=${world.home.id}`);
+    // The head has the palette's button, and lists have one of their own.
+    const opener = page.getByRole("button", { name }).first();
+    await opener.focus();
+    const before = await focused(page);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await settled();
+    expect(await focused(page)).not.toEqual(before);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => focused(page)).toEqual(before);
+  },
+);
+
+it("the palette gives the focus back to the field that somebody was in", async () => {
+  const { page } = inside;
+  await arrive(inside, "/keys");
+  await page.getByRole("textbox", { name: "Name or last four" }).fill("ab");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await expect
+    .poll(async () => {
+      await page.keyboard.press("c");
+      return page.getByRole("textbox", { name: "Name or last four" }).inputValue();
+    })
+    .toContain("abc");
+});
+
+it("a button keeps the focus while what it sends is under way, and after it", async () => {
+  const { page, complaints } = inside;
+  await show("/keys/$id");
+  const names = [
+    ["Disable", "Enable"],
+    ["Enable", "Disable"],
+  ] as const;
+  await page.getByRole("button", { name: "Disable" }).focus();
+  for (const [before, after] of names) {
+    await expect.poll(() => focused(page)).toEqual([before]);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => focused(page)).toEqual([after]);
+  }
+  await show("/providers/$id");
+  await page.getByRole("button", { name: "Pause for 1 h" }).focus();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => focused(page)).toEqual(["Resume"]);
+  await page.keyboard.press("Enter");
+  await expect.poll(() => focused(page)).toEqual(["Pause for 1 h"]);
+  expect(complaints).toEqual([]);
+});

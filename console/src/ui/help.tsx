@@ -1,6 +1,7 @@
 /** Which keys do what, and a switch for those who want none. */
 import { Checkbox, Kbd, Modal, Table } from "@mantine/core";
 import { useState } from "react";
+import { useFocusBack } from "./use-focus-back.ts";
 import { areKeysOn, pageKeys, switchKeys } from "./shortcuts.ts";
 
 interface HelpProps {
@@ -9,6 +10,7 @@ interface HelpProps {
 }
 
 export function Help({ pages, close }: HelpProps) {
+  useFocusBack();
   const [isOn, setIsOn] = useState(areKeysOn);
   const [ofPage] = useState(pageKeys);
   const keys: readonly (readonly [string, string])[] = [

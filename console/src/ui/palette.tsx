@@ -6,6 +6,7 @@ import { useNavigate, type NavigateOptions } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { api } from "../api/client.ts";
 import classes from "./palette.module.css";
+import { useFocusBack } from "./use-focus-back.ts";
 
 const [store, spotlight] = createSpotlight();
 
@@ -129,6 +130,7 @@ function useFirstMarked(items: readonly Item[]) {
 
 export function Palette(props: PaletteProps) {
   const [text, setText] = useState("");
+  useFocusBack();
   const navigate = useNavigate();
   const go = (to: NavigateOptions) => void navigate(to);
   const items = [

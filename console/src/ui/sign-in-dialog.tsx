@@ -2,6 +2,7 @@
 import { Anchor, Modal, Text } from "@mantine/core";
 import { useEffect } from "react";
 import { signedInAgain } from "../api/again.ts";
+import { useFocusBack } from "./use-focus-back.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 
 interface SignInDialogProps {
@@ -19,6 +20,7 @@ async function lookWho(userId: string | null): Promise<void> {
 }
 
 export function SignInDialog({ userId, email }: SignInDialogProps) {
+  useFocusBack();
   useEffect(() => {
     const look = () => void lookWho(userId);
     addEventListener("focus", look);

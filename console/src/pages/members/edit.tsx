@@ -13,6 +13,7 @@ import { changedFields, useDraft } from "../../ui/draft.ts";
 import { LimitsFields } from "../../ui/limits-fields.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { changeMember, readMember, type Member } from "./queries.ts";
 import { roleChoices } from "./roles.ts";
 
@@ -70,6 +71,7 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
 }
 
 export function Edit({ member, close }: { member: Member; close: () => void }) {
+  useFocusBack();
   // A list has no entity tags: what is changed is read by itself first.
   const { data, error, refetch } = useQuery({
     queryKey: ["get", "/admin/v1/workspaces/{id}/members/{user_id}", member.user_id],

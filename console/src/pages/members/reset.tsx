@@ -6,6 +6,7 @@ import { asReached } from "../../base/reached.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
+import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { useState } from "react";
 import { OnceLink } from "./once-link.tsx";
 import type { Member } from "./queries.ts";
@@ -44,6 +45,7 @@ function Question({ member, done }: { member: Member; done: (made: Made) => void
 }
 
 export function Reset({ member, close }: { member: Member; close: () => void }) {
+  useFocusBack();
   const [made, setMade] = useState<Made>();
   return (
     <CreateDialog opened close={close} title={made === undefined ? "Reset password" : "The link"}>

@@ -25,14 +25,14 @@ export function Actions({ provider }: { provider: Provider }) {
   return (
     <>
       <Group mt="md" gap="sm">
-        {mayPause && !isPaused && (
-          <Button variant="default" loading={pause.isPending} onClick={() => pause.run({})}>
-            Pause for 1 h
-          </Button>
-        )}
-        {mayPause && isPaused && (
-          <Button loading={resume.isPending} onClick={() => resume.run({})}>
-            Resume
+        {/* One button, so that the focus stays on it. */}
+        {mayPause && (
+          <Button
+            variant={isPaused ? "filled" : "default"}
+            loading={pause.isPending || resume.isPending}
+            onClick={() => (isPaused ? resume : pause).run({})}
+          >
+            {isPaused ? "Resume" : "Pause for 1 h"}
           </Button>
         )}
         {mayRemove && (
