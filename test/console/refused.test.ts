@@ -21,7 +21,7 @@ const refuse = (page: Page, paths: RegExp) =>
   standBetween(
     page,
     "Request",
-    ({ pathname }) => paths.test(pathname),
+    ({ pathname, search }) => paths.test(pathname + search),
     ({ method, pass, answer }) =>
       method === "GET"
         ? answer(403, { error: { message: words, code: "insufficient_permissions" } })
@@ -29,7 +29,7 @@ const refuse = (page: Page, paths: RegExp) =>
   );
 
 /** What every page needs, and the stream. */
-const others = /\/admin\/v1\/(?!me$|info$|workspaces$|events$|providers$)/;
+const others = /\/admin\/v1\/(?!me$|info$|workspaces(?:\?|$)|events(?:\?|$)|providers$)/;
 
 it.each([
   "/start",
@@ -89,7 +89,7 @@ it.each(["/money", "/money/ledger", "/settings/members", "/settings/workspaces"]
   "%s says that it has no workspaces",
   async (path) => {
     const { page } = root;
-    const allow = await refuse(page, /\/admin\/v1\/workspaces$/);
+    const allow = await refuse(page, /\/admin\/v1\/workspaces(?:\?|$)/);
     await page.goto(path);
     const alert = page.getByRole("alert").filter({ hasText: "Workspaces could not be read" });
     await alert.waitFor();
@@ -99,3 +99,32 @@ it.each(["/money", "/money/ledger", "/settings/members", "/settings/workspaces"]
     await expect.poll(() => alert.count()).toBe(0);
   },
 );
+
+it.each([
+  ["/overview", /usage\?.*granularity=total.*also_by=(?!.*error_code)/, "Period before"],
+  ["/keys/$id?tab=routing", /\/admin\/v1\/models$/, "Models"],
+])("%s says it where one of its reads alone is refused", async (path, reads, what) => {
+  const { page, settled } = root;
+  const { id } = await world.keyOf(world.root, world.home.id);
+  const allow = await refuse(page, reads);
+  await page.goto(path.replace("$id", id));
+  const alert = page.locator("main").getByRole("alert").filter({ hasText: words });
+  await alert.filter({ hasText: `${what} could not be read` }).waitFor();
+  await settled();
+  expect(await alert.count()).toBe(1);
+  await allow();
+  await alert.getByRole("button", { name: "Try again" }).click();
+  await expect.poll(() => alert.count()).toBe(0);
+});
+
+it("a choice of providers that cannot be read says so in its list", async () => {
+  const { page } = root;
+  const { id } = await world.keyOf(world.root, world.home.id);
+  const allow = await refuse(page, /\/admin\/v1\/providers$/);
+  await page.goto(`/keys/${id}?tab=routing`);
+  await page.getByRole("switch", { name: "Routing of its own" }).click();
+  await page.getByRole("combobox", { name: "Only these providers" }).click();
+  const list = page.getByRole("listbox", { name: "Only these providers" });
+  await list.getByText(`Providers cannot be read: ${words}`).waitFor();
+  await allow();
+});

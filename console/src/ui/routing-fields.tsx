@@ -2,6 +2,7 @@
 import { MultiSelect, Select, Stack, Switch } from "@mantine/core";
 import { api } from "../api/client.ts";
 import { sorts, tiers, type Routing } from "../base/routing.ts";
+import { nothingFound } from "./use-searched.ts";
 
 interface RoutingFieldsProps {
   readonly value: Routing;
@@ -19,8 +20,8 @@ const sortNames: Readonly<Record<(typeof sorts)[number], string>> = {
 const sortData = sorts.map((value) => ({ value, label: sortNames[value] }));
 
 export function RoutingFields({ value, set, at, disabled = false }: RoutingFieldsProps) {
-  const { data } = api.useQuery("get", "/admin/v1/providers", {}, { staleTime: 60_000 });
-  const providers = (data?.data ?? []).map(({ id }) => id);
+  const read = api.useQuery("get", "/admin/v1/providers", {}, { staleTime: 60_000 });
+  const providers = (read.data?.data ?? []).map(({ id }) => id);
   const isOwn = value.mode === "custom";
   const common = { disabled: disabled || !isOwn, searchable: true, clearable: true };
   return (
@@ -60,6 +61,7 @@ export function RoutingFields({ value, set, at, disabled = false }: RoutingField
         placeholder={value.pinned_providers.length === 0 ? "Every provider" : ""}
         data={[...new Set([...providers, ...value.pinned_providers])]}
         value={[...value.pinned_providers]}
+        nothingFoundMessage={nothingFound("Provider", read)}
         error={at("routing.pinned_providers")}
         onChange={(chosen) => set({ ...value, pinned_providers: chosen })}
       />
@@ -69,6 +71,7 @@ export function RoutingFields({ value, set, at, disabled = false }: RoutingField
         placeholder={value.preferred_providers.length === 0 ? "None" : ""}
         data={[...new Set([...providers, ...value.preferred_providers])]}
         value={[...value.preferred_providers]}
+        nothingFoundMessage={nothingFound("Provider", read)}
         error={at("routing.preferred_providers")}
         onChange={(chosen) => set({ ...value, preferred_providers: chosen })}
       />

@@ -63,8 +63,8 @@ const sources: Readonly<Record<Answer["plan"]["strategy_source"], string>> = {
 
 export function Preview(props: { apiKey: Key; settings: Omit<Question, "key_id" | "model"> }) {
   const { apiKey, settings } = props;
-  const { data: models } = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
-  const choices = (models?.data ?? [])
+  const models = api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
+  const choices = (models.data?.data ?? [])
     .filter(({ kind }) => kind === "text" || kind === "embedding")
     .map(({ id }) => id);
   const [chosen, setModel] = useState<string | null>(null);
@@ -97,6 +97,12 @@ export function Preview(props: { apiKey: Key; settings: Omit<Question, "key_id" 
           onChange={({ currentTarget: { checked } }) => setStream(checked)}
         />
       </Group>
+      {models.error !== null && (
+        <RegionError what="models" error={models.error} retry={models.refetch} />
+      )}
+      {models.data !== undefined && choices.length === 0 && (
+        <Text className="muted">There is no model yet whose calls could go anywhere.</Text>
+      )}
       {error !== null && <RegionError what="preview" error={error} retry={refetch} />}
       {error === null && data !== undefined && (
         <>

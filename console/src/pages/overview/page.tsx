@@ -143,6 +143,10 @@ export function OverviewPage() {
       {totals.error !== null && (
         <RegionError what="usage" error={totals.error} retry={totals.refetch} />
       )}
+      {/* With the switch on, numbers without their change would look like numbers that have none. */}
+      {isCompared(search) && totals.error === null && before.error !== null && (
+        <RegionError what="period before" error={before.error} retry={before.refetch} />
+      )}
       <Tiles
         isFailed={totals.isError}
         now={total}
