@@ -98,6 +98,7 @@ it("from any page one click leads to the cause, one more takes the provider out,
   const affected = page.getByRole("table", { name: "Affected models" });
   await affected.getByRole("row", { name: "acme/both zeta" }).waitFor();
   await affected.getByRole("row", { name: "acme/single nobody: its calls fail" }).waitFor();
+  await page.getByText(/ without an answer \(100 %\), on all gateways\./).waitFor();
   const errors = page.getByRole("table", { name: "Errors of the last hour" });
   // The vendor's words are text, whatever they look like.
   await errors.getByText(`Down for today ${markup}`).waitFor();

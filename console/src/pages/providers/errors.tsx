@@ -3,6 +3,7 @@ import { Table, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { readCount, readShare } from "../../base/numbers.ts";
 import { Part } from "../../ui/part.tsx";
+import { SmallTable } from "../../ui/small-table.tsx";
 import { failuresOf, type Provider } from "./state.ts";
 
 export function Errors({ provider }: { provider: Provider }) {
@@ -12,8 +13,8 @@ export function Errors({ provider }: { provider: Provider }) {
       <Text mb={errors.length > 0 ? "sm" : 0}>
         {readCount(calls)} {calls === 1 ? "attempt" : "attempts"}, {readCount(failuresOf(provider))}{" "}
         without an answer
-        {calls > 0 && ` (${readShare(BigInt(failuresOf(provider)), BigInt(calls))})`}, as the
-        process that answered has seen them.{" "}
+        {calls > 0 && ` (${readShare(BigInt(failuresOf(provider)), BigInt(calls))})`}, on all
+        gateways.{" "}
         <Link
           to="/requests"
           search={({ ws }) => ({ ws, asked: provider.id, status: "failed", period: "24h" })}
@@ -27,28 +28,22 @@ export function Errors({ provider }: { provider: Provider }) {
         , of the last 24 hours.
       </Text>
       {errors.length > 0 && (
-        <Table aria-label="Errors of the last hour">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th w={160}>Error</Table.Th>
-              <Table.Th w={80} ta="right">
-                Count
-              </Table.Th>
-              <Table.Th>The vendor's last words</Table.Th>
+        <SmallTable
+          label="Errors of the last hour"
+          headers={["Error", "Count", "The vendor's last words"]}
+          numbers={["Count"]}
+          minWidth={480}
+        >
+          {errors.map(({ code, count, last_message: message }) => (
+            <Table.Tr key={code}>
+              <Table.Td className="bad">{code}</Table.Td>
+              <Table.Td className="number" ta="right">
+                {readCount(count)}
+              </Table.Td>
+              <Table.Td style={{ overflowWrap: "anywhere" }}>{message ?? "-"}</Table.Td>
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {errors.map(({ code, count, last_message: message }) => (
-              <Table.Tr key={code}>
-                <Table.Td className="bad">{code}</Table.Td>
-                <Table.Td className="number" ta="right">
-                  {readCount(count)}
-                </Table.Td>
-                <Table.Td style={{ overflowWrap: "anywhere" }}>{message ?? "-"}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+          ))}
+        </SmallTable>
       )}
     </Part>
   );

@@ -69,8 +69,8 @@ export function ProvidersPage() {
       )}
       {mayAdd && rows?.length !== 0 && (
         <p className="muted">
-          Numbers are of the process that answered. Keys, and how many calls there were, are shown
-          to organization admins only.
+          Calls and failures are those of the last hour, on all gateways. Members and workspace
+          admins see states and models alone.
         </p>
       )}
       {mayAdd && <AddProvider opened={add !== undefined} close={() => set({ add: undefined })} />}
