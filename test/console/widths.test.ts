@@ -40,6 +40,13 @@ const crowded = (page: Page) =>
     return [...cells, ...heads];
   })()`);
 
+/** Cells whose words stand in a column of letters. */
+const squeezed = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const isSqueezed = (cell) => cell.innerText.length > 8 && cell.clientWidth > 0 && cell.clientWidth < 70 && cell.clientHeight > 62;
+    return [...document.querySelectorAll("main th, main td")].filter(isSqueezed).map((cell) => cell.innerText);
+  })()`);
+
 /** Heads of columns that do not end, or begin, where the first row's cell does. */
 const askew = (page: Page) =>
   page.evaluate<string[]>(`(() => {
@@ -343,4 +350,32 @@ it("tokens a second are grouped as other counts are", async () => {
   await page.goto("/models/sandbox/chat");
   await expect.poll(() => page.locator("main").innerText()).toMatch(/28,078 tokens a second/);
   await page.unroute("**/admin/v1/models**");
+});
+
+it("on a phone what vendors said, and what parameters take, is read in words and not in letters", async () => {
+  const { page } = root;
+  const { key } = await world.keyOf(world.root, world.home.id);
+  await world.chat(key, { status: 500 });
+  const error = "The prompt names a person who is still alive, and nobody asked them.";
+  const task = await world.video(key, {
+    prompt: `A\n#sandbox ${JSON.stringify({ task_outcome: "failed", error })}`,
+  });
+  const tables = [
+    ["/providers/sandbox-openai", "Errors of the last hour"],
+    [`/tasks/${task}`, "Attempts"],
+    ["/models/sandbox/chat", "Parameters"],
+  ] as const;
+  for (const width of [320, 390, 768]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const [path, table] of tables) {
+      await arrive(root, path);
+      await page.getByRole("table", { name: table }).waitFor();
+      expect({ path, width, squeezed: await squeezed(page) }).toEqual({
+        path,
+        width,
+        squeezed: [],
+      });
+      expect(await beyond(page)).toEqual([]);
+    }
+  }
 });

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Copy } from "../../ui/copy.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Part } from "../../ui/part.tsx";
+import { SmallTable } from "../../ui/small-table.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ApiError } from "../../api/errors.ts";
 import { domainText } from "./domains.ts";
@@ -22,22 +23,14 @@ function Parameters({ model }: { model: Model }) {
       {parameters.length === 0 ? (
         <Text>Nobody may call it, so it takes none.</Text>
       ) : (
-        <Table aria-label="Parameters">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th w={240}>Parameter</Table.Th>
-              <Table.Th>Takes</Table.Th>
+        <SmallTable label="Parameters" headers={["Parameter", "Takes"]} minWidth={400}>
+          {parameters.map(([name, domain]) => (
+            <Table.Tr key={name}>
+              <Table.Td className="mono">{name}</Table.Td>
+              <Table.Td style={{ overflowWrap: "anywhere" }}>{domainText(domain)}</Table.Td>
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {parameters.map(([name, domain]) => (
-              <Table.Tr key={name}>
-                <Table.Td className="mono">{name}</Table.Td>
-                <Table.Td style={{ overflowWrap: "anywhere" }}>{domainText(domain)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+          ))}
+        </SmallTable>
       )}
     </Part>
   );

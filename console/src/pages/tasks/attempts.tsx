@@ -2,6 +2,7 @@
 import { Table } from "@mantine/core";
 import { readTime } from "../../base/time.ts";
 import { Part } from "../../ui/part.tsx";
+import { SmallTable } from "../../ui/small-table.tsx";
 import type { Task } from "./filters.ts";
 
 interface Attempted {
@@ -18,35 +19,29 @@ export function Attempts({ task }: { task: Task }) {
   if (attempts.length === 0) return null;
   return (
     <Part title="Attempts">
-      <Table aria-label="Attempts">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={130}>Time</Table.Th>
-            <Table.Th w={200}>Provider</Table.Th>
-            <Table.Th w={180}>Outcome</Table.Th>
-            <Table.Th>The vendor's words</Table.Th>
+      <SmallTable
+        label="Attempts"
+        headers={["Time", "Provider", "Outcome", "The vendor's words"]}
+        minWidth={560}
+      >
+        {attempts.map((one) => (
+          <Table.Tr key={`${one.provider} ${one.started_at}`}>
+            <Table.Td title={one.started_at}>
+              {readTime(new Date(one.started_at), new Date(task.created_at))}
+            </Table.Td>
+            <Table.Td>
+              {one.provider}
+              {one.credential !== undefined && (
+                <span className="muted">, key {one.credential}</span>
+              )}
+            </Table.Td>
+            <Table.Td className={one.outcome === "succeeded" ? "ok" : ""}>
+              {one.status} {one.outcome}
+            </Table.Td>
+            <Table.Td style={{ overflowWrap: "anywhere" }}>{one.message ?? "-"}</Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {attempts.map((one) => (
-            <Table.Tr key={`${one.provider} ${one.started_at}`}>
-              <Table.Td title={one.started_at}>
-                {readTime(new Date(one.started_at), new Date(task.created_at))}
-              </Table.Td>
-              <Table.Td>
-                {one.provider}
-                {one.credential !== undefined && (
-                  <span className="muted">, key {one.credential}</span>
-                )}
-              </Table.Td>
-              <Table.Td className={one.outcome === "succeeded" ? "ok" : ""}>
-                {one.status} {one.outcome}
-              </Table.Td>
-              <Table.Td style={{ overflowWrap: "anywhere" }}>{one.message ?? "-"}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+        ))}
+      </SmallTable>
     </Part>
   );
 }
