@@ -223,7 +223,7 @@ it("the state of providers is read again where it changed while an older answer 
   await page.clock.install();
   // An answer that is still under way is not asked for a second time.
   const first = page.waitForResponse((one) => atPath("/providers")(new URL(one.url())));
-  await page.goto("/keys");
+  await page.goto("/providers");
   await (await first).finished();
   await stream.following("providers");
   const late = await held(page, atPath("/providers"));
@@ -241,7 +241,7 @@ it("the state of providers is read again where it changed while the page's first
   const { page, close } = await world.open("root");
   const stream = await toldStream(page);
   const first = await held(page, atPath("/providers"));
-  await page.goto("/keys");
+  await page.goto("/providers");
   await first.asked();
   await stream.following("providers");
   const again = page.waitForRequest((one) => atPath("/providers")(new URL(one.url())));
@@ -271,3 +271,28 @@ it.each(["/join#token", "/reset#token"])(
     await close();
   },
 );
+
+it("a list that is open past midnight says of which day its rows are, also after the computer slept", async () => {
+  const { key } = await world.keyOf(world.root, world.home.id);
+  const call = await world.chat(key);
+  const task = await world.video(key);
+  const { page, settled, complaints, close } = await world.open("root");
+  await page.clock.install();
+  for (const [path, id] of [
+    ["/requests", call],
+    ["/tasks?view=table", task],
+  ] as const) {
+    await page.goto(path);
+    const time = page.locator(`main a[href*="${id}"]`).first();
+    await time.waitFor();
+    await settled();
+    const before = await time.innerText();
+    expect(before).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/);
+    await page.clock.fastForward(24 * 3_600_000);
+    await expect
+      .poll(() => time.innerText(), patiently)
+      .toMatch(/^\d+ [A-Z][a-z]{2} \d\d:\d\d:\d\d$/);
+  }
+  expect(complaints).toEqual([]);
+  await close();
+});

@@ -43,17 +43,20 @@ function dayOf(time: Date): string {
   return `${year}-${two(month + 1)}-${two(date)}`;
 }
 
+/** Whether two moments are of one day of the zone in which times are read. */
+export const isSameDay = (one: Date, other: Date): boolean => dayOf(one) === dayOf(other);
+
 /** "14:03:22.114", with the date in front where it is not the day of `now`. */
-export function readTime(time: Date, now = new Date()): string {
+export function readTime(time: Date, now = gatewayNow()): string {
   const clock = `${readClock(time)}.${two(time.getMilliseconds(), 3)}`;
-  return dayOf(time) === dayOf(now) ? clock : `${dayOf(time)} ${clock}`;
+  return isSameDay(time, now) ? clock : `${dayOf(time)} ${clock}`;
 }
 
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 /** For a narrow column: "14:03:22.114", of another day "22 Nov 14:03:22", of another year "22 Nov 2025". */
 export function readInColumn(time: Date, now: Date): string {
-  if (dayOf(time) === dayOf(now)) return readTime(time, now);
+  if (isSameDay(time, now)) return readTime(time, now);
   const { date, month, year } = partsOf(time);
   const day = `${date} ${months[month]}`;
   return year === partsOf(now).year ? `${day} ${readClock(time)}` : `${day} ${year}`;
@@ -69,8 +72,8 @@ export function readMinute(time: Date): string {
 }
 
 /** The same where it may be days away: "14:03", of another day "2 Dec 14:03". */
-export function readMoment(time: Date, now = new Date()): string {
-  if (dayOf(time) === dayOf(now)) return readMinute(time);
+export function readMoment(time: Date, now = gatewayNow()): string {
+  if (isSameDay(time, now)) return readMinute(time);
   const { date, month } = partsOf(time);
   return `${date} ${months[month]} ${readMinute(time)}`;
 }

@@ -3,6 +3,7 @@ import { Button, Group, Modal, Radio, Stack, Text } from "@mantine/core";
 import { useCallback, useState, type FormEvent } from "react";
 import { client } from "../../api/client.ts";
 import { touched } from "../../api/keys.ts";
+import { gatewayMs } from "../../base/clock.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { FormError } from "../../ui/form-error.tsx";
@@ -39,7 +40,7 @@ function Rotate({ apiKey, close, show }: RotateProps) {
     },
     touches: touched.key,
     done: ({ key }) => {
-      const oldUntil = new Date(Date.now() + Number(grace) * 1000);
+      const oldUntil = new Date(gatewayMs() + Number(grace) * 1000);
       show({ value: key, ...(grace !== "0" && { oldUntil }) });
       close();
     },

@@ -1,7 +1,6 @@
 /** The ledger of a workspace: every credit and every charge, with the balance after it. */
 import { Group, Select, Text } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { ApiError } from "../../api/errors.ts";
 import { gatewayMs } from "../../base/clock.ts";
@@ -16,6 +15,7 @@ import { PeriodPicker } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SetFilters } from "../../ui/set-filters.tsx";
 import type { Workspace } from "../../ui/workspaces.ts";
+import { useToday } from "../../ui/use-today.ts";
 import { columnsOf } from "./columns.tsx";
 import { csvOf, isFiltered, kindOf, kinds, type Filters } from "./filters.ts";
 import { useEntries, useKeyNames } from "./queries.ts";
@@ -94,7 +94,7 @@ export function LedgerPage() {
   const id = me === undefined || isClosed ? undefined : asked;
   const query = useEntries(id, filters);
   const names = useKeyNames(id);
-  const [now] = useState(() => new Date());
+  const now = useToday();
   if (isClosed)
     return (
       <Page title="Ledger">

@@ -102,7 +102,7 @@ function Versions({ versions }: { versions: readonly Version[] }) {
           <Table.Tr key={version}>
             <Table.Td>
               {version}
-              {at !== null && `, ${readTime(new Date(at), new Date())}`}
+              {at !== null && `, ${readTime(new Date(at))}`}
             </Table.Td>
             <Table.Td style={{ overflowWrap: "anywhere" }}>{source}</Table.Td>
             <Table.Td ta="right">{models}</Table.Td>

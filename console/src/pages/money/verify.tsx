@@ -13,7 +13,7 @@ type Verification = Schemas["Verification"];
 
 function sentenceOf(run: Verification): string {
   const when = run.finished_at ?? run.started_at;
-  const at = when === null ? "" : readTime(new Date(when), new Date());
+  const at = when === null ? "" : readTime(new Date(when));
   const entries = `${readCount(run.entries)} entries`;
   if (run.state === "never") return "Never checked from here.";
   if (run.state === "running") return `Checking since ${at}.`;

@@ -11,7 +11,7 @@ const nothing = <span className="muted">-</span>;
 function since(provider: Provider) {
   const time = outSince(provider);
   if (time === undefined) return nothing;
-  return <time dateTime={time}>{readTime(new Date(time), new Date())}</time>;
+  return <time dateTime={time}>{readTime(new Date(time))}</time>;
 }
 
 function next(provider: Provider) {

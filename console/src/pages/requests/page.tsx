@@ -1,13 +1,14 @@
 /** The log: who called what, when, how it ended and what it cost. */
 import { Group, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense } from "react";
 import { readTime } from "../../base/time.ts";
 import { NoRows } from "../../ui/empty.tsx";
 import { LiveBar } from "../../ui/live-bar.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { Page } from "../../ui/page.tsx";
 import { usePageKeys } from "../../ui/shortcuts.ts";
+import { useToday } from "../../ui/use-today.ts";
 import { ColumnChoice, useChosen } from "./column-choice.tsx";
 import { columnsOf, widthOf } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -25,7 +26,7 @@ const route = getRouteApi("/shell/requests");
 const fewRows = 20;
 function searchedTo(page: Rows | undefined): string | undefined {
   if (page?.scanned_to == null || page.data.length >= fewRows) return undefined;
-  return `Searched back to ${readTime(new Date(page.scanned_to), new Date())}.`;
+  return `Searched back to ${readTime(new Date(page.scanned_to))}.`;
 }
 
 /** Why the list cannot grow by itself. */
@@ -36,7 +37,7 @@ function stillOf(filters: Filters): string | undefined {
 
 /** Of which time the dearest are: a list by cost has an end. */
 function Dearest({ filters, last }: { filters: Filters; last: Rows | undefined }) {
-  const [now] = useState(() => new Date());
+  const now = useToday();
   const { from } = inPeriod(filters);
   const begin = last?.scanned_to ?? from;
   if (filters.sort === undefined || begin === undefined) return null;

@@ -1,8 +1,9 @@
 /** The way from a row to its call: beside the list at first, and with the same press again its page. */
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState, type MouseEvent } from "react";
+import { type MouseEvent } from "react";
 import { readInColumn } from "../../base/time.ts";
 import { useNarrow } from "../../ui/narrow.ts";
+import { useToday } from "../../ui/use-today.ts";
 import type { Row } from "./queries.ts";
 
 const route = getRouteApi("/shell/requests");
@@ -14,7 +15,7 @@ export function RowLink({ row: { id, created_at: at } }: { row: Row }) {
   const { open } = route.useSearch();
   const navigate = useNavigate();
   const isNarrow = useNarrow();
-  const [now] = useState(() => new Date());
+  const now = useToday();
   const isOpen = open === id;
   // A phone has no room for both.
   const press = (event: MouseEvent) => {

@@ -4,6 +4,7 @@ import { readDuration } from "../../base/numbers.ts";
 import { readInColumn } from "../../base/time.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Money } from "../../ui/money.tsx";
+import { useToday } from "../../ui/use-today.ts";
 import { toneOf, type Task } from "./filters.ts";
 
 const nothing = <span className="muted">-</span>;
@@ -11,16 +12,21 @@ const nothing = <span className="muted">-</span>;
 const took = ({ created_at: from, finished_at: to }: Task) =>
   to === null ? nothing : readDuration(Date.parse(to) - Date.parse(from));
 
+function Way({ task: { id, created_at: at } }: { task: Task }) {
+  const now = useToday();
+  return (
+    <Link to="/tasks/$id" params={{ id }} search={({ ws }) => ({ ws })} title={at}>
+      {readInColumn(new Date(at), now)}
+    </Link>
+  );
+}
+
 export const columns: readonly Column<Task>[] = [
   {
     header: "Time",
     width: 120,
     phone: 2,
-    cell: ({ id, created_at: at }) => (
-      <Link to="/tasks/$id" params={{ id }} search={({ ws }) => ({ ws })} title={at}>
-        {readInColumn(new Date(at), new Date())}
-      </Link>
-    ),
+    cell: (task) => <Way task={task} />,
   },
   { header: "Kind", width: 80, wide: true, cell: ({ kind }) => kind },
   { header: "Model", phone: 1, cell: ({ model }) => model },

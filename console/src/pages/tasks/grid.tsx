@@ -4,9 +4,10 @@
  */
 import { useElementSize } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useState, type KeyboardEvent } from "react";
+import { type KeyboardEvent } from "react";
 import { More } from "../../ui/more.tsx";
 import { useNextSoon, type NextPage } from "../../ui/pages.ts";
+import { useToday } from "../../ui/use-today.ts";
 import { Card } from "./card.tsx";
 import type { Task } from "./filters.ts";
 import classes from "./tasks.module.css";
@@ -46,7 +47,7 @@ function onKey(event: KeyboardEvent<HTMLElement>, columns: number) {
 
 // oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved
 export function Grid({ tasks, next }: GridProps) {
-  const [now] = useState(() => new Date());
+  const now = useToday();
   const { ref, width } = useElementSize<HTMLElement>();
   const columns = Math.max(columnsMin, Math.floor(width / cardWidth));
   const count = Math.ceil(tasks.length / columns);

@@ -1,7 +1,6 @@
 /** One task: what came of it, what it was asked for, what it cost, who was asked, and whom it told. */
 import { Button, Group, Table, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { readDuration } from "../../base/numbers.ts";
 import { readMoment, readTime } from "../../base/time.ts";
@@ -12,6 +11,7 @@ import { Part } from "../../ui/part.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
 import { useNow } from "../../ui/use-now.ts";
+import { useToday } from "../../ui/use-today.ts";
 import { Attempts } from "./attempts.tsx";
 import { Callbacks } from "./callbacks.tsx";
 import { isUnderWay, outputsOf, toneOf } from "./filters.ts";
@@ -83,7 +83,7 @@ const Parameters = ({ task }: { task: Whole }) => (
 );
 
 function Facts({ task }: { task: Whole }) {
-  const [now] = useState(() => new Date());
+  const now = useToday();
   const until = task.outputs_until;
   return (
     <Group gap="lg" mt="sm" className="muted">

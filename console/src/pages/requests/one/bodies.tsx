@@ -7,6 +7,7 @@ import { asApiError } from "../../../api/errors.ts";
 import { readTime } from "../../../base/time.ts";
 import { Copy } from "../../../ui/copy.tsx";
 import { RegionError } from "../../../ui/region-error.tsx";
+import { useToday } from "../../../ui/use-today.ts";
 import classes from "./bodies.module.css";
 import { ComparedBodies } from "./compared.tsx";
 
@@ -42,7 +43,7 @@ function OneBody({ name, data }: { name: Name; data: Body }) {
 
 function Shown({ id }: { id: string }) {
   const [choice, setChoice] = useState<Choice>("both");
-  const [now] = useState(() => new Date());
+  const now = useToday();
   const { data, error, refetch } = useQuery({
     queryKey: ["get", "/admin/v1/requests/{id}/body", id],
     queryFn: async ({ signal }) => {

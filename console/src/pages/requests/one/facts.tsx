@@ -1,10 +1,10 @@
 /** What a call was, in a line: its model, its time, how it was spoken, how long it took. */
 import { Group } from "@mantine/core";
-import { useState } from "react";
 import type { Schemas } from "../../../api/client.ts";
 import { readDuration } from "../../../base/numbers.ts";
 import { readTime } from "../../../base/time.ts";
 import { ModelLink } from "../../../ui/model-link.tsx";
+import { useToday } from "../../../ui/use-today.ts";
 import type { Hooked } from "./hooks.tsx";
 import type { Plan } from "./plan.tsx";
 
@@ -37,7 +37,7 @@ export function Facts({ row }: { row: Row }) {
   const reserved = row.reserved === null ? undefined : `reserved ${row.reserved} USD`;
   const streamed = row.stream === true ? "streamed" : undefined;
   const cached = cacheWords[explainedOf(row).cache ?? ""];
-  const [now] = useState(() => new Date());
+  const now = useToday();
   const facts = [spoken, streamed, cached, took, first, reserved, `in ${row.workspace_name}`];
   return (
     <Group gap="lg" mt="sm" className="muted">
