@@ -29,7 +29,11 @@ const codeSplitting = {
   groups: [
     { name: "first", tags: ["$initial" as const], priority: 2 },
     // Small ones that a part with a small budget uses beside those of larger parts.
-    { name: "common", test: /@mantine.hooks|src.ui.(?:model-link|part)\./, priority: 1 },
+    {
+      name: "common",
+      test: /@mantine.hooks|src.ui.(?:model-link|part|use-today|audit-entries|secret)\./,
+      priority: 1,
+    },
     { name: "common", minShareCount: 6, priority: 1 },
     { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 2_500 },
   ],

@@ -21,7 +21,7 @@ const addedMax: Readonly<Record<string, number>> = {
   "pages/join/page.tsx": 2,
   "pages/key/page.tsx": 36,
   "pages/keys/more-fields.tsx": 15,
-  "pages/keys/page.tsx": 24,
+  "pages/keys/page.tsx": 12,
   "pages/ledger/page.tsx": 7,
   "pages/members/page.tsx": 25,
   "pages/models/compare.tsx": 5,
