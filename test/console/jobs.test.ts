@@ -281,3 +281,19 @@ it("a model is found by an address whose slash is encoded", async () => {
   expect(await page.getByText("There is no such model").count()).toBe(0);
   expect(complaints).toEqual([]);
 });
+
+it("the history of a key says where it is cut, and leads to all changes", async () => {
+  const { page, complaints } = root;
+  await page.route("**/admin/v1/audit?*limit=50*", async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as object;
+    await route.fulfill({ response, json: { ...body, has_more: true } });
+  });
+  await page.goto(`/keys/${key.id}?tab=history`);
+  await page.getByText(/^These are the last \d+ changes\./).waitFor();
+  await page.unroute("**/admin/v1/audit?*limit=50*");
+  await page.getByRole("link", { name: "All changes of this key" }).press("Enter");
+  await page.waitForURL(`**/settings/audit?*subject=${key.id}*`);
+  await page.getByRole("cell", { name: "key.create" }).first().waitFor();
+  expect(complaints).toEqual([]);
+});

@@ -221,3 +221,19 @@ it("Enter takes what is marked of a list that opened while its text was typed", 
   await expect.poll(() => page.url(), patiently).toContain(`key=${id}`);
   await close();
 });
+
+it.each([
+  ["use", "/usage"],
+  ["history", "/audit"],
+])("a key's page shows that its %s is on its way", async (tab, path) => {
+  const { page, close } = await world.open("root");
+  const { id } = await world.keyOf(world.root, world.home.id);
+  const read = await held(page, atPath(path));
+  await page.goto(`/keys/${id}?tab=${tab}`);
+  await read.asked();
+  const place = page.locator("[role=tabpanel] .mantine-Skeleton-root");
+  await place.waitFor();
+  await read.release();
+  await place.waitFor({ state: "detached" });
+  await close();
+});

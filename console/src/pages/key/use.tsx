@@ -1,5 +1,5 @@
 /** What a key used: by model and over time, each with the way to its calls. */
-import { Anchor, Group, Table, Text } from "@mantine/core";
+import { Anchor, Group, Skeleton, Table, Text } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { readCount } from "../../base/numbers.ts";
 import type { PeriodSearch } from "../../base/period.ts";
@@ -90,7 +90,7 @@ function Tables({ id, period }: { id: string; period: Period }) {
   const step = stepOf(period);
   const { data, error, refetch } = useUse(id, period, step);
   if (error !== null) return <RegionError what="use" error={error} retry={refetch} />;
-  if (data === undefined) return null;
+  if (data === undefined) return <Skeleton height={160} mb="xl" />;
   const models = byModel(data.also?.[0]?.data ?? []);
   const steps = data.data.filter(({ requests }) => requests > 0).toReversed();
   if (models.length === 0) return <Text className="muted">No calls in this period.</Text>;
