@@ -39,6 +39,9 @@ const windows: Partial<Record<"root" | "mem" | "bob", Promise<Visit>>> = {};
 it.each([
   ["root", "/providers", "Providers answer the calls that come in"],
   ["mem", "/providers", "An organization admin adds them."],
+  ["root", "/playground", "Add a provider that has one, or widen the allowlist"],
+  ["mem", "/playground", "Ask an administrator for a provider"],
+  ["root", "/settings/callbacks", "Callbacks are signed with it"],
   ["root", "/models", "A provider brings its models along:"],
   ["bob", "/keys", "A program calls the gateway with a key"],
   ["bob", "/requests", "Each call of a key is listed here"],

@@ -1,5 +1,5 @@
 /** The signing secret: hidden, switched on and off, replaced. */
-import { Button, Group, Stack, Switch, Text } from "@mantine/core";
+import { Button, Group, Stack, Switch, Text, Title } from "@mantine/core";
 import { useCallback, useState } from "react";
 import { client } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
@@ -67,12 +67,18 @@ export function SigningSecret({ workspace, signing }: SecretProps) {
   return (
     <Stack gap="md">
       <Toggle workspace={workspace} signing={signing} />
-      <Group gap="sm">
-        <Button variant="default" onClick={() => setShown(true)}>
-          Reveal
-        </Button>
-        <Rotate workspace={workspace} />
-      </Group>
+      <section aria-label="Signing secret">
+        <Title order={2} size="h4" mb="sm">
+          Signing secret
+        </Title>
+        <Text mb="sm">Callbacks are signed with it; who has it can sign as this gateway does.</Text>
+        <Group gap="sm">
+          <Button variant="default" onClick={() => setShown(true)}>
+            Reveal
+          </Button>
+          <Rotate workspace={workspace} />
+        </Group>
+      </section>
       {isShown && (
         <Secret value={signing.secret} label="the signing secret" hide={hide} isAudited={false} />
       )}

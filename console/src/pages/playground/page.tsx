@@ -7,6 +7,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { useMay } from "../../ui/use-may.ts";
 import { Spent } from "./cost.tsx";
 import { modeNames, modes, rememberModels, type Mode } from "./kinds.ts";
 import type { ModeProps } from "./mode-props.ts";
@@ -55,6 +56,25 @@ const media: Partial<Record<Mode, ComponentType<ModeProps>>> = {
   embedding: lazy(async () => ({ default: (await import("./embedding-mode.tsx")).EmbeddingMode })),
 };
 
+/** No model of the mode can be called: who may add a provider is not sent to an administrator. */
+function NoModel({ mode }: { mode: Mode }) {
+  const mayAdd = useMay("provider.create");
+  const text = `This key may call no model for this (${modeNames[mode]}).`;
+  return mayAdd ? (
+    <Empty
+      text={`${text} Add a provider that has one, or widen the allowlist of the key or its workspace.`}
+      to="/providers"
+      action="See the providers"
+    />
+  ) : (
+    <Empty
+      text={`${text} Ask an administrator for a provider, or for a wider allowlist.`}
+      to="/start"
+      action="See what this key may call"
+    />
+  );
+}
+
 interface MadeProps {
   readonly apiKey: Key;
   readonly callable: readonly Callable[];
@@ -94,11 +114,7 @@ function Made({ apiKey, callable, request }: MadeProps) {
         <Again id={search.from} choice={choice} isSpoken={spoken !== undefined} />
       )}
       {models.length === 0 ? (
-        <Empty
-          text={`This key may call no model for this (${modeNames[mode]}). Ask an administrator for a provider, or for a wider allowlist.`}
-          to="/start"
-          action="See what this key may call"
-        />
+        <NoModel mode={mode} />
       ) : (
         <Suspense fallback={<Skeleton height={320} />}>
           {Media === undefined ? (
