@@ -1,6 +1,6 @@
 /** The filters of a list: above it, or on a phone behind a button, so that the list is what one sees. */
 import { Button, Drawer } from "@mantine/core";
-import { useState, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { useNarrow } from "./narrow.ts";
 
 interface FiltersProps {
@@ -12,6 +12,14 @@ interface FiltersProps {
 export function Filters({ count, children }: FiltersProps) {
   const isNarrow = useNarrow();
   const [isOpen, setIsOpen] = useState(false);
+  const fields = useRef<HTMLDivElement>(null);
+  // What is written and was not sent would go with the drawer.
+  const show = () => {
+    const form = fields.current?.querySelector("form");
+    if (form?.reportValidity() === false) return;
+    form?.requestSubmit();
+    setIsOpen(false);
+  };
   if (!isNarrow) return children;
   return (
     <>
@@ -26,8 +34,8 @@ export function Filters({ count, children }: FiltersProps) {
         title="Filters"
         closeButtonProps={{ "aria-label": "Close" }}
       >
-        {children}
-        <Button fullWidth onClick={() => setIsOpen(false)}>
+        <div ref={fields}>{children}</div>
+        <Button fullWidth onClick={show}>
           Show the list
         </Button>
       </Drawer>

@@ -7,7 +7,7 @@ import { askedIn } from "../../base/asked.ts";
 import { gatewayMs } from "../../base/clock.ts";
 import { mayAll } from "../../base/rights.ts";
 import { AuditEntries } from "../../ui/audit-entries.tsx";
-import { fieldsOf } from "../../ui/form.ts";
+import { useWritten } from "../../ui/form.ts";
 import { More } from "../../ui/more.tsx";
 import { usePages } from "../../ui/pages.ts";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
@@ -66,14 +66,16 @@ const whatOf = ({ action }: Entry) => <Others of={{ action }}>{action}</Others>;
 
 function Filter({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
+  const { form, written } = useWritten(names);
   const set = (change: Partial<Filters>) =>
-    void navigate({ to: "/settings/audit", search: { ...filters, ...change } });
+    void navigate({ to: "/settings/audit", search: { ...filters, ...written(), ...change } });
   return (
     <form
+      ref={form}
       key={names.map((name) => filters[name]).join(" ")}
       onSubmit={(event) => {
-        const field = fieldsOf(event);
-        set(Object.fromEntries(names.map((name) => [name, field(name) || undefined])));
+        event.preventDefault();
+        set({});
       }}
     >
       <Group gap="sm" mb="lg">
@@ -95,6 +97,7 @@ function Filter({ filters }: { filters: Filters }) {
           Filter
         </Button>
         <Button
+          type="reset"
           variant="subtle"
           onClick={() => void navigate({ to: "/settings/audit", search: ({ ws }) => ({ ws }) })}
         >

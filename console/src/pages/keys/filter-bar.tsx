@@ -2,19 +2,29 @@
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
-import { fieldsOf } from "../../ui/form.ts";
+import { useWritten } from "../../ui/form.ts";
 import { MemberSelect, useMembers } from "../../ui/member-select.tsx";
 import { filtersOf, sortChoices, statusChoices, type Filters } from "./filters.ts";
+
+const texts = ["q"] as const;
 
 export function FilterBar({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const workspace = filters.ws ?? me?.memberships[0]?.workspace_id;
   const members = useMembers(workspace) ?? [];
+  const { form, written } = useWritten(texts);
   const set = (change: Partial<Record<keyof Filters, string | undefined>>) =>
-    void navigate({ to: "/keys", search: filtersOf({ ...filters, ...change }) });
+    void navigate({ to: "/keys", search: filtersOf({ ...filters, ...written(), ...change }) });
   return (
-    <form key={filters.q} onSubmit={(event) => set({ q: fieldsOf(event)("q") || undefined })}>
+    <form
+      ref={form}
+      key={filters.q}
+      onSubmit={(event) => {
+        event.preventDefault();
+        set({});
+      }}
+    >
       <Group gap="sm" mb="lg" align="end">
         <TextInput
           name="q"

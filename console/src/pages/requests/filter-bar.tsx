@@ -1,7 +1,7 @@
 /** The filters of the log. Each change is a new address. */
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { fieldsOf } from "../../ui/form.ts";
+import { useWritten } from "../../ui/form.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { Filters as FilterPlace } from "../../ui/filters.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
@@ -25,9 +25,7 @@ const texts = [
   ["tag", "Tag, as team:search"],
 ] as const;
 
-/** What was written in them; nothing counts as no filter. */
-const textsOf = (field: (name: string) => string): Partial<Filters> =>
-  Object.fromEntries(texts.map(([name]) => [name, field(name) || undefined]));
+const textNames = texts.map(([name]) => name);
 
 function Buttons({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
@@ -37,6 +35,7 @@ function Buttons({ filters }: { filters: Filters }) {
         Filter
       </Button>
       <Button
+        type="reset"
         variant="subtle"
         onClick={() => void navigate({ to: "/requests", search: ({ ws }) => ({ ws }) })}
       >
@@ -50,12 +49,20 @@ function Buttons({ filters }: { filters: Filters }) {
 /** The fields, in a form: what is written counts when it is sent. */
 function Fields({ filters }: { filters: Filters }) {
   const navigate = useNavigate();
+  const { form, written } = useWritten(textNames);
   const set = (change: Partial<Filters>) =>
-    void navigate({ to: "/requests", search: ({ live }) => ({ ...filters, live, ...change }) });
+    void navigate({
+      to: "/requests",
+      search: ({ live }) => ({ ...filters, live, ...written(), ...change }),
+    });
   return (
     <form
+      ref={form}
       key={texts.map(([name]) => filters[name]).join(" ")}
-      onSubmit={(event) => set(textsOf(fieldsOf(event)))}
+      onSubmit={(event) => {
+        event.preventDefault();
+        set({});
+      }}
     >
       <Group gap="sm" mb="lg" align="end">
         <Select

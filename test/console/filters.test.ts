@@ -1,0 +1,74 @@
+/** What is written in a filter and not sent yet: it counts with the next choice, goes with Clear, and is not lost with a phone's drawer. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { arrive } from "./arrive.ts";
+import type { Visit } from "./browser.ts";
+import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+let root: Visit;
+beforeAll(async () => {
+  world = await startConsoleWorld();
+  await furnish(world);
+  root = await world.open("root");
+});
+afterAll(() => world.close());
+
+const searchOf = () => Object.fromEntries(new URL(root.page.url()).searchParams);
+
+it("what is written in the log's filters counts with the next choice, and Clear takes it away, sent or not", async () => {
+  const { page, complaints } = root;
+  await arrive(root, "/requests");
+  const model = page.getByRole("textbox", { name: "Model" });
+  await model.fill("sandbox/chat");
+  await page.getByRole("button", { name: "Failed" }).click();
+  await expect.poll(searchOf).toEqual({ model: "sandbox/chat", status: "failed" });
+  // What a field refuses is no filter, and does not stand in the way of one.
+  await page.getByRole("textbox", { name: "Tag, as team:search" }).fill("no colon");
+  await page.getByRole("button", { name: "Failed" }).click();
+  await expect.poll(searchOf).toEqual({ model: "sandbox/chat" });
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect.poll(searchOf).toEqual({});
+  await model.fill("never sent");
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect.poll(() => model.inputValue()).toBe("");
+  expect(complaints).toEqual([]);
+});
+
+it("the same holds for keys and for the audit log", async () => {
+  const { page, complaints } = root;
+  await arrive(root, "/keys");
+  await page.getByRole("textbox", { name: "Name or last four" }).fill("calls");
+  await page.getByRole("combobox", { name: "Order" }).click();
+  await page.getByRole("option").nth(1).click();
+  await expect.poll(searchOf).toMatchObject({ q: "calls", sort: expect.any(String) as string });
+  await arrive(root, "/settings/audit");
+  const who = page.getByRole("textbox", { name: "What, such as key.change" });
+  await who.fill("key.create");
+  await page.getByRole("combobox", { name: "Period" }).click();
+  await page.getByRole("option", { name: "Last 7 days" }).click();
+  await expect.poll(searchOf).toEqual({ action: "key.create", period: "7d" });
+  await who.fill("never sent");
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect.poll(() => who.inputValue()).toBe("");
+  expect(complaints).toEqual([]);
+});
+
+it("on a phone what is written is sent with the button that shows the list", async () => {
+  const { page, complaints } = root;
+  await page.setViewportSize({ width: 390, height: 800 });
+  await arrive(root, "/requests");
+  await page.getByRole("button", { name: "Filters" }).click();
+  await page.getByRole("textbox", { name: "Model" }).fill("sandbox/chat");
+  await page.getByRole("textbox", { name: "Tag, as team:search" }).fill("no colon");
+  const show = page.getByRole("button", { name: "Show the list" });
+  await show.click();
+  // The field says what is wrong with it, and nothing is lost.
+  expect(await page.getByRole("dialog").count()).toBe(1);
+  await page.getByRole("textbox", { name: "Tag, as team:search" }).fill("");
+  await show.click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await expect.poll(searchOf).toEqual({ model: "sandbox/chat" });
+  await page.getByRole("button", { name: "Filters: 1 set" }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(complaints).toEqual([]);
+});
