@@ -125,6 +125,6 @@ it("a choice of providers that cannot be read says so in its list", async () => 
   await page.getByRole("switch", { name: "Routing of its own" }).click();
   await page.getByRole("combobox", { name: "Only these providers" }).click();
   const list = page.getByRole("listbox", { name: "Only these providers" });
-  await list.getByText(`Providers cannot be read: ${words}`).waitFor();
+  await expect.poll(() => list.innerText()).toBe(`Providers cannot be read: ${words}`);
   await allow();
 });

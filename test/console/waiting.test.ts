@@ -232,8 +232,8 @@ it.each([
   await page.goto(`/keys/${id}?tab=${tab}`);
   await read.asked();
   const place = page.locator("[role=tabpanel] .mantine-Skeleton-root");
-  await place.waitFor();
+  await expect.poll(() => place.count(), patiently).toBe(1);
   await read.release();
-  await place.waitFor({ state: "detached" });
+  await expect.poll(() => place.count(), patiently).toBe(0);
   await close();
 });

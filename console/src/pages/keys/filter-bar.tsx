@@ -8,13 +8,31 @@ import { filtersOf, sortChoices, statusChoices, type Filters } from "./filters.t
 
 const texts = ["q"] as const;
 
-export function FilterBar({ filters }: { filters: Filters }) {
-  const navigate = useNavigate();
+type Changed = Partial<Record<keyof Filters, string | undefined>>;
+
+/** Whose keys, where there are several members. */
+function Owner({ filters, set }: { filters: Filters; set: (change: Changed) => void }) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const workspace = filters.ws ?? me?.memberships[0]?.workspace_id;
   const members = useMembers(workspace) ?? [];
+  if (workspace === undefined || (members.length <= 1 && filters.owner === undefined)) return null;
+  return (
+    <MemberSelect
+      aria-label="Owner"
+      placeholder="Anybody's"
+      w={200}
+      ws={workspace}
+      isActive
+      value={filters.owner}
+      set={(owner) => set({ owner })}
+    />
+  );
+}
+
+export function FilterBar({ filters }: { filters: Filters }) {
+  const navigate = useNavigate();
   const { form, written } = useWritten(texts);
-  const set = (change: Partial<Record<keyof Filters, string | undefined>>) =>
+  const set = (change: Changed) =>
     void navigate({ to: "/keys", search: filtersOf({ ...filters, ...written(), ...change }) });
   return (
     <form
@@ -42,17 +60,7 @@ export function FilterBar({ filters }: { filters: Filters }) {
           value={filters.status ?? null}
           onChange={(status) => set({ status: status ?? undefined })}
         />
-        {workspace !== undefined && (members.length > 1 || filters.owner !== undefined) && (
-          <MemberSelect
-            aria-label="Owner"
-            placeholder="Anybody's"
-            w={200}
-            ws={workspace}
-            isActive
-            value={filters.owner}
-            set={(owner) => set({ owner })}
-          />
-        )}
+        <Owner filters={filters} set={set} />
         <Select
           aria-label="Order"
           placeholder="Newest first"

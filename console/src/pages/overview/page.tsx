@@ -82,6 +82,16 @@ function OnlyOf({ search, set }: Pick<AsideProps, "search" | "set">) {
   );
 }
 
+type Read = Pick<ReturnType<typeof useTotals>, "error" | "refetch">;
+
+/** Also of the period before: with the switch on, numbers without their change would look like numbers that have none. */
+function Unreadable({ totals, before }: { totals: Read; before: Read | undefined }) {
+  if (totals.error !== null)
+    return <RegionError what="usage" error={totals.error} retry={totals.refetch} />;
+  if (before === undefined || before.error === null) return null;
+  return <RegionError what="period before" error={before.error} retry={before.refetch} />;
+}
+
 /** What this month comes to at its pace so far. */
 function Forecast({ shown, cost }: { shown: Shown; cost: bigint | undefined }) {
   if (shown.word !== "month" || cost === undefined || cost === 0n) return null;
@@ -140,13 +150,7 @@ export function OverviewPage() {
     <Page title={others ? "Overview" : "Your use"} aside={aside}>
       <UnreadPeriod unread={shown.unread} label={shown.label} />
       <OnlyOf search={search} set={set} />
-      {totals.error !== null && (
-        <RegionError what="usage" error={totals.error} retry={totals.refetch} />
-      )}
-      {/* With the switch on, numbers without their change would look like numbers that have none. */}
-      {isCompared(search) && totals.error === null && before.error !== null && (
-        <RegionError what="period before" error={before.error} retry={before.refetch} />
-      )}
+      <Unreadable totals={totals} before={isCompared(search) ? before : undefined} />
       <Tiles
         isFailed={totals.isError}
         now={total}
