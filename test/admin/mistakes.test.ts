@@ -1,5 +1,6 @@
 /** A mistake in a body or a query of the management API is told with what would be right: the field, the words, the form. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import openapi from "../../docs/openapi.json" with { type: "json" };
 import { startAdminGateway, type AdminGateway } from "./support.ts";
 
 let gateway: AdminGateway;
@@ -18,6 +19,7 @@ it.each([
   ],
   [{ spend_caps: { daily: "9300000000" } }, "spend_caps.daily", "from 0 to 9223372036.854775807"],
   [{ spend_caps: { daily: "10000000000000" } }, "spend_caps.daily", "from 0 to 9223372036.85477"],
+  [{ name: "a\0b" }, "name", "`name` has U+0000 or half of a surrogate pair"],
   [{ name: 5 }, "name", '`name` must be a string, such as "5".'],
   [{ rate_limits: { concurrency: "5" } }, "rate_limits.concurrency", "must be a whole number."],
   [{ spend_caps: { hard: "yes" } }, "spend_caps.hard", "must be true or false."],
@@ -74,6 +76,12 @@ it.each([
   ["/keys?limit=all", "`limit` does not fit: 1 to 100; 20 if absent."],
   ["/keys?status=happy", "`status` must be one of: active, disabled, revoked."],
   ["/requests?from=now", "`from` does not fit: A time in RFC 3339"],
+  ["/requests?http_status=x", "`http_status` does not fit: The status of the answer, such as 429."],
+  ["/requests?min_cost=x", "`min_cost` does not fit: In USD, such as 0.05."],
+  ["/requests?min_duration_ms=x", "does not fit: In whole milliseconds, such as 1500."],
+  ["/requests?end_user=", "`end_user` must not be empty."],
+  ["/requests?q=", "`q` must not be empty."],
+  ["/requests?model=%00", "`model` has U+0000 or half of a surrogate pair, which cannot be stored"],
   ["/usage?from=2026-11-31T00:00:00Z", "`from` must be a time such as"],
   ["/usage?group_by=team", "`group_by` does not fit: model, key, provider, "],
   ["/search?q=x", "`q` does not fit: At least two characters"],
@@ -96,4 +104,18 @@ it("POST /providers with a vendor that is misspelt: the one that is meant, and a
   const { status, json } = await gateway.admin("POST", "/providers", body);
   expect({ status, param: json.error.param }).toEqual({ status: 400, param: "vendor" });
   expect(json.error.message).toMatch(/; did you mean "mistral"\?$/);
+});
+
+it("what must have a form says which: of no field is only its pattern told", () => {
+  const bare: string[] = [];
+  const look = (node: unknown, place: string): void => {
+    if (typeof node !== "object" || node === null) return;
+    const { pattern, description } = node as Record<string, unknown>;
+    if (typeof pattern === "string" && description === undefined) bare.push(place);
+    for (const [name, inner] of Object.entries(node)) look(inner, `${place}/${name}`);
+  };
+  look(openapi.components.parameters, "parameters");
+  for (const [name, schema] of Object.entries(openapi.components.schemas))
+    if (name.endsWith("Request")) look(schema, name);
+  expect(bare).toEqual([]);
 });

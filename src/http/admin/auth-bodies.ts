@@ -32,7 +32,7 @@ export const authBodies = {
       Type.String({
         minLength: passwordLengthMin,
         maxLength: passwordLengthMax,
-        description: "Absent: you are signed in.",
+        description: `At least ${passwordLengthMin} characters. Absent: you are signed in.`,
       }),
     ),
     name: Type.Optional(Type.String({ maxLength: 200 })),

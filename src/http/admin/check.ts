@@ -79,7 +79,9 @@ function wanted(keyword: string, node: WireObject): string | undefined {
   const { enum: words } = node;
   if (keyword === "enum" && Array.isArray(words) && words.length <= wordsShown)
     return `must be one of: ${words.join(", ")}.`;
-  const { description } = node;
+  const { description, minLength } = node;
+  // What a field is for does not tell somebody who left it empty what was wrong.
+  if (keyword === "minLength" && minLength === 1) return "must not be empty.";
   const isForm = keyword === "pattern" || keyword === "minLength";
   return isForm && typeof description === "string" ? `does not fit: ${description}` : undefined;
 }

@@ -22,13 +22,26 @@ const rareFilters = {
     Type.String({ maxLength: 100, description: "Was asked, whoever answered in the end." }),
   ),
   protocol: Type.Optional(Type.String({ maxLength: 100 })),
-  http_status: Type.Optional(Type.String({ pattern: String.raw`^[1-5]\d\d$` })),
+  http_status: Type.Optional(
+    Type.String({
+      pattern: String.raw`^[1-5]\d\d$`,
+      description: "The status of the answer, such as 429.",
+    }),
+  ),
   error_code: Type.Optional(Type.String({ maxLength: 100 })),
   ...tagFilters,
   min_cost: Type.Optional(
-    Type.String({ pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`, description: "In USD." }),
+    Type.String({
+      pattern: String.raw`^\d{1,9}(\.\d{1,9})?$`,
+      description: "In USD, such as 0.05.",
+    }),
   ),
-  min_duration_ms: Type.Optional(Type.String({ pattern: String.raw`^\d{1,9}$` })),
+  min_duration_ms: Type.Optional(
+    Type.String({
+      pattern: String.raw`^\d{1,9}$`,
+      description: "In whole milliseconds, such as 1500.",
+    }),
+  ),
   q: Type.Optional(
     Type.String({
       minLength: 1,

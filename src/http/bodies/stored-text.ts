@@ -18,6 +18,7 @@ export function refuseUnstorableText(value: unknown, place = ""): void {
 function check(text: string, place: string): void {
   if (!text.includes("\0") && text.isWellFormed()) return;
   const param = place === "" ? null : place.slice(0, 200).toWellFormed();
-  const message = `${param ?? "A field's name"}: has a character that is no text.`;
+  const where = param === null ? "A field's name" : `\`${param}\``;
+  const message = `${where} has U+0000 or half of a surrogate pair, which cannot be stored: leave it out.`;
   throw new GatewayError("invalid_value", message, { param: param ?? undefined });
 }
