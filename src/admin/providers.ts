@@ -30,19 +30,20 @@ import {
   type ProviderObject,
 } from "./provider-objects.ts";
 
-const origins: Readonly<Record<Exclude<ProviderSource["kind"], "api">, string>> = {
-  file: "is defined in the configuration file",
-  environment: "comes from the environment's variables",
-  sandbox: "is the sandbox's",
+/** Where a provider is from, and what somebody is to do who wants it otherwise. */
+const origins: Readonly<Record<ProviderSource["kind"], readonly [origin: string, fix: string]>> = {
+  file: ["is defined in the configuration file", "change it there"],
+  environment: ["comes from the environment's variables", "change it there"],
+  sandbox: ["is the sandbox's", "it cannot be changed; add one of another id"],
+  api: ["was added here", "change it there"],
 };
 
 /** Why an id is not to be changed here, by name. */
 function readOnly(id: string, { kind, line }: ProviderSource): GatewayError {
-  const where = kind === "api" ? "was added here" : origins[kind];
+  const [where, fix] = origins[kind];
   const at = line === undefined ? "" : `, line ${line}`;
-  return new GatewayError("conflict", `The provider "${id}" ${where}${at}; change it there.`, {
-    param: "id",
-  });
+  const message = `The provider "${id}" ${where}${at}; ${fix}.`;
+  return new GatewayError("conflict", message, { param: "id" });
 }
 
 /** One that was added here. @throws GatewayError `conflict` for any other */

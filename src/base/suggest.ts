@@ -24,7 +24,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   if (word.length > comparedMax) return undefined;
   const normal = (text: string) => text.toLowerCase().replace(/[-_ ]/g, "");
   let best: string | undefined;
-  let bestDistance = Math.floor(Math.max(word.length, 3) / 3) + 1;
+  let bestDistance = Math.floor(Math.max(normal(word).length, 3) / 3) + 1;
   for (const candidate of known) {
     const distance = editDistance(normal(word), normal(candidate));
     if (distance < bestDistance) {

@@ -11,6 +11,7 @@ it.each([
   [{ nam: "x" }, "nam", 'There is no field `nam` here; did you mean "name"?'],
   [{ caps: {} }, "caps", "no field `caps` here; allowed: workspace_id, name, user_id, spend_caps,"],
   [{ routing: { srot: "price" } }, "routing.srot", 'here; did you mean "sort"?'],
+  [{ routing: { __prt__: 1 } }, "routing.__prt__", "here; allowed: mode, sort, supply_tiers,"],
   [{ routing: { sort: "cheap" } }, "routing.sort", "must be one of: "],
   [
     { spend_caps: { daily: 5 } },
