@@ -6,7 +6,7 @@ import { formatUsd, parseUsd } from "../base/money.ts";
 import { clockOf } from "../base/time-zones.ts";
 import { listAll } from "./api.ts";
 import { UsageError } from "./environment.ts";
-import { RefusedError, type Api } from "./remote-api.ts";
+import { RefusedError, isMissing, type Api } from "./remote-api.ts";
 
 export interface CapOptions {
   readonly totalCap?: string;
@@ -135,13 +135,27 @@ export async function workspaceOf(api: Api, named: string | undefined): Promise<
   throw new UsageError(`--workspace is needed; there are: ${places(all)}`);
 }
 
-/** The query of a list: what was given, and the workspace where one was named. */
+/** @throws RefusedError where no key has the id: a list by it would be empty, as if it had made no call */
+async function checkKey(api: Api, id: string): Promise<void> {
+  try {
+    await api.call({ method: "GET", path: `/keys/${encodeURIComponent(id)}` });
+  } catch (error) {
+    throw isMissing(error) ? noSuchKey(id) : error;
+  }
+}
+
+/** What a command says of a key that is not there. */
+export const noSuchKey = (id: string): RefusedError =>
+  new RefusedError(404, `there is no key "${id}"; npx tollgate keys list shows their ids`);
+
+/** The query of a list: what was given, and the workspace where one was named. @throws UsageError, RefusedError */
 export async function inWorkspaceOf(
   api: Api,
   named: string | undefined,
   fields: Readonly<Record<string, string | undefined>>,
 ): Promise<Record<string, string>> {
   const workspace_id = named === undefined ? undefined : await workspaceOf(api, named);
+  if (fields["key_id"] !== undefined) await checkKey(api, fields["key_id"]);
   return defined({ ...fields, workspace_id }) as Record<string, string>;
 }
 

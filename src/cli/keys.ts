@@ -10,6 +10,7 @@ import {
   addCapOptions,
   capsOf,
   modelsOf,
+  noSuchKey,
   timeOf,
   workspaceOf,
   wordOf,
@@ -17,7 +18,7 @@ import {
 } from "./fields.ts";
 import { memberOf } from "./members.ts";
 import { printTable } from "./print.ts";
-import { RefusedError, isMissing, type Api, type Json } from "./remote-api.ts";
+import { isMissing, type Api, type Json } from "./remote-api.ts";
 
 interface CreateOptions extends ApiOptions, CapOptions {
   readonly name: string;
@@ -59,8 +60,7 @@ async function onKey(api: Api, id: string, what: string, body?: object): Promise
     const path = `/keys/${encodeURIComponent(id)}/${what}`;
     return await api.call({ method: "POST", path, ...(body !== undefined && { body }) });
   } catch (error) {
-    if (!isMissing(error)) throw error;
-    throw new RefusedError(404, `there is no key "${id}"; npx tollgate keys list shows their ids`);
+    throw isMissing(error) ? noSuchKey(id) : error;
   }
 }
 

@@ -50,6 +50,10 @@ const models = (words: string | undefined, options: ModelOptions): Promise<void>
         ["model", "provider", "kind", "price", "context", "remarks"],
         shown.flatMap((model: Json) => offerRows(model)),
       );
+      if (shown.length === 0 && options.provider !== undefined)
+        console.log(
+          `No model is of a provider "${options.provider}": tollgate providers list shows them.`,
+        );
       if (without.length > 0)
         console.log(
           `${counted(without.length, "more model of these vendors has", "more models of these vendors have")} no price here and cannot be called: tollgate models --unpriced. ` +
@@ -71,6 +75,7 @@ async function unpriced(api: Api, provider: string | undefined): Promise<string[
 
 function printUnpriced(ids: readonly string[], { json }: ApiOptions): void {
   if (json) return printJson(ids);
+  if (ids.length === 0) return console.log("No model of these vendors is without a price.");
   for (const id of ids) console.log(id);
 }
 

@@ -18,6 +18,7 @@ import { addProviderCommands } from "./providers.ts";
 import { addRequestCommands } from "./requests.ts";
 import { addEraseCommands } from "./erase.ts";
 import type { ServeOptions } from "./serve.ts";
+import { watchOutput } from "./standard-output.ts";
 import { addUsageCommand } from "./usage.ts";
 import { addVendorsCommand } from "./vendors.ts";
 import { version } from "../base/own-files.ts";
@@ -35,6 +36,11 @@ export function createProgram(): Command {
     .showHelpAfterError("(add --help for the options)")
     .configureHelp({ sortSubcommands: false })
     .configureOutput({
+      // Help and the version are printed before an action begins.
+      writeOut(text) {
+        watchOutput();
+        process.stdout.write(text);
+      },
       outputError: (text, write) => write(text.replace(/^error: /, "tollgate: ")),
     });
   program.exitOverride();

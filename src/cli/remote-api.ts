@@ -63,7 +63,7 @@ export function remoteApi(url: string, token: string): Api {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {
-      throw new RefusedError(0, `no gateway answers at ${url}: ${reasonOf(error)}. Is it running?`);
+      throw new RefusedError(0, `no gateway answers at ${url}${whyNot(error)}`);
     });
   };
   return {
@@ -84,10 +84,24 @@ export function remoteApi(url: string, token: string): Api {
   };
 }
 
+const causeOf = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? error.cause : error;
+
+/** OpenSSL's own words are several lines, of which the last is empty. */
 const reasonOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message : String(cause);
+  const cause = causeOf(error);
+  return (cause instanceof Error ? cause.message : String(cause)).trim();
 };
+
+/** What OpenSSL says of an answer that is not TLS; it may be any server's. */
+const plainAnswer = "ERR_SSL_WRONG_VERSION_NUMBER";
+
+function whyNot(error: unknown): string {
+  const { code } = (causeOf(error) ?? {}) as { readonly code?: unknown };
+  return code === plainAnswer
+    ? " by TLS: begin the address with http://, or name the port that has a certificate"
+    : `: ${reasonOf(error)}. Is it running?`;
+}
 
 /** A gateway that stopped, or was too slow, in the middle of an answer. */
 const brokenOff = (url: string, error: unknown): RefusedError =>

@@ -44,7 +44,7 @@ export function refuseUnknownOption(program: Command, words: readonly string[]):
     const [name, value] = rest[at]!.split(/=(.*)/s) as [string, string | undefined];
     if (!name.startsWith("--") || name === "--help") continue;
     const option = known.find(({ long }) => long === name);
-    if (option === undefined) throw new UsageError(refusal(command, name));
+    if (option === undefined) throw new UsageError(refusal(program, command, name));
     // The next word is its value, whatever it looks like.
     if (option.required && value === undefined) at += 1;
   }
@@ -67,12 +67,14 @@ function commandOf(program: Command, words: readonly string[]) {
   return { command: command.commands.length === 0 ? command : undefined, rest };
 }
 
-function refusal(command: Command, name: string): string {
+function refusal(program: Command, command: Command, name: string): string {
   const words = namesOf(command).join(" ");
+  // Without a command's name, `--verison` is meant for the program.
+  const ofAll = command.name() === "serve" ? program.options : [];
   const argument = command.registeredArguments.find((one) => `--${one.name()}` === name);
   const meant = argument
     ? `write the value alone: tollgate ${words} <${argument.name()}>`
-    : suggest(name, [...command.options.flatMap(longOf), "--help"]);
+    : suggest(name, [...command.options, ...ofAll].flatMap(longOf).concat("--help"));
   return `"${words}" has no option "${name}"; ${meant}`;
 }
 

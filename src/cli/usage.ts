@@ -76,7 +76,8 @@ function zoneOf(name: string | undefined): string | undefined {
 }
 
 /** A group of usage, or a tag, by whose name the API knows whether it is summed. @throws UsageError */
-const groupOf = (by: string): string => (tagGroup.test(by) ? by : wordOf(by, "--by", usageGroups));
+const groupOf = (by: string): string =>
+  tagGroup.test(by) ? by : wordOf(by, "--by", [...usageGroups, "tag:NAME"]);
 
 /** What people call a group whose rows have ids: the title of its column, and the field. */
 const names: Readonly<Record<string, readonly [title: string, field: string]>> = {

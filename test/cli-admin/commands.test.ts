@@ -245,6 +245,32 @@ describe("beside a gateway", () => {
     }
   });
 
+  it.each(["usage --key", "requests list --csv --key", "requests list --json --key"])(
+    "%s of a key that nobody has is no empty list: exit 1, as docs/cli.md says",
+    async (words) => {
+      const { code, stdout, stderr } = await tollgateHere(
+        [...words.split(" "), "key_none"],
+        environment,
+      );
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toBe(
+        'tollgate: there is no key "key_none"; npx tollgate keys list shows their ids\n',
+      );
+    },
+  );
+
+  it("providers remove of the sandbox's: what somebody is to do, who cannot change it", async () => {
+    const { code, stderr } = await tollgateHere(
+      ["providers", "remove", "sandbox-openai"],
+      environment,
+    );
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        'tollgate: The provider "sandbox-openai" is the sandbox\'s; it cannot be changed; add one of another id.\n',
+    });
+  });
+
   it("--url and TOLLGATE_ADMIN_TOKEN reach a gateway from elsewhere", async () => {
     const token = readFileSync(join(environment["TOLLGATE_DATA_DIR"]!, "admin-token"), "utf8");
     const elsewhere = {
@@ -264,6 +290,10 @@ describe("beside a gateway", () => {
     expect(gone.stderr).toMatch(
       /^tollgate: no gateway answers at http:\/\/127.0.0.1:1: .* Is it running\?\n$/,
     );
+    const secure = gateway.url.replace("http:", "https:");
+    const plain = await tollgateHere(["usage", "--url", secure], elsewhere);
+    expect(plain).toMatchObject({ code: 1, stdout: "" });
+    expect(plain.stderr).toMatch(/^tollgate: no gateway answers at .* by TLS: .*http:\/\/.*\n$/);
   });
 });
 

@@ -171,6 +171,8 @@ describe("wrong usage: exit 2, and nothing on standard output", () => {
     [["keys", "create", "--name", "x", "--expires", "2020-01-01"], "which is in the past"],
     [["members", "add", "x@example.com", "--role", "boss"], "it takes admin, member"],
     [["usage", "--by", "mood"], "it takes model, key, provider, member, workspace"],
+    [["usage", "--by", "mood"], "error_code, tag:NAME"],
+    [["--verison"], 'no option "--verison"; did you mean "--version"?'],
     [["usage", "--csv", "--json"], "name one of --csv and --json"],
     [["requests", "list", "--limit", "0"], '--limit is "0"; it takes a number from 1 to 100'],
     [["completion", "tcsh"], '<shell> is "tcsh"; it takes bash, zsh'],

@@ -26,6 +26,11 @@ describe("lists of the command line", () => {
       /^MODEL +PROVIDER +KIND +PRICE +CONTEXT +REMARKS\nmistral\/mistral-large-latest +mistral +text +[\d.]+ \/ [\d.]+ +[\d,]+.*\n/,
     ],
     ["models no-such-words", /^No id of the \d+ models has "no-such-words" in it\.\n$/],
+    [
+      "models --provider no-such",
+      /\nNo model is of a provider "no-such": tollgate providers list shows them\.\n$/,
+    ],
+    ["models --unpriced --provider no-such", /^No model of these vendors is without a price\.\n$/],
     ["models --kind video", /^MODEL +PROVIDER +KIND +PRICE +CONTEXT +REMARKS\n/],
   ])("tollgate %s", async (words, printed) => {
     const { code, stdout, stderr } = await tollgateHere(words.split(" "), environment);

@@ -45,6 +45,7 @@ it.runIf(existsSync("/dev/full"))(
   async () => {
     for (const words of [
       ["vendors", "--json"],
+      ["keys", "--help"],
       ["requests", "list", "--csv", "--url", url()],
     ]) {
       const full = openSync("/dev/full", "w");
