@@ -277,8 +277,8 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - The ledger filters by \`kind\`, \`key_id\`, \`member_id\`, \`reference\`, \`from\` and \`to\`. A page looks at 50,000 entries at
   most, so one with a rare filter may be short although \`has_more\` is true.
 - Days and months are those of UTC. \`time_zone=Europe/Berlin\` has those of a place, for up to 31 days: a day on which clocks change has 23 or
-  25 hours. \`tz_offset=2\` is for a place that is always two hours ahead. Usage is summed by hour, so days that begin
-  within one (India) are refused. There ask for a total with \`from\` and \`to\` of each day, or for the nearest \`tz_offset\`, which the refusal names. Of times whose [calls are gone](operate.md#growth) from the log
+  25 hours. \`tz_offset=2\` is for a place that is always two hours ahead. Days may begin within an hour
+  of UTC (\`Asia/Kolkata\`): what the sums by hour cannot tell is read from the ledger and the log. Of times whose [calls are gone](operate.md#growth) from the log
   an hour is the smallest part: neighbouring days then share one, so that their totals come to more than the period's.
 - \`duration\` and \`first_token\` have \`p50\` and \`p95\` in milliseconds, within 12 %: they come from counters, each a
   quarter wider than the one before. What takes more than 21 minutes counts as 24.
