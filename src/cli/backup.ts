@@ -5,7 +5,7 @@ import { createLog } from "../base/log.ts";
 import { restoreBackup, writeBackup, type BackupEnd, type Progress } from "../backup/index.ts";
 import { openFileStore } from "../files/index.ts";
 import type { Database } from "../storage/index.ts";
-import { checkMasterKeys, openSecrets } from "../tenancy/index.ts";
+import { checkMasterKeys, MasterKeyError, openSecrets } from "../tenancy/index.ts";
 import { intoBackup, openBackup } from "./backup-file.ts";
 import { settingsForCommands } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
@@ -86,6 +86,14 @@ const writeInto = (destination: Writable) =>
     return { written, directory: files && environment.dataDir };
   });
 
+/** Of a backup the words of a start would speak of a database that nobody knows. @throws the error */
+function ofBackup(error: unknown): never {
+  if (!(error instanceof MasterKeyError)) throw error;
+  throw new MasterKeyError(
+    `The backup does not open with the master key given here, and nothing was restored. ${error.message}`,
+  );
+}
+
 /** Restores the backup at `path`, whole or not at all. */
 export async function restoreCommand(path: string, options: RestoreCommandOptions): Promise<void> {
   await checkMasterKeys(readEnvironment(process.env));
@@ -100,7 +108,7 @@ export async function restoreCommand(path: string, options: RestoreCommandOption
       replace: options.replace === true,
       progress: createProgress(),
       async check(tx) {
-        await openSecrets({ ...environment, database: tx });
+        await openSecrets({ ...environment, database: tx }).catch(ofBackup);
       },
     });
     printEnd(end, "restored", options);

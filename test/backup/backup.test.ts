@@ -225,7 +225,9 @@ describe("a backup taken under load", () => {
     const target = environmentOf("other-key", url);
     const refused = await tollgateHere(["restore", file], target);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/master key is not the one/);
+    expect(refused.stderr).toMatch(
+      /^tollgate: The backup does not open with the master key given here, and nothing was restored\. The master key is not the one/m,
+    );
     expect(await countsIn(target)).toEqual({});
     expect(readdirSync(join(target["TOLLGATE_DATA_DIR"]!, "files"))).toEqual([]);
   });
