@@ -15,7 +15,8 @@ export function checkName(name: string | null | undefined): string {
   if (!visible.test(trimmed)) {
     throw new GatewayError("missing_required_parameter", `\`${param}\` is required.`, { param });
   }
-  if (trimmed.length > nameLengthMax) {
+  // A character beyond the first plane, such as an emoji, has two units of UTF-16.
+  if (trimmed.length > 2 * nameLengthMax || [...trimmed].length > nameLengthMax) {
     throw invalidValue(param, `must have at most ${nameLengthMax} characters`);
   }
   return trimmed;

@@ -61,7 +61,9 @@ it.each([
   "/workspaces/<id>/members",
 ])("a cursor that no page of %s gave is refused, and begins no list anew", async (list) => {
   const path = list.replace("<id>", gateway.workspaceId);
-  for (const cursor of ["garbage", "entry_1", "%20", ""]) {
+  const ofOther = `audit_${"0".repeat(26)}`;
+  const others = list === "/audit" ? [ofOther.replace("audit", "key")] : [ofOther];
+  for (const cursor of ["garbage", "entry_1", "%20", "", ...others]) {
     const asked = `${path}${path.includes("?") ? "&" : "?"}cursor=${cursor}`;
     const { status, json } = await gateway.admin("GET", asked);
     expect({ asked, status, param: json.error?.param }).toEqual({
@@ -90,6 +92,15 @@ it.each([
   const { status, json } = await gateway.admin("GET", path);
   expect(status).toBe(400);
   expect(json.error.message).toContain(said);
+});
+
+it("a name has 200 characters, whatever each takes", async () => {
+  const make = (name: string) =>
+    gateway.admin("POST", "/keys", { workspace_id: gateway.workspaceId, name });
+  expect(await make("😀".repeat(200))).toMatchObject({ status: 201 });
+  const { status, json } = await make("😀".repeat(201));
+  expect({ status, param: json.error.param }).toEqual({ status: 400, param: "name" });
+  expect(json.error.message).toBe("`name` must have at most 200 characters.");
 });
 
 it("POST /workspaces/{id}/members with a short password: how long it must be", async () => {

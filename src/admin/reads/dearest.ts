@@ -68,7 +68,7 @@ export async function listDearest(
   const filter = await ofKeysWorkspace(database, asked);
   const after = cursor === undefined ? [] : [behind(cursor)];
   const end = await scanEnd(database, requestTrail, filter);
-  const { low, high } = idBounds(filter);
+  const { low, high } = idBounds(requestTrail, filter);
   const rows = await readNames(
     database,
     requestTrail,
@@ -96,7 +96,7 @@ export async function besideByCost(
 ): Promise<{ readonly previous: string | null; readonly next: string | null }> {
   checkPeriod(filter);
   const end = await scanEnd(database, requestTrail, filter);
-  const { low, high } = idBounds(filter);
+  const { low, high } = idBounds(requestTrail, filter);
   const nearest = async (than: "<" | ">"): Promise<string | null> => {
     const rare = [...(filter.rare ?? []), beside(than, of)];
     const order = than === "<" ? dearestFirst : cheapestFirst;

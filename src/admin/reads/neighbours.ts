@@ -36,7 +36,7 @@ async function newerThan(
   filter: TrailFilter,
   part: string,
 ): Promise<string | null> {
-  const { low: begin, high: end } = idBounds(filter);
+  const { low: begin, high: end } = idBounds(requestTrail, filter);
   const low = behind(part) > begin ? behind(part) : begin;
   const scan =
     (filter.rare ?? []).length === 0

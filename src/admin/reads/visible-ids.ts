@@ -86,15 +86,15 @@ export interface Bounds {
   readonly high: string;
 }
 
-/** The bounds of ids, without their prefixes. @throws GatewayError `invalid_value` for a cursor that is none */
-export function idBounds({ cursor, from, to }: TrailFilter): Bounds {
+/** The bounds of ids, without their prefixes. @throws GatewayError `invalid_value` for a cursor that no page of the trail gave */
+export function idBounds({ prefixes }: Trail, { cursor, from, to }: TrailFilter): Bounds {
   const low = from === undefined ? "" : idTime(from.getTime() - clockSlackMs);
   const high = to === undefined ? newest : idTime(to.getTime() + clockSlackMs);
   if (cursor === undefined) return { low, high };
   const before = partOf(cursor);
-  if (before === undefined) {
+  // An id of another list has a time too: the page would look like the one that was meant.
+  if (before === undefined || !prefixes.some((prefix) => cursor.startsWith(prefix)))
     throw noCursor();
-  }
   return { low, high: before < high ? before : high };
 }
 
@@ -114,7 +114,7 @@ export async function scanEnd(
   database: Queryable,
   trail: Trail,
   filter: TrailFilter,
-  { low, high, way }: Scan = { ...idBounds(filter), way: "down" },
+  { low, high, way }: Scan = { ...idBounds(trail, filter), way: "down" },
 ): Promise<ScanEnd | undefined> {
   const order = way === "up" ? "" : "desc";
   const params = scopeParams(filter.visibility);

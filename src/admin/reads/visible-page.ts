@@ -34,7 +34,7 @@ async function listStepwise(
   limit: number,
 ): Promise<NamePage> {
   const found: RowName[] = [];
-  const bounds = idBounds(filter);
+  const bounds = idBounds(trail, filter);
   const beganMs = performance.now();
   let [stepMs, steps] = [beganMs, 0];
   for (const step of stepsBack(bounds, Date.now(), firstOf(bounds.high))) {
@@ -76,7 +76,7 @@ async function listNear(
   filter: TrailFilter,
   { limit, end }: { readonly limit: number; readonly end?: ScanEnd | undefined },
 ): Promise<NamePage> {
-  const bounds = idBounds(filter);
+  const bounds = idBounds(trail, filter);
   const all = { low: end?.part ?? bounds.low, high: bounds.high, most: limit + 1 };
   let rows: NameRow[] = [];
   for (const low of trail.inParts === true ? nearLows(all) : [all.low]) {
