@@ -16,7 +16,7 @@ export function checkName(name: string | null | undefined): string {
     throw new GatewayError("missing_required_parameter", `\`${param}\` is required.`, { param });
   }
   // A character beyond the first plane, such as an emoji, has two units of UTF-16.
-  if (trimmed.length > 2 * nameLengthMax || [...trimmed].length > nameLengthMax) {
+  if (trimmed.length > 2 * nameLengthMax || Array.from(trimmed).length > nameLengthMax) {
     throw invalidValue(param, `must have at most ${nameLengthMax} characters`);
   }
   return trimmed;
