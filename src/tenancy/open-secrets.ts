@@ -81,12 +81,21 @@ const anotherKey =
 const rotatedAway =
   "The master key of this database was replaced, and the one given here is not in force any more. " +
   "Set TOLLGATE_MASTER_KEY to the new value (docs/operate.md, Replacing the master key).";
+const anotherSince =
+  "The master key is not the one in force in this database, whose master key was replaced before. So no API key could be recognised " +
+  "and no provider's key be read. Set TOLLGATE_MASTER_KEY to the value in force, or restore the file `master-key` in the data directory.";
+
+/** Why none of the keys that are held is in force. */
+function whyNone(held: readonly DerivedKeys[], { rotation }: MasterKeyState): string {
+  if (rotation === undefined) return anotherKey;
+  return held.some(({ id }) => id === rotation.from) ? rotatedAway : anotherSince;
+}
 
 /** The key of a ring that is in force. @throws MasterKeyError where none is */
 export function activeOf(held: readonly DerivedKeys[], state: MasterKeyState): DerivedKeys {
   const active = keyOfCheck(held, state.check);
   if (active !== undefined) return active;
-  throw new MasterKeyError(state.rotation === undefined ? anotherKey : rotatedAway);
+  throw new MasterKeyError(whyNone(held, state));
 }
 
 async function readRing(database: Queryable, held: readonly DerivedKeys[]): Promise<Keyring> {

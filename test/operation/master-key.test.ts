@@ -139,6 +139,10 @@ describe("the master key of gateways on a server", () => {
     expect((await callOn(second, next.key)).status).toBe(200);
     expect(must(await admin(second, "POST", `/keys/${next.id}/reveal`, {})).key).toBe(next.key);
     await expect(start(onlyOld)).rejects.toThrow(/The master key of this database was replaced/);
+    // Whose key was never in force is not told that it was.
+    await expect(start({ TOLLGATE_MASTER_KEY: newMasterKey() })).rejects.toThrow(
+      /The master key is not the one in force in this database, whose master key was replaced/,
+    );
     expect(await doctor(onlyFresh)).toMatchObject({ status: "ok" });
     expect((await run(["verify"], onlyFresh)).stdout).toBe("no difference\n");
   });
