@@ -40,12 +40,11 @@ const cent = 10_000_000n;
 export function readUsd(nano: bigint): string {
   const size = nano < 0n ? -nano : nano;
   if (size === 0n) return "0";
-  if (size >= dollar) {
-    const [whole, part = ""] = exactUsd(rounded(nano, cent)).split(".");
-    return `${whole}.${part.padEnd(2, "0")}`;
-  }
   const beyond = String(size).length - 4;
-  return exactUsd(beyond > 0 ? rounded(nano, 10n ** BigInt(beyond)) : nano);
+  const near = beyond > 0 && size < dollar ? rounded(nano, 10n ** BigInt(beyond)) : nano;
+  if (near < dollar && near > -dollar) return exactUsd(near);
+  const [whole, part = ""] = exactUsd(rounded(near, cent)).split(".");
+  return `${whole}.${part.padEnd(2, "0")}`;
 }
 
 const units = [
