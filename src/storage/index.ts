@@ -1,7 +1,7 @@
 /** Storage: the database, signals between processes, the schema, rows that all gateways share. docs/architecture.md. */
 export { adviceOn } from "./advice.ts";
 export { numberArray, textArray } from "./array-text.ts";
-export { baselineState, olderSchema } from "./baseline.ts";
+export { baselineName, baselineState, olderSchema } from "./baseline.ts";
 export {
   addCatalogList,
   catalogList,

@@ -86,6 +86,8 @@ it.each([
   ["/requests?q=", "`q` must not be empty."],
   ["/requests?model=%00", "`model` has U+0000 or half of a surrogate pair, which cannot be stored"],
   ["/usage?from=2026-11-31T00:00:00Z", "`from` must be a time such as"],
+  ["/requests?from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z", "`from` must not be after `to`"],
+  ["/tasks?from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z", "`from` must not be after `to`"],
   ["/usage?group_by=team", "`group_by` does not fit: model, key, provider, "],
   ["/search?q=x", "`q` does not fit: At least two characters"],
 ])("GET %s", async (path, said) => {

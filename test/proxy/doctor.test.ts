@@ -142,6 +142,11 @@ describe("tollgate doctor", () => {
     expect(of("data directory")).toMatchObject({ status: "ok" });
   });
 
+  it("says of a database without a schema that there is none yet", async () => {
+    const { of } = await doctor({ DATABASE_URL: await (await sharedPostgres()).createDatabase() });
+    expect(of("schema")).toMatchObject({ status: "warning", message: "there is none yet" });
+  });
+
   it("says that a database cannot be reached, without its password", async () => {
     const url = "postgres://tollgate:hidden-77312@127.0.0.1:1/tollgate";
     const { code, stdout, of } = await doctor({ DATABASE_URL: url });

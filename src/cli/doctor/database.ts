@@ -2,6 +2,7 @@
 import { counted } from "../../base/counted.ts";
 import { createLog } from "../../base/log.ts";
 import {
+  baselineName,
   compareReplica,
   orderFix,
   readTextOrder,
@@ -131,7 +132,10 @@ async function checkSchema(database: Database): Promise<Finding> {
     if (missing.length === 0 && newer.length > 0)
       return ok("schema", `of a newer version (${newer.at(-1)}), which this one runs with`);
     if (missing.length === 0) return ok("schema", `up to date (${last})`);
-    const areMissing = `${counted(missing.length, "migration is", "migrations are")} missing`;
+    const areMissing =
+      missing[0] === baselineName
+        ? "there is none yet"
+        : `${counted(missing.length, "migration is", "migrations are")} missing`;
     if (!(await mayMakeTables(database)))
       return failed(
         "schema",

@@ -143,11 +143,16 @@ export function timeOf<Absent extends null | undefined>(
 /** The query of a list by time. */
 export const periodQuery = { from: optional(timeBody), to: optional(timeBody) };
 
-/** The period a query asks for: `from` counts, `to` does not. @throws GatewayError `invalid_value` */
-export const periodOf = (query: {
+/** The period a query asks for: `from` counts, `to` does not. @throws GatewayError `invalid_value`, also where it ends before it begins */
+export function periodOf(query: {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-}) => ({ from: timeOf(query.from, "from"), to: timeOf(query.to, "to") });
+}) {
+  const [from, to] = [timeOf(query.from, "from"), timeOf(query.to, "to")];
+  if (from !== undefined && to !== undefined && from > to)
+    throw invalidValue("from", "must not be after `to`");
+  return { from, to };
+}
 
 /** The query of every list. */
 export const pageQuery = {
