@@ -255,7 +255,10 @@ describe.skipIf(group === undefined).each([
     const request = pictureOf(model, more);
     const figures = await measure(`${pictured} ${what} in 512 MB`, own.victim, async () => {
       const clients = Array.from({ length: pictured }, () => openRaw(own.victim.url, request));
-      const isOver = () => clients.every((client) => client.status() !== undefined);
+      const isOver = () => {
+        expect(group!.ended()).toBe(0);
+        return clients.every((client) => client.status() !== undefined);
+      };
       await eventually(isOver, "an answer to each", 120_000);
       const statuses = clients.map((client) => client.status());
       expect(allowed).toEqual(expect.arrayContaining([...new Set(statuses)]));
