@@ -28,6 +28,8 @@ export class Beyond<Holder> {
 
   /** There is more room than there was. */
   look(): void {
+    // With each body that ends.
+    if (this.#waiting.size === 0) return;
     for (const holder of this.#waiting.keys()) {
       if (!this.#hasRoom()) return;
       this.#resume(holder);

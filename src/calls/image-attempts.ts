@@ -166,12 +166,14 @@ async function readStream(
       if (event.type === "completed") {
         const { base64, rendered, reported } = event;
         const pictures = [pictureOf(base64)];
+        room.ends(true);
         return { candidate, pictures, previews: Math.min(previews, asked), rendered, reported };
       }
       if (previews < asked) await sendPreview(context, event, source);
       previews += 1;
     }
   } catch (error) {
+    room.ends(false);
     if (previews === 0 || !(error instanceof AskFailure)) throw error;
     const isHeld = !context.reply.gone && source.held.explains(error.failure === "total_timeout");
     if (!isHeld && !isCutFor(context, error)) throw error;

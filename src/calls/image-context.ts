@@ -48,7 +48,7 @@ export interface ImageContext {
   readonly stopped: AbortSignal;
 }
 
-/** What a call is to hold of the budget from its start; 0 for streams, which keep nothing whole. */
+/** What a call is to hold of the budget from its start; 0 for streams, whose events count as they come. */
 export const picturesBytes = ({ n, stream }: ImageRequest): number =>
   stream === true ? 0 : expectedBytes(n);
 

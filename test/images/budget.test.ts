@@ -27,7 +27,7 @@ describe("the budget of bytes under way", () => {
     expect(await codeOf(refused)).toBe("503 overloaded");
     expect(await bench.sentWith(prompt)).toEqual([]);
     expect(await bench.state()).toMatchObject({ holds: 0, chargedNano: 0n });
-    // A stream keeps no picture whole: it asks for no room ahead.
+    // The events of a stream count as they come: it asks for no room ahead.
     const streamed = await bench.generate({ stream: true, partial_images: 1 });
     expect(streamed.status).toBe(200);
     expect(await streamed.text()).toContain("event: image_generation.completed");

@@ -111,6 +111,17 @@ describe("an answer with pictures", () => {
     expect(budget.heldBytes).toBe(120_000);
   });
 
+  it("that is whole may stand still for as long as keeping it takes", () => {
+    const budget = new ByteBudget(budgetBytes);
+    const answer = arriving(budget);
+    answer.took(most);
+    answer.ends(true);
+    vi.advanceTimersByTime(60_000);
+    const body = budget.lease();
+    expect(() => body.take(150_000)).toThrow("under way");
+    expect([answer.seen.isGivenUp, budget.heldBytes]).toEqual([false, most]);
+  });
+
   it("between two events of a stream holds nothing, and may be silent", () => {
     const budget = new ByteBudget(budgetBytes);
     const answer = arriving(budget);
