@@ -30,19 +30,19 @@ import {
   type ProviderObject,
 } from "./provider-objects.ts";
 
-/** Where a provider is from, and what somebody is to do who wants it otherwise. */
-const origins: Readonly<Record<ProviderSource["kind"], readonly [origin: string, fix: string]>> = {
-  file: ["is defined in the configuration file", "change it there"],
-  environment: ["comes from the environment's variables", "change it there"],
-  sandbox: ["is the sandbox's", "it cannot be changed; add one of another id"],
-  api: ["was added here", "change it there"],
+const origins: Readonly<Record<ProviderSource["kind"], string>> = {
+  file: "is defined in the configuration file",
+  environment: "comes from the environment's variables",
+  sandbox: "is the sandbox's",
+  api: "was added here",
 };
 
 /** Why an id is not to be changed here, by name. */
 function readOnly(id: string, { kind, line }: ProviderSource): GatewayError {
-  const [where, fix] = origins[kind];
   const at = line === undefined ? "" : `, line ${line}`;
-  const message = `The provider "${id}" ${where}${at}; ${fix}.`;
+  const fix =
+    kind === "sandbox" ? "it cannot be changed; add one of another id" : "change it there";
+  const message = `The provider "${id}" ${origins[kind]}${at}; ${fix}.`;
   return new GatewayError("conflict", message, { param: "id" });
 }
 

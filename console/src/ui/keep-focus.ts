@@ -3,7 +3,8 @@
  * whoever works by keys presses on, and hears what became of it.
  */
 
-const isFocusLost = (): boolean =>
+/** Whether nothing has the focus. */
+export const isFocusLost = (): boolean =>
   document.activeElement === null || document.activeElement === document.body;
 
 /** Begins to look after the whole page, once. */

@@ -21,30 +21,35 @@ export interface ModelUse {
   readonly cost: string;
 }
 
-function nameOf({ model, other }: Row): string {
-  if (other === true) return "all others";
-  return model ?? "not in the log";
+interface Sum extends Omit<ModelUse, "cost"> {
+  readonly costNano: bigint;
 }
 
-const added = (one: ModelUse, { requests, errors, cost }: Row): ModelUse => ({
-  ...one,
-  requests: one.requests + requests,
-  errors: one.errors + errors,
-  cost: usdText(parseUsd(one.cost) + parseUsd(cost)),
+const nothing = { model: undefined, requests: 0, errors: 0, costNano: 0n };
+const others: Sum = { ...nothing, name: "all others" };
+const unlogged: Sum = { ...nothing, name: "not in the log" };
+
+const added = (sum: Sum, { requests, errors, cost }: Row): Sum => ({
+  ...sum,
+  requests: sum.requests + requests,
+  errors: sum.errors + errors,
+  costNano: sum.costNano + parseUsd(cost),
 });
+
+const dearestFirst = (one: Sum, other: Sum): number =>
+  Number(other.costNano > one.costNano) - Number(other.costNano < one.costNano);
 
 /** One row for each model, the dearest first, and all others last. */
 export function byModel(rows: readonly Row[]): readonly ModelUse[] {
-  const found = new Map<string, ModelUse>();
+  let [rest, unknown] = [others, unlogged];
+  const models = new Map<string, Sum>();
   for (const row of rows) {
-    const name = nameOf(row);
-    const key = `${row.other === true} ${row.model ?? ""}`;
-    const model = row.other === true ? undefined : (row.model ?? undefined);
-    const before = found.get(key) ?? { name, model, requests: 0, errors: 0, cost: "0" };
-    found.set(key, added(before, row));
+    const { model } = row;
+    if (row.other === true) rest = added(rest, row);
+    else if (model == null) unknown = added(unknown, row);
+    else models.set(model, added(models.get(model) ?? { ...nothing, name: model, model }, row));
   }
-  const rest = found.get("true ");
-  const named = [...found.values()].filter((one) => one !== rest);
-  named.sort((one, other) => (parseUsd(one.cost) < parseUsd(other.cost) ? 1 : -1));
-  return rest === undefined ? named : [...named, rest];
+  const named = [...models.values(), ...(unknown === unlogged ? [] : [unknown])].sort(dearestFirst);
+  const all = rest === others ? named : [...named, rest];
+  return all.map(({ costNano, ...sum }) => ({ ...sum, cost: usdText(costNano) }));
 }
