@@ -65,7 +65,7 @@ function ofSystem({ code, syscall, address, hostname, port }: SystemError): stri
   if (syscall === "write" && code === "ENOSPC") return "the disk that it is written to is full";
   if (syscall === "getaddrinfo")
     return `the address "${hostname}" cannot be listened on: no such host name; set HOST or --host`;
-  if (syscall !== "listen") return undefined;
+  if (syscall !== "listen" && syscall !== "bind") return undefined;
   switch (code) {
     case "EADDRINUSE":
       return (

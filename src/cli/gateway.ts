@@ -102,7 +102,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     }),
   );
   closers.add(() => app.close());
-  address = await listenOn(app, { environment, settings: catalog.settings }, role.given);
+  address = await listenOn(app, { environment, settings: catalog.settings }, role);
   const callsSince = (): string => underWay.since();
   const inFlight = (): number => metrics.inFlight.total;
   closers.add(afterListening(ground, { inFlight, callsSince }, options));

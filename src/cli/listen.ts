@@ -1,29 +1,36 @@
-/** Where the gateway listens: at an address of its own, or on a socket that its supervisor has bound. */
-import { once } from "node:events";
+/** Where the gateway listens: at an address of its own, or on sockets that its supervisor has bound. */
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Settings } from "../catalog/index.ts";
+import { listenOnAll, type Place } from "../http/index.ts";
 import type { Environment } from "./environment.ts";
 import { listeningUrl } from "./listening-url.ts";
-import type { Given } from "./workers/role.ts";
+import type { WorkerRole } from "./workers/role.ts";
+import { GatewayPort } from "./workers/gateway-port.ts";
 
 interface ListenOptions {
   readonly environment: Pick<Environment, "host" | "port">;
   readonly settings: Settings;
 }
 
-/** Listens; returns the URL. */
+/** Listens; returns the URL. @throws Error of `listen` or `getaddrinfo` */
 export async function listenOn(
   app: FastifyInstance,
-  { environment: { host, port }, settings }: ListenOptions,
-  { url, sockets }: Given,
+  { environment, settings }: ListenOptions,
+  role: Pick<WorkerRole, "isWorker" | "given">,
 ): Promise<string> {
-  if (sockets === undefined) await app.listen({ host, port });
-  else {
-    app.server.listen({ fd: sockets.main });
-    await once(app.server, "listening");
-  }
-  if (url !== undefined) return url;
-  const { port: found } = app.server.address() as AddressInfo;
-  return listeningUrl(host, found, settings);
+  await listenOnAll(app.server, await placesOf(environment, role));
+  const { host } = environment;
+  const { port } = app.server.address() as AddressInfo;
+  return role.given.url ?? listeningUrl(host, port, settings);
+}
+
+async function placesOf(
+  { host, port }: ListenOptions["environment"],
+  { isWorker, given }: Pick<WorkerRole, "isWorker" | "given">,
+): Promise<Place[]> {
+  if (given.sockets !== undefined) return given.sockets.main.map((fd) => ({ fd }));
+  // The cluster module asks the supervisor for it.
+  if (isWorker) return [{ host, port }];
+  return (await GatewayPort.take(host, port)).places();
 }

@@ -4,6 +4,7 @@ export { createMetrics, type JoinMetrics, type Metrics } from "./operation/metri
 export { uploadBudget } from "./forms/uploads.ts";
 export type { HttpServices, Readiness } from "./services.ts";
 export { createSecureDoor } from "./front/secure.ts";
+export { listenOnAll, type Place } from "./front/listeners.ts";
 export { leaveConnections, stopServer } from "./front/stop-server.ts";
 export { startMetricsServer, type MetricsAccess } from "./operation/metrics-routes.ts";
 export type { AdminServices } from "./services.ts";

@@ -37,10 +37,21 @@ const grouped = (group: MemoryGroup): string[] => [
   `echo $$ > ${group.members}; exec "$0" "$@"`,
 ];
 
+/** The same where other names stand in /etc/hosts (Linux, as root). */
+const knowing = (hosts: string): string[] => [
+  "unshare",
+  "--mount",
+  "sh",
+  "-c",
+  `mount --bind ${hosts} /etc/hosts; exec "$0" "$@"`,
+];
+
 const bin = new URL("../../bin/tollgate.mjs", import.meta.url).pathname;
 
 interface SpawnOptions {
   readonly openFiles?: number;
+  /** A file in place of /etc/hosts. */
+  readonly hosts?: string;
   readonly program?: string;
   /** Where its memory is bounded: it is started by its command then, which looks at that. */
   readonly group?: MemoryGroup;
@@ -49,14 +60,19 @@ interface SpawnOptions {
 /** Starts `tollgate serve` with these variables on top of the process's own, on a free port unless told otherwise. */
 export async function spawnGateway(
   environment: Record<string, string>,
-  { openFiles, program = main, group }: SpawnOptions = {},
+  { openFiles, hosts, program = main, group }: SpawnOptions = {},
 ): Promise<GatewayProcess> {
   const started = performance.now();
   // As `npm start` runs it.
   const serve = [...gatewayFlags, ...(program === main ? [main, "serve"] : [program])];
   const line = group
     ? [...grouped(group), process.execPath, bin, "serve"]
-    : [...(openFiles === undefined ? [] : limited(openFiles)), process.execPath, ...serve];
+    : [
+        ...(hosts === undefined ? [] : knowing(hosts)),
+        ...(openFiles === undefined ? [] : limited(openFiles)),
+        process.execPath,
+        ...serve,
+      ];
   const child = spawn(line[0]!, line.slice(1), {
     // What a test kills or looks at is one process, unless it says otherwise.
     env: { ...process.env, PORT: "0", TOLLGATE_WORKERS: "1", ...environment },

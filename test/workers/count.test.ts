@@ -9,7 +9,7 @@ import { availableParallelism } from "node:os";
 import { openDatabase } from "../../src/storage/index.ts";
 import { eventually } from "../money/support.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
-import { startWorkers, workersOf } from "./support.ts";
+import { listenersOf, startWorkers, workersOf } from "./support.ts";
 
 it("one with the embedded database, one for each core with a server, or as many as asked for", () => {
   const wanted = (variables: Record<string, string>) => workersWanted(readEnvironment(variables));
@@ -84,7 +84,11 @@ it.skipIf(process.platform !== "linux")(
         new RegExp(`Workers +[1-3]: the database takes ${room} connections .* 40 workers need`),
       );
       const [, count] = /Workers +(\d):/.exec(gateway.banner)!;
-      expect(workersOf(gateway.child.pid!)).toHaveLength(Number(count));
+      const workers = workersOf(gateway.child.pid!);
+      expect(workers).toHaveLength(Number(count));
+      // A round of each takes as many new connections.
+      const port = Number(new URL(gateway.url).port);
+      expect(workers.map((pid) => listenersOf(pid, port))).toEqual(workers.map(() => 8));
     } finally {
       expect(await gateway.stop()).toBe(0);
     }

@@ -72,18 +72,24 @@ export function workedMs(pid: number): number {
 }
 
 /** The connections to a port of loopback that a process holds the server's end of. */
-export function connectionsOf(pid: number, port: number): number {
+export const connectionsOf = (pid: number, port: number): number => descriptorsOf(pid, port, "01");
+
+/** The descriptors on which a process listens at a port of loopback. */
+export const listenersOf = (pid: number, port: number): number => descriptorsOf(pid, port, "0A");
+
+/** Of sockets in this state of the kernel's table. */
+function descriptorsOf(pid: number, port: number, state: string): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  const established = new Set(
-    readFileSync("/proc/net/tcp", "utf8")
-      .split("\n")
+  const sockets = new Set(
+    ["tcp", "tcp6"]
+      .flatMap((table) => readFileSync(`/proc/net/${table}`, "utf8").split("\n"))
       .map((line) => line.trim().split(/\s+/))
-      .filter((fields) => fields[1]?.endsWith(local) && fields[3] === "01")
+      .filter((fields) => fields[1]?.endsWith(local) && fields[3] === state)
       .map((fields) => `socket:[${fields[9]}]`),
   );
   return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
     try {
-      return established.has(readlinkSync(`/proc/${pid}/fd/${fd}`));
+      return sockets.has(readlinkSync(`/proc/${pid}/fd/${fd}`));
     } catch {
       return false;
     }

@@ -10,7 +10,9 @@ export interface Given {
   /** Database connections at most. */
   readonly poolMax?: number | undefined;
   /** Inherited descriptors to listen on; absent where the cluster module hands connections out. */
-  readonly sockets?: { readonly main: number; readonly metrics?: number | undefined } | undefined;
+  readonly sockets?:
+    | { readonly main: readonly number[]; readonly metrics?: number | undefined }
+    | undefined;
 }
 
 export interface WorkerRole {

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { MetricFamily } from "../../base/metric-family.ts";
 import { ownEntry } from "../../base/own-files.ts";
 import { WorkerFailedError } from "./failed.ts";
+import { listenersOfProcess } from "./gateway-port.ts";
 import type { Listening } from "./listening.ts";
 import {
   workerVariable,
@@ -42,10 +43,11 @@ export interface WorkerProcess {
 
 function spawnWorker(start: WorkerStart, listening: Listening): ChildProcess {
   const sockets = listening.socketsOf(start.number);
-  const inherited = sockets && [sockets.main, sockets.metrics].filter((fd) => fd !== undefined);
-  const places = inherited && {
-    main: firstInherited,
-    ...(inherited.length > 1 && { metrics: firstInherited + 1 }),
+  const main = Array.from({ length: listenersOfProcess }, () => sockets?.main ?? []).flat();
+  const inherited = sockets && [...main, ...sockets.metrics].map((socket) => socket.fd());
+  const places = sockets && {
+    main: main.map((_, at) => firstInherited + at),
+    ...(sockets.metrics.length > 0 && { metrics: firstInherited + main.length }),
   };
   const variables = { [workerVariable]: JSON.stringify({ ...start, sockets: places }) };
   if (inherited === undefined) {

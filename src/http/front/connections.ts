@@ -9,6 +9,7 @@ import { limitedAddress, normalAddress, type TrustedProxies } from "../../base/c
 import { overloaded, type GatewayError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { closeLingering } from "./lingering.ts";
+import { whenClosed } from "./listeners.ts";
 import { answerOnSocket } from "./malformed.ts";
 import type { SecureDoor } from "./secure.ts";
 import { UnreadWatch, type UnreadRules } from "./unread.ts";
@@ -74,7 +75,7 @@ export function boundConnections(server: Server, services: ConnectionServices): 
     log.warn({ ...counts, open: open.sockets.size }, "connections were refused or closed");
     Object.assign(counts, { refused: 0, late: 0, crowded: 0 });
   }, checkMs).unref();
-  server.on("close", () => clearInterval(checking));
+  void whenClosed(server).then(() => clearInterval(checking));
 }
 
 /** The connections that were let in. */

@@ -3,10 +3,9 @@
  * refused connection is the sign to ask another gateway, and costs nobody anything; a connection that was made and is then
  * reset costs its call. Requirement: rolling gateways behind a balancer loses no call.
  */
-import { once } from "node:events";
 import type { Server } from "node:http";
-import { Server as TcpServer } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { closeListeners, countConnections, whenClosed } from "./listeners.ts";
 
 /** Requests on open connections are served for this long after the listener closed, and refused after it. */
 const lateMs = 3_000;
@@ -35,7 +34,7 @@ interface Stopping {
 }
 
 /**
- * Closes the listener and then, one by one as they fall idle, all connections. Calls that are still under way after `cutMs`
+ * Closes the listeners and then, one by one as they fall idle, all connections. Calls that are still under way after `cutMs`
  * (20 s if absent) are cut.
  */
 export async function stopServer(
@@ -43,9 +42,9 @@ export async function stopServer(
   { refuse, hurry, lastWords, sooner }: Stopping,
   cutMs = cutMsDefault,
 ): Promise<void> {
-  const closed = once(server, "close");
+  const closed = whenClosed(server);
   await quietTurn(server);
-  closeListener.call(server);
+  closeListeners(server);
   const late = setTimeout(refuse, lateMs);
   const cut = cutting(server, { hurry, lastWords });
   const shorten = (): void => cut.in(Math.min(cutMs, sooner?.ms ?? cutMsDefault));
@@ -89,12 +88,8 @@ function cutting(server: Server, { hurry, lastWords }: Pick<Stopping, "hurry" | 
   };
 }
 
-// Node's HTTP server would first look through all connections and close the idle ones: a new connection may arrive meanwhile.
-// oxlint-disable-next-line typescript/unbound-method -- it is called with its server
-const { close: closeListener } = TcpServer.prototype;
-
 /**
- * Closes the listener alone, where another process goes on with the same socket, and waits for at most `ms` until no
+ * Closes the listeners alone, where another process goes on with the same sockets, and waits for at most `ms` until no
  * connection is left. They are closed as ever: by their clients, after an answer that says so, or when idle for too long,
  * which is what their clients expect. So none is closed while its next request is on the way. An abort of `sooner` ends the wait.
  */
@@ -103,16 +98,11 @@ export async function leaveConnections(
   ms: number,
   sooner: AbortSignal,
 ): Promise<void> {
-  closeListener.call(server);
+  closeListeners(server);
   const deadline = performance.now() + ms;
   while (!sooner.aborted && performance.now() < deadline && (await countConnections(server)) > 0)
     await sleep(idleCheckMs);
 }
-
-const countConnections = (server: Server): Promise<number> =>
-  new Promise((resolve, reject) =>
-    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-  );
 
 const quietSearchMs = 1_000;
 

@@ -4,6 +4,7 @@
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { whenClosed } from "../listeners.ts";
 import { FastConnection, type FastServer, type Take } from "./connection.ts";
 import { CommonLines } from "./head.ts";
 
@@ -40,7 +41,7 @@ export function installFastPath(server: Server, { take, leaving, checkMs }: Fast
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => void open.add(new FastConnection(socket, fast)));
   const checking = setInterval(() => closeLate(server, fast, open), checkMs).unref();
-  server.on("close", () => clearInterval(checking));
+  void whenClosed(server).then(() => clearInterval(checking));
   closeWithServer(server, open);
 }
 

@@ -1,0 +1,79 @@
+/** Several listeners of one server: a round of the event loop takes a connection of each, and they end together. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { BoundSocket, connect, type AddressInfo, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { countConnections, listenOnAll, whenClosed } from "../../src/http/front/listeners.ts";
+import { stopServer } from "../../src/http/index.ts";
+
+const host = "127.0.0.1";
+const nothing = (): void => undefined;
+const stopping = { refuse: nothing, hurry: nothing, lastWords: nothing };
+
+/** A server that listens with so many sockets of one port. */
+async function listening(count: number, server = createServer()): Promise<Server> {
+  const first = new BoundSocket({ host, port: 0, reusePort: true });
+  const { port } = first.address();
+  const more = Array.from(
+    { length: count - 1 },
+    () => new BoundSocket({ host, port, reusePort: true }),
+  );
+  await listenOnAll(server, [first, ...more]);
+  return server;
+}
+
+/** In how many rounds so many connections are taken that wait together. */
+async function roundsFor(server: Server, count: number): Promise<number> {
+  const taken: Socket[] = [];
+  server.on("connection", (socket: Socket) => {
+    taken.push(socket);
+    socket.destroy();
+  });
+  const { port } = server.address() as AddressInfo;
+  // The system makes them while this process does something else.
+  const clients = Array.from({ length: count }, () => connect(port, host).on("error", nothing));
+  let rounds = 0;
+  while (taken.length < count) {
+    await nextTurn();
+    rounds += 1;
+  }
+  for (const client of clients) client.destroy();
+  await stopServer(server, stopping, 1_000);
+  return rounds;
+}
+
+describe.runIf(process.platform === "linux")("eight listeners", () => {
+  it("take 64 waiting connections in at most half of the rounds that one takes", async () => {
+    const one = await roundsFor(await listening(1), 64);
+    const eight = await roundsFor(await listening(8), 64);
+    expect(one).toBeGreaterThanOrEqual(64);
+    expect(eight).toBeLessThanOrEqual(one / 2);
+  });
+
+  it("close together: calls under way on any of them are answered first, and counted until then", async () => {
+    const answers: (() => void)[] = [];
+    const server = await listening(
+      8,
+      createServer((_request, response) => void answers.push(() => response.end("whole"))),
+    );
+    const { port } = server.address() as AddressInfo;
+    const calls = Array.from({ length: 24 }, async () => {
+      const answer = await fetch(`http://${host}:${port}/`);
+      return answer.text();
+    });
+    while (answers.length < calls.length) await nextTurn();
+    expect(await countConnections(server)).toBe(calls.length);
+    let isClosed = false;
+    void whenClosed(server).then(() => (isClosed = true));
+    const stopped = stopServer(server, stopping, 60_000);
+    // None is left to connect to.
+    while (server.listening) await nextTurn();
+    await expect(once(connect(port, host), "connect")).rejects.toThrow("ECONNREFUSED");
+    expect(isClosed).toBe(false);
+    for (const answer of answers) answer();
+    expect(await Promise.all(calls)).toEqual(calls.map(() => "whole"));
+    await stopped;
+    expect(await countConnections(server)).toBe(0);
+  });
+});
