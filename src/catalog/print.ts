@@ -172,7 +172,7 @@ function settingsRows(settings: Settings) {
       oidc: oidc && { ...snakeCased(oidc), client_secret: mask(oidc.clientSecret) },
     },
     cors,
-    server: { tls: server.tls?.files },
+    server: { tls: server.tls?.files, keep_alive_s: seconds(server.keepAliveMs) },
     access_log: accessLog,
     retention: snakeCased(retention),
     telemetry: { ...snakeCased(telemetry), otlp_headers: maskedAll(telemetry.otlpHeaders) },

@@ -134,7 +134,19 @@ export const settings = {
       ),
     }),
   ),
-  server: Type.Optional(closed({ tls: Type.Optional(serverTls) })),
+  server: Type.Optional(
+    closed({
+      tls: Type.Optional(serverTls),
+      keep_alive_s: Type.Optional(
+        Type.Number({
+          minimum: 1,
+          maximum: 3_600,
+          description:
+            "seconds for which a connection stays open after its last answer; 72 if absent. Longer than a load balancer in front keeps its own",
+        }),
+      ),
+    }),
+  ),
   access_log: Type.Optional(
     closed({
       sample: Type.Optional(

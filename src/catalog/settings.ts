@@ -39,7 +39,7 @@ export interface Settings {
   /** Pages that may call from a browser: exact origins, or `*`. */
   readonly cors: { readonly origins: readonly string[] };
   /** `tls` is the one setting that takes effect while the gateway runs. */
-  readonly server: { readonly tls?: ServerTls | undefined };
+  readonly server: { readonly tls?: ServerTls | undefined; readonly keepAliveMs: number };
   readonly accessLog: {
     /** The share of requests that get a line, from 0 to 1. */
     readonly sample: number;
@@ -78,7 +78,7 @@ export const defaultSettings: Settings = {
   storage: { kind: "local", retentionDays: 7 },
   console: {},
   cors: { origins: [] },
-  server: {},
+  server: { keepAliveMs: 72_000 },
   accessLog: { sample: 1 },
   retention: {},
   telemetry: { propagate: "local" },
@@ -146,9 +146,16 @@ const exportsOf = (row: NonNullable<ConfigFile["exports"]>): Settings["exports"]
   ...camelCased(row),
 });
 
+const serverOf = (row: ConfigFile["server"], files: TlsFiles): Settings["server"] => ({
+  tls: row?.tls && serverTlsOf(row.tls, files),
+  keepAliveMs:
+    row?.keep_alive_s === undefined
+      ? defaultSettings.server.keepAliveMs
+      : Math.round(row.keep_alive_s * 1000),
+});
+
 /** The settings of a checked file; `files` are those that it names. */
 export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
-  const tls = file.server?.tls;
   const oidc = file.console?.oidc;
   const timeoutSeconds = file.webhooks?.timeout_s;
   return {
@@ -156,7 +163,7 @@ export function settingsOf(file: ConfigFile, files: TlsFiles): Settings {
     storage: storageOf(file.storage),
     console: { oidc: oidc && camelCased(oidc) },
     cors: { origins: file.cors?.origins ?? defaultSettings.cors.origins },
-    server: { tls: tls && serverTlsOf(tls, files) },
+    server: serverOf(file.server, files),
     accessLog: { sample: file.access_log?.sample ?? defaultSettings.accessLog.sample },
     retention: camelCased(file.retention ?? {}),
     telemetry: telemetryOf(file.telemetry),

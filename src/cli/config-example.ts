@@ -74,8 +74,8 @@ models:
 # Pages in a browser that may call.
 #cors: { origins: ["https://app.example.com"] }
 
-# TLS without a proxy in front.
-#server: { tls: { cert: fullchain.pem, key: privkey.pem } }
+# TLS without a proxy in front, and how long connections stay open after an answer.
+#server: { tls: { cert: fullchain.pem, key: privkey.pem }, keep_alive_s: 72 }
 
 # Traces by OTLP/HTTP.
 #telemetry: { otlp_endpoint: "http://127.0.0.1:4318", sample: 0.1 }

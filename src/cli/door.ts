@@ -79,7 +79,10 @@ export async function httpServices(parts: DoorParts): Promise<HttpServices> {
       textBytesMax: limits.textBodyBytes,
       mediaBytesMax: limits.bodyBytes,
     },
-    receive: options.receive ?? receiveDefault,
+    receive: {
+      keepAliveMs: settings.server.keepAliveMs,
+      ...(options.receive ?? receiveDefault),
+    },
     connections: {
       totalMax: descriptors.total,
       perAddressMax: descriptors.perAddress,

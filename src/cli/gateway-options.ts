@@ -48,7 +48,7 @@ export interface GatewayOptions {
   /** How often a stream is kept alive while its upstream is silent; 15 s if absent; tests only. */
   readonly keepAliveMs?: number;
   /** How long a client may take to send a request; half a minute for its headers, ten minutes in all if absent; tests only. */
-  readonly receive?: HttpServices["receive"];
+  readonly receive?: Omit<HttpServices["receive"], "keepAliveMs">;
   /** Answers plain text calls without Node's HTTP, as is usual; tests only. */
   readonly fastPath?: boolean;
   /** Where the console is built; tests only. */

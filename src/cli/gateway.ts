@@ -66,7 +66,7 @@ interface CloseOptions {
 
 /** What calls that were cut may take to be charged and recorded; longer ones go on reading from their vendors. */
 const recordMsMax = 5_000;
-/** Clients read in a header that an idle connection lasts five seconds; looked at every five. */
+/** Most connections have had an answer by then that closes them. Those that are idle for so long are closed between two requests. */
 const idleMsMax = 12_000;
 
 /** Starts a gateway. Whatever fails half-way is closed again before the error is thrown. */

@@ -92,6 +92,7 @@ const createFastify = (services: HttpServices): FastifyInstance =>
     return503OnClosing: false,
     // A slow client may hold a socket, but not for ever.
     requestTimeout: services.receive.requestMs,
+    keepAliveTimeout: services.receive.keepAliveMs,
     http: {
       maxHeaderSize: headBytesMax,
       requestTimeout: services.receive.requestMs,

@@ -24,8 +24,12 @@ import type { Metrics } from "./operation/metrics.ts";
 
 type EventTiming = EventHubOptions["timing"];
 
-/** How long a client may take to send a request, and how often that is looked at. Answers may take as long as they like. */
+/**
+ * How long a client may take to send a request, how long it may have none, and how often that is looked at. Answers may take as long
+ * as they like.
+ */
 export interface ReceiveLimits {
+  readonly keepAliveMs: number;
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkMs: number;

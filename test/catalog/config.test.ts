@@ -245,7 +245,7 @@ describe("a whole file", () => {
         oidc: { issuer: "https://id.example", clientId: "tollgate", clientSecret: "s3cret-s3cret" },
       },
       cors: { origins: ["https://app.example.com", "chrome-extension://abcdef"] },
-      server: {},
+      server: { keepAliveMs: 72_000 },
       accessLog: { sample: 0.25 },
       retention: { requestLogDays: 90, tasksDays: 30 },
       exports: {

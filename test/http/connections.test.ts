@@ -38,6 +38,25 @@ function ask(request: RawRequest, reads = true): RawClient {
 
 const answered = (client: RawClient) => expect.poll(() => client.status());
 
+describe("connections without a request", () => {
+  it.each(["/healthz", "/v1/chat/completions"])(
+    "are kept open for server.keep_alive_s after their last answer, which says so: %s",
+    async (path) => {
+      gateway = await startTestGateway({
+        config: "server: { keep_alive_s: 1 }\n",
+        receive: { headersMs: 30_000, requestMs: 30_000, checkMs: 50 },
+      });
+      const client = ask({ path, ...(path !== "/healthz" && { body: "{}" }) });
+      await answered(client).toBeGreaterThan(0);
+      const answeredMs = performance.now();
+      expect(client.text()).toMatch(/\r\nKeep-Alive: timeout=1\r\n/i);
+      await expect.poll(() => client.closed()).toBe(true);
+      // Clients may still be sending when the second ends: Node gives them one more.
+      expect(performance.now() - answeredMs).toBeGreaterThan(950);
+    },
+  );
+});
+
 describe("connections beyond the limit", () => {
   it("are told 503 in the shape of their path, with Retry-After, and are closed", async () => {
     await start("total: 2");
