@@ -37,8 +37,8 @@ describe.runIf(canRename && hasBoth)("HOST=localhost", () => {
       signal: AbortSignal.timeout(20_000),
     });
 
-  it("listens eight times at each: so many new connections are taken in one round", () => {
-    expect(listenersOf(gateway.child.pid!, Number(new URL(gateway.url).port))).toBe(16);
+  it("listens sixteen times at each: so many new connections are taken in one round", () => {
+    expect(listenersOf(gateway.child.pid!, Number(new URL(gateway.url).port))).toBe(32);
   });
 
   it.each(["127.0.0.1", "[::1]"])("answers at %s", async (host) => {

@@ -88,7 +88,7 @@ it.skipIf(process.platform !== "linux")(
       expect(workers).toHaveLength(Number(count));
       // A round of each takes as many new connections.
       const port = Number(new URL(gateway.url).port);
-      expect(workers.map((pid) => listenersOf(pid, port))).toEqual(workers.map(() => 8));
+      expect(workers.map((pid) => listenersOf(pid, port))).toEqual(workers.map(() => 16));
     } finally {
       expect(await gateway.stop()).toBe(0);
     }
