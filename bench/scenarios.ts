@@ -20,6 +20,8 @@ export interface Scenario {
   /** Size of the request's body in kB; without it a short question. */
   readonly bodyKb?: number;
   readonly connections: number;
+  /** Each call has a connection of its own, as behind a proxy that keeps none open. */
+  readonly fresh?: true;
 }
 
 export interface Group {
@@ -71,6 +73,14 @@ const converted: Scenario = {
   conversion: "converted",
 };
 
+const fresh: Scenario = {
+  ...base,
+  name: "fresh@128",
+  group: "calls",
+  title: "one key, a new connection for each call, 128 at a time",
+  fresh: true,
+};
+
 const single: Scenario[] = (["one", "many", "caps"] as const).flatMap((keys) =>
   (["whole", "stream"] as const).map((answer) => ({
     ...base,
@@ -110,6 +120,7 @@ const streams: Scenario[] = (["direct", "converted"] as const).map((conversion) 
 export const scenarios: readonly Scenario[] = [
   ...calls,
   converted,
+  fresh,
   ...single,
   ...bodies,
   ...streams,

@@ -1,4 +1,4 @@
-/** The load: keep-alive connections over bare sockets, each sending its next request when its answer is whole. */
+/** The load: connections over bare sockets, each sending its next request, or making room for the next one, when its answer is whole. */
 import { connect } from "node:net";
 import { AnswerReader } from "./answer-reader.ts";
 
@@ -10,6 +10,8 @@ export interface LoadTarget {
   readonly requests: readonly (readonly Buffer[])[];
   /** Whether the answers are streams of events. */
   readonly streamed: boolean;
+  /** Whether each request has a connection of its own, whose making counts. */
+  readonly fresh?: boolean;
 }
 
 interface LoadOptions {
@@ -119,12 +121,14 @@ class Run {
   /** One connection, and another in its place should it break. */
   #open(): void {
     const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
-    let sentMs = 0;
+    const fresh = this.#target.fresh === true;
+    let sentMs = performance.now();
     let firstMs = 0;
+    let isDone = false;
     const send = (): void => {
       const parts = this.#target.requests[this.#next]!;
       this.#next = (this.#next + 1) % this.#target.requests.length;
-      sentMs = performance.now();
+      if (!fresh) sentMs = performance.now();
       if (parts.length > 1) socket.cork();
       for (const part of parts) socket.write(part);
       if (parts.length > 1) socket.uncork();
@@ -137,8 +141,14 @@ class Run {
           this.firsts.push(firstMs - sentMs);
           if (!ok) this.failures += 1;
         }
+        isDone = fresh;
         if (this.stopping) socket.destroy();
-        else send();
+        else if (!fresh) send();
+        else {
+          this.#closers.delete(close);
+          this.#open();
+          socket.end();
+        }
       },
     });
     const close = (): void => void socket.destroy();
@@ -149,7 +159,7 @@ class Run {
     socket.on("error", () => {});
     socket.on("close", () => {
       this.#closers.delete(close);
-      if (!this.stopping) {
+      if (!this.stopping && !isDone) {
         this.failures += 1;
         setTimeout(() => (this.stopping ? this.#checkOver() : this.#open()), againMs);
       }

@@ -17,10 +17,12 @@ export function targetOf(subject: Subject, scenario: Scenario): LoadTarget | und
       host: "bench",
       "content-type": "application/json",
       ...headers,
+      ...(scenario.fresh && { connection: "close" }),
       "content-length": String(body.length),
     }).map(([name, value]) => `${name}: ${value}\r\n`);
     const head = Buffer.from(`POST ${route.path} HTTP/1.1\r\n${lines.join("")}\r\n`);
     return body.length > joinedBytesMax ? [head, body] : [Buffer.concat([head, body])];
   });
-  return { url: subject.url, requests, streamed: scenario.answer !== "whole" };
+  const streamed = scenario.answer !== "whole";
+  return { url: subject.url, requests, streamed, fresh: scenario.fresh === true };
 }
