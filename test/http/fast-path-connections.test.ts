@@ -3,7 +3,7 @@
  * and what an answer looks like.
  */
 import { describe, expect, it } from "vitest";
-import { bytesOf, harmless, oddities, type Parts } from "./fast-path-oddities.ts";
+import { bytesOf, closing, harmless, oddities, type Parts } from "./fast-path-oddities.ts";
 import type { RequestBody } from "../../src/http/exchange.ts";
 import {
   answerWhole,
@@ -160,7 +160,7 @@ describe("odd requests", () => {
     expect(answer).toBe(await answerTo(second.port, bytes));
   });
 
-  it.each(harmless)("%s: the fast path", async (_name, change) => {
+  it.each([...harmless, ...closing])("%s: the fast path", async (_name, change) => {
     const { port } = await start();
     expect(labels(await answerTo(port, bytesOf(change(plain))))).toEqual(["fast"]);
   });
@@ -220,6 +220,45 @@ describe("what comes while a call runs", () => {
     client.socket.write(fast);
     expect(labels(await client.until((so) => wholeAnswers(so) > 1))).toEqual(["fast", "node"]);
     client.socket.destroy();
+  });
+});
+
+describe("a request that is the last of its connection", () => {
+  const last = fast.replace("\r\n", "\r\nConnection: close\r\n");
+
+  it.each(["content-length", "chunks"])("is answered so, and closed: %s", async (how) => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    client.socket.write(last);
+    const response = await next();
+    // What comes behind it is no request any more.
+    client.socket.write(fast);
+    await pause();
+    response.writeHead(200, how === "chunks" ? {} : { "content-length": 4 });
+    response.end("fast");
+    const text = await client.closed;
+    const body = how === "chunks" ? "4\r\nfast\r\n0\r\n\r\n" : "fast";
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 200 [^]*\r\n\r\n${body}$`));
+    expect(text).toContain("\r\nConnection: close\r\n");
+    expect(text).not.toContain("Keep-Alive");
+  });
+
+  it("whose body is still on its way, too", async () => {
+    const { port, next } = await startByHand();
+    const client = openClient(port);
+    const large = plainRequest("/v1/a", "a".repeat(3_000_000));
+    client.socket.write(large.replace("\r\n", "\r\nConnection: close\r\n"));
+    answerWhole(await next());
+    expect(labels(await client.closed)).toEqual(["fast"]);
+  });
+
+  it("says nothing of the one before it", async () => {
+    const { port } = await start();
+    const client = openClient(port);
+    client.socket.write(fast);
+    expect(await client.until((text) => wholeAnswers(text) > 0)).toContain("keep-alive");
+    client.socket.write(last);
+    expect(labels(await client.closed)).toEqual(["fast", "fast"]);
   });
 });
 

@@ -6,7 +6,14 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { answer, useWorld, type World } from "../hostile/support.ts";
 import type { Answer } from "../support/recorder.ts";
-import { bytesOf, harmless, oddHeads, oddities, type Parts } from "./fast-path-oddities.ts";
+import {
+  bytesOf,
+  closing,
+  harmless,
+  oddHeads,
+  oddities,
+  type Parts,
+} from "./fast-path-oddities.ts";
 import { openClient, pause, wholeAnswers } from "./fast-path-support.ts";
 
 const receive = { headersMs: 20_000, requestMs: 20_000, checkMs: 1_000 };
@@ -143,12 +150,12 @@ describe("the fast path makes no difference", () => {
     expect(wholeAnswers(text)).toBe(3);
   });
 
-  it.each([...oddities, ...harmless])("to a request with %s", async (_name, change) => {
+  it.each([...oddities, ...harmless, ...closing])("to a request with %s", async (_name, change) => {
     await expectSame({ call: calls[0]!, changes: [change], shares: [], times: 1 });
   });
 
   it("to any mixture of them, in any pieces", async () => {
-    const named = fc.constantFrom(...harmless, ...harmless, ...oddHeads);
+    const named = fc.constantFrom(...harmless, ...harmless, ...closing, ...oddHeads);
     const change = named.map(([, make]) => make);
     const whole = fc.record({
       call: fc.constantFrom(...calls),
@@ -171,7 +178,7 @@ describe("the fast path makes no difference", () => {
     const inPieces = fc.record({
       call: fc.constantFrom(...calls),
       changes: fc.array(
-        fc.constantFrom(...harmless).map(([, make]) => make),
+        fc.constantFrom(...harmless, ...closing).map(([, make]) => make),
         { maxLength: 2 },
       ),
       shares: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 4 }),

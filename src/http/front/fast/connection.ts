@@ -50,7 +50,7 @@ export class FastConnection implements AnswerLine {
   #response: FastResponse | undefined;
   /** What of a request is still on its way. */
   #body: FastBody | undefined;
-  /** Whether the answer in flight said that the connection closes after it. */
+  /** Whether the request, or the answer in flight, says that the connection closes after it. */
   #last = false;
   /** What came while busy. */
   #early: Pieces | undefined;
@@ -66,7 +66,7 @@ export class FastConnection implements AnswerLine {
   }
 
   commonLines(): string {
-    this.#last = this.#server.leaving();
+    this.#last ||= this.#server.leaving();
     return this.#server.common.at(Date.now(), this.#last);
   }
 
@@ -132,6 +132,7 @@ export class FastConnection implements AnswerLine {
     const response = new FastResponse(this);
     const before = this.state;
     this.state = "busy";
+    this.#last = request.last;
     this.#response = response;
     if (length > body.length) this.#body = new FastBody(this.socket, length, body);
     const wasIdleMs = this.sinceMs;

@@ -15,6 +15,8 @@ export interface PlainRequest extends RequestHead {
   body: Buffer;
   /** The announced length of the body, which may be more than has come. */
   readonly length: number;
+  /** Whether its client wants no other answer on this connection. */
+  readonly last: boolean;
 }
 
 type ReadName = keyof CallHeaders;
@@ -76,7 +78,8 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   const body = bytes.subarray(end + headEnd.length);
   const length = Number(headers["content-length"]);
   if (length < body.length) return undefined;
-  return { method: "POST", url, match: matchRoute("POST", url), headers, body, length };
+  const last = isOption(headers.connection, "close");
+  return { method: "POST", url, match: matchRoute("POST", url), headers, body, length, last };
 }
 
 /** The headers of a well-formed head; undefined where one comes twice or is not plain, or there are too many. */
@@ -126,12 +129,17 @@ function trimmed(text: string, from: number, to: number): string {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
 
-/** Whether the connection stays open and the body has a length. */
+const isOption = (connection: string | undefined, name: "close" | "keep-alive"): boolean =>
+  connection === name || connection?.toLowerCase() === name;
+
+/** Whether nothing is said of the connection but whether it stays open, and the body has a length. */
 function isPlain({ host, connection, "content-length": length }: CallHeaders): boolean {
   return (
     host !== undefined &&
     host !== "" &&
-    (connection === undefined || connection.toLowerCase() === "keep-alive") &&
+    (connection === undefined ||
+      isOption(connection, "keep-alive") ||
+      isOption(connection, "close")) &&
     length !== undefined &&
     plainLength.test(length)
   );
