@@ -43,7 +43,8 @@ export interface AuditEntry {
     readonly name: string;
   };
   readonly action: string;
-  readonly object: { readonly type: string; readonly id: string };
+  /** With the name that it has now. */
+  readonly object: { readonly type: string; readonly id: string; readonly name: string | null };
   readonly before: object | null;
   readonly after: object | null;
   readonly requestId: string | null;
@@ -99,6 +100,7 @@ interface AuditRow extends SnakeCased<Omit<AuditEntry, "actor" | "object" | "wor
   readonly actor_name: string;
   readonly object_type: string;
   readonly object_id: string;
+  readonly object_name: string | null;
 }
 
 export interface AuditFilter extends PageRequest {
@@ -132,7 +134,16 @@ export async function listAudit(
   only("created_at <", filter.to);
   only("id <", cursorOf(filter, "audit") ?? undefined);
   const rows = await database.query<AuditRow>(
-    `select * from audit_entries where ${where.join(" and ")} order by id desc limit $${params.push(limit + 1)}`,
+    `with page as (
+       select * from audit_entries where ${where.join(" and ")} order by id desc limit $${params.push(limit + 1)}
+     )
+     select page.*, coalesce(k.name, w.name, o.name, u.name) as object_name
+     from page
+     left join api_keys k on page.object_type = 'api_key' and k.id = page.object_id
+     left join workspaces w on page.object_type in ('workspace', 'signing_secret') and w.id = page.object_id
+     left join organizations o on page.object_type = 'organization' and o.id = page.object_id
+     left join users u on page.object_type in ('member', 'user') and u.id = page.object_id
+     order by page.id desc`,
     params,
   );
   return pageOf(rows.map(entryOfRow), limit);
@@ -144,12 +155,13 @@ const entryOfRow = ({
   actor_name,
   object_type,
   object_id,
+  object_name,
   ...row
 }: AuditRow) => ({
   ...camelCased(row),
   workspaceId: row.workspace_id || null,
   actor: { kind: actor_kind, id: actor_id, name: actor_name },
-  object: { type: object_type, id: object_id },
+  object: { type: object_type, id: object_id, name: object_name },
 });
 
 export const renderAudit = ({ object: subject, ...entry }: AuditEntry) => ({

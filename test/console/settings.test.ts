@@ -207,11 +207,11 @@ it.skipIf(!isLong)(
     await expect
       .poll(() => Object.fromEntries(new URL(page.url()).searchParams))
       .toEqual({ period: "24h", action: "key.change", actor: world.ann.userId });
-    await page.getByRole("link", { name: id }).waitFor();
+    await page.getByRole("link", { name: "audited", exact: true }).waitFor();
     await page.goto(`/settings/audit?subject=${id}&to=2020-01-01T00:00:00Z`);
     await page.getByText("No change fits these filters.").waitFor();
     await button(page, "Clear").click();
-    await page.getByRole("link", { name: id }).first().click();
+    await page.getByRole("link", { name: "audited", exact: true }).first().click();
     await page.getByRole("heading", { name: "Key audited" }).waitFor();
     expect(complaints).toEqual([]);
     await close();

@@ -30,7 +30,11 @@ const entry = Type.Object({
     name: Type.String(),
   }),
   action: Type.String({ examples: ["key.change"] }),
-  subject: Type.Object({ type: Type.String({ examples: ["api_key"] }), id: Type.String() }),
+  subject: Type.Object({
+    type: Type.String({ examples: ["api_key"] }),
+    id: Type.String(),
+    name: orNull(Type.String({ description: "What it is called now; null where it has no name." })),
+  }),
   before: changed,
   after: changed,
   request_id: orNull(Type.String()),

@@ -29,10 +29,8 @@ const othersOf = new WeakMap<Server, Others>();
 export async function listenOnAll(server: Server, places: readonly Place[]): Promise<void> {
   // As Node's HTTP server takes its connections.
   const others = places.slice(1).map(() => createServer({ allowHalfOpen: true, noDelay: true }));
-  for (const other of others) {
-    other.on("connection", (socket) => server.emit("connection", socket));
-    server.once("close", () => other.close());
-  }
+  for (const other of others) other.on("connection", (socket) => server.emit("connection", socket));
+  server.once("close", () => others.forEach((other) => other.close()));
   othersOf.set(server, { servers: others, closed: Promise.all(others.map(closing)) });
   for (const [at, one] of [server, ...others].entries()) {
     one.listen(places[at]);

@@ -50,7 +50,14 @@ function Others({ of, children }: { of: Partial<Filters>; children: ReactNode })
 
 /** What an entry is about: a key has a page, of others the entries are shown. */
 function Subject({ entry: { subject } }: { entry: Entry }) {
-  const text = <span className="mono">{subject.id}</span>;
+  const text =
+    subject.name === null ? (
+      <span className="mono">{subject.id}</span>
+    ) : (
+      <span title={subject.id} style={{ overflowWrap: "anywhere" }}>
+        {subject.name}
+      </span>
+    );
   if (subject.type !== "api_key") return <Others of={{ subject: subject.id }}>{text}</Others>;
   return (
     <Link to="/keys/$id" params={{ id: subject.id }} search={({ ws }) => ({ ws })}>
