@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { arrive } from "./arrive.ts";
 
@@ -27,7 +28,9 @@ const plainPaths = (): string[] => pagePaths().filter((path) => !path.includes("
  */
 export async function exampleOf(page: Page, path: string, settled: () => Promise<void>) {
   const list = path.slice(0, path.indexOf("/$"));
-  await arrive({ page, settled }, list);
+  // A page that is there already is not led to once more.
+  if (isLong || !page.url().startsWith("http") || new URL(page.url()).pathname !== list)
+    await arrive({ page, settled }, list);
   // A `$` alone stands for the rest of the path.
   const filled = path.replaceAll(/\$\w+/g, "[^/?]+").replace(/\$$/, "[^?]+");
   const shape = new RegExp(`^${filled}(?:\\?|$)`);

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { inForm } from "../support/long.ts";
+import { inForm, isLong } from "../support/long.ts";
 
 // Run as a script of the test, not of the page: its policy would stop one that is put into it.
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -19,10 +19,16 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Serious and critical findings, each with the elements it is about; `except` is a selector of what another test looks at. */
-export async function seriousFindings(page: Page, except?: string): Promise<string[]> {
+/** What of a page is looked at, where another test looks at the rest: lists of selectors. */
+interface Part {
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+}
+
+/** Serious and critical findings, each with the elements it is about. */
+export async function seriousFindings(page: Page, part?: Part): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(source);
-  const context = except === undefined ? "document" : JSON.stringify({ exclude: [[except]] });
+  const context = part === undefined ? "document" : JSON.stringify(part);
   const { violations } = await page.evaluate<{ violations: Finding[] }>(
     `axe.run(${context}, ${JSON.stringify(options)})`,
   );
@@ -33,3 +39,10 @@ export async function seriousFindings(page: Page, except?: string): Promise<stri
         `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join("\n")}`,
     );
 }
+
+/**
+ * The same of a state of a page on the way of another test, in the long form alone: the checker takes as long as the page does, and
+ * in the short form every-page.test.ts and opened.test.ts have it look at each page and at each kind of what opens.
+ */
+export const findingsOnTheWay = async (page: Page): Promise<string[]> =>
+  isLong ? seriousFindings(page) : [];

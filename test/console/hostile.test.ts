@@ -4,6 +4,7 @@ import { password } from "../admin/people.ts";
 import { call, type Answer } from "../admin/support.ts";
 import { inForm } from "../support/long.ts";
 import { exampleOf, pagePaths } from "./addresses.ts";
+import { arrive } from "./arrive.ts";
 import { broken, hostile } from "./hostile-strings.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -18,7 +19,7 @@ type Write = (text: string) => Promise<{ readonly status: number }>;
 
 /** In the short form some of each kind, and the pages that list what was written. */
 const some = hostile.filter(
-  (text, index) => index < 3 || index % 8 === 0 || index === 31 || text.includes("fdp"),
+  (text, index) => index < 3 || index % 16 === 0 || index === 31 || text.includes("fdp"),
 );
 const written = inForm([...some, ...broken.slice(0, 2)], [...hostile, ...broken]);
 const valid = inForm(some.length, hostile.length);
@@ -130,9 +131,7 @@ it("each page shows them as text: nothing runs, nothing is loaded, nothing is co
   const wrong: object[] = [];
   for (const path of inForm(listing, pagePaths())) {
     const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
-    await page.goto(address);
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    await settled();
+    await arrive({ page, settled }, address);
     // Elements that only the texts could have brought.
     const brought = await page
       .locator(
@@ -151,19 +150,20 @@ it("each page shows them as text: nothing runs, nothing is loaded, nothing is co
 });
 
 it("the list of keys and a failed call show every sign of them", async () => {
-  const { page, complaints, close } = await world.open("ann");
+  const visit = await world.open("ann");
+  const { page, complaints, close } = visit;
   for (const text of [hostile[0]!, hostile[2]!, hostile[31]!, "\u202Efdp.exe"]) {
-    await page.goto(`/keys?q=${encodeURIComponent(text)}`);
+    await arrive(visit, `/keys?q=${encodeURIComponent(text)}`);
     await page.getByRole("cell", { name: text, exact: true }).first().waitFor();
   }
   const model = hostile[1]!;
-  await page.goto(`/requests?model=${encodeURIComponent(model)}`);
+  await arrive(visit, `/requests?model=${encodeURIComponent(model)}`);
   const row = page.getByRole("row").filter({ hasText: model }).first();
   await row.getByRole("link").first().click();
   await page.getByRole("note").getByText(model).waitFor();
-  await page.goto("/account");
+  await arrive(visit, "/account");
   await page.getByText(hostile[0]!, { exact: true }).first().waitFor();
-  await page.goto(`/keys/${keyId}`);
+  await arrive(visit, `/keys/${keyId}`);
   await page.getByText(hostile[1]!, { exact: true }).waitFor();
   expect(complaints).toEqual([]);
   await close();

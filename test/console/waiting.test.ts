@@ -12,7 +12,7 @@ afterAll(() => world.close());
 
 const atPath = (path: string) => (url: URL) => url.pathname === `/admin/v1${path}`;
 
-it("a page whose data are long in coming says so, and after ten seconds what it waits for", async () => {
+it("a page whose data are long in coming says so, after ten seconds what it waits for, and on a phone whole above the bar", async () => {
   const { page, close } = await world.open("root");
   await page.clock.install();
   const keys = await held(page, atPath("/keys"));
@@ -23,6 +23,13 @@ it("a page whose data are long in coming says so, and after ten seconds what it 
   await expect.poll(() => progress.innerText(), patiently).toBe("Loading");
   await page.clock.runFor(10_000);
   await expect.poll(() => progress.innerText(), patiently).toBe("Still waiting for the gateway");
+  await page.setViewportSize({ width: 390, height: 800 });
+  await expect
+    .poll(async () => {
+      const [box, bar] = [await progress.boundingBox(), await page.locator("footer").boundingBox()];
+      return box!.width > 150 && bar !== null && box!.y + box!.height <= bar.y + 1;
+    }, patiently)
+    .toBe(true);
   await keys.release();
   await expect.poll(() => progress.innerText(), patiently).toBe("");
   await close();
@@ -39,22 +46,6 @@ it("nothing moves on a page that waits where its reader asked for less motion, a
   await page.emulateMedia({ reducedMotion: "no-preference" });
   await expect.poll(moving).toBeGreaterThan(0);
   await usage.release();
-  await close();
-});
-
-it("on a phone what is waited for stands whole above the bar", async () => {
-  const { page, close } = await world.open("root", { width: 390 });
-  await page.clock.install();
-  const keys = await held(page, atPath("/keys"));
-  await page.goto("/keys");
-  await keys.asked();
-  await page.clock.runFor(11_000);
-  const words = page.getByRole("status", { name: "Progress" });
-  await words.getByText("Still waiting for the gateway").waitFor();
-  const [box, bar] = [await words.boundingBox(), await page.locator("footer").boundingBox()];
-  expect(box!.width).toBeGreaterThan(150);
-  expect(box!.y + box!.height).toBeLessThanOrEqual(bar!.y + 1);
-  await keys.release();
   await close();
 });
 
@@ -153,7 +144,7 @@ it("a field that chooses a key says that keys cannot be read, not that there are
   await close();
 });
 
-it("a press beside the form of a new provider takes nothing that was typed", async () => {
+it("a press beside the form of a new provider takes nothing that was typed, and all is there again after a look at another form", async () => {
   const { page, close } = await world.open("root");
   await page.goto("/providers?add=1");
   const dialog = page.getByRole("dialog", { name: "Add provider" });
@@ -162,19 +153,12 @@ it("a press beside the form of a new provider takes nothing that was typed", asy
   await page.mouse.click(5, 400);
   expect(await key.inputValue()).toBe("sk-pasted");
   expect(await dialog.count()).toBe(1);
-  await close();
-});
-
-it("what was typed for a new provider is there again after a look at another form of it", async () => {
-  const { page, close } = await world.open("root");
-  await page.goto("/providers?add=1");
   const typed = async (tab: string, label: string, text?: string): Promise<string> => {
     await page.getByRole("tab", { name: tab }).click();
     const field = page.getByRole("tabpanel").getByLabel(label, { exact: true });
     if (text !== undefined) await field.fill(text);
     return field.inputValue();
   };
-  await typed("A known vendor", "Key", "sk-pasted");
   await typed("By hand", "Address", "https://api.example.com/v1");
   await typed("By hand", "Context (tokens)", "1000");
   await page.getByText("Models as JSON").click();
@@ -222,18 +206,19 @@ it("Enter takes what is marked of a list that opened while its text was typed", 
   await close();
 });
 
-it.each([
-  ["use", "/usage"],
-  ["history", "/audit"],
-])("a key's page shows that its %s is on its way", async (tab, path) => {
+it("a key's page shows that its use and its history are on their way", async () => {
   const { page, close } = await world.open("root");
   const { id } = await world.keyOf(world.root, world.home.id);
-  const read = await held(page, atPath(path));
-  await page.goto(`/keys/${id}?tab=${tab}`);
-  await read.asked();
-  const place = page.locator("[role=tabpanel] .mantine-Skeleton-root");
-  await expect.poll(() => place.count(), patiently).toBe(1);
-  await read.release();
-  await expect.poll(() => place.count(), patiently).toBe(0);
+  const place = page.locator("[role=tabpanel] .mantine-Skeleton-root").filter({ visible: true });
+  const onItsWay = async (path: string, open: () => Promise<unknown>) => {
+    const read = await held(page, atPath(path));
+    await open();
+    await read.asked();
+    await expect.poll(() => place.count(), patiently).toBe(1);
+    await read.release();
+    await expect.poll(() => place.count(), patiently).toBe(0);
+  };
+  await onItsWay("/usage", () => page.goto(`/keys/${id}?tab=use`));
+  await onItsWay("/audit", () => page.getByRole("tab", { name: "History" }).click());
   await close();
 });
