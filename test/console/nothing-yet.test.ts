@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMember } from "../admin/people.ts";
 import { arrive } from "./arrive.ts";
-import { seriousFindings } from "./axe.ts";
+import { findingsOnTheWay } from "./axe.ts";
 import { visit, type Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -12,29 +12,27 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+/** Nothing changes here, so each of them looks at all pages in one window. */
+const windows: Partial<Record<"root" | "mem" | "bob", Promise<Visit>>> = {};
+
 it("without a provider Start leads an organization admin to the form that adds one", async () => {
   await world.keyOf(world.root, world.home.id);
-  const { page, complaints, close } = await world.open("root");
+  const { page, complaints } = await (windows.root = world.open("root"));
   await page.goto("/start");
   await page.getByText("There is no text model yet.").waitFor();
-  expect(await seriousFindings(page)).toEqual([]);
+  expect(await findingsOnTheWay(page)).toEqual([]);
   await page.getByRole("link", { name: "Add a provider" }).click();
   await page.getByRole("dialog", { name: "Add provider" }).waitFor();
   expect(complaints).toEqual([]);
-  await close();
 });
 
 it("a member without a model to call is told whom to ask", async () => {
   await world.keyOf(world.mem, world.home.id);
-  const { page, close } = await world.open("mem");
+  const { page } = await (windows.mem = world.open("mem"));
   await page.goto("/start");
   await page.getByText("Ask an administrator for a provider").waitFor();
   expect(await page.getByRole("link", { name: "Add a provider" }).count()).toBe(0);
-  await close();
 });
-
-/** Nothing changes here, so each of them looks at all pages in one window. */
-const windows: Partial<Record<"root" | "mem" | "bob", Promise<Visit>>> = {};
 
 it.each([
   ["root", "/providers", "Providers answer the calls that come in"],

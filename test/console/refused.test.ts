@@ -92,12 +92,9 @@ it("a page that is opened while the gateway is in trouble says so, with a head a
   await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
 });
 
-/** The last two have no workspace to be about. */
+/** What stands around each page says it, wherever the workspaces are needed. */
 it.each(
-  inForm(
-    ["/money", "/settings/members"],
-    ["/money", "/money/ledger", "/settings/members", "/settings/workspaces"],
-  ),
+  inForm(["/money"], ["/money", "/money/ledger", "/settings/members", "/settings/workspaces"]),
 )("%s says that it has no workspaces", async (path) => {
   const { page } = root;
   const allow = await refuse(page, /\/admin\/v1\/workspaces(?:\?|$)/);

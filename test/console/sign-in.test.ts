@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { inForm } from "../support/long.ts";
-import { seriousFindings } from "./axe.ts";
+import { findingsOnTheWay } from "./axe.ts";
 import { visit } from "./browser.ts";
 
 let gateway: GatewayUnderTest;
@@ -31,7 +31,7 @@ it("a new administrator chooses a password and sees the first page, the log, and
   const id = answer.headers.get("x-request-id")!;
   await page.getByRole("link", { name: "Requests" }).click();
   await page.getByRole("cell", { name: "sandbox/chat" }).waitFor();
-  expect(await seriousFindings(page)).toEqual([]);
+  expect(await findingsOnTheWay(page)).toEqual([]);
   await page.getByRole("row").nth(1).click();
   await page.getByText(id).waitFor();
   expect(new URL(page.url()).searchParams.get("open")).toBe(id);
@@ -55,6 +55,16 @@ it("the first page can be used within a second and a half, by somebody who was n
   await close();
 });
 
+/** Addresses that lead to another host, in the short form one that a browser mends in each way. */
+const elsewhere = [
+  "/\t/evil.example",
+  "/\\evil.example",
+  "/.//evil.example",
+  "/\n/evil.example",
+  "//evil.example",
+  "https://evil.example/",
+];
+
 it("where somebody wanted to go is a page of ours, however it is written", async () => {
   const { adminEmail, adminPassword } = gateway.first!;
   const { page, complaints, close } = await visit({ url: gateway.url });
@@ -64,14 +74,7 @@ it("where somebody wanted to go is a page of ours, however it is written", async
     return new URL(page.url()).searchParams.get("to");
   };
   // Browsers take tabs and line breaks out of an address, and turn backslashes round and resolve dots. What leads elsewhere is dropped.
-  for (const to of [
-    "/\t/evil.example",
-    "/\n/evil.example",
-    "/\\evil.example",
-    "//evil.example",
-    "/.//evil.example",
-    "https://evil.example/",
-  ])
+  for (const to of inForm(elsewhere.slice(0, 3), elsewhere))
     expect({ to, asked: await askedAt(to) }).toEqual({ to, asked: null });
   expect(await askedAt("/requests?status=failed")).toBe("/requests?status=failed");
   await page.getByLabel("Password", { exact: true }).fill(adminPassword);
