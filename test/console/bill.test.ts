@@ -1,14 +1,18 @@
 /** What somebody who compares a bill looks for: every count of a period, and by whose price the lines of a call are. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { arrive } from "./arrive.ts";
+import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
+let ann: Visit;
 let call: string;
 beforeAll(async () => {
   world = await startConsoleWorld();
   const { key } = await world.keyOf(world.ann, world.home.id);
   call = await world.chat(key, { usage: { input: 1_003, output: 207, cache_read: 400 } });
   await world.video(key, { image: { url: "data:image/png;base64,iVBORw0KGgo=" } });
+  ann = await world.open("ann");
 });
 afterAll(() => world.close());
 
@@ -17,8 +21,8 @@ it("the overview has every count of the period that there is something of, exact
     data: Record<string, number>[];
   };
   expect(data[0]).toMatchObject({ input_tokens: 1_003, output_tokens: 207, input_images: 1 });
-  const { page, complaints, close } = await world.open("ann");
-  await page.goto("/overview?period=24h");
+  const { page, complaints } = ann;
+  await arrive(ann, "/overview?period=24h");
   const table = page.getByRole("table", { name: "Counts" });
   await table.waitFor();
   const rows = await table.getByRole("row").allInnerTexts();
@@ -30,7 +34,6 @@ it("the overview has every count of the period that there is something of, exact
     ["Seconds of video", "2"],
   ]);
   expect(complaints).toEqual([]);
-  await close();
 });
 
 it("a provider leaves the overview with what it answered alone, and its numbers lead to those calls", async () => {
@@ -38,8 +41,8 @@ it("a provider leaves the overview with what it answered alone, and its numbers 
   const { data } = world.must(used) as { data: { provider: string; cost: string }[] };
   const [{ provider, cost }] = data as [(typeof data)[0]];
   expect(data).toHaveLength(2);
-  const { page, complaints, close } = await world.open("ann");
-  await page.goto("/overview?period=24h");
+  const { page, complaints } = ann;
+  await arrive(ann, "/overview?period=24h");
   const byModel = page.getByRole("table", { name: "By model" });
   const byProvider = page.getByRole("table", { name: "By provider" });
   await byProvider.getByRole("link", { name: provider, exact: true }).click();
@@ -54,15 +57,14 @@ it("a provider leaves the overview with what it answered alone, and its numbers 
   await byProvider.waitFor();
   await expect.poll(() => byModel.locator("tbody tr").count()).toBe(2);
   expect(complaints).toEqual([]);
-  await close();
 });
 
 it("a call says by whose price its lines are: the one that was kept, today's, or none that is known", async () => {
   const { database } = world.gateway;
-  const { page, complaints, close } = await world.open("ann");
+  const { page, complaints } = ann;
   const price = page.getByRole("table", { name: "Price" });
   const today = page.getByText("By today's price");
-  await page.goto(`/requests/${call}`);
+  await arrive(ann, `/requests/${call}`);
   await price.waitFor();
   expect(await today.count()).toBe(0);
   // As of a version that did not keep it.
@@ -76,5 +78,4 @@ it("a call says by whose price its lines are: the one that was kept, today's, or
   await page.getByText("from before prices were kept").waitFor();
   expect(await price.count()).toBe(0);
   expect(complaints).toEqual([]);
-  await close();
 });

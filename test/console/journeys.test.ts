@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
-import { seriousFindings } from "./axe.ts";
+import { findingsOnTheWay } from "./axe.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 import { exactUsd } from "../support/exact-usd.ts";
 
@@ -198,7 +198,7 @@ it("what a workspace keeps of a call is shown on its page as text, and filled in
   await page.locator("pre").getByText(markup).waitFor();
   await page.getByText("Answered", { exact: true }).click();
   await page.locator("pre").getByText("You said").waitFor();
-  expect(await seriousFindings(page)).toEqual([]);
+  expect(await findingsOnTheWay(page)).toEqual([]);
   await page.getByRole("link", { name: "Send again" }).click();
   await page.getByRole("note").getByText("are filled in").waitFor();
   expect(await page.getByLabel("You", { exact: true }).inputValue()).toBe(`Say ${markup}`);

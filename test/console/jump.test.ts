@@ -1,7 +1,7 @@
 /** The palette and the keys: to a page, to what is found by its name, to a call by its id, and never in the way of typing. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
-import { seriousFindings } from "./axe.ts";
+import { findingsOnTheWay } from "./axe.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -33,7 +33,7 @@ it("the palette leads to a page, to a key by its name, and to a call by its id, 
     for (const colorScheme of inForm(["dark"] as const, ["light", "dark"] as const)) {
       await page.emulateMedia({ colorScheme });
       await settled();
-      expect(await seriousFindings(page)).toEqual([]);
+      expect(await findingsOnTheWay(page)).toEqual([]);
     }
     await page.locator("[data-selected]", { hasText: wait ?? text }).waitFor();
     await page.keyboard.press("Enter");
@@ -98,7 +98,7 @@ it.skipIf(!isLong)(
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keys" });
     await help.getByText("g k").waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
+    expect(await findingsOnTheWay(page)).toEqual([]);
     await help.getByRole("checkbox").uncheck();
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "detached" });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Person } from "../admin/people.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
-import { seriousFindings } from "./axe.ts";
+import { findingsOnTheWay } from "./axe.ts";
 import { beyond } from "./beyond.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -337,7 +337,7 @@ it("what the page of a key has in its tabs, and the dialog for a new one, is acc
   const tabs = inForm(["caps"], ["caps", "models", "routing", "history"]);
   for (const path of ["/keys?new=1", ...tabs.map((tab) => `/keys/${id}?tab=${tab}`)]) {
     await arrive({ page, settled }, path);
-    expect({ path, found: await seriousFindings(page) }).toEqual({ path, found: [] });
+    expect({ path, found: await findingsOnTheWay(page) }).toEqual({ path, found: [] });
     await page.setViewportSize({ width: 390, height: 800 });
     await settled();
     // A page that has just become narrower takes its moment.

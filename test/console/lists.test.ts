@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
+import { inForm } from "../support/long.ts";
 import { patiently } from "../support/patience.ts";
 import { held, toldStream } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -194,10 +195,13 @@ it("the log beside a call that is still under way has what its filters say", asy
   await close();
 });
 
-it.each([
+/** Pages of a list are read by one part; in the short form by the list that asks for its next one by itself. */
+const paged: readonly (readonly [of: string, path: string, address: () => string])[] = [
   ["the log", "/requests", () => `/requests?ws=${world.home.id}`],
   ["the balances", "/balances", () => "/money"],
-])(
+];
+
+it.each(inForm(paged.slice(0, 1), paged))(
   "a next page of %s that is refused is asked for once, said, and tried again",
   async (_of, path, address) => {
     const { id: keyId } = await world.keyOf(world.mem, world.home.id);

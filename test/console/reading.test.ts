@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
-import { seriousFindings } from "./axe.ts";
+import { findingsOnTheWay } from "./axe.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -49,7 +49,7 @@ it("a call's page leads to the next and the one before of its list, by buttons a
   const step = (name: string) => page.getByRole("button", { name, exact: true });
   await step("Next").waitFor();
   expect(await step("Next").isDisabled()).toBe(true);
-  expect(await seriousFindings(page)).toEqual([]);
+  expect(await findingsOnTheWay(page)).toEqual([]);
   await page.keyboard.press("k");
   await page.waitForURL(`**/requests/${calls[3]}?**`);
   await page.getByRole("link", { name: "Next", exact: true }).waitFor();
@@ -95,7 +95,7 @@ it("the log has the columns that its reader chose, in this browser, until the us
   const chosen = usual.filter((name) => name !== "Provider");
   chosen.splice(chosen.indexOf("Outcome"), 0, "HTTP");
   await expect.poll(headers).toEqual(chosen);
-  expect(await seriousFindings(page)).toEqual([]);
+  expect(await findingsOnTheWay(page)).toEqual([]);
   await page.reload();
   await expect.poll(headers).toEqual(chosen);
   await expect.poll(() => page.getByRole("row").nth(2).innerText()).toContain("50");
@@ -110,7 +110,7 @@ it("the log has the columns that its reader chose, in this browser, until the us
 });
 
 it("times are read in the reader's zone or in UTC, as was chosen, and an address may say so for itself", async () => {
-  const { page, settled, complaints } = root;
+  const { page, complaints } = root;
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kolkata" });
   await page.goto("/requests");
@@ -127,15 +127,14 @@ it("times are read in the reader's zone or in UTC, as was chosen, and an address
   await link.waitFor();
   expect(await shown()).toBe(hour(0));
   // The address wins, and stays from page to page.
-  await page.goto("/requests?tz=local");
+  await arrive(root, "/requests?tz=local");
   await link.waitFor();
   expect(await shown()).toBe(hour(330));
   await page.getByRole("link", { name: "Keys", exact: true }).click();
   await page.waitForURL("**/keys?**tz=local");
-  await page.goto("/account");
-  await settled();
+  await arrive(root, "/account");
   await page.getByText("In my zone", { exact: true }).click();
-  await page.goto("/requests");
+  await arrive(root, "/requests");
   await link.waitFor();
   expect(await shown()).toBe(hour(330));
   await page.goto("/requests?tz=moon");
@@ -165,7 +164,7 @@ it("a member is found among more than a menu lists, in the log, for a key, and o
   await expect.poll(() => page.getByRole("row").count()).toBe(2);
   await page.getByRole("textbox", { name: "Name or e-mail" }).fill("nobody");
   await page.getByText("has that in their name or e-mail").waitFor();
-  expect(await seriousFindings(page)).toEqual([]);
+  expect(await findingsOnTheWay(page)).toEqual([]);
   expect(complaints).toEqual([]);
   await ann.close();
 });

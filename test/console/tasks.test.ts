@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm, isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
-import { seriousFindings } from "./axe.ts";
+import { findingsOnTheWay } from "./axe.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -187,7 +187,7 @@ it("a task of another workspace is not found by its address, nor in the gallery;
     for (const colorScheme of inForm(["dark"] as const, ["light", "dark"] as const)) {
       await page.emulateMedia({ colorScheme });
       await settled();
-      expect({ path, found: await seriousFindings(page) }).toEqual({ path, found: [] });
+      expect({ path, found: await findingsOnTheWay(page) }).toEqual({ path, found: [] });
     }
   }
   expect(complaints).toEqual([]);
