@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { video } from "../task-http/support.ts";
 import {
+  inTurn,
   plain,
   shapesOf,
   startImages,
@@ -37,6 +38,9 @@ describe.each([
   ["JSON", false],
   ["a form", true],
 ] as const)("image-model-c in %s", (_encoding, form) => {
+  // In the short form each row in one of the encodings.
+  const place = form ? 1 : 0;
+
   it("what is left out has its default at the vendor", async () => {
     const { task, sent } = await run({}, { form });
     expect(sent.path).toBe(service);
@@ -52,42 +56,60 @@ describe.each([
     expect(task.usage).toEqual({ output_images: 1, input_images: 0 });
   });
 
-  it.each([
-    [{ n: 3 }, { n: 3 }],
-    [{ size: "1328x1328" }, { size: "1328*1328" }],
-    [{ aspect_ratio: "3:4" }, { size: "864*1152" }],
-    [{ image_size: "2K" }, { size: "2048*2048" }],
-    [{ aspect_ratio: "16:9", image_size: "4K" }, { size: "3840*2160" }],
-    [{ negative_prompt: "blur" }, { negative_prompt: "blur" }],
-    [{ seed: 0 }, { seed: 0 }],
-    [{ seed: 2_147_483_647 }, { seed: 2_147_483_647 }],
-    [{ prompt_extend: true }, { prompt_extend: true }],
-    [{ prompt_extend: false }, { prompt_extend: false }],
-    [{ watermark: true }, { watermark: true }],
-  ] satisfies [Fields, Fields][])("%j reaches the vendor", async (fields, wanted) => {
+  it.each(
+    inTurn(
+      [
+        [{ n: 3 }, { n: 3 }],
+        [{ size: "1328x1328" }, { size: "1328*1328" }],
+        [{ aspect_ratio: "3:4" }, { size: "864*1152" }],
+        [{ image_size: "2K" }, { size: "2048*2048" }],
+        [{ aspect_ratio: "16:9", image_size: "4K" }, { size: "3840*2160" }],
+        [{ negative_prompt: "blur" }, { negative_prompt: "blur" }],
+        [{ seed: 0 }, { seed: 0 }],
+        [{ seed: 2_147_483_647 }, { seed: 2_147_483_647 }],
+        [{ prompt_extend: true }, { prompt_extend: true }],
+        [{ prompt_extend: false }, { prompt_extend: false }],
+        [{ watermark: true }, { watermark: true }],
+      ] satisfies [Fields, Fields][],
+      place,
+    ),
+  )("%j reaches the vendor", async (fields, wanted) => {
     const { task, sent } = await run(fields, { form });
     expect([task.status, task.notes]).toEqual(["succeeded", undefined]);
     expect(parametersOf(sent.body)).toMatchObject(wanted);
   });
 
-  it.each([
-    [{ n: 11 }, "integer_above_max_value n"],
-    [{ size: "auto" }, "invalid_value size"],
-    [{ aspect_ratio: "21:9" }, "invalid_value aspect_ratio"],
-    [{ image_size: "8K" }, "invalid_value image_size"],
-    [{ seed: -1 }, "integer_below_min_value seed"],
-    [{ seed: 2_147_483_648 }, "integer_above_max_value seed"],
-    [{ prompt_extend: "yes" }, "invalid_type prompt_extend"],
-    [{ watermark: "no" }, "invalid_type watermark"],
-  ] satisfies [Fields, string][])("%j is refused", async (fields, wanted) => {
+  it.each(
+    inTurn(
+      [
+        [{ n: 11 }, "integer_above_max_value n"],
+        [{ size: "auto" }, "invalid_value size"],
+        [{ aspect_ratio: "21:9" }, "invalid_value aspect_ratio"],
+        [{ image_size: "8K" }, "invalid_value image_size"],
+        [{ seed: -1 }, "integer_below_min_value seed"],
+        [{ seed: 2_147_483_648 }, "integer_above_max_value seed"],
+        [{ prompt_extend: "yes" }, "invalid_type prompt_extend"],
+        [{ watermark: "no" }, "invalid_type watermark"],
+      ] satisfies [Fields, string][],
+      place,
+    ),
+  )("%j is refused", async (fields, wanted) => {
     expect(await refusal(fields, { form })).toBe(wanted);
   });
 
-  it.each([
-    [{ size: "1024x1536", aspect_ratio: "1:1", image_size: "2K" }, ["aspect_ratio", "image_size"]],
-    [{ foo: 1, quality: "high" }, ["foo", "quality"]],
-    [{ user: "someone" }, ["user"]],
-  ] satisfies [Fields, string[]][])("%j is taken with a note", async (fields, notes) => {
+  it.each(
+    inTurn(
+      [
+        [
+          { size: "1024x1536", aspect_ratio: "1:1", image_size: "2K" },
+          ["aspect_ratio", "image_size"],
+        ],
+        [{ foo: 1, quality: "high" }, ["foo", "quality"]],
+        [{ user: "someone" }, ["user"]],
+      ] satisfies [Fields, string[]][],
+      place,
+    ),
+  )("%j is taken with a note", async (fields, notes) => {
     const { task, sent } = await run(fields, { form });
     expect(task.notes!.map((note) => note.split(":")[0])).toEqual(notes);
     const size = "size" in fields ? "1024*1536" : "1024*1024";
@@ -135,7 +157,8 @@ describe("image-model-c", () => {
 });
 
 describe("sizes", () => {
-  it.each([
+  // Those of more than eight million pixels take a second each: in the short form there is one of each kind.
+  const sized = [
     [{ aspect_ratio: "1:1" }, "1024x1024"],
     [{ aspect_ratio: "1:1", image_size: "2K" }, "2048x2048"],
     [{ aspect_ratio: "3:2" }, "1536x1024"],
@@ -144,7 +167,8 @@ describe("sizes", () => {
     [{ aspect_ratio: "16:9", image_size: "4K" }, "3840x2160"],
     [{ aspect_ratio: "9:16" }, "2160x3840"],
     [{ size: "1280x720" }, "1280x720"],
-  ] satisfies [Fields, string][])("image-model-b: %j is %s", async (fields, size) => {
+  ] satisfies [Fields, string][];
+  it.each(inTurn(sized, 1))("image-model-b: %j is %s", async (fields, size) => {
     const { task, sent } = await bench.run({
       model: "sandbox/image-model-b",
       output_format: "jpeg",
@@ -169,8 +193,9 @@ describe("sizes", () => {
   });
 
   const custom = ["sandbox/image-model-b", "sandbox/image-model-c"];
+  const limits = ["3840x2160", "2160x3840", "512x1536", "1536x512"];
   it.each(custom)("LIM-07: at %s sizes are taken up to their limits", async (name) => {
-    for (const size of ["3840x2160", "2160x3840", "1536x512", "512x1536"]) {
+    for (const size of inTurn(limits, custom.indexOf(name))) {
       const { task } = await bench.run({ model: name, size });
       expect([task.notes, await shapesOf(task)]).toEqual([undefined, [`${size} png`]]);
     }

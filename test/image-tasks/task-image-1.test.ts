@@ -5,6 +5,7 @@ import { isLong } from "../support/long.ts";
 import type { TaskBody } from "../task-http/support.ts";
 import { padded } from "../task-http/upload-support.ts";
 import {
+  inTurn,
   picturesOf,
   plain,
   shapesOf,
@@ -35,6 +36,9 @@ const inBothEncodings = [
 ] as const;
 
 describe.each(inBothEncodings)("in %s", (_encoding, form) => {
+  // In the short form each row in one of the encodings.
+  const place = form ? 1 : 0;
+
   it("TIMG1-12 TIMG1-16 TIMG1-20 TIMG1-22: what is left out has its default at the vendor, tier and quality are said, no user is", async () => {
     const { task, sent } = await run({}, { form });
     expect(sent.path).toBe("/xai/v1/images/generations");
@@ -51,35 +55,42 @@ describe.each(inBothEncodings)("in %s", (_encoding, form) => {
     expect(await shapesOf(task)).toEqual(["1024x1024 jpeg"]);
   });
 
-  it.each([
-    ["TIMG1-10 LIM-02", { n: 10 }, { n: 10 }],
-    ["TIMG1-14", { image_size: "1K" }, { resolution: "1k" }],
-    ["TIMG1-14", { image_size: "2K" }, { resolution: "2k" }],
-    ["TIMG1-17", { quality: "low" }, { quality: "low" }],
-    ["TIMG1-17", { quality: "medium" }, { quality: "medium" }],
-    ["TIMG1-18", { quality: "auto" }, { quality: "low" }],
-    ["TIMG1-21", { moderation: "low" }, { moderation: "low" }],
-    ["TIMG1-21", { moderation: "high" }, { moderation: "high" }],
-    ["TIMG1-21", { moderation: "auto" }, { moderation: undefined }],
-    ["", { user: "someone" }, { user: "someone" }],
-  ] satisfies [string, Fields, Fields][])(
-    "%s %j reaches the vendor",
-    async (_id, fields, wanted) => {
-      const body = await sentOf({ quality: "low", ...fields }, { form });
-      for (const [name, value] of Object.entries(wanted)) expect(body[name]).toEqual(value);
-    },
-  );
+  it.each(
+    inTurn(
+      [
+        ["TIMG1-10 LIM-02", { n: 10 }, { n: 10 }],
+        ["TIMG1-14", { image_size: "1K" }, { resolution: "1k" }],
+        ["TIMG1-14", { image_size: "2K" }, { resolution: "2k" }],
+        ["TIMG1-17", { quality: "low" }, { quality: "low" }],
+        ["TIMG1-17", { quality: "medium" }, { quality: "medium" }],
+        ["TIMG1-18", { quality: "auto" }, { quality: "low" }],
+        ["TIMG1-21", { moderation: "low" }, { moderation: "low" }],
+        ["TIMG1-21", { moderation: "high" }, { moderation: "high" }],
+        ["TIMG1-21", { moderation: "auto" }, { moderation: undefined }],
+        ["", { user: "someone" }, { user: "someone" }],
+      ] satisfies [string, Fields, Fields][],
+      place,
+    ),
+  )("%s %j reaches the vendor", async (_id, fields, wanted) => {
+    const body = await sentOf({ quality: "low", ...fields }, { form });
+    for (const [name, value] of Object.entries(wanted)) expect(body[name]).toEqual(value);
+  });
 
-  it.each([
-    ["TIMG1-10 LIM-02", { n: 0 }, "integer_below_min_value n"],
-    ["TIMG1-10 LIM-02", { n: 11 }, "integer_above_max_value n"],
-    ["TIMG1-15", { image_size: "4K" }, "invalid_value image_size"],
-    ["", { quality: "best" }, "invalid_value quality"],
-    ["", { moderation: "none" }, "invalid_value moderation"],
-    ["TIMG1-03", { prompt: "" }, "missing_required_parameter prompt"],
-    ["TIMG1-28", { stream: true }, "streaming_not_supported stream"],
-    ["TIMG1-28", { partial_images: 1 }, "streaming_not_supported partial_images"],
-  ] satisfies [string, Fields, string][])("%s %j is refused", async (_id, fields, wanted) => {
+  it.each(
+    inTurn(
+      [
+        ["TIMG1-10 LIM-02", { n: 0 }, "integer_below_min_value n"],
+        ["TIMG1-10 LIM-02", { n: 11 }, "integer_above_max_value n"],
+        ["TIMG1-15", { image_size: "4K" }, "invalid_value image_size"],
+        ["", { quality: "best" }, "invalid_value quality"],
+        ["", { moderation: "none" }, "invalid_value moderation"],
+        ["TIMG1-03", { prompt: "" }, "missing_required_parameter prompt"],
+        ["TIMG1-28", { stream: true }, "streaming_not_supported stream"],
+        ["TIMG1-28", { partial_images: 1 }, "streaming_not_supported partial_images"],
+      ] satisfies [string, Fields, string][],
+      place,
+    ),
+  )("%s %j is refused", async (_id, fields, wanted) => {
     expect(await refusal(fields, { form })).toBe(wanted);
   });
 
@@ -99,16 +110,18 @@ describe.each(inBothEncodings)("in %s", (_encoding, form) => {
     ]);
   });
 
-  it.each(["size", "background", "output_format", "output_compression", "input_fidelity", "seed"])(
-    "TIMG1-27: %s is dropped with an explanation",
-    async (name) => {
-      const value = { size: "1024x1024", output_format: "png", seed: 7, output_compression: 5 };
-      const { task, sent } = await run({ [name]: (value as Fields)[name] ?? "x" }, { form });
-      expect(task.notes).toEqual([expect.stringMatching(`^${name}: .{10,}`)]);
-      expect(sent.body).not.toHaveProperty(name);
-      expect(task.status).toBe("succeeded");
-    },
-  );
+  it.each(
+    inTurn(
+      ["size", "background", "output_format", "output_compression", "input_fidelity", "seed"],
+      place,
+    ),
+  )("TIMG1-27: %s is dropped with an explanation", async (name) => {
+    const value = { size: "1024x1024", output_format: "png", seed: 7, output_compression: 5 };
+    const { task, sent } = await run({ [name]: (value as Fields)[name] ?? "x" }, { form });
+    expect(task.notes).toEqual([expect.stringMatching(`^${name}: .{10,}`)]);
+    expect(sent.body).not.toHaveProperty(name);
+    expect(task.status).toBe("succeeded");
+  });
 
   it("TIMG1-13 ERR-13: a ratio outside the set is dropped and noted, an unknown field too, and a bad value of a known one is refused", async () => {
     const { task, sent } = await run({ foo: 1, aspect_ratio: "7:5" }, { form });
