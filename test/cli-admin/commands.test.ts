@@ -5,7 +5,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { openDatabase } from "../../src/storage/index.ts";
 import { call } from "../admin/support.ts";
 import { tollgateHere } from "../support/command.ts";
-import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
+import { isLong } from "../support/long.ts";
+import {
+  preparedDataDir,
+  sharedPostgres,
+  silentLog,
+  temporaryDirectory,
+} from "../support/postgres.ts";
 import { spawnGateway, tollgate, type GatewayProcess } from "../support/process.ts";
 
 type Environment = Record<string, string>;
@@ -18,6 +24,18 @@ async function run(words: string, environment: Environment, by = tollgateHere): 
   expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: "" });
   return args.includes("--json") ? JSON.parse(stdout) : stdout;
 }
+
+/**
+ * Where a gateway keeps its data that is then stopped. Each command would start the embedded database and stop it, which
+ * test/cli/commands.test.ts shows; in the short form the database is one by its address.
+ */
+const stopping = async (): Promise<{ TOLLGATE_DATA_DIR: string; DATABASE_URL: string }> =>
+  isLong
+    ? { TOLLGATE_DATA_DIR: await preparedDataDir(), DATABASE_URL: "" }
+    : {
+        TOLLGATE_DATA_DIR: temporaryDirectory(),
+        DATABASE_URL: await (await sharedPostgres()).createMigrated(),
+      };
 
 /** A morning's work: the same with a gateway and without. */
 async function morning(environment: Environment) {
@@ -299,15 +317,14 @@ describe("beside a gateway", () => {
 
 describe("the request log and the month's bill", () => {
   it("a gateway and the data of a stopped one say the same", async () => {
-    const directory = await preparedDataDir();
-    const file = join(directory, "tollgate.yaml");
+    const place = await stopping();
+    const file = join(place.TOLLGATE_DATA_DIR, "tollgate.yaml");
     writeFileSync(file, "tags: { usage: [team] }\n");
     const environment = {
+      ...place,
       TOLLGATE_CONFIG: file,
-      TOLLGATE_DATA_DIR: directory,
       TOLLGATE_SANDBOX: "on",
       TOLLGATE_LOG_LEVEL: "warn",
-      DATABASE_URL: "",
       TOLLGATE_ADMIN_TOKEN: "",
     };
     const gateway = await spawnGateway(environment);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openDatabase } from "../../src/storage/index.ts";
+import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { tollgateHere } from "../support/command.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { inForm } from "../support/long.ts";
@@ -56,117 +56,121 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-describe.each(["embedded", "DATABASE_URL"])("beside a running gateway, %s", (kind) => {
-  // Beside the embedded database as processes of their own in the long form; in the short one their steps in this process, which is
-  // another one than the gateway's as well.
-  const by = kind === "embedded" ? inForm(tollgateHere, tollgate) : tollgateHere;
-  let environment: Record<string, string>;
-  let gateway: GatewayProcess;
-  beforeAll(async () => {
-    environment = {
-      TOLLGATE_DATA_DIR: join(directory, kind),
-      TOLLGATE_SANDBOX: "on",
-      TOLLGATE_LOG_LEVEL: "warn",
-      DATABASE_URL: kind === "embedded" ? "" : await postgres.createDatabase(),
-    };
-    // A first start that makes the database too is one of its own (test/operation).
-    if (kind === "embedded") await preparedDataDir(environment["TOLLGATE_DATA_DIR"]);
-    gateway = await spawnGateway(environment);
-  });
-  afterAll(() => gateway.stop());
+// By an address they go another way to the database alone, which test/cli-admin and test/providers go in the short form.
+describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
+  "beside a running gateway, %s",
+  (kind) => {
+    // Beside the embedded database as processes of their own in the long form; in the short one their steps in this process, which is
+    // another one than the gateway's as well.
+    const by = kind === "embedded" ? inForm(tollgateHere, tollgate) : tollgateHere;
+    let environment: Record<string, string>;
+    let gateway: GatewayProcess;
+    beforeAll(async () => {
+      environment = {
+        TOLLGATE_DATA_DIR: join(directory, kind),
+        TOLLGATE_SANDBOX: "on",
+        TOLLGATE_LOG_LEVEL: "warn",
+        DATABASE_URL: kind === "embedded" ? "" : await postgres.createDatabase(),
+      };
+      // A first start that makes the database too is one of its own (test/operation).
+      if (kind === "embedded") await preparedDataDir(environment["TOLLGATE_DATA_DIR"]);
+      gateway = await spawnGateway(environment);
+    });
+    afterAll(() => gateway.stop());
 
-  it("doctor warns of the password that the first start printed, as long as it works", async () => {
-    const found = async () => {
-      const { stdout } = await by(["doctor", "--json"], environment);
-      const { findings } = JSON.parse(stdout) as { findings: { check: string }[] };
-      return findings.filter(({ check }) => check === "administrator");
-    };
-    expect(await found()).toEqual([
-      {
-        check: "administrator",
-        status: "warning",
-        message: "the password that the first start printed still works",
-        fix: expect.stringContaining("Account") as string,
-      },
-    ]);
-    const [email, password] = /(\S+@\S+), one-time password (\S+)/.exec(gateway.banner)!.slice(1);
-    const post = (path: string, body: object, cookie = "") =>
-      fetch(gateway.url + path, {
-        method: "POST",
-        headers: { "content-type": "application/json", origin: gateway.url, cookie },
-        body: JSON.stringify(body),
-      });
-    const signedIn = await post("/auth/sign-in/email", { email, password });
-    const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
-    const words = { currentPassword: password, newPassword: "a password of my own" };
-    expect((await post("/auth/change-password", words, cookie)).status).toBe(200);
-    expect(await found()).toEqual([]);
-  });
+    it("doctor warns of the password that the first start printed, as long as it works", async () => {
+      const found = async () => {
+        const { stdout } = await by(["doctor", "--json"], environment);
+        const { findings } = JSON.parse(stdout) as { findings: { check: string }[] };
+        return findings.filter(({ check }) => check === "administrator");
+      };
+      expect(await found()).toEqual([
+        {
+          check: "administrator",
+          status: "warning",
+          message: "the password that the first start printed still works",
+          fix: expect.stringContaining("Account") as string,
+        },
+      ]);
+      const [email, password] = /(\S+@\S+), one-time password (\S+)/.exec(gateway.banner)!.slice(1);
+      const post = (path: string, body: object, cookie = "") =>
+        fetch(gateway.url + path, {
+          method: "POST",
+          headers: { "content-type": "application/json", origin: gateway.url, cookie },
+          body: JSON.stringify(body),
+        });
+      const signedIn = await post("/auth/sign-in/email", { email, password });
+      const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
+      const words = { currentPassword: password, newPassword: "a password of my own" };
+      expect((await post("/auth/change-password", words, cookie)).status).toBe(200);
+      expect(await found()).toEqual([]);
+    });
 
-  it("ALLOW-01: a model that there is not is told beside the key, with the one that is meant, and is no error", async () => {
-    const args = ["keys", "create", "--name", "listed", "--models", "sandbox/chta,nope/nope"];
-    const { code, stdout, stderr } = await by(args, environment);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^gw_live_\S+\n\n\S+ "listed" in \S+\n$/);
-    expect(stderr).toBe(
-      'note: there is no model "sandbox/chta" now: did you mean "sandbox/chat"?\n' +
-        'note: there is no model "nope/nope" now: tollgate models lists them\n',
-    );
-  });
+    it("ALLOW-01: a model that there is not is told beside the key, with the one that is meant, and is no error", async () => {
+      const args = ["keys", "create", "--name", "listed", "--models", "sandbox/chta,nope/nope"];
+      const { code, stdout, stderr } = await by(args, environment);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^gw_live_\S+\n\n\S+ "listed" in \S+\n$/);
+      expect(stderr).toBe(
+        'note: there is no model "sandbox/chta" now: did you mean "sandbox/chat"?\n' +
+          'note: there is no model "nope/nope" now: tollgate models lists them\n',
+      );
+    });
 
-  it("KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key's whole life, each step of which counts for the very next call", async () => {
-    const made = (await run("keys create --name ci --json", environment, by)) as KeyJson;
-    expect(await call(gateway.url, made.key)).toBe("200 ok");
-    await run(`keys disable ${made.id}`, environment, by);
-    expect(await call(gateway.url, made.key)).toBe("401 api_key_disabled");
-    await run(`keys enable ${made.id}`, environment, by);
-    expect(await call(gateway.url, made.key)).toBe("200 ok");
-    expect(await run(`keys reveal ${made.id}`, environment, by)).toBe(`${made.key}\n`);
-    const rotated = (await run(
-      `keys rotate ${made.id} --grace-seconds 600 --json`,
-      environment,
-      by,
-    )) as KeyJson;
-    expect(rotated).toMatchObject({ id: made.id, name: "ci", status: "active" });
-    expect(await call(gateway.url, made.key)).toBe("200 ok");
-    expect(await call(gateway.url, rotated.key)).toBe("200 ok");
-    const again = (await run(`keys rotate ${made.id} --json`, environment, by)) as KeyJson;
-    expect(await call(gateway.url, made.key)).toBe("401 invalid_api_key");
-    expect(await call(gateway.url, rotated.key)).toBe("401 api_key_expired");
-    expect(await call(gateway.url, again.key)).toBe("200 ok");
-    await run(`keys revoke ${made.id}`, environment, by);
-    expect(await call(gateway.url, again.key)).toBe("401 api_key_revoked");
-    const refused = await by(["keys", "enable", made.id], environment);
-    expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toBe("tollgate: The API key is revoked and cannot become active.\n");
-    expect(await run("verify", environment, by)).toBe("no difference\n");
-  });
+    it("KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key's whole life, each step of which counts for the very next call", async () => {
+      const made = (await run("keys create --name ci --json", environment, by)) as KeyJson;
+      expect(await call(gateway.url, made.key)).toBe("200 ok");
+      await run(`keys disable ${made.id}`, environment, by);
+      expect(await call(gateway.url, made.key)).toBe("401 api_key_disabled");
+      await run(`keys enable ${made.id}`, environment, by);
+      expect(await call(gateway.url, made.key)).toBe("200 ok");
+      expect(await run(`keys reveal ${made.id}`, environment, by)).toBe(`${made.key}\n`);
+      const rotated = (await run(
+        `keys rotate ${made.id} --grace-seconds 600 --json`,
+        environment,
+        by,
+      )) as KeyJson;
+      expect(rotated).toMatchObject({ id: made.id, name: "ci", status: "active" });
+      expect(await call(gateway.url, made.key)).toBe("200 ok");
+      expect(await call(gateway.url, rotated.key)).toBe("200 ok");
+      const again = (await run(`keys rotate ${made.id} --json`, environment, by)) as KeyJson;
+      expect(await call(gateway.url, made.key)).toBe("401 invalid_api_key");
+      expect(await call(gateway.url, rotated.key)).toBe("401 api_key_expired");
+      expect(await call(gateway.url, again.key)).toBe("200 ok");
+      await run(`keys revoke ${made.id}`, environment, by);
+      expect(await call(gateway.url, again.key)).toBe("401 api_key_revoked");
+      const refused = await by(["keys", "enable", made.id], environment);
+      expect(refused).toMatchObject({ code: 1, stdout: "" });
+      expect(refused.stderr).toBe("tollgate: The API key is revoked and cannot become active.\n");
+      expect(await run("verify", environment, by)).toBe("no difference\n");
+    });
 
-  it("credit shows at once; the same reference credits once", async () => {
-    const before = (await run("credits show --json", environment, by)) as { credits: string };
-    await run("credits add 2.50 --reference invoice-1 --json", environment, by);
-    const again = "credits add 2.50 --reference invoice-1 --json".split(" ");
-    const { code, stdout, stderr } = await by(again, environment);
-    expect(code).toBe(0);
-    expect(stderr).toContain('the reference "invoice-1" counted 2.5 USD before');
-    const after = JSON.parse(stdout) as { credits: string };
-    expect(Number(after.credits) - Number(before.credits)).toBe(2.5);
-  });
+    it("credit shows at once; the same reference credits once", async () => {
+      const before = (await run("credits show --json", environment, by)) as { credits: string };
+      await run("credits add 2.50 --reference invoice-1 --json", environment, by);
+      const again = "credits add 2.50 --reference invoice-1 --json".split(" ");
+      const { code, stdout, stderr } = await by(again, environment);
+      expect(code).toBe(0);
+      expect(stderr).toContain('the reference "invoice-1" counted 2.5 USD before');
+      const after = JSON.parse(stdout) as { credits: string };
+      expect(Number(after.credits) - Number(before.credits)).toBe(2.5);
+    });
 
-  it("the vendors, the models and the lists of models are there", async () => {
-    const ids = async (words: string) =>
-      ((await run(words, environment, by)) as { id: string }[]).map(({ id }) => id);
-    expect(await ids("vendors --json")).toContain("openai");
-    expect(await ids("models --json")).toContain("sandbox/chat");
-    expect(await run("catalog list --json", environment, by)).toMatchObject([
-      { version: 0, source: "shipped", in_force: true },
-    ]);
-  });
+    it("the vendors, the models and the lists of models are there", async () => {
+      const ids = async (words: string) =>
+        ((await run(words, environment, by)) as { id: string }[]).map(({ id }) => id);
+      expect(await ids("vendors --json")).toContain("openai");
+      expect(await ids("models --json")).toContain("sandbox/chat");
+      expect(await run("catalog list --json", environment, by)).toMatchObject([
+        { version: 0, source: "shipped", in_force: true },
+      ]);
+    });
 
-  it("migrate has nothing to do", async () => {
-    expect(await run("migrate --json", environment, by)).toEqual({ applied: [] });
-  });
-});
+    it("migrate has nothing to do", async () => {
+      expect(await run("migrate --json", environment, by)).toEqual({ applied: [] });
+    });
+  },
+);
 
 describe("on the data of a stopped gateway", () => {
   let environment: Record<string, string>;
@@ -195,26 +199,35 @@ describe("on the data of a stopped gateway", () => {
     expect(table).not.toContain(made.key);
   });
 
-  it.each([
-    ["keys rotate key_unknown", 1, 'there is no key "key_unknown"; npx tollgate keys list'],
-    [
-      "keys create --name x --workspace nowhere",
-      1,
-      'there is no workspace "nowhere"; npx tollgate workspaces list',
-    ],
-    [
-      "providers add openai",
-      2,
-      "`api_key` is missing; see https://platform.openai.com/docs/models. Here give it by --key-stdin",
-    ],
-    ["keys create --name x --daily-cap much", 2, '--daily-cap is "much"; it takes an amount'],
-    ["keys create --name x --expires soon", 2, '--expires is "soon"; it takes a time'],
-    ["keys rotate key_unknown --grace-seconds 99999999", 2, '--grace-seconds is "99999999"'],
-  ])("%s: exit %i", async (words, code, message) => {
-    const failed = await tollgateHere(words.split(" "), environment);
-    expect(failed).toMatchObject({ code, stdout: "" });
-    expect(failed.stderr).toContain(`tollgate: ${message}`);
-    expect(failed.stderr.trimEnd().split("\n")).toHaveLength(1);
+  describe("that somebody holds, so that none of them starts the database", () => {
+    let held: Database;
+    beforeAll(async () => {
+      const dataDir = environment["TOLLGATE_DATA_DIR"]!;
+      held = await openDatabase({ dataDir, join: true, log: silentLog });
+    });
+    afterAll(() => held.close());
+
+    it.each([
+      ["keys rotate key_unknown", 1, 'there is no key "key_unknown"; npx tollgate keys list'],
+      [
+        "keys create --name x --workspace nowhere",
+        1,
+        'there is no workspace "nowhere"; npx tollgate workspaces list',
+      ],
+      [
+        "providers add openai",
+        2,
+        "`api_key` is missing; see https://platform.openai.com/docs/models. Here give it by --key-stdin",
+      ],
+      ["keys create --name x --daily-cap much", 2, '--daily-cap is "much"; it takes an amount'],
+      ["keys create --name x --expires soon", 2, '--expires is "soon"; it takes a time'],
+      ["keys rotate key_unknown --grace-seconds 99999999", 2, '--grace-seconds is "99999999"'],
+    ])("%s: exit %i", async (words, code, message) => {
+      const failed = await tollgateHere(words.split(" "), environment);
+      expect(failed).toMatchObject({ code, stdout: "" });
+      expect(failed.stderr).toContain(`tollgate: ${message}`);
+      expect(failed.stderr.trimEnd().split("\n")).toHaveLength(1);
+    });
   });
 
   it("verify: exit 1 and each difference, when the books were tampered with", async () => {
