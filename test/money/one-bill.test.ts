@@ -18,6 +18,7 @@ import { verifyLedger } from "../../src/verification/index.ts";
 import { sendTraffic, startTraffic, type Traffic } from "./mixed-traffic.ts";
 import { config as changed } from "./cost-table.ts";
 import { exactUsd } from "../support/exact-usd.ts";
+import { isLong } from "../support/long.ts";
 
 type Row = Answer["json"];
 const period = "from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z";
@@ -174,7 +175,9 @@ describe.each(["before usage is summed", "after it was"])("%s", (when) => {
     expect(others.cacheWrite1h).toBeGreaterThan(0);
     expect(others.imageTokensOut).toBeGreaterThan(0);
     Object.assign(wanted, others);
-    for (const query of queries) {
+    // In the short form every second before, and the others after.
+    const turn = when.startsWith("after") ? 1 : 0;
+    for (const query of queries.filter((_query, index) => isLong || index % 2 === turn)) {
       const rows = (await get(`/usage?${query}`)).data as Row[];
       expect({ query, ...countsOf(rows) }).toEqual({ query, ...wanted });
     }
