@@ -15,6 +15,7 @@ import {
   clipConfiguration,
   endAll,
   live,
+  liveHere,
   startVideoVendor,
   type Life,
   type VideoVendor,
@@ -67,7 +68,9 @@ const headersOf = (key: string) => ({
   "content-type": "application/json",
 });
 
-async function submit({ url }: Life, key: string, body: object): Promise<string> {
+type Place = Pick<Life, "url">;
+
+async function submit({ url }: Place, key: string, body: object): Promise<string> {
   const answer = await fetch(`${url}/v1/tasks`, {
     method: "POST",
     headers: headersOf(key),
@@ -76,14 +79,14 @@ async function submit({ url }: Life, key: string, body: object): Promise<string>
   return ((await answer.json()) as TaskBody).id;
 }
 
-async function read({ url }: Life, key: string, id: string): Promise<TaskBody> {
+async function read({ url }: Place, key: string, id: string): Promise<TaskBody> {
   return (await (
     await fetch(`${url}/v1/tasks/${id}`, { headers: headersOf(key) })
   ).json()) as TaskBody;
 }
 
 /** `status cost` of a task that has ended. */
-const endOf = (life: Life, key: string, id: string): Promise<string> =>
+const endOf = (life: Place, key: string, id: string): Promise<string> =>
   eventually(async () => {
     const { status, cost } = await read(life, key, id);
     return ["queued", "running"].includes(status) ? undefined : `${status} ${cost}`;
@@ -94,7 +97,7 @@ const drawing = { model: "acme/pictures" };
 
 /** Two tasks whose results are made while the bucket is away. */
 async function bothMade(
-  life: Life,
+  life: Place,
   key: string,
 ): Promise<readonly [drawing: string, clip: string]> {
   const drawn = await submit(life, key, drawing);
@@ -111,7 +114,8 @@ async function expectClean(): Promise<void> {
 }
 
 it("STORE-01: both tasks succeed once the bucket is back, and are charged once", async () => {
-  const life = await live(environment);
+  // Nobody kills this one.
+  const life = await liveHere({ ...environment, TOLLGATE_INITIAL_CREDIT: "1000" });
   const tasks = await bothMade(life, life.key!);
   // Three tries of each, as many requests each, were all that there was once. The long form takes half a minute.
   await eventually(() => bucket.unanswered() >= inForm(30, 100), "tries", 60_000);

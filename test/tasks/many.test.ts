@@ -10,6 +10,7 @@ import {
   clipConfiguration,
   endAll,
   live,
+  liveHere,
   startVideoVendor,
   type VideoVendor,
 } from "../support/task-life.ts";
@@ -54,7 +55,8 @@ describe("two gateway processes and a third runner on one PostgreSQL", () => {
       TEST_LEASE_MS: "60000",
     };
     const first = await live(environment);
-    const second = await live(environment);
+    // In the short form one of the two is in this process, beside the third.
+    const second = await inForm(liveHere, live)(environment);
     const third = await startTestGateway({
       config,
       databaseUrl,

@@ -11,7 +11,7 @@ import { faultsOf } from "./checks.ts";
 import { History } from "./history.ts";
 import { openWorld, type World } from "./world.ts";
 
-const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(12, 1_000));
+const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(8, 1_000));
 const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
 const stepsOfHistory = 70;
 
