@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { generateKey } from "../../src/tenancy/key-format.ts";
 import { tollgateHere } from "../support/command.ts";
+import { startTestGateway } from "../support/gateway.ts";
 import { preparedDataDir } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { eventually } from "../support/patience.ts";
@@ -69,9 +70,9 @@ beforeAll(async () => {
     VENDOR_KEY: vendorSecret,
   };
   // The very first start shows a key once, on purpose; what counts is every later one.
-  const first = await spawnGateway(environment);
-  key = /gw_live_\w+/.exec(first.banner)![0];
-  await first.stop();
+  const first = await startTestGateway({ environment });
+  key = first.key;
+  await first.close();
   gateway = await spawnGateway(environment);
   printed = gateway.banner;
   for (const stream of [gateway.child.stdout!, gateway.child.stderr!])

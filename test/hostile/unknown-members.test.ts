@@ -115,14 +115,14 @@ const upstreamsEach = upstreamProtocols.length - 1;
 const kindsOfValue = [unknownValue, { [unknownName]: unknownValue }, [unknownValue]];
 
 /**
- * Members that an object does not have, each with something said in it: of every kind in the long form. In the short one each
- * member of each object goes to one upstream alone; `turn` counts objects and upstreams, so that each upstream meets each name.
+ * Members that an object does not have, each with something said in it: of every kind in the long form. In the short one every
+ * second member of each object goes to one upstream alone; `turn` counts objects and upstreams, so that they take turns.
  */
 const misplaced = (names: readonly string[], object: Holder, turn: number) =>
   names
     .filter((name) => !Object.hasOwn(object, name))
     .flatMap((name, index) => {
-      const short = (index + turn) % upstreamsEach === 0;
+      const short = (index + turn) % (2 * upstreamsEach) === 0;
       const kind = kindsOfValue[Math.floor((index + turn) / upstreamsEach) % kindsOfValue.length];
       return inForm(short ? [kind] : [], kindsOfValue).map((said) => [name, said] as const);
     });

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import { routeOf } from "../conversion/route.ts";
 import { heldBytes } from "../support/held-bytes.ts";
+import { inForm } from "../support/long.ts";
 
 const names = Object.keys(codecs) as (keyof typeof codecs)[];
 
@@ -21,6 +22,9 @@ const wishing: Readonly<Record<(typeof names)[number], JsonObject>> = {
   },
 };
 
+/** Of a megabyte each: kept, they would be more than what may be held afterwards. */
+const callsEach = inForm(20, 40);
+
 /** What was held before a test, which is what was held after the one before: to collect all garbage takes half a second. */
 let held = 0;
 beforeAll(() => {
@@ -33,7 +37,8 @@ it.each(names)("fields of %s that a caller makes up are not kept after its call"
     routeOf(name, name, { ...wishing[name], model: "acme/x", [own]: 1 }, { abilities });
   const { notes } = call("mine");
   expect(notes.length).toBeGreaterThan(0);
-  for (let index = 0; index < 40; index += 1) call(`${name}${index}${"y".repeat(1_000_000)}`);
+  for (let index = 0; index < callsEach; index += 1)
+    call(`${name}${index}${"y".repeat(1_000_000)}`);
   const before = held;
   held = heldBytes();
   expect(held - before).toBeLessThan(15e6);
