@@ -1,6 +1,7 @@
 // The fields of edit form 2 on /v1/tasks, at the two models that have them: by JSON, and by form with a picture.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inTurn, plain, shapesOf, startImages, type Fields, type ImageBench } from "./support.ts";
+import { inTurn } from "../support/long.ts";
+import { plain, shapesOf, startImages, type Fields, type ImageBench } from "./support.ts";
 
 let bench: ImageBench;
 beforeAll(async () => {

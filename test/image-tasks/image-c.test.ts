@@ -1,9 +1,9 @@
 // The image model at a vendor that works by tasks of its own, and the model of edit form 2 with its larger sizes: every field,
 // and the pixels that come of it. And the alias shape while that vendor forgets.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inTurn } from "../support/long.ts";
 import { video } from "../task-http/support.ts";
 import {
-  inTurn,
   plain,
   shapesOf,
   startImages,

@@ -2,7 +2,6 @@
 // vendors received, and what the pictures are.
 import sharp from "sharp";
 import type { TaskPoint } from "../../src/tasks/index.ts";
-import { isLong } from "../support/long.ts";
 import { startBench, type Bench, type TaskBody } from "../task-http/support.ts";
 
 export type Fields = Record<string, unknown>;
@@ -51,10 +50,6 @@ export function formOf(fields: Fields, files: Files): FormData {
       form.append(name, new Blob([new Uint8Array(file as Buffer)]), "file.bin");
   return form;
 }
-
-/** All rows in the long form; in the short one every second, so that two neighbouring places have each row once. */
-export const inTurn = <Row>(rows: readonly Row[], place: number): readonly Row[] =>
-  isLong ? rows : rows.filter((_row, index) => index % 2 === place % 2);
 
 /** Starts a gateway whose tasks have short pauses. */
 export async function startImages(

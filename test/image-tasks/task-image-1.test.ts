@@ -1,11 +1,10 @@
 // The image task model of sixteen ratios and two tiers, end to end: what its vendor is asked, what is refused and noted, and
 // what the pictures are.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isLong } from "../support/long.ts";
+import { inTurn, isLong } from "../support/long.ts";
 import type { TaskBody } from "../task-http/support.ts";
 import { padded } from "../task-http/upload-support.ts";
 import {
-  inTurn,
   picturesOf,
   plain,
   shapesOf,
