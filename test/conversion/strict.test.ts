@@ -19,6 +19,7 @@ import {
   type JsonObject,
   type ProtocolName,
 } from "../../src/protocols/index.ts";
+import { inForm } from "../support/long.ts";
 import { someRequest } from "../properties/requests.ts";
 import { caseNames, readTranscript } from "../transcripts/transcript.ts";
 
@@ -90,6 +91,7 @@ describe.each(targets)("%s in %s", (_id, upstream, model) => {
         fc.property(someRequest(caller), (request) => {
           expect(verdict(way, codecs[caller].encodeRequest(request, model.id))).toBe("taken");
         }),
+        { numRuns: inForm(30, 100) },
       );
     });
   });

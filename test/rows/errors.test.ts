@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { errorCatalogue, type ErrorCode } from "../../src/base/errors.ts";
 import { changeWorkspace, createWorkspace, disableKey } from "../../src/tenancy/index.ts";
+import { forced } from "../support/gateway.ts";
+import { inTurn } from "../support/long.ts";
 import { json } from "../support/recorder.ts";
 import { errorCode } from "./endpoints.ts";
 import { eachProtocol, generateContent, protocols, type Protocol } from "./protocols.ts";
@@ -139,7 +141,10 @@ const cases: readonly Case[] = [
 const retryable = new Set([429, 502, 503, 504]);
 
 describe.each(eachProtocol)("%s", (name, protocol) => {
-  it.each(cases.map((one) => [one.code, one] as const))("ERR-15 ERR-16: %s", async (code, one) => {
+  const place = eachProtocol.findIndex(([one]) => one === name);
+  // With conversion forced every second of a protocol in the short form.
+  const tried = forced ? inTurn(cases, place) : cases;
+  it.each(tried.map((one) => [one.code, one] as const))("ERR-15 ERR-16: %s", async (code, one) => {
     const { status } = one;
     const answer = await one.call(protocol);
     const text = await answer.text();

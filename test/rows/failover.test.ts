@@ -1,5 +1,7 @@
 /** One provider fails and the next answers, on direct routes: before the first byte only. docs/routing.md; T74, T75. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { forced } from "../support/gateway.ts";
+import { inTurn } from "../support/long.ts";
 import { json, sse, type Answer } from "../support/recorder.ts";
 import { byPrice, answerText, eachProtocol, parsed, type Protocol } from "./protocols.ts";
 import {
@@ -47,8 +49,10 @@ const failures: readonly (readonly [string, Answer, number | null, string])[] = 
   ],
 ];
 
-describe.each(eachProtocol)("the first provider fails (%s)", (_name, protocol) => {
-  it.each(failures)(
+describe.each(eachProtocol)("the first provider fails (%s)", (name, protocol) => {
+  // In the short form every second streams, and with conversion forced the others: there every second is whole.
+  const place = eachProtocol.findIndex(([one]) => one === name) + (forced ? 1 : 0);
+  it.each(forced ? inTurn(failures, place) : failures)(
     "%s: the second answers, whole, and both attempts are in the log",
     async (_what, failure, status, outcome) => {
       world.first.answer(failure);
@@ -69,7 +73,7 @@ describe.each(eachProtocol)("the first provider fails (%s)", (_name, protocol) =
     },
   );
 
-  it.each(failures)("%s: the second streams", async (_what, failure) => {
+  it.each(inTurn(failures, place))("%s: the second streams", async (_what, failure) => {
     world.first.answer(failure);
     const answer = await world.call(protocol, { model: byPrice(protocol), stream: true });
     expect(answer.status).toBe(200);
