@@ -4,6 +4,7 @@ import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as tls from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inTurn } from "../support/long.ts";
 import { chat } from "../sdk/chat-sdk.ts";
 import { messages } from "../sdk/messages-sdk.ts";
 import { responses } from "../sdk/responses-sdk.ts";
@@ -32,8 +33,11 @@ describe("with a key, at the current addresses", () => {
       ],
     ),
   );
-  describe.each([chat, responses, messages])("$model", (sdk) => {
-    it.each(scenarios)("$title", (scenario) => scenario.run(world, sdk));
+  const asking = [chat, responses, messages];
+  // In the short form every second of one SDK, and the others of the next.
+  describe.each(asking)("$model", (sdk) => {
+    const place = asking.indexOf(sdk);
+    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(world, sdk));
   });
 });
 
@@ -48,8 +52,11 @@ describe("with the machine's identity, at the older addresses", () => {
       ),
     (url) => ({ IDENTITY_ENDPOINT: `${url}/azure/identity/token`, IDENTITY_HEADER: "sandbox-1" }),
   );
-  describe.each([chat, responses])("$model", (sdk) => {
-    it.each(scenarios)("$title", (scenario) => scenario.run(cloud.world, sdk));
+  const asking = [chat, responses];
+  // In the short form every second of one SDK, and the others of the next.
+  describe.each(asking)("$model", (sdk) => {
+    const place = asking.indexOf(sdk) + 1;
+    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
   });
 
   it("names the deployment in the path, and asks for one token in all", async () => {

@@ -1,5 +1,6 @@
 /** Amazon Bedrock, simulated: the official SDKs through the gateway by key and by signature, and credentials that are no good. */
 import { describe, expect, it } from "vitest";
+import { inTurn } from "../support/long.ts";
 import { chat } from "../sdk/chat-sdk.ts";
 import { messages } from "../sdk/messages-sdk.ts";
 import { responses } from "../sdk/responses-sdk.ts";
@@ -31,8 +32,11 @@ describe("bedrock-mantle with a key", () => {
       ],
     ),
   );
-  describe.each([chat, responses, messages])("$model", (sdk) => {
-    it.each(scenarios)("$title", (scenario) => scenario.run(world, sdk));
+  const asking = [chat, responses, messages];
+  // In the short form every second of one SDK, and the others of the next.
+  describe.each(asking)("$model", (sdk) => {
+    const place = asking.indexOf(sdk);
+    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(world, sdk));
   });
 });
 
@@ -57,8 +61,11 @@ describe("bedrock-runtime with signatures", () => {
       ],
     ),
   );
-  describe.each([chat, responses, messages])("$model", (sdk) => {
-    it.each(scenarios)("$title", (scenario) => scenario.run(cloud.world, sdk));
+  const asking = [chat, responses, messages];
+  // In the short form every second of one SDK, and the others of the next.
+  describe.each(asking)("$model", (sdk) => {
+    const place = asking.indexOf(sdk) + 1;
+    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
   });
 
   it("an error within a stream is the protocol's own", async () => {

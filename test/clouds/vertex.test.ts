@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { inTurn } from "../support/long.ts";
 import { startSandbox } from "../../sandbox/index.ts";
 import { chat } from "../sdk/chat-sdk.ts";
 import { generateContent } from "../sdk/generate-content-sdk.ts";
@@ -41,8 +42,11 @@ describe("with the machine's identity", () => {
       METADATA_SERVER_DETECTION: "assume-present",
     }),
   );
-  describe.each([chat, messages, generateContent])("$model", (sdk) => {
-    it.each(scenarios)("$title", (scenario) => scenario.run(cloud.world, sdk));
+  const asking = [chat, messages, generateContent];
+  // In the short form every second of one SDK, and the others of the next.
+  describe.each(asking)("$model", (sdk) => {
+    const place = asking.indexOf(sdk);
+    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
   });
 
   it("one token serves all calls; one that is revoked fails a call, and the next has a new one", async () => {

@@ -47,7 +47,7 @@ describe.each(pairs)("%s, upstream %s", (name, upstream, entry) => {
       fc.asyncProperty(bodies, fc.constantFrom(...paths), async (body, address) => {
         expect(await faultOf(entry, address, body)).toBeUndefined();
       }),
-      { numRuns: inForm(50, 150) },
+      { numRuns: inForm(30, 150) },
     );
     const { gateway } = world;
     const held = async () => (await gateway.ledger.balance(gateway.workspaceId)).heldNano;
