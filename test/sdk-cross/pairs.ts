@@ -121,18 +121,25 @@ function* objectsIn(value: unknown): Generator<object> {
 const common = scenarios.filter(({ looksAt }) => looksAt === undefined);
 const counting = scenarios.filter(({ looksAt }) => looksAt === "usage");
 
-/** All scenarios of one SDK, against each of the three other protocols. */
-export function describeCrossings(caller: Protocol): void {
+/** Of rows that run at several places those of one; `inTurn` of long.ts, which the files that have two forms import themselves. */
+type Turn = <Row>(rows: readonly Row[], place: number) => readonly Row[];
+
+/**
+ * All scenarios of one SDK, against each of the three other protocols. In the short form each of those that look at the answer alone,
+ * and each failure, meets one or two of the three.
+ */
+export function describeCrossings(caller: Protocol, turn: Turn): void {
   const world = useWorld();
   describe.each(protocols.filter((protocol) => protocol !== caller))(
     "STREAM-03: an upstream of %s",
     (target) => {
+      const place = protocols.indexOf(caller) + protocols.indexOf(target);
       const pair = () => {
         const { sdk, told } = towards(sdks[caller], target);
         return { sdk, told, world: worldOf(world, target) };
       };
 
-      it.each(common)("$title", async ({ run }) => {
+      it.each(turn(common, place))("$title", async ({ run }) => {
         const { sdk, told, world: ours } = pair();
         await run(ours, sdk);
         expect((await told()).flat()).toEqual([]);
@@ -191,7 +198,7 @@ export function describeCrossings(caller: Protocol): void {
         await leavesInMidStream(ours, sdk);
       });
 
-      it.each(failureNames)("%s is thrown as the SDK's own error", async (name) => {
+      it.each(turn(failureNames, place))("%s is thrown as the SDK's own error", async (name) => {
         const { sdk, world: ours } = pair();
         await failsAs(ours, sdk, name);
       });
