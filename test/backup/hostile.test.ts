@@ -212,7 +212,9 @@ describe("while it is restored", () => {
       ),
       ["fewer rows than it says", fileOf(withRows())],
     ];
-    for (const [name, content] of broken) await refused(name, content);
+    // Each makes the schema and takes it back. In the short form every third: some of the tables, rows, files, orders and ends each.
+    const tried = broken.filter((_, at) => inForm(at % 3 === 0, true));
+    for (const [name, content] of tried) await refused(name, content);
   });
 
   it("a frame that is another one by now, and good in itself, under the digest of before", async () => {
@@ -226,7 +228,7 @@ describe("while it is restored", () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
       return Math.floor((seed / 2 ** 31) * below);
     };
-    for (let run = 0; run < inForm(10, 200); run += 1) {
+    for (let run = 0; run < inForm(4, 200); run += 1) {
       const parts = good.map((one) => ({ ...one, payload: Buffer.from(one.payload) }));
       for (let edits = 0; edits <= random(3); edits += 1) {
         const at = parts[random(parts.length)]!;

@@ -202,8 +202,10 @@ describeDatabase("usage of a large installation", (open) => {
       { ...last(20), granularity: "day", timeZone: "Europe/Berlin", groupBy: "model", top: 2 },
       { ...last(9), granularity: "day", timeZone: halfHourZone, top: 2 },
     ];
-    for (const visibility of Object.values(askers))
-      for (const question of asked) {
+    for (const [who, visibility] of Object.values(askers).entries())
+      for (const [at, question] of asked.entries()) {
+        // In the short form each question has one who asks, in turns.
+        if (inForm((who + at) % 3 !== 0, false)) continue;
         const one: UsageFilter = { ...question, visibility };
         const { rows, also } = await readUsageBy(database, { ...one, alsoBy: usageGroups });
         const isGrouped = one.groupBy !== undefined;
@@ -242,10 +244,10 @@ describeDatabase("usage of a large installation", (open) => {
   it("each question and each list is answered in time", async () => {
     const ledger = createLedger(database);
     const asked: Record<string, () => Promise<unknown>> = Object.fromEntries(
-      Object.entries(questions()).map(([name, filter]) => [
-        name,
-        () => readUsageBy(database, filter),
-      ]),
+      Object.entries(questions())
+        // In the short form every fifth: the test before has run them all, and a statement that stands fails there too.
+        .filter((_question, at) => inForm(at % 5 === 0, true))
+        .map(([name, filter]) => [name, () => readUsageBy(database, filter)]),
     );
     for (const [who, visibility] of Object.entries({ all: seesEverything, admin, member })) {
       asked[`requests, ${who}`] = () => listRequests(database, { visibility, limit: 100 });
