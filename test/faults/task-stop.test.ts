@@ -26,9 +26,9 @@ import {
 
 type Point = (typeof taskPoints)[number];
 
-/** In the short form before the word to the vendor, within the end's transaction, and before the callback; task-kill.test.ts has the one after it. */
+/** In the short form before the word to the vendor, and within the end's transaction; task-kill.test.ts has the callback. */
 const stoppedAt = inForm<readonly Point[]>(
-  ["ask.intended", "end.written", "callback.claimed"],
+  ["ask.intended", "end.written"],
   taskPoints.filter((point) => !point.startsWith("submit.")),
 );
 
