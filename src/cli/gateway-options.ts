@@ -41,6 +41,8 @@ export interface GatewayOptions {
   readonly logGatherMs?: number;
   /** How often files that are over their time go; 5 s if absent; tests only. */
   readonly filesEveryMs?: number;
+  /** How often the store of files is looked at; 5 s if absent; tests only. */
+  readonly filesLookEveryMs?: number;
   /** How often what is over its time goes; a minute if absent, 0: never; tests only. */
   readonly retentionEveryMs?: number;
   /** Hooks and timing of the task engine; tests only. */

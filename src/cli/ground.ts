@@ -85,7 +85,6 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const databases = await openDatabases(environment, how, closers);
   const { database } = databases;
   const sharedClock = options.clock ?? (await openSharedClock({ database, clock, log }, closers));
-  const { dataDir } = environment;
   const secrets = await openSecrets({ ...environment, database });
   // Again, for it goes by the database from here on: closed after that, it would warn of queries that fail.
   closers.keep(catalog);
@@ -94,7 +93,7 @@ export async function openGround(options: GatewayOptions, closers: Closers) {
   const sharesCore = environment.databaseUrl === undefined && availableParallelism() === 1;
   const hears = { ...watchLedger({ ...watching, log }), leaseMs: holdLeaseMs, sharesCore };
   const ledger = closers.keep(createLedger(database, hears));
-  const files = closers.keep(await openFiles({ catalog, proxies, dataDir, outgoing, log }));
+  const files = closers.keep(await openFiles({ catalog, proxies, outgoing, options }));
   const rates = closers.keep(openRates(database));
   const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));
   config.useConnections(pools);
@@ -172,19 +171,20 @@ async function openStanding(parts: Parameters<typeof openHealth>[0], closers: Cl
 interface FileParts {
   readonly catalog: OpenCatalog;
   readonly proxies: Proxies;
-  readonly dataDir: string;
   readonly outgoing: Slots;
-  readonly log: Log;
+  readonly options: GatewayOptions;
 }
 
 /** Where files are kept. Agents are made for a bucket alone. */
-async function openFiles({ catalog, proxies, dataDir, outgoing, log }: FileParts) {
+async function openFiles({ catalog, proxies, outgoing, options }: FileParts) {
+  const { log, filesLookEveryMs: everyMs } = options;
+  const { dataDir } = options.environment;
   const { storage } = catalog.settings;
   const isBucket = storage.kind === "s3";
   const agents = isBucket ? { agents: agentsThrough(proxies) } : {};
   const store = await openFileStore({ ...storage, ...agents }, dataDir);
   const place = isBucket ? `the bucket ${storage.bucket ?? ""}` : filesDirectory(dataDir);
-  return watchFiles(countOpenFiles(store, outgoing), { log, place });
+  return watchFiles(countOpenFiles(store, outgoing), { log, place, everyMs });
 }
 
 /** The configuration, and what goes by it while the gateway runs. */

@@ -41,7 +41,7 @@ const log: Log = { ...silentLog, info: keep, error: keep };
 
 beforeAll(async () => {
   if (!canMount) return;
-  bench = await startImages({ log });
+  bench = await startImages({ log, filesLookEveryMs: 250 });
   disk = join(bench.directory, "data", "files");
   mountDisk(disk, 1);
 });

@@ -51,6 +51,8 @@ interface Options {
   readonly usageEveryMs?: number;
   /** How often files that are over their time are looked for. */
   readonly filesEveryMs?: number;
+  /** How often the store of files is looked at. */
+  readonly filesLookEveryMs?: number;
   readonly presenceEveryMs?: number;
   readonly health?: GatewayOptions["health"];
   readonly log?: Log;
@@ -146,6 +148,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
       "keepAliveMs",
       "stopMs",
       "filesEveryMs",
+      "filesLookEveryMs",
       "presenceEveryMs",
       "forceConversion",
       "clock",
