@@ -4,7 +4,7 @@ import { readEnvironment } from "../../src/cli/environment.ts";
 import { listenForHangUps } from "../../src/cli/signals.ts";
 import { supervise } from "../../src/cli/workers/supervise.ts";
 
-type Options = Pick<Parameters<typeof supervise>[0], "shareSockets" | "trials">;
+type Options = Pick<Parameters<typeof supervise>[0], "trials">;
 
 export async function superviseTwo(options: Options): Promise<void> {
   const log = createLog();

@@ -2,19 +2,28 @@
 import { expect, it } from "vitest";
 import { drive, newLoad } from "../faults/load.ts";
 import { eventually } from "../money/support.ts";
-import { callOnce, isAlive, metric, startWorkers, whenReady, workersOf } from "./support.ts";
+import {
+  callOnce,
+  isAlive,
+  metric,
+  startOf,
+  startWorkers,
+  whenReady,
+  workersOf,
+} from "./support.ts";
 
-const program = new URL("../support/cluster-gateway.ts", import.meta.url).pathname;
+const withoutSockets = new URL("../support/no-bound-sockets.mjs", import.meta.url).href;
 
 it.skipIf(process.platform !== "linux")(
   "without sockets of their own: calls, a worker that dies, SIGHUP without a failed call, and the end",
   { timeout: 400_000 },
   async () => {
-    const gateway = await startWorkers({}, program);
+    const gateway = await startWorkers({ NODE_OPTIONS: `--import=${withoutSockets}` });
     try {
       const { url, key, child } = gateway;
       const workers = workersOf(child.pid!);
       expect(workers).toHaveLength(2);
+      for (const pid of workers) expect(startOf(pid)).not.toContain('"sockets"');
       const calls = await Promise.all(Array.from({ length: 20 }, () => callOnce(gateway)));
       expect(calls.map(({ outcome }) => outcome)).toEqual(Array(20).fill("200"));
       expect(await metric(url, "tollgate_calls_total")).toBe(20);

@@ -28,9 +28,9 @@ export class GatewayPort {
   }
 
   /** Takes a port that no other gateway has either; 0: any. @throws Error of `listen` or `getaddrinfo` */
-  static async take(host: string, wanted: number, share = canShare()): Promise<GatewayPort> {
+  static async take(host: string, wanted: number): Promise<GatewayPort> {
     const [first, ...more] = await addressesOf(host);
-    const taken = share && wanted === 0 ? bind(first!, 0) : undefined;
+    const taken = canShare() && wanted === 0 ? bind(first!, 0) : undefined;
     const port = taken?.address().port ?? (await probe(first!, wanted));
     const free = await Promise.all(more.map((address) => isFree(address, port)));
     return new GatewayPort(port, [first!, ...more.filter((_, at) => free[at])], taken);
@@ -54,6 +54,10 @@ export class GatewayPort {
 
 const bind = (host: string, port: number): BoundSocket =>
   new net.BoundSocket({ host, port, reusePort: true });
+
+/** A socket that shares its port with no other. An older Node has no such class to import. */
+export const bindAlone = (place: { readonly host: string; readonly port: number }): BoundSocket =>
+  new net.BoundSocket(place);
 
 /** A name has one, as servers have it; `localhost` one of each family, for its clients take either. */
 async function addressesOf(host: string): Promise<string[]> {

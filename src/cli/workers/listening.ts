@@ -4,11 +4,11 @@
  * connections out in turn.
  */
 import { lookup } from "node:dns/promises";
-import { BoundSocket } from "node:net";
+import type { BoundSocket } from "node:net";
 import type { Settings } from "../../catalog/index.ts";
 import type { Environment } from "../environment.ts";
 import { listeningUrl } from "../listening-url.ts";
-import { canShare, GatewayPort, probe } from "./gateway-port.ts";
+import { bindAlone, canShare, GatewayPort, probe } from "./gateway-port.ts";
 
 /** What a worker inherits. */
 interface WorkerSockets {
@@ -38,21 +38,20 @@ interface ListeningOptions {
 export async function openListening(
   { environment: { host, port: wanted, metrics }, settings }: ListeningOptions,
   count: number,
-  share = canShare(),
 ): Promise<Listening> {
-  const taken = await GatewayPort.take(host, wanted, share);
+  const taken = await GatewayPort.take(host, wanted);
   const { port } = taken;
   if (metrics.own !== undefined) await probe(metrics.own.host, metrics.own.port);
   const url = listeningUrl(host, port, settings);
   const nothing = (): undefined => undefined;
-  if (!share) return { url, port, socketsOf: nothing, release: nothing, close: nothing };
+  if (!canShare()) return { url, port, socketsOf: nothing, release: nothing, close: nothing };
   // One for all: scrapes are few, whoever takes one answers for all.
   const own = metrics.own && {
     host: (await lookup(metrics.own.host)).address,
     port: metrics.own.port,
   };
   const sockets = new Map(Array.from({ length: count }, (_, index) => [index + 1, taken.bind()]));
-  let metricsSockets = own === undefined ? [] : [new BoundSocket(own)];
+  let metricsSockets = own === undefined ? [] : [bindAlone(own)];
   return {
     url,
     port,

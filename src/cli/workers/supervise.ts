@@ -25,8 +25,6 @@ interface Supervised {
   readonly onHangUp: ReturnType<typeof listenForHangUps>;
   /** When the command began, by the monotonic clock. */
   readonly startedMs: number;
-  /** Whether each worker gets a socket of its own; as the system allows if absent. Tests only. */
-  readonly shareSockets?: boolean;
   /** How long a worker that does not start is tried; the usual time if absent. Tests only. */
   readonly trials?: Trials;
 }
@@ -50,7 +48,7 @@ export function supervise(options: Supervised): Promise<void> {
 }
 
 async function start(
-  { environment, wanted, log, startedMs, onHangUp, shareSockets, trials }: Supervised,
+  { environment, wanted, log, startedMs, onHangUp, trials }: Supervised,
   closers: Closers,
 ): Promise<void> {
   const sandbox = sandboxWanted(environment)
@@ -61,7 +59,7 @@ async function start(
   const readCatalog = () => readConfiguration({ environment, sandboxUrl: sandbox?.url, log });
   const { catalog, settings } = await readCatalog();
   const plan = await prepareDatabase({ environment, wanted, log }, closers);
-  const listening = await openListening({ environment, settings }, plan.count, shareSockets);
+  const listening = await openListening({ environment, settings }, plan.count);
   closers.keep(listening);
   const fleet = new Fleet({
     count: plan.count,
