@@ -28,7 +28,7 @@ afterAll(() => victim?.stop());
 describe("a stranger's large bodies", () => {
   const body = Buffer.from(`{"a":${listOfSame(20_000_000, "{}")}}`);
 
-  it.each([
+  const groups: readonly (readonly [string, readonly string[], string])[] = [
     ["/auth", ["/auth/sign-in/email", "/auth/change-password", "/auth/sign-in/social"], "413"],
     ["/admin/v1", ["/admin/v1/keys", "/admin/v1/workspaces", "/admin/v1/tokens"], "401"],
     [
@@ -48,35 +48,56 @@ describe("a stranger's large bodies", () => {
       "401",
     ],
     ["forms", ["/v1/images/edits", "/v1/tasks"], "401"],
-  ])("to %s, with a length and in chunks, many at once", async (name, paths, refusal) => {
-    const form = { "content-type": "multipart/form-data; boundary=x" };
-    const headers: Record<string, string> = name === "forms" ? form : {};
-    const answers = await expectUnharmed(`a stranger to ${name}`, victim, async () => {
-      const statuses: number[] = [];
-      for (let round = 0; round < inForm(1, 10); round += 1) {
-        const sent = [false, true].flatMap((chunked) =>
-          Array.from({ length: 4 }, (_, index) =>
-            send(victim.url, { path: paths[index % paths.length]!, body, chunked, headers }),
-          ),
-        );
-        statuses.push(...(await Promise.all(sent)));
-      }
-      return statuses;
-    });
-    // A connection whose answer came before its body was sent may break: any of them, or all.
-    expect(["0", refusal]).toEqual(expect.arrayContaining(Object.keys(answers)));
-    // Who waits for the answer before he sends more always gets it: that a chunked body is too long shows once it is.
+  ];
+  const form = { "content-type": "multipart/form-data; boundary=x" };
+  const headersTo = (name: string): Record<string, string> => (name === "forms" ? form : {});
+  const sizes = [false, true];
+
+  /** Eight at once to a group of paths. A connection whose answer came before its body was sent may break: any of them, or all. */
+  async function attacked([name, paths, refusal]: (typeof groups)[number]): Promise<number[]> {
+    const headers = headersTo(name);
+    const sent = sizes.flatMap((chunked) =>
+      Array.from({ length: 4 }, (_, index) =>
+        send(victim.url, { path: paths[index % paths.length]!, body, chunked, headers }),
+      ),
+    );
+    const statuses = await Promise.all(sent);
+    expect([0, Number(refusal)]).toEqual(expect.arrayContaining(statuses));
+    return statuses;
+  }
+
+  /** Who waits for the answer before he sends more always gets it: that a chunked body is too long shows once it is. */
+  async function expectTold([name, paths, refusal]: (typeof groups)[number]): Promise<void> {
+    const headers = headersTo(name);
     for (const path of paths)
-      for (const chunked of [false, true]) {
+      for (const chunked of sizes) {
         const bytes = chunked && refusal === "413" ? 1 << 15 : 0;
         const told = sendStart(victim.url, { path, body, chunked, headers }, bytes);
         expect(await told, `${path}, ${chunked ? "chunked" : "with a length"}`).toBe(
           Number(refusal),
         );
       }
+  }
+
+  type Attack = readonly [string, typeof groups];
+  /** Each group has an attack of its own in the long form; in the short one they share one, one group after the other. */
+  const attacks = inForm<readonly Attack[]>(
+    [["all paths", groups]],
+    groups.map((group) => [group[0], [group]]),
+  );
+
+  it.each(attacks)("to %s, with a length and in chunks, many at once", async (name, tried) => {
+    await expectUnharmed(`a stranger to ${name}`, victim, async () => {
+      const statuses: number[] = [];
+      for (let round = 0; round < inForm(1, 10); round += 1)
+        for (const group of tried) statuses.push(...(await attacked(group)));
+      return statuses;
+    });
+    for (const group of tried) await expectTold(group);
   });
 });
 
+/** Brackets alone, as deep as a body may be long. */
 describe("bodies nested without end", () => {
   it("are refused by the scan, and another caller waits for less than 250 ms", async () => {
     const body = Buffer.from("[".repeat(4 * 2 ** 20));
@@ -126,7 +147,7 @@ describe("bodies of tiny values", () => {
     const one = { path: "/v1/messages", body: Buffer.from(text) };
     await attack(
       "31 MB of {}",
-      Array.from({ length: inForm(5, 12) }, () => one),
+      Array.from({ length: inForm(3, 12) }, () => one),
       inForm(1, 5),
     );
   });
@@ -147,18 +168,26 @@ describe("bodies of tiny values", () => {
       "sandbox/responses",
       "sandbox/messages",
       "sandbox/generate-content",
-    ];
+    ] as const;
     const { members } = jsonBounds;
     const names = listOf(members - 10, (index) => `"k${index}":1`).slice(1, -1);
 
-    it.each(models)("conversations, towards %s", async (model) => {
-      const bodies = [
-        { path: "/v1/chat/completions", body: Buffer.from(chat(model)) },
-        { path: "/v1/messages", body: Buffer.from(messages(model)) },
-        { path: "/v1/responses", body: Buffer.from(responses(model)) },
-        { path: google(model), body: Buffer.from(contents) },
-      ];
-      await attack(`conversations to ${model}`, manyOf(bodies), inForm(1, 10));
+    /** One in each protocol, and the models they go to. */
+    const bodiesTo = (...to: readonly [string, string, string, string]) => [
+      { path: "/v1/chat/completions", body: Buffer.from(chat(to[0])) },
+      { path: "/v1/messages", body: Buffer.from(messages(to[1])) },
+      { path: "/v1/responses", body: Buffer.from(responses(to[2])) },
+      { path: google(to[3]), body: Buffer.from(contents) },
+    ];
+    const [toChat, toResponses, toMessages, toGoogle] = models;
+    /** All protocols towards each model; in the short form each towards one of another protocol, so that all are converted. */
+    const conversations = inForm<readonly (readonly [string, ReturnType<typeof bodiesTo>])[]>(
+      [["others", bodiesTo(toResponses, toChat, toGoogle, toMessages)]],
+      models.map((model) => [model, bodiesTo(model, model, model, model)]),
+    );
+
+    it.each(conversations)("conversations, towards %s", async (name, bodies) => {
+      await attack(`conversations to ${name}`, manyOf(bodies), inForm(1, 10));
     });
 
     it("unknown fields, numbers, empty objects and token lists", async () => {
@@ -194,7 +223,7 @@ describe("bodies of tiny values", () => {
   });
 
   it("of one long text, many at once", async () => {
-    const text = `{"model":"sandbox/messages","messages":[{"role":"user","content":"${'\\"'.repeat(inForm(7, 15) * 2 ** 20)}"}]}`;
+    const text = `{"model":"sandbox/messages","messages":[{"role":"user","content":"${'\\"'.repeat(inForm(4, 15) * 2 ** 20)}"}]}`;
     const one = { path: "/v1/chat/completions", body: Buffer.from(text) };
     await attack(
       "one text of escaped quotes",
