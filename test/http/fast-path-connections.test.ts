@@ -2,6 +2,8 @@
  * Connections in front of Node's HTTP: which requests are answered on the fast path, that all others reach Node as they came,
  * and what an answer looks like.
  */
+import { once } from "node:events";
+import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { bytesOf, closing, harmless, oddities, type Parts } from "./fast-path-oddities.ts";
 import type { RequestBody } from "../../src/http/exchange.ts";
@@ -227,13 +229,15 @@ describe("a request that is the last of its connection", () => {
   const last = fast.replace("\r\n", "\r\nConnection: close\r\n");
 
   it.each(["content-length", "chunks"])("is answered so, and closed: %s", async (how) => {
-    const { port, next } = await startByHand();
+    const { port, next, server } = await startByHand();
+    const accepted = once(server, "connection") as Promise<[Socket]>;
     const client = openClient(port);
     client.socket.write(last);
     const response = await next();
     // What comes behind it is no request any more.
     client.socket.write(fast);
-    await pause();
+    const [socket] = await accepted;
+    await expect.poll(() => socket.bytesRead).toBe(last.length + fast.length);
     response.writeHead(200, how === "chunks" ? {} : { "content-length": 4 });
     response.end("fast");
     const text = await client.closed;
