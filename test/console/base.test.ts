@@ -6,7 +6,14 @@ import { briefUsd, exactUsd, parseUsd, readUsd, shareOf } from "../../console/sr
 import { readCount, readDuration } from "../../console/src/base/numbers.ts";
 import { parseSearch, pick, stringifySearch } from "../../console/src/base/search.ts";
 import { paceOf, reaches, spentBy } from "../../console/src/base/pace.ts";
-import { readAgo, readIn, readInColumn, readTime, readUntil } from "../../console/src/base/time.ts";
+import {
+  readAgo,
+  readIn,
+  readInColumn,
+  readMomentsIn,
+  readTime,
+  readUntil,
+} from "../../console/src/base/time.ts";
 import { standingOf } from "../../console/src/base/standing.ts";
 import { merged, renewed, type Pages } from "../../console/src/base/merge.ts";
 import { comparisonOf } from "../../console/src/pages/requests/one/comparison.ts";
@@ -86,6 +93,12 @@ it("how full a cap is, how long until it begins anew, and what was used last", (
     "in 1 m",
     "in 0 m",
   ]);
+  readIn("utc");
+  expect(readMomentsIn("out: paused until 2020-01-02T14:03:00.000Z, or so")).toBe(
+    "out: paused until 2 Jan 14:03, or so",
+  );
+  expect(readMomentsIn("outside the supply tiers")).toBe("outside the supply tiers");
+  readIn("local");
   const ago = [
     "2026-11-23T18:47:00Z",
     "2026-11-23T18:01:00Z",

@@ -78,6 +78,10 @@ export function readMoment(time: Date, now = gatewayNow()): string {
   return `${date} ${months[month]} ${readMinute(time)}`;
 }
 
+/** Words of the gateway, such as "paused until 2026-12-02T14:03:00.000Z", with moments as people read them. */
+export const readMomentsIn = (words: string): string =>
+  words.replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, (moment) => readMoment(new Date(moment)));
+
 /** "in 5 h 12 m", "in 3 d 2 h": how far off a time to come is. */
 export function readUntil(time: Date, now = gatewayNow()): string {
   const minutes = Math.max(0, Math.ceil((time.getTime() - now.getTime()) / minuteMs));

@@ -4,6 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { exactUsd } from "../../base/money.ts";
+import { readMomentsIn } from "../../base/time.ts";
 import { RegionError } from "../../ui/region-error.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { choosing } from "../../ui/use-searched.ts";
@@ -42,7 +43,9 @@ function Offers({ plan }: { plan: Answer["plan"] }) {
               <Table.Td ta="right">{exactUsd(BigInt(offer.standard_price_nano))}</Table.Td>
               <Table.Td>
                 {place(offer) === Infinity ? (
-                  <span className="muted">out: {offer.excluded ?? "not needed"}</span>
+                  <span className="muted">
+                    out: {readMomentsIn(offer.excluded ?? "not needed")}
+                  </span>
                 ) : (
                   `tried ${place(offer) + 1}.`
                 )}

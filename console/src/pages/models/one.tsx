@@ -85,7 +85,7 @@ export function ModelPage() {
   const [model] = read.data?.data ?? [];
   const isMissing = read.data !== undefined && model === undefined;
   return (
-    <Page title={id} aside={<Copy label="the id" text={() => id} />}>
+    <Page title={id} aside={<Copy isNamed label="the id" text={() => id} />}>
       {(read.error !== null || isMissing) && (
         <RegionError
           what="model"

@@ -136,7 +136,7 @@ export function TaskPage() {
       title="Task"
       aside={
         <Group gap="sm">
-          <Copy label="the id" text={() => id} />
+          <Copy isNamed label="the id" text={() => id} />
           {read.data !== undefined && <CancelButton task={read.data} />}
         </Group>
       }

@@ -1,6 +1,7 @@
 /** Who could have answered, in which order they were to be asked, and why others were left out. */
 import { Table, Text } from "@mantine/core";
 import { exactUsd } from "../../../base/money.ts";
+import { readMomentsIn } from "../../../base/time.ts";
 import { isAnswered, type Attempted } from "./sentence.ts";
 
 interface Offer {
@@ -36,7 +37,7 @@ const inOrder = (plan: Plan): Offer[] => {
 /** What became of an offer: its place, and what its provider answered. */
 function verdictOf(plan: Plan, offer: Offer, attempts: readonly Attempted[]): string {
   const place = placeOf(plan, offer);
-  if (offer.excluded !== undefined) return `left out: ${offer.excluded}`;
+  if (offer.excluded !== undefined) return `left out: ${readMomentsIn(offer.excluded)}`;
   if (place === -1) return "left out";
   const last = attempts.findLast(({ provider }) => provider === offer.provider);
   const number = `number ${place + 1}`;
