@@ -100,16 +100,15 @@ function fitMessage(message: Message, context: Context): Message {
   const { names } = context;
   const system = message.role === "system";
   const cacheName = system ? names.systemCache : names.cache;
-  const fitParts = (parts: readonly Part[]): Part[] =>
-    parts
-      .flatMap((part) => fitPart(part, message, context))
-      .map((part) =>
-        fitMarker(
-          part.type === "tool_result" ? { ...part, content: fitParts(part.content) } : part,
-          cacheName,
-          context,
-        ),
-      );
+  const fitParts = (parts: readonly Part[]): Part[] => {
+    const fitted: Part[] = [];
+    for (const part of parts)
+      for (const one of fitPart(part, message, context)) {
+        const whole = one.type === "tool_result" ? { ...one, content: fitParts(one.content) } : one;
+        fitted.push(fitMarker(whole, cacheName, context));
+      }
+    return fitted;
+  };
   const content = fitParts(system ? withoutBilling(message.content, context) : message.content);
   if (message.name === undefined || !lacks(context, "name")) return { ...message, content };
   context.note(names.author, "dropped", "the upstream knows no names of participants, dropped");

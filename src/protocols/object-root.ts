@@ -62,11 +62,11 @@ const mayBeObject = ({ type = "object" }: JsonObject): boolean =>
 /** `within` are the references that lead here. */
 function merge(schema: JsonObject, merging: Merging, within: ReadonlySet<string>): JsonObject {
   const { anyOf, oneOf, allOf, ...own } = schema;
-  const all = partsOf({ allOf }, merging, within);
-  for (const list of [{ anyOf }, { oneOf }]) {
+  const all = partsOf(["allOf", allOf], merging, within);
+  for (const list of [["anyOf", anyOf] as const, ["oneOf", oneOf] as const]) {
     const choice = partsOf(list, merging, within);
     if (choice.length > 1) {
-      merging.lost.add(Object.keys(list)[0]!);
+      merging.lost.add(list[0]);
       all.push(either(choice, merging));
     } else all.push(...choice);
   }
@@ -80,18 +80,17 @@ function merge(schema: JsonObject, merging: Merging, within: ReadonlySet<string>
 
 /** The schemas of a keyword's list that are objects, each as one without a choice. A call is always an object, so that others say nothing. */
 function partsOf(
-  list: Readonly<Record<string, Json | undefined>>,
+  [keyword, items]: readonly [string, Json | undefined],
   merging: Merging,
   within: ReadonlySet<string>,
 ): JsonObject[] {
-  return Object.entries(list).flatMap(([keyword, items]) =>
-    (Array.isArray(items) ? items : []).flatMap((item): JsonObject[] => {
-      const part = isObject(item) ? partOf(item, merging, within) : undefined;
-      if (part === "unknown") merging.lost.add(keyword);
-      if (part === "unknown") return [{}];
-      return part === undefined ? [] : [part];
-    }),
-  );
+  if (!Array.isArray(items)) return [];
+  return items.flatMap((item): JsonObject[] => {
+    const part = isObject(item) ? partOf(item, merging, within) : undefined;
+    if (part === "unknown") merging.lost.add(keyword);
+    if (part === "unknown") return [{}];
+    return part === undefined ? [] : [part];
+  });
 }
 
 /** One of them; undefined where it is no object or leads back to itself, `unknown` for what a reference to elsewhere says. */

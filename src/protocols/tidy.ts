@@ -110,14 +110,14 @@ function removed(param: string, which: readonly string[], what: string): Note[] 
 /** A turn with the calls that have a result, and right after it those results, in the order of the calls (T20). */
 function placeResults(message: Message, pairs: Pairs): Message[] {
   const results: ToolResultPart[] = [];
-  const content = message.content.flatMap((part): Part[] => {
-    if (part.type === "tool_result") return [];
-    if (part.type !== "tool_call") return [part];
-    const pair = pairs.get(part);
-    if (!pair) return [];
-    results.push(pair.result);
-    return [pair.call];
-  });
+  const content: Part[] = [];
+  for (const part of message.content) {
+    const pair = part.type === "tool_call" ? pairs.get(part) : undefined;
+    if (pair) {
+      content.push(pair.call);
+      results.push(pair.result);
+    } else if (part.type !== "tool_call" && part.type !== "tool_result") content.push(part);
+  }
   // A turn of nothing else has become part of the turn after its calls.
   const stays = content.length > 0 || message.content.length === 0;
   const turn = stays ? [{ ...message, content }] : [];
@@ -147,19 +147,25 @@ function mergeNeighbours(messages: readonly Message[], { carries }: Limits): Mes
  * turn of nothing goes.
  */
 function fillEmpty(message: Message): Message[] {
-  const content = message.content.flatMap((part): Part[] => {
-    if (isBlank(part)) return [];
-    const isFull = part.type !== "tool_result" || !part.content.some(isBlank);
-    return [isFull ? part : { ...part, content: part.content.filter((one) => !isBlank(one)) }];
-  });
+  const content = message.content.some(holdsBlank)
+    ? message.content.filter((part) => !isBlank(part)).map(withoutBlank)
+    : message.content;
   const says = content.some((part) => part.type !== "reasoning");
-  if (says) return [{ ...message, content }];
+  if (says) return [content === message.content ? message : { ...message, content }];
   return message.role === "system" ? [] : [{ ...message, content: [...content, placeholder] }];
 }
 
 /** A refusal is a text where a protocol has no word for it. */
 export const isBlank = (part: Part): boolean =>
-  (part.type === "text" || part.type === "refusal") && part.text.trim() === "";
+  (part.type === "text" || part.type === "refusal") && !/\S/u.test(part.text);
+
+const holdsBlank = (part: Part): boolean =>
+  isBlank(part) || (part.type === "tool_result" && part.content.some(isBlank));
+
+const withoutBlank = (part: Part): Part =>
+  part.type === "tool_result" && part.content.some(isBlank)
+    ? { ...part, content: part.content.filter((one) => !isBlank(one)) }
+    : part;
 
 /** An answer that the model is to go on with, without white space at its end; undefined where there is nothing to trim. */
 function trimBegun(messages: readonly Message[], protocol: ProtocolName) {

@@ -16,6 +16,9 @@ export function argumentsObject(text: string): JsonObject {
   return objectIn(text) ?? { arguments: text };
 }
 
+/** How the JSON of an object begins: results of tools are mostly listings and prose, of which no more need be read. */
+const beginsObject = /^[\t\n\r ]*\{/u;
+
 /** In a shorter text nothing can be nested so deeply that it cannot be written again. */
 const scannedMin = 1_000;
 
@@ -24,6 +27,7 @@ const scannedMin = 1_000;
  * it is one text, so that nobody has counted what is in it.
  */
 export function objectIn(text: string): JsonObject | undefined {
+  if (!beginsObject.test(text)) return undefined;
   if (text.length > scannedMin && typeof scanJson(Buffer.from(text)) === "string") return undefined;
   return exactly(parseObject(text)) as JsonObject | undefined;
 }

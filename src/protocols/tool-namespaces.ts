@@ -20,8 +20,8 @@ import { unchanged, type Rewritten } from "./rewritten.ts";
 /** Takes the tools of a request out of their namespaces, and the calls so far. */
 export function outOfNamespaces(request: CanonicalRequest): Rewritten {
   const { tools, toolChoice, messages } = request;
+  if (!hasNamespaces(request)) return unchanged(request);
   const names = new FlatNames(request);
-  if (names.isEmpty) return unchanged(request);
   const choice = toolChoice && flatChoice(toolChoice, names);
   return {
     request: {
@@ -40,6 +40,13 @@ export function outOfNamespaces(request: CanonicalRequest): Rewritten {
     restored: (upstream) => callsNamed(upstream, (name) => names.own(name) ?? { name }),
   };
 }
+
+const hasNamespaces = ({ tools = [], messages, toolChoice }: CanonicalRequest): boolean =>
+  tools.some(({ namespace }) => namespace !== undefined) ||
+  messages.some(({ content }) =>
+    content.some((part) => part.type === "tool_call" && part.namespace !== undefined),
+  ) ||
+  chosen(toolChoice).length > 0;
 
 /** The names of a request's tools outside their namespaces. Those that it offers do not depend on those that were only called. */
 class FlatNames {
@@ -63,10 +70,6 @@ class FlatNames {
       content.flatMap((part) => (part.type === "tool_call" ? within(part) : [])),
     );
     for (const tool of [...called, ...chosen(toolChoice)]) this.#add(tool, taken);
-  }
-
-  get isEmpty(): boolean {
-    return this.#names.size === 0;
   }
 
   of({ name, namespace }: ToolWithin): string {

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { collect } from "../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
 import { codecs } from "../../src/protocols/index.ts";
+import { objectIn } from "../../src/protocols/tool-arguments.ts";
 import { at } from "../rows/protocols.ts";
 import { answerContext, encodeAll } from "./canonical/support.ts";
 
@@ -60,4 +61,25 @@ it.each([
   const whole = codecs.messages.encodeResponse(collect(events), answerContext);
   expect(at(whole, "content", 0, "input")).toEqual({ arguments: text });
   expect(JSON.parse(streamedTo(events))).toEqual({ ...taken, arguments: text });
+});
+
+it.each([
+  ['{"a":1}', { a: 1 }],
+  ['\r\n\t {"a":1}\n', { a: 1 }],
+  ["{}", {}],
+  ['\u00a0{"a":1}', undefined],
+  ['[{"a":1}]', undefined],
+  ["1\t{", undefined],
+  ["{", undefined],
+  ["", undefined],
+])("T3: the object in %j", (text, object) => {
+  expect(objectIn(text)).toEqual(object);
+});
+
+it("T3: a long text that holds no object is not read to its end", () => {
+  const listing = `     1\t${"{ [ ".repeat(2_000_000)}`;
+  const started = process.cpuUsage();
+  for (let time = 0; time < 100; time += 1) expect(objectIn(listing)).toBeUndefined();
+  const { user, system } = process.cpuUsage(started);
+  expect(user + system).toBeLessThan(300_000);
 });

@@ -43,6 +43,7 @@ function knownOf(message: WireObject): ReadonlySet<string> {
   if (message["role"] !== "assistant") return known;
   const unread = unreadReasoning(message);
   if (!Array.isArray(message["images"])) unread.push("images");
+  if (!unread.some((key) => key in message)) return known;
   return new Set([...known].filter((key) => !unread.includes(key)));
 }
 
@@ -62,8 +63,9 @@ const knownByRole: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** Answers have a list of annotations, mostly empty; an SDK that sends its answer back has lost nothing without it. */
 function withoutEcho(message: WireObject): WireObject {
-  const { annotations, ...rest } = message;
-  return isEmptyList(annotations) ? rest : message;
+  if (!isEmptyList(message["annotations"])) return message;
+  const { annotations: _annotations, ...rest } = message;
+  return rest;
 }
 
 function decodeMessage(wire: WireObject, param: string, gathering: Gathering): Message | undefined {
@@ -114,9 +116,8 @@ function assistantParts(
       parts.push(part);
       if (part.custom) custom.add(part.id);
       else custom.delete(part.id);
-      const kind = part.custom ? "custom" : "function";
-      const inner = part.custom ? customKeys : functionKeys;
-      keepUnknown(call as WireObject, new Set([...callKeys, kind]), place, native);
+      const { kind, known, inner } = part.custom ? customCall : functionCall;
+      keepUnknown(call as WireObject, known, place, native);
       keepUnknownIn(call as WireObject, kind, { known: inner, prefix: place, native });
     } else native.push({ param: place, value: call });
   }
@@ -135,7 +136,16 @@ function assistantParts(
 /** `index` is of streams: some clients keep it with what they put together. */
 const callKeys = ["id", "type", "index"];
 const functionKeys = new Set(["name", "arguments"]);
-const customKeys = new Set(["name", "input"]);
+const functionCall = {
+  kind: "function",
+  known: new Set([...callKeys, "function"]),
+  inner: functionKeys,
+};
+const customCall = {
+  kind: "custom",
+  known: new Set([...callKeys, "custom"]),
+  inner: new Set(["name", "input"]),
+};
 
 /** A call of a function or of a custom tool; undefined for the other kinds, which stay on chat. */
 function decodeCall(wire: WireObject): ToolCallPart | undefined {
