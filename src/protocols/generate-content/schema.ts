@@ -134,16 +134,18 @@ function clean(schema: JsonObject, cleaning: Cleaning, within: ReadonlySet<strin
     if (!mayGoOn(cleaning, true)) return {};
   }
   const result: JsonObject = {};
-  for (const [key, value] of Object.entries(own)) {
+  for (const key of Object.keys(own)) {
     if (keptKeywords.has(key)) {
-      result[key] = cleanMember(key, value, (member) => cleanAny(member, cleaning, inside));
+      result[key] = cleanMember(key, own[key]!, (member) => cleanAny(member, cleaning, inside));
     } else if (!definitionPlaces.has(key)) cleaning.lost.add(key);
   }
   return result;
 }
 
 /** What a schema says itself, and the schemas that it is made of besides. */
-function partsOf(schema: JsonObject): { own: JsonObject; parts: Json[] } {
+function partsOf(schema: JsonObject): { own: JsonObject; parts: readonly Json[] } {
+  if (!("$ref" in schema || "allOf" in schema || "const" in schema))
+    return { own: schema, parts: [] };
   const { $ref: reference, allOf, const: constant, ...own } = schema;
   if (constant !== undefined) own["enum"] = [constant];
   const parts = [
