@@ -13,18 +13,25 @@ export const answerBounds: JsonBounds = {
   members: 100_000,
 };
 
-/** A shorter text cannot hold so many objects and texts: each takes two characters at least. */
-const countedMin = 2 * answerBounds.parts;
+/** A shorter text cannot hold so many values that it stops anybody, nor nest so deeply that it cannot be written again. */
+const scannedMin = 1_000;
 
 /** A text that is not parsed: it is JSON or not. */
 export class BeyondBoundsError extends Error {
   override name = "BeyondBoundsError";
 }
 
-/** Parses a text of a vendor. @throws SyntaxError as JSON.parse; BeyondBoundsError for more values than an answer may have */
-export function parseAnswerText(text: string): unknown {
-  const isBroken =
-    text.length > countedMin && typeof scanJson(Buffer.from(text), answerBounds) === "string";
-  if (isBroken) throw new BeyondBoundsError("it has more values or levels than an answer may have");
-  return parseJsonText(text);
+/**
+ * Parses a text of a vendor, within the bounds of an answer or of a body. `bytes` are the same text where they are at hand.
+ * @throws SyntaxError as JSON.parse; BeyondBoundsError for more values or levels than the bounds allow
+ */
+export function parseAnswerText(
+  text: string,
+  { bytes, bounds = answerBounds }: { bytes?: Uint8Array; bounds?: JsonBounds } = {},
+): unknown {
+  if (text.length <= scannedMin) return parseJsonText(text);
+  const shape = scanJson(bytes ?? Buffer.from(text), bounds);
+  if (typeof shape === "string")
+    throw new BeyondBoundsError("it has more values or levels than an answer may have");
+  return parseJsonText(text, shape.hasEscapedNames, shape.hasLongNumbers);
 }

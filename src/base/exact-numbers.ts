@@ -3,25 +3,7 @@
  * writes them as they were read. Only what goes on as JSON within another body asks for it: arguments, results, schemas.
  */
 import { randomBytes } from "node:crypto";
-
-/** Zero with a sign, which JSON writes without. */
-const negativeZero = String.raw`-0(?![.\d]*[1-9])`;
-/**
- * A number that a double may not hold: whole, of 16 digits and more, a decimal of 18 and more, or one of a large exponent. Doubles
- * themselves are written with up to 17 digits, so decimals of 16 and 17 are taken for them.
- */
-const longNumber = String.raw`${negativeZero}|-?(?:\d{16}|0\.0*[1-9]\d{17}|[1-9][\d.]{18}|\d[\d.]*[eE][+-]?\d{3})`;
-const before = String.raw`[[:,]\s*`;
-const oneLong = new RegExp(`${before}(?:${longNumber})`);
-const allLong = new RegExp(String.raw`${before}((?:${longNumber})[\d.eE+-]*)`, "g");
-
-/** Whether a JSON text may hold such a number; never false where one stands in an object or a list. */
-export const mayHoldLongNumbers = (text: string): boolean => oneLong.test(text);
-
-/** The least characters of such a number, of one that is not zero, and of one without an exponent. */
-const exactMin = "-0".length;
-export const longNumberMin = "1e400".length;
-export const longDigitsMin = 16;
+import { allLong, exactMin } from "./long-numbers.ts";
 
 /** A number as it was read, in the form that JSON writes as it is; a value that only `JSON.stringify` may see. */
 interface RawNumber {

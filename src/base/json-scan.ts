@@ -2,7 +2,7 @@
  * One pass over the bytes of a JSON text before it is parsed: how large it is for the parser and everything after it, whether
  * it keeps its bounds, and where the members of its object stand. It need not be valid JSON: the parser says so later.
  */
-import { longDigitsMin, longNumberMin, mayHoldLongNumbers } from "./exact-numbers.ts";
+import { exactMin, isLongNumber } from "./long-numbers.ts";
 
 /** What a body may hold at most: parsing, checking and converting it takes time and memory for each of these. */
 export interface JsonBounds {
@@ -39,12 +39,6 @@ export interface JsonShape {
 }
 
 const space = 32;
-const minus = 45;
-const dot = 46;
-const zero = 48;
-const nine = 57;
-const smallE = 101;
-const capitalE = 69;
 const quote = 34;
 const comma = 44;
 const colon = 58;
@@ -125,12 +119,10 @@ export class JsonScan {
   #endValue(at: number): void {
     const from = this.#valueFrom;
     this.#valueFrom = at;
-    if (at - from <= "-0".length || this.#counts.hasLongNumbers) return;
+    if (at - from <= exactMin || this.#counts.hasLongNumbers) return;
     let first = from + 1;
     while (first < at && this.#bytes[first]! <= space) first += 1;
-    if (first === at || !mayBeLong(this.#bytes, first, at)) return;
-    const text = this.#bytes.toString("latin1", first, Math.min(at, first + numberBytesMax));
-    this.#counts.hasLongNumbers = mayHoldLongNumbers(`:${text}`);
+    this.#counts.hasLongNumbers = isLongNumber(this.#bytes, first, at);
   }
 
   /** What a whole scan found, or the bound that is broken. */
@@ -145,29 +137,6 @@ export class JsonScan {
     return this.#inString ? index : index + 1;
   }
 }
-
-/** So much of a number tells whether it is a long one. */
-const numberBytesMax = 4096;
-
-/** Whether a value of these bytes may be a number that JSON does not write again: zero with a sign, or one of many digits. */
-function mayBeLong(bytes: Uint8Array, from: number, to: number): boolean {
-  const code = bytes[from]!;
-  if (code === minus && isZero(bytes, from + 1, to)) return true;
-  if (to - from < longNumberMin || !beginsNumber(code)) return false;
-  return to - from >= longDigitsMin || hasExponent(bytes, from, to);
-}
-
-/** Whether no digit but zero comes before the exponent. */
-function isZero(bytes: Uint8Array, from: number, to: number): boolean {
-  let index = from;
-  while (index < to && (bytes[index] === zero || bytes[index] === dot)) index += 1;
-  return index > from && (index === to || bytes[index]! < zero || bytes[index]! > nine);
-}
-
-const hasExponent = (bytes: Uint8Array, from: number, to: number): boolean =>
-  holds(bytes, smallE, from, to) || holds(bytes, capitalE, from, to);
-
-const beginsNumber = (code: number): boolean => code === minus || (code >= zero && code <= nine);
 
 /** So much is text at once: longer texts cost more to make than they save. */
 const textBytes = 32 * 1024;

@@ -7,11 +7,11 @@ import { randomBytes } from "node:crypto";
 import {
   isRawNumber,
   LongNumbersError,
-  mayHoldLongNumbers,
   noteExactly,
   parseExactly,
   stringEnd,
 } from "./exact-numbers.ts";
+import { mayHoldLongNumbers } from "./long-numbers.ts";
 
 /**
  * Parses a JSON text. `exactly` tells what its numbers were that no double holds. Where they are too many they are what doubles

@@ -4,11 +4,9 @@
  */
 import { chargeFor } from "../base/cost-bound.ts";
 import { counted } from "../base/counted.ts";
-import { answerBounds } from "../base/answer-json.ts";
+import { answerBounds, BeyondBoundsError, parseAnswerText } from "../base/answer-json.ts";
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
-import { parseJsonText } from "../base/json-text.ts";
-import { scanJson } from "../base/json-scan.ts";
 import { noteParams } from "../base/notes.ts";
 import { createSseParser, SseOverflowError, type SseEvent } from "../base/sse.ts";
 import { textOf } from "../base/text.ts";
@@ -192,19 +190,16 @@ function isEventStream({ headers }: Exchange, asked: boolean): boolean {
   return type.startsWith("text/event-stream") || (asked && !type.includes("json"));
 }
 
-/** A shorter answer cannot hold so many values that it stops anybody, nor nest so deeply that it cannot be written again. */
-const measuredBytesMin = 1_000;
-
 /** Some upstreams tell an error with status 200: that is no answer, and not to be billed (T60). */
 function parseAnswer(bytes: Buffer, route: Route, exchange: Exchange): JsonObject {
   const text = textOf(bytes);
-  if (bytes.length > measuredBytesMin && typeof scanJson(bytes, answerBounds) === "string")
-    throw tooMany(text);
   let answer: unknown;
   try {
-    answer = parseJsonText(text);
-  } catch {
-    throw new BadAnswerError(notJson(bytes, exchange));
+    answer = parseAnswerText(text, { bytes });
+  } catch (error) {
+    throw error instanceof BeyondBoundsError
+      ? tooMany(text)
+      : new BadAnswerError(notJson(bytes, exchange));
   }
   if (!isObject(answer)) throw new BadAnswerError("it is JSON, but no object");
   const failure = route.failure(answer as JsonObject);

@@ -1,5 +1,6 @@
 /** Small readers of wire values, for bodies whose shape was checked or is taken as it comes. */
 import { BeyondBoundsError, parseAnswerText } from "../base/answer-json.ts";
+import type { JsonBounds } from "../base/json-scan.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type {
   CanonicalFieldName,
@@ -28,9 +29,9 @@ export const nonEmpty = (value: unknown): string | undefined =>
  * The JSON object that a text is, such as a stream frame's data; undefined where it is anything else.
  * @throws BeyondBoundsError for more than an answer may hold
  */
-export function parseObject(text: string): WireObject | undefined {
+export function parseObject(text: string, bounds?: JsonBounds): WireObject | undefined {
   try {
-    const value = parseAnswerText(text);
+    const value = parseAnswerText(text, bounds && { bounds });
     return isObject(value) ? value : undefined;
   } catch (error) {
     if (error instanceof BeyondBoundsError) throw error;

@@ -1,6 +1,7 @@
 /** Arguments of tool calls: JSON text in the canonical form, objects in messages and generateContent. */
+import { BeyondBoundsError } from "../base/answer-json.ts";
 import { exactly } from "../base/exact-numbers.ts";
-import { scanJson } from "../base/json-scan.ts";
+import { jsonBounds } from "../base/json-scan.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import { parseObject } from "./read.ts";
 
@@ -19,15 +20,16 @@ export function argumentsObject(text: string): JsonObject {
 /** How the JSON of an object begins: results of tools are mostly listings and prose, of which no more need be read. */
 const beginsObject = /^[\t\n\r ]*\{/u;
 
-/** In a shorter text nothing can be nested so deeply that it cannot be written again. */
-const scannedMin = 1_000;
-
 /**
  * The object that a text holds as JSON; undefined where it holds none, or one beyond the bounds of a body. To the body that it comes in
  * it is one text, so that nobody has counted what is in it.
  */
 export function objectIn(text: string): JsonObject | undefined {
   if (!beginsObject.test(text)) return undefined;
-  if (text.length > scannedMin && typeof scanJson(Buffer.from(text)) === "string") return undefined;
-  return exactly(parseObject(text)) as JsonObject | undefined;
+  try {
+    return exactly(parseObject(text, jsonBounds)) as JsonObject | undefined;
+  } catch (error) {
+    if (error instanceof BeyondBoundsError) return undefined;
+    throw error;
+  }
 }

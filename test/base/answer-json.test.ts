@@ -25,4 +25,11 @@ describe("a text of a vendor", () => {
     const refused = () => expect(() => parseAnswerText(text)).toThrow(/more values or levels/);
     expect(await costMs(refused)).toBeLessThan(1_500);
   });
+
+  it("costs some times its parsing where it is vectors, whose numbers have 16 and 17 digits", async () => {
+    const vector = Array.from({ length: 1_000 }, (_, index) => Math.sin(index + 1) / 31);
+    const text = JSON.stringify({ a: Array.from({ length: 500 }, () => vector) });
+    const parsing = await costMs(() => JSON.parse(text));
+    expect(await costMs(() => parseAnswerText(text))).toBeLessThan(7 * parsing);
+  });
 });

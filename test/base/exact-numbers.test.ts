@@ -1,7 +1,8 @@
 /** Numbers that no double holds, read as they stand: found by the scan and by the text alike, and never in what is reckoned with. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exactly, exactText, mayHoldLongNumbers } from "../../src/base/exact-numbers.ts";
+import { exactly, exactText } from "../../src/base/exact-numbers.ts";
+import { isLongNumber, mayHoldLongNumbers } from "../../src/base/long-numbers.ts";
 import { parseJsonObject } from "../../src/base/json.ts";
 import { scanJson } from "../../src/base/json-scan.ts";
 import { parseJsonText } from "../../src/base/json-text.ts";
@@ -68,6 +69,36 @@ describe("numbers with more digits than a double holds", () => {
         }
       }
     }
+  });
+
+  it("T3: are told by their bytes as by their text", () => {
+    const some = (max: number) =>
+      fc.string({ unit: fc.constantFrom("0", "0", "1", "9"), minLength: 1, maxLength: max });
+    const number = fc
+      .tuple(
+        fc.constantFrom("", "-"),
+        fc.oneof(
+          fc.constant("0"),
+          some(25).map((text) => `7${text}`),
+        ),
+        fc.oneof(
+          fc.constant(""),
+          some(25).map((text) => `.${text}`),
+        ),
+        fc.oneof(
+          fc.constant(""),
+          fc.tuple(fc.constantFrom("e", "E", "e+", "e-"), some(4)).map((all) => all.join("")),
+        ),
+        fc.constantFrom("", " ", "\n\t "),
+      )
+      .map((all) => all.join(""));
+    fc.assert(
+      fc.property(number, (text) => {
+        const isLong = isLongNumber(Buffer.from(text), 0, text.length);
+        expect(isLong).toBe(mayHoldLongNumbers(`:${text}`));
+      }),
+      { numRuns: inForm(2_000, 200_000) },
+    );
   });
 
   it("are looked for in few texts only", () => {

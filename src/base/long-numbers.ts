@@ -1,0 +1,69 @@
+/**
+ * Which numbers of a JSON text a double may not hold, or JSON does not write again: those are read once more, as they stand there.
+ * Told of a text and of its bytes: vectors are millions of numbers with 16 and 17 digits each, and no text is made of one of them.
+ */
+
+/** Zero with a sign, which JSON writes without. */
+const negativeZero = String.raw`-0(?![.\d]*[1-9])`;
+/**
+ * A number that a double may not hold: whole, of 16 digits and more, a decimal of 18 and more, or one of a large exponent. Doubles
+ * themselves are written with up to 17 digits, so decimals of 16 and 17 are taken for them.
+ */
+const longNumber = String.raw`${negativeZero}|-?(?:\d{16}|0\.0*[1-9]\d{17}|[1-9][\d.]{18}|\d[\d.]*[eE][+-]?\d{3})`;
+const before = String.raw`[[:,]\s*`;
+const oneLong = new RegExp(`${before}(?:${longNumber})`);
+
+/** Finds each of them in what stands outside a text's strings. */
+export const allLong = new RegExp(String.raw`${before}((?:${longNumber})[\d.eE+-]*)`, "g");
+
+/** Whether a JSON text may hold such a number; never false where one stands in an object or a list. */
+export const mayHoldLongNumbers = (text: string): boolean => oneLong.test(text);
+
+/** The least characters of such a number, and of one that is not zero; the digits of a whole one, of a decimal, and of an exponent. */
+export const exactMin = "-0".length;
+const longNumberMin = "1e400".length;
+const longDigitsMin = 16;
+const longDecimalMin = 18;
+const longExponentMin = 3;
+
+const minus = 45;
+const dot = 46;
+const zero = 48;
+const nine = 57;
+const smallE = 101;
+const capitalE = 69;
+
+/** Whether a value of these bytes, up to the sign that ends it, may be such a number; never false for one. */
+export function isLongNumber(bytes: Uint8Array, from: number, to: number): boolean {
+  if (bytes[from] === minus && isZero(bytes, from + 1, to)) return true;
+  if (to - from < longNumberMin) return false;
+  const first = bytes[from] === minus ? from + 1 : from;
+  let index = first;
+  let digits = 0;
+  let enough = longDigitsMin;
+  for (; index < to; index += 1) {
+    const code = bytes[index]!;
+    if (code === dot) enough = longDecimalMin;
+    else if (!isDigit(code)) break;
+    else if (code !== zero || digits > 0) digits += 1;
+    if (digits >= enough) return true;
+  }
+  return index > first && hasLongExponent(bytes, index, to);
+}
+
+function hasLongExponent(bytes: Uint8Array, at: number, to: number): boolean {
+  if (bytes[at] !== smallE && bytes[at] !== capitalE) return false;
+  const from = isDigit(bytes[at + 1]!) ? at + 1 : at + 2;
+  return (
+    from + longExponentMin <= to && bytes.subarray(from, from + longExponentMin).every(isDigit)
+  );
+}
+
+/** Whether no digit but zero comes before the exponent. */
+function isZero(bytes: Uint8Array, from: number, to: number): boolean {
+  let index = from;
+  while (index < to && (bytes[index] === zero || bytes[index] === dot)) index += 1;
+  return index > from && (index === to || !isDigit(bytes[index]!));
+}
+
+const isDigit = (code: number): boolean => code >= zero && code <= nine;
