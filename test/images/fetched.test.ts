@@ -41,7 +41,7 @@ it.each([
 ])(
   "STORE-01: one %s when its gateway stops is given up in words, and nothing is charged",
   async (_what, from) => {
-    vendors = await startVendors({ stopMs: 1_000 });
+    vendors = await startVendors({ stopMs: 2_500 });
     let fetched = 0;
     vendors.answer((request, response) => {
       if (request.method === "POST") return names()(request, response);
