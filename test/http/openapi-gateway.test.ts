@@ -175,6 +175,7 @@ describe("the running gateway", () => {
         const answer = await call(target, { body: value });
         const headers = Object.keys(operation.responses[200]!.headers ?? {});
         const ids = headers.filter((header) => header.endsWith("request-id"));
+        expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
         expect(await read(target, answer)).toMatchObject({ status: 200, faults: [] });
         expect(ids.filter((id) => !answer.headers.get(id)?.startsWith("req_"))).toEqual([]);
       });

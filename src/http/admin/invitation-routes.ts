@@ -52,7 +52,6 @@ export function registerInvitations(app: FastifyInstance, services: HttpServices
         "cache-control": "no-store",
         "referrer-policy": "no-referrer",
         "x-robots-tag": "noindex",
-        "x-request-id": request.id,
       })
       .redirect(`/join#${encodeURIComponent(request.params.token)}`),
   );

@@ -70,7 +70,7 @@ export function passCookies(reply: FastifyReply, response: Response): void {
 
 /** What an administrator reads may hold secrets: no cache between keeps it. */
 export const prepare = (reply: FastifyReply): FastifyReply =>
-  reply.header("cache-control", "no-store").header("x-request-id", reply.request.id);
+  reply.header("cache-control", "no-store");
 
 /** An answer as it came, but for headers that are nobody's. */
 export async function passAnswer(reply: FastifyReply, response: Response): Promise<FastifyReply> {

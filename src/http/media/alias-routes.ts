@@ -10,7 +10,6 @@ import { renderArk, renderDashscope } from "../../tasks/index.ts";
 import { arkFields, arkParam } from "./ark-request.ts";
 import { jsonCreation, replayHeaders, submitCreation, type Creation } from "./create-task.ts";
 import { handle } from "../handle.ts";
-import { requestIdHeaders } from "../errors/reply-error.ts";
 import type { HttpServices } from "../services.ts";
 import { taskOf } from "./task-caller.ts";
 
@@ -22,16 +21,12 @@ export function registerAliasRoutes(app: FastifyInstance, services: HttpServices
 
 function registerDashscope(app: FastifyInstance, services: HttpServices): void {
   handle(app, "GET /api/v1/tasks/:id", async (request, reply) =>
-    reply
-      .headers(requestIdHeaders("dashscope", request.id))
-      .send(renderDashscope(await taskOf(services, request), services.fileUrl, request.id)),
+    reply.send(renderDashscope(await taskOf(services, request), services.fileUrl, request.id)),
   );
   handle(app, "POST /api/v1/tasks/:id/cancel", async (request, reply) => {
     const task = await taskOf(services, request);
     await services.tasks.cancel(task.workspaceId, task.id);
-    return reply
-      .headers(requestIdHeaders("dashscope", request.id))
-      .send({ request_id: request.id });
+    return reply.send({ request_id: request.id });
   });
 }
 
@@ -41,19 +36,15 @@ function registerArk(app: FastifyInstance, services: HttpServices): void {
     const creation = await jsonCreation(request, "tasks", arkFields);
     refuseImageModel(services, creation);
     const result = await submitCreation(services, request, creation).catch(inArkNames);
-    return reply
-      .headers({ ...requestIdHeaders("ark", request.id), ...replayHeaders(result) })
-      .send({ id: result.task.id });
+    return reply.headers(replayHeaders(result)).send({ id: result.task.id });
   });
   handle(app, "GET /api/v3/contents/generations/tasks/:id", async (request, reply) =>
-    reply
-      .headers(requestIdHeaders("ark", request.id))
-      .send(renderArk(await taskOf(services, request, "video"), services.fileUrl)),
+    reply.send(renderArk(await taskOf(services, request, "video"), services.fileUrl)),
   );
   handle(app, "DELETE /api/v3/contents/generations/tasks/:id", async (request, reply) => {
     const task = await taskOf(services, request, "video");
     await services.tasks.cancel(task.workspaceId, task.id);
-    return reply.headers(requestIdHeaders("ark", request.id)).send({});
+    return reply.send({});
   });
 }
 

@@ -79,7 +79,6 @@ async function sendFile(
   const width = widthOf(request);
   const row = width === undefined ? whole : await services.thumbnails.of(whole, width);
   reply.headers(headersOf(row, services.images.clock.now()));
-  reply.header("x-request-id", request.id);
   if (listsTag(request.headers["if-none-match"], tagOf(row))) return reply.code(304).send();
   const range = rangeFor(request, row);
   if (range === "unsatisfiable") {

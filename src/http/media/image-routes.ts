@@ -133,7 +133,7 @@ async function run(
 
 async function repeat(
   services: HttpServices,
-  { request, reply }: Exchange,
+  { reply }: Exchange,
   { name, mediaType, headers }: Replay,
 ): Promise<FastifyReply> {
   const file = await services.files.open(name);
@@ -141,7 +141,6 @@ async function repeat(
     throw new GatewayError("not_found", "The answer of this Idempotency-Key is no longer kept.");
   return reply
     .headers({
-      ...requestIdHeaders("chat", request.id),
       ...headers,
       "content-type": `${mediaType}; charset=utf-8`,
       "content-length": String(file.bytes),

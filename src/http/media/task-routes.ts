@@ -18,7 +18,6 @@ import { jsonCreation, multipartCreation, replayHeaders, submitCreation } from "
 import { waitSecondsOf } from "../forms/creation-headers.ts";
 import { handle } from "../handle.ts";
 import { isForm } from "../forms/receive-form.ts";
-import { requestIdHeaders } from "../errors/reply-error.ts";
 import type { HttpServices } from "../services.ts";
 import { isTaskId, taskOf } from "./task-caller.ts";
 
@@ -30,24 +29,22 @@ export function registerTaskRoutes(app: FastifyInstance, services: HttpServices)
     handle(scope, "POST /v1/tasks", (request, reply) => create(services, { request, reply }));
     done();
   });
-  const answer = (reply: FastifyReply, request: FastifyRequest, task: Task) =>
-    reply.headers(requestIdHeaders("chat", request.id)).send(renderUnified(task, services.fileUrl));
+  const answer = (reply: FastifyReply, task: Task) =>
+    reply.send(renderUnified(task, services.fileUrl));
 
   handle(app, "GET /v1/tasks/:id", async (request, reply) =>
-    answer(reply, request, await taskOf(services, request)),
+    answer(reply, await taskOf(services, request)),
   );
   handle(app, "GET /v1/tasks", async (request, reply) => {
     const { workspaceId } = request.caller!;
     const page = await services.tasks.list(workspaceId, filterOf(services, request));
     const data = page.tasks.map((task) => renderUnified(task, services.fileUrl));
     const next = page.hasMore ? (data.at(-1)?.id ?? null) : null;
-    return reply
-      .headers(requestIdHeaders("chat", request.id))
-      .send({ object: "list", data, has_more: page.hasMore, next });
+    return reply.send({ object: "list", data, has_more: page.hasMore, next });
   });
   const cancel = async (request: FastifyRequest, reply: FastifyReply) => {
     const task = await taskOf(services, request);
-    return answer(reply, request, await services.tasks.cancel(task.workspaceId, task.id));
+    return answer(reply, await services.tasks.cancel(task.workspaceId, task.id));
   };
   handle(app, "POST /v1/tasks/:id/cancel", cancel);
   handle(app, "DELETE /v1/tasks/:id", cancel);
@@ -71,7 +68,6 @@ async function create(services: HttpServices, { request, reply }: Exchange): Pro
   return reply
     .code(creationStatus(result, task))
     .headers({
-      ...requestIdHeaders("chat", request.id),
       ...replayHeaders(result),
       ...(waitSeconds !== undefined && { "preference-applied": `wait=${waitSeconds}` }),
       ...(!isTerminal(task.status) && pollHeaders(task)),

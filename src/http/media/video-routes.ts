@@ -3,7 +3,6 @@ import type { FastifyInstance } from "fastify";
 import { renderNative } from "../../tasks/index.ts";
 import { jsonCreation, replayHeaders, submitCreation } from "./create-task.ts";
 import { handle } from "../handle.ts";
-import { requestIdHeaders } from "../errors/reply-error.ts";
 import type { HttpServices } from "../services.ts";
 import { taskOf } from "./task-caller.ts";
 
@@ -12,13 +11,9 @@ export function registerVideoRoutes(app: FastifyInstance, services: HttpServices
   handle(app, "POST /v1/videos/generations", async (request, reply) => {
     const creation = await jsonCreation(request, "videos");
     const result = await submitCreation(services, request, creation);
-    return reply
-      .headers({ ...requestIdHeaders("chat", request.id), ...replayHeaders(result) })
-      .send({ request_id: result.task.id });
+    return reply.headers(replayHeaders(result)).send({ request_id: result.task.id });
   });
   handle(app, "GET /v1/videos/:id", async (request, reply) =>
-    reply
-      .headers(requestIdHeaders("chat", request.id))
-      .send(renderNative(await taskOf(services, request, "video"), services.fileUrl)),
+    reply.send(renderNative(await taskOf(services, request, "video"), services.fileUrl)),
   );
 }

@@ -1,6 +1,6 @@
 /** `GET /v1/key` in the OpenAPI document. Requirements: KEY, AUTH. */
 import { apiKeySchema } from "../shapes/key.ts";
-import { jsonContent, type Part } from "./document.ts";
+import { jsonContent, requestIdHeaders, type Part } from "./document.ts";
 import { errorResponses, readingCodes } from "./errors.ts";
 
 export const keyPart: Part = {
@@ -12,7 +12,11 @@ export const keyPart: Part = {
         summary: "The calling key: its limits, its spend and what is left",
         description: "It asks the database, so what it says is true now.",
         responses: {
-          200: { description: "The key, without its secret.", content: jsonContent("ApiKey") },
+          200: {
+            description: "The key, without its secret.",
+            headers: requestIdHeaders("chat"),
+            content: jsonContent("ApiKey"),
+          },
           ...errorResponses("chat", readingCodes),
         },
       },

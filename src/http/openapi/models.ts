@@ -3,7 +3,7 @@ import { Type } from "../../base/json-schema.ts";
 import { callEndpoints } from "../../catalog/index.ts";
 import { anyCredential } from "./components.ts";
 import { oneOf, ref, usd } from "../shapes/schema.ts";
-import { jsonContent, type Node, type Operation, type Part } from "./document.ts";
+import { jsonContent, requestIdHeaders, type Node, type Operation, type Part } from "./document.ts";
 import { errorResponses, readingCodes, type ErrorStyle } from "./errors.ts";
 
 const domain = Type.Object(
@@ -114,6 +114,7 @@ function reading({ operationId, summary, style, idExample, ...options }: Reading
     responses: {
       200: {
         description: idExample === undefined ? "The models." : "The model.",
+        headers: requestIdHeaders(style),
         content: jsonContent(options.schema),
       },
       ...errorResponses(style, [
