@@ -249,7 +249,7 @@ export function checkParameters(model: Narrowed, protocol: TextProtocol, body: W
 }
 
 /**
- * Takes out of a body what the model does not have, and notes it (ERR-12). `body` itself is never changed; it is also what
+ * Takes out of a body what the model does not have, and notes what was set (ERR-12). `body` itself is never changed; it is also what
  * comes back where nothing is taken out.
  */
 export function removeUnsupported<Body extends WireObject>(
@@ -261,9 +261,12 @@ export function removeUnsupported<Body extends WireObject>(
   const notes: Note[] = [];
   for (const name of absentOf(model)) {
     for (const param of pathsOf(name, protocol)) {
-      if (valueAt(kept, param) === undefined) continue;
+      const value = valueAt(kept, param);
+      if (value === undefined) continue;
       kept = without(kept, param.split(".")) as Body;
-      notes.push({ param, kind: "dropped", detail: "not supported by this model, dropped" });
+      // Null is how SDKs say nothing.
+      if (value !== null)
+        notes.push({ param, kind: "dropped", detail: "not supported by this model, dropped" });
     }
   }
   return { body: kept, notes };

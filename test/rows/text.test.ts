@@ -214,6 +214,12 @@ describe("what is never forwarded", () => {
     ]);
     expect(reached()[0]!.body["generationConfig"]).toEqual({ topP: 0.5 });
   });
+
+  it("ERR-12: null for a parameter that the model does not have is left out, and nothing is told", async () => {
+    const answer = await world.call(chat, { model: "acme/narrow", extra: { seed: null } });
+    expect(await answer.json()).not.toHaveProperty("gw");
+    expect(reached()[0]!.body).toEqual(chat.body(upstreamModel, false));
+  });
 });
 
 describe("upstream refusals", () => {
