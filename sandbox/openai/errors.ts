@@ -65,10 +65,14 @@ export function userTooLong(body: Json): Failure | undefined {
 export const callIdTooLong = (id: unknown, param: string): Failure | undefined =>
   typeof id === "string" ? textTooLong(id, param, userMax) : undefined;
 
+/** As the vendor counts them: code points. */
+export const charactersOf = (text: string): number => Array.from(text).length;
+
 function textTooLong(text: string, param: string, max: number): Failure | undefined {
-  if (text.length <= max) return undefined;
+  const length = charactersOf(text);
+  if (length <= max) return undefined;
   return {
-    message: `Invalid '${param}': string too long. Expected a string with maximum length ${max}, but got a string with length ${text.length} instead.`,
+    message: `Invalid '${param}': string too long. Expected a string with maximum length ${max}, but got a string with length ${length} instead.`,
     param,
     code: "string_above_max_length",
   };

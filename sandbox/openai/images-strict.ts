@@ -5,7 +5,13 @@ import { asNumber, asText } from "../json.ts";
 import type { Failure } from "../refusal.ts";
 import type { Call, Check } from "../vendor.ts";
 import { Refusal } from "../refusal.ts";
-import { missingParameter, numberLimits, outOfRange, unknownParameter } from "./errors.ts";
+import {
+  charactersOf,
+  missingParameter,
+  numberLimits,
+  outOfRange,
+  unknownParameter,
+} from "./errors.ts";
 
 /** What a model can do. */
 export interface ImageModel {
@@ -108,7 +114,7 @@ function wrongTexts(body: Json): Failure | undefined {
   for (const param of ["model", "prompt"]) {
     if (asText(body[param]) === "") return missingParameter(param);
   }
-  const { length } = asText(body["prompt"]);
+  const length = charactersOf(asText(body["prompt"]));
   if (length > promptCharactersMax) {
     return {
       message: `Invalid 'prompt': string too long. Expected a string with maximum length ${promptCharactersMax}, but got a string with length ${length} instead.`,

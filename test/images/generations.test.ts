@@ -70,6 +70,10 @@ describe("who makes what", () => {
     expect(await refused({ prompt: "" })).toBe("missing_required_parameter prompt");
     expect((await bench.generate({ prompt: "x".repeat(32_000) })).status).toBe(200);
     expect(await refused({ prompt: "x".repeat(32_001) })).toBe("string_above_max_length prompt");
+    expect((await bench.generate({ prompt: "\u{1f98a}".repeat(32_000) })).status).toBe(200);
+    expect(await refused({ prompt: "\u{1f98a}".repeat(32_001) })).toBe(
+      "string_above_max_length prompt",
+    );
   });
 
   it("IMG-06, LIM-02: n is 1 to 10, and so many pictures come", async () => {
