@@ -72,6 +72,9 @@ export const errorCatalogue = {
   ),
   prompt_or_media_required: request("A video needs a prompt, or material, or both."),
   media_must_be_object: request("Material is given as an object `{url}`, not as a bare string."),
+  invalid_webhook_url: request(
+    "`webhook_url` is no address that a callback may go to: HTTPS, and no private network.",
+  ),
   duration_above_max: request("The video is longer than the model makes, with this material."),
   resolution_not_supported: request("The model does not have this resolution."),
   invalid_image_file: request("An uploaded file is no PNG, JPEG or WebP picture, or a broken one."),
@@ -164,6 +167,7 @@ export const errorCatalogue = {
   ),
   model_not_found: missing("No such model. `GET /v1/models` lists those the key can call."),
   not_found: missing("No such path or object."),
+  task_not_found: missing("No such task, or it belongs to another workspace."),
   method_not_allowed: {
     status: 405,
     type: "invalid_request_error",

@@ -3,7 +3,7 @@
  * Pure; resolving and connecting is upstream/guarded. Rows HOOK-07, HOOK-08; trap T77.
  */
 import { BlockList, isIP } from "node:net";
-import { GatewayError } from "./errors.ts";
+import { GatewayError, type ErrorCode } from "./errors.ts";
 
 export interface AddressRule {
   /** Only HTTPS, or HTTP too. */
@@ -12,6 +12,8 @@ export interface AddressRule {
   readonly allowPrivate: boolean;
   /** The field that named it, for the error. */
   readonly param: string;
+  /** The error's code; `invalid_value` if absent. */
+  readonly code?: Extract<ErrorCode, "invalid_value" | "invalid_webhook_url"> | undefined;
   /** How long it may be; 2048 characters unless set otherwise. */
   readonly charactersMax?: number | undefined;
 }
@@ -20,10 +22,10 @@ const defaultCharactersMax = 2048;
 
 /**
  * Reads an address as far as that needs no resolving. Use what comes back, never the text: parsers differ.
- * @throws GatewayError `invalid_value` naming the field
+ * @throws GatewayError of the rule's code, naming the field
  */
 export function parseSafeUrl(text: string, rule: AddressRule): URL {
-  const refuse = (why: string) => addressError(rule.param, why);
+  const refuse = (why: string) => addressError(rule, why);
   const charactersMax = rule.charactersMax ?? defaultCharactersMax;
   if (text.length > charactersMax)
     throw refuse(`must not be longer than ${charactersMax} characters`);
@@ -37,17 +39,19 @@ export function parseSafeUrl(text: string, rule: AddressRule): URL {
   if (url.username !== "" || url.password !== "") throw refuse("must not contain credentials");
   const host = hostOf(url);
   if (host.endsWith(".")) throw refuse("must not have a host that ends in a dot");
-  if (!rule.allowPrivate && isLocal(host)) throw privateAddressError(rule.param);
+  if (!rule.allowPrivate && isLocal(host)) throw privateAddressError(rule);
   return url;
 }
 
-export function addressError(param: string, why: string): GatewayError {
-  return new GatewayError("invalid_value", `${param} ${why}.`, { param });
+type Named = Pick<AddressRule, "param" | "code">;
+
+export function addressError({ param, code = "invalid_value" }: Named, why: string): GatewayError {
+  return new GatewayError(code, `${param} ${why}.`, { param });
 }
 
-export function privateAddressError(param: string): GatewayError {
+export function privateAddressError(named: Named): GatewayError {
   const why = "must not point at a private or reserved network (TOLLGATE_ALLOW_PRIVATE_ADDRESSES)";
-  return addressError(param, why);
+  return addressError(named, why);
 }
 
 /** The host of a URL as it is resolved and connected to: an IPv6 address without its brackets. */

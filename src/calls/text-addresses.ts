@@ -42,6 +42,6 @@ function schemeOf(text: string): string | undefined {
 
 const otherScheme = (param: string, scheme: string): GatewayError =>
   addressError(
-    param,
+    { param },
     `must be an https address or a data URL; "${scheme}:" is not passed on to providers`,
   );

@@ -68,7 +68,7 @@ export interface AdminServices {
   readonly logWritten: () => Promise<void>;
   /** Resolves when bodies that are to be kept so far are written. */
   readonly bodiesWritten: () => Promise<void>;
-  /** Cancels a task, as its caller would. @throws GatewayError `not_found`, `task_not_cancelable` */
+  /** Cancels a task, as its caller would. @throws GatewayError `task_not_found`, `task_not_cancelable` */
   readonly cancelTask: Tasks["cancel"];
   /** A callback was put into the outbox. */
   readonly callbackDue: () => void;

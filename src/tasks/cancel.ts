@@ -22,7 +22,7 @@ const lookAgainMs = 50;
 
 /**
  * Cancels a task of the workspace. One that moves in the same moment is looked at again, for a while.
- * @throws GatewayError `not_found`, `task_not_cancelable`
+ * @throws GatewayError `task_not_found`, `task_not_cancelable`
  */
 export async function cancelTask(
   services: TaskServices,
@@ -32,7 +32,7 @@ export async function cancelTask(
   const deadlineMs = performance.now() + settleMs;
   for (;;) {
     const job = await readJob(services.database, workspaceId, id);
-    if (!job) throw new GatewayError("not_found", "There is no such task.");
+    if (!job) throw new GatewayError("task_not_found", "There is no such task.");
     if (job.status === "canceled") return job;
     if (isTerminal(job.status)) throw notCancelable(`The task has ended: it is ${job.status}.`);
     if (!job.asking && (await cancelSeen(services, job))) {

@@ -124,7 +124,12 @@ async function checkAddresses(
 ): Promise<void> {
   const rule = { allowPrivate, owner: input.caller.workspaceId };
   if (input.webhookUrl !== undefined)
-    await checkAddress(input.webhookUrl, { ...rule, https: true, param: "webhook_url" });
+    await checkAddress(input.webhookUrl, {
+      ...rule,
+      https: true,
+      param: "webhook_url",
+      code: "invalid_webhook_url",
+    });
   for (const { url, param } of mediaAddresses(request))
     await checkAddress(url, { ...rule, https: false, param });
 }

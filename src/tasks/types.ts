@@ -129,7 +129,7 @@ export interface Tasks {
   list(workspaceId: string, filter: TaskFilter): Promise<TaskPage>;
   /**
    * Cancels: a queued task at once, a running one where the vendor confirms. A canceled task is answered as it is.
-   * @throws GatewayError `not_found`, `task_not_cancelable`
+   * @throws GatewayError `task_not_found`, `task_not_cancelable`
    */
   cancel(workspaceId: string, id: string): Promise<Task>;
   /** Resolves with the task once it is terminal, or as it is after `waitMs` or when `signal` fires. Holds no connection. */

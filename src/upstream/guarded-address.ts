@@ -39,7 +39,7 @@ export interface CheckedUrl {
 /**
  * Checks an address when it is named. A resolver that does not answer is nobody's mistake: the address then passes, without
  * addresses, and is checked when it is used. With `allowPrivate` there is nothing to resolve it for.
- * @throws GatewayError `invalid_value` naming the field: malformed, unknown, or not public in every address
+ * @throws GatewayError of the rule's code, naming the field: malformed, unknown, or not public in every address
  */
 export async function checkAddress(text: string, rule: CheckRule): Promise<CheckedUrl> {
   const url = parseSafeUrl(text, rule);
@@ -64,7 +64,7 @@ async function publicAddresses(url: URL, rule: CheckRule): Promise<readonly Reso
   const addresses = await addressesOf(host, rule);
   if (rule.allowPrivate || addresses.every(({ address }) => isPublicAddress(address)))
     return addresses;
-  throw privateAddressError(rule.param);
+  throw privateAddressError(rule);
 }
 
 async function addressesOf(host: string, rule: CheckRule): Promise<readonly ResolvedAddress[]> {
@@ -75,7 +75,7 @@ async function addressesOf(host: string, rule: CheckRule): Promise<readonly Reso
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOTFOUND" || code === "ENODATA")
-      throw addressError(rule.param, "names a host that does not exist");
+      throw addressError(rule, "names a host that does not exist");
     return [];
   }
 }

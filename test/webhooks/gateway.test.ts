@@ -219,13 +219,16 @@ describe("addresses of callbacks", () => {
       duration: 2,
       webhook_url: url,
     });
-    const { error } = (await answer.json()) as { error: { message: string; param: string } };
-    expect([url, answer.status, error.param]).toEqual([url, 400, "webhook_url"]);
+    const { error } = (await answer.json()) as { error: Record<string, string> };
+    expect([url, answer.status, error["param"]]).toEqual([url, 400, "webhook_url"]);
+    // docs/decisions.md "Error types and codes"
+    const code = typeof url === "string" ? "invalid_webhook_url" : "invalid_type";
+    expect([url, error["code"]]).toEqual([url, code]);
     const { data } = (await (await gateway.get("/v1/tasks")).json()) as { data: unknown[] };
     expect(data).toEqual([]);
     const rows = await gateway.database.query("select 1 from webhook_deliveries");
     expect(rows).toEqual([]);
-    return error.message;
+    return error["message"]!;
   }
 
   it("HOOK-07: an address that is not HTTPS is refused when the task is created", async () => {

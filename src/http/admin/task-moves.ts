@@ -71,7 +71,7 @@ const cancel = route({
   action: "task.cancel",
   body: strict({}),
   answer: wholeTaskSchema,
-  errors: ["not_found", "task_not_cancelable"],
+  errors: ["not_found", "task_not_found", "task_not_cancelable"],
   async handle(request) {
     const { services, actor, requestId } = request;
     const before = await taskFor(request, "task.cancel");

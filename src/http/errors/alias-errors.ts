@@ -1,9 +1,6 @@
 /** Error bodies of the two alias paths, in their vendors' shapes. Requirements: ERR, ALIAS-11, ARK-12. */
 import type { GatewayError } from "../../base/errors.ts";
 
-/** What was looked for and not found was a task; a path that does not exist has no param. */
-export const missingTaskParam = "id";
-
 const dashscopeCodes: Readonly<Record<number, string>> = {
   401: "InvalidApiKey",
   402: "Arrearage",
@@ -22,7 +19,7 @@ const dashscopeCodes: Readonly<Record<number, string>> = {
 
 /** DashScope's `{code, message, request_id}`. */
 function dashscopeError(error: GatewayError, requestId: string): object {
-  const isTask = error.code === "not_found" && error.param === missingTaskParam;
+  const isTask = error.code === "task_not_found";
   const code = isTask ? "TaskNotFound" : (dashscopeCodes[error.status] ?? "InvalidParameter");
   return { code, message: error.message, request_id: requestId };
 }

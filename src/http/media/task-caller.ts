@@ -2,12 +2,11 @@
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import type { Task } from "../../tasks/index.ts";
-import { missingTaskParam } from "../errors/alias-errors.ts";
 import type { HttpServices } from "../services.ts";
 
 /**
  * The caller's task that the path names; where `kind` is given, only of that kind.
- * @throws GatewayError `not_found`, in the same words for what does not exist and for what belongs to others (TASK-42)
+ * @throws GatewayError `task_not_found`, in the same words for what does not exist and for what belongs to others (TASK-42)
  */
 export async function taskOf(
   { tasks }: HttpServices,
@@ -18,7 +17,7 @@ export async function taskOf(
   const task = isTaskId(id) ? await tasks.read(request.caller!.workspaceId, id) : undefined;
   if (task === undefined || (kind !== undefined && task.kind !== kind)) {
     const message = `The task ${id.slice(0, 100)} is not found.`;
-    throw new GatewayError("not_found", message, { param: missingTaskParam });
+    throw new GatewayError("task_not_found", message, { param: "id" });
   }
   return task;
 }

@@ -191,6 +191,7 @@ export const creationCodes: readonly ErrorCode[] = [
   "unsupported_parameter",
   "prompt_or_media_required",
   "media_must_be_object",
+  "invalid_webhook_url",
   "duration_above_max",
   "resolution_not_supported",
   "streaming_not_supported",

@@ -134,7 +134,7 @@ const read: Operation = {
   parameters: [taskId],
   responses: {
     ...(taskAnswer("The task.") as Operation["responses"]),
-    ...errorResponses("chat", [...readingCodes, "not_found"]),
+    ...errorResponses("chat", [...readingCodes, "task_not_found"]),
   },
 };
 
@@ -149,7 +149,7 @@ const cancel = (operationId: string): Operation => ({
   parameters: [taskId],
   responses: {
     ...(taskAnswer("The canceled task.") as Operation["responses"]),
-    ...errorResponses("chat", [...readingCodes, "not_found", "task_not_cancelable"]),
+    ...errorResponses("chat", [...readingCodes, "task_not_found", "task_not_cancelable"]),
   },
 });
 

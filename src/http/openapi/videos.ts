@@ -50,7 +50,7 @@ function naming(named: Named & { readonly cancels?: boolean }): Operation {
       },
       ...errorResponses(style, [
         ...readingCodes,
-        "not_found",
+        "task_not_found",
         ...(cancels ? (["task_not_cancelable"] as const) : []),
       ]),
     },
