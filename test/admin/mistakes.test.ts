@@ -34,6 +34,21 @@ it.each([
   expect(json.error.message).toContain(said);
 });
 
+it("a record that is sent back as it was read: the first field that cannot be changed, and those that can", async () => {
+  for (const kind of ["keys", "workspaces", "organizations"]) {
+    const { json: read } = await gateway.admin("GET", `/${kind}`);
+    const [record] = read.data;
+    const { status, json } = await gateway.admin("PATCH", `/${kind}/${record.id}`, record);
+    expect({ kind, status, ...json.error }).toMatchObject({
+      kind,
+      status: 400,
+      code: "unknown_parameter",
+      param: "id",
+      message: expect.stringContaining("There is no field `id` here; allowed: name, ") as string,
+    });
+  }
+});
+
 it.each([
   ["/keys", { workspace_id: "ws_none", name: "x" }, "workspace_id"],
   ["/workspaces", { organization_id: "org_none", name: "x" }, "organization_id"],

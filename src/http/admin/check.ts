@@ -16,12 +16,18 @@ export function checker(schema: TSchema): (value: unknown) => void {
     if (compiled.Check(value)) return;
     const [, breaches] = compiled.Errors(value);
     const breach = breaches.findLast(tells) ?? breaches[0]!;
-    throw errorOf(breach, value, nodeAt(schema, breach.schemaPath));
+    // A field too many is told at the rule that refuses it: what is allowed stands in the object that has the rule.
+    const path = breach.schemaPath.replace(/\/(?:additional|unevaluated)Properties$/, "");
+    throw errorOf(breach, value, nodeAt(schema, path));
   };
 }
 
-/** Of a choice of schemas each one complains, and the choice itself last: what tells most is the breach within. */
-const tells = ({ keyword }: Breach): boolean => !["anyOf", "const", "type"].includes(keyword);
+/**
+ * Of a choice of schemas each one complains, and the choice itself last: what tells most is the breach within. Of fields too many
+ * each one complains first (`boolean`), and eight complaints are all that are listed.
+ */
+const tells = ({ keyword }: Breach): boolean =>
+  !["anyOf", "boolean", "const", "type"].includes(keyword);
 
 /** `/routing/sort` as `routing.sort`. */
 const dotted = (pointer: string): string =>
@@ -43,19 +49,23 @@ function errorOf(breach: Breach, value: unknown, node: WireObject): GatewayError
     const param = join(at, first(params["requiredProperties"]));
     return new GatewayError("missing_required_parameter", `\`${param}\` is required.`, { param });
   }
+  if (keyword === "boolean") return unknownField(at, node);
   if (keyword === "additionalProperties" || keyword === "unevaluatedProperties") {
-    const param = join(
-      at,
-      first(params["additionalProperties"] ?? params["unevaluatedProperties"]),
-    );
-    const message = `There is no field \`${param}\` here${meant(param, node)}`;
-    return new GatewayError("unknown_parameter", message, { param });
+    const found = first(params["additionalProperties"] ?? params["unevaluatedProperties"]);
+    return unknownField(join(at, found), node);
   }
   const code = codes[keyword] ?? "invalid_value";
   const given = isObject(value) && at === "" ? "The body" : `\`${at}\``;
   const fault = wanted(keyword, node) ?? typed(keyword, node, valueAt(value, at)) ?? `${message}.`;
   return new GatewayError(code, `${given} ${fault}`, { param: at === "" ? undefined : at });
 }
+
+const unknownField = (param: string, node: WireObject): GatewayError =>
+  new GatewayError(
+    "unknown_parameter",
+    `There is no field \`${param}\` here${meant(param, node)}`,
+    { param },
+  );
 
 /** The schema that was broken: what it lists and says of itself tells more than the name of a rule. */
 function nodeAt(schema: TSchema, schemaPath: string): WireObject {
