@@ -107,7 +107,8 @@ const createFastify = (services: HttpServices): FastifyInstance =>
     },
     schemaController: { compilersFactory: noSchemas },
     routerOptions: {
-      maxParamLength: 1024,
+      // Of no length of its own: what is too long for an id is not found, as any other that there is not.
+      maxParamLength: headBytesMax,
       querystringParser: parseQuery,
     },
   });

@@ -5,6 +5,7 @@
 import * as fc from "fast-check";
 import { fastify } from "fastify";
 import { beforeAll, describe, expect, it } from "vitest";
+import { headBytesMax } from "../../src/http/exchange.ts";
 import {
   likelyRoute,
   matchRoute,
@@ -115,7 +116,7 @@ describe("the route that is meant", () => {
 });
 
 describe("Fastify", () => {
-  const app = fastify({ routerOptions: { maxParamLength: 1024 } });
+  const app = fastify({ routerOptions: { maxParamLength: headBytesMax } });
   beforeAll(async () => {
     for (const name of names) {
       const { method, path } = splitName(name);

@@ -49,8 +49,9 @@ describe("reading", () => {
     const answers = await Promise.all(paths.map((path) => bench.get(`${path}/${long}`)));
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
     const [unified, , alias, ark] = await Promise.all(answers.map((answer) => answer.json()));
-    expect(unified).toMatchObject({ error: { code: "not_found", type: "not_found_error" } });
-    expect(alias).toMatchObject({ message: expect.any(String) as string });
+    const message = `The task ${"x".repeat(100)} is not found.`;
+    expect(unified).toMatchObject({ error: { code: "task_not_found", message, param: "id" } });
+    expect(alias).toMatchObject({ code: "TaskNotFound", message });
     expect(ark).toMatchObject({ error: { code: "ResourceNotFound", type: "NotFound" } });
   });
 

@@ -70,8 +70,6 @@ function fromFastify(error: unknown): GatewayError {
     );
   if (code === "FST_ERR_BAD_URL")
     return new GatewayError("malformed_request", "The path has a malformed percent-escape.");
-  if (code === "FST_ERR_MAX_PARAM_LENGTH")
-    return new GatewayError("not_found", "There is nothing there: a part of the path is too long.");
   return isClientFault(error) ? brokenBody() : toGatewayError(error);
 }
 
