@@ -5,13 +5,16 @@ import {
   findLogins,
   getUser,
   hashFor,
+  openInvitationsFor,
   openInvitationsOf,
   revokeTokens,
   setPassword,
   storedPassword,
   useInvitation,
+  useInvitationAs,
   useOneTimePassword,
   verifyPassword,
+  type Login,
   type Member,
 } from "../tenancy/index.ts";
 import { writeAudit } from "./audit.ts";
@@ -40,7 +43,8 @@ export interface SignedIn {
 }
 
 /**
- * With a password that is theirs, somebody who is still invited accepts: whoever was given it is here.
+ * With a password that is theirs, somebody who is still invited accepts: whoever was given it is here. Where it is that of several
+ * users, these are one person, and their invitations become those of the one who has joined before.
  * @throws GatewayError 401 `invalid_credential`, in the same words and time for an unknown address; 429 `too_many_attempts`
  */
 export async function signIn(
@@ -66,20 +70,31 @@ export async function signIn(
   for (const login of logins) {
     if (login.oneTime && !(await useOneTimePassword(context, login))) continue;
     await context.throttle.takeBack(admission);
-    const { userId, oneTime, invited } = login;
-    if (invited && !oneTime) {
-      await changeTogether(context.database, async (database) => {
-        const within = { ...context, database };
-        const open = await openInvitationsOf(within, { userId });
-        await acceptAll(within, { open, email, requestId });
-      });
-    }
-    return { userId, passwordChangeRequired: oneTime };
+    if (login.oneTime) return { userId: login.userId, passwordChangeRequired: true };
+    const own = logins.filter(({ oneTime }) => !oneTime);
+    const { userId } = own.find(({ joined }) => joined) ?? login;
+    await joinAll(context, own, { userId, email, requestId });
+    return { userId, passwordChangeRequired: false };
   }
   throw new GatewayError(
     "invalid_credential",
     "The e-mail address and the password do not belong together. A one-time password works once.",
   );
+}
+
+/** Accepts what the users of one password are invited to, as one of them. */
+async function joinAll(
+  context: ThrottledContext,
+  logins: readonly Login[],
+  by: { readonly userId: string; readonly email: string; readonly requestId: string },
+): Promise<void> {
+  const userIds = logins.filter(({ invited }) => invited).map(({ userId }) => userId);
+  if (userIds.length === 0) return;
+  await changeTogether(context.database, async (database) => {
+    const within = { ...context, database };
+    const open = await openInvitationsFor(within, { userIds, joiner: by.userId });
+    await acceptAll(within, { open, ...by });
+  });
 }
 
 interface PasswordChange {
@@ -139,20 +154,25 @@ export async function changePassword(
       after: { revoked_tokens: revoked },
       requestId,
     });
-    await acceptAll(within, { open, email, requestId });
+    await acceptAll(within, { open, userId, email, requestId });
   });
 }
 
 interface Accepting {
   readonly open: readonly Member[];
+  /** Who accepts. */
+  readonly userId: string;
   readonly email: string;
   readonly requestId: string;
 }
 
-/** Uses open invitations up for the users they are for. */
-async function acceptAll(context: WithinChange, { open, ...by }: Accepting): Promise<void> {
+/** Uses open invitations up for one user, whom they are for or whose password theirs is. */
+async function acceptAll(context: WithinChange, { open, userId, ...by }: Accepting): Promise<void> {
   for (const invited of open) {
-    const member = await useInvitation(context, invited);
+    const member =
+      invited.userId === userId
+        ? await useInvitation(context, invited)
+        : await useInvitationAs(context, invited, userId);
     await noteAccepted(context, { invited, member, ...by });
   }
 }

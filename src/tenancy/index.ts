@@ -50,6 +50,7 @@ export {
   openInvitation,
   openInvitationsOf,
   useInvitation,
+  openInvitationsFor,
   useInvitationAs,
   type OpenInvitation,
 } from "./invitations.ts";
@@ -62,6 +63,7 @@ export {
   setPassword,
   storedPassword,
   useOneTimePassword,
+  type Login,
 } from "./logins.ts";
 export { checkMasterKeys, hasMasterKey, MasterKeyError } from "./master-key.ts";
 export {

@@ -269,6 +269,24 @@ export async function openInvitationsOf(
   return rows.map(memberOfRow);
 }
 
+/**
+ * The open invitations of several users whom one person turned out to be, as far as they can become those of one of them: not where
+ * that one is a member already.
+ */
+export async function openInvitationsFor(
+  { database, clock }: RowContext,
+  { userIds, joiner }: { readonly userIds: readonly string[]; readonly joiner: string },
+): Promise<Member[]> {
+  const rows = await database.query<MemberRow>(
+    `select ${memberColumns} from members where invitation_expires_at > $3 and user_id = any($1::text[])
+       and (user_id = $2 or not exists (
+         select 1 from members m where m.workspace_id = members.workspace_id and m.user_id = $2))
+     order by workspace_id for update`,
+    [userIds, joiner, new Date(clock.now())],
+  );
+  return rows.map(memberOfRow);
+}
+
 /** The invited member of an invitation's id. @throws GatewayError `not_found` */
 export async function getInvited(
   { database }: RowContext,

@@ -17,6 +17,8 @@ export interface Login {
   readonly oneTime: boolean;
   /** An open invitation is for this user. */
   readonly invited: boolean;
+  /** They are a member of some workspace. */
+  readonly joined: boolean;
 }
 
 /**
@@ -42,7 +44,8 @@ interface LoginRow {
   readonly password: string;
   readonly one_time: "unused" | "used" | null;
   readonly invited: boolean;
-  /** All they had was an invitation, and it is over. */
+  readonly joined: boolean;
+  /** They have an invitation, and it is over. */
   readonly late: boolean;
 }
 
@@ -67,8 +70,8 @@ export async function findLogins(
 ): Promise<Login[]> {
   const rows = await database.query<LoginRow>(
     `select u.id as user_id, a.id as account_id, a.password, a.one_time, coalesce(i.open, false) as invited,
-       coalesce(not i.open, false) and not exists (
-         select 1 from members m where m.user_id = u.id and m.status = 'active') as late
+       coalesce(not i.open, false) as late,
+       exists (select 1 from members m where m.user_id = u.id and m.status = 'active') as joined
      from users u join auth_accounts a on a.user_id = u.id
      left join lateral (select bool_or(m.invitation_expires_at > $2) as open
        from members m where m.user_id = u.id and m.status = 'invited') i on true
@@ -88,11 +91,12 @@ export async function findLogins(
       accountId: row.account_id,
       oneTime: row.one_time !== null,
       invited: row.invited,
+      joined: row.joined,
     }));
 }
 
-const isOpen = ({ one_time, invited, late }: LoginRow): boolean =>
-  one_time === null ? !late : one_time === "unused" && invited;
+const isOpen = ({ one_time, invited, joined, late }: LoginRow): boolean =>
+  one_time === null ? joined || !late : one_time === "unused" && invited;
 
 /** Uses up a one-time password. False where another sign-in was faster. */
 export async function useOneTimePassword(

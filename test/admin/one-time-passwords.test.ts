@@ -147,6 +147,49 @@ describe("passwords and invitations", () => {
     });
   });
 
+  it("one password that the admin token set in several workspaces is one person's: signing in joins them all as one user", async () => {
+    const add = async (email: string, place: { readonly id: string }) => {
+      const path = `/workspaces/${place.id}/members`;
+      const { json } = await world.gateway.admin("POST", path, { email, role: "member", password });
+      clock.advance(1);
+      return json;
+    };
+    const opened = async (email: string) => {
+      const answer = await signIn(world.gateway, email, password);
+      const cookie = cookieOf(answer);
+      const workspaces = (await workspacesOf(cookie)).sort();
+      return { userId: answer.json.user.id as string, workspaces };
+    };
+    const both = [world.away.id, world.home.id].sort();
+    const email = freshEmail();
+    const first = await add(email, world.home);
+    const second = await add(email, world.away);
+    expect(await opened(email)).toEqual({ userId: second.user_id, workspaces: both });
+    // The id that was told stays good.
+    const member = await world.gateway.admin(
+      "GET",
+      `/workspaces/${world.home.id}/members/${first.user_id}`,
+    );
+    expect(member.json).toMatchObject({ user_id: second.user_id, status: "active" });
+    expect((await auditOf(first.invitation.id))[0]).toEqual(["invitation.accept", email]);
+
+    const later = freshEmail();
+    const { user_id: userId } = await add(later, world.home);
+    expect(await opened(later)).toEqual({ userId, workspaces: [world.home.id] });
+    await add(later, world.away);
+    expect(await opened(later)).toEqual({ userId, workspaces: both });
+    expect(await opened(later)).toEqual({ userId, workspaces: both });
+
+    // Whoever came into a workspace by another invitation still signs in.
+    const last = freshEmail();
+    const { user_id: lastId } = await add(last, world.home);
+    const cookie = cookieOf(await signIn(world.gateway, last, password));
+    await add(last, world.away);
+    const { token } = await invited(freshEmail(), {}, "bob");
+    expect((await accept({ token }, cookie)).json).toMatchObject({ user_id: lastId });
+    expect(await opened(last)).toEqual({ userId: lastId, workspaces: both });
+  });
+
   it("a password that the admin token set gives nothing once its invitation is over or taken back", async () => {
     const members = `/workspaces/${world.home.id}/members`;
     const email = freshEmail();
