@@ -120,14 +120,15 @@ There are five ways to accept:
   and every call with that session is 403 \`password_change_required\` except \`POST /auth/change-password\` and
   \`POST /auth/sign-out\`. Changing the password accepts the invitation.
 - **Sign in with a \`password\` that was set with the admin token**, within the seven days. It is the member's own: signing in
-  accepts, and nothing need be changed. So a script can add members that work at once. Whoever has the admin token may do
-  all that members may, so it tells them nothing new.
+  accepts, and nothing need be changed. So a script can add members that work at once, also one person to several workspaces
+  with one password. Whoever has the admin token may do all that members may, so it tells them nothing new.
 
 What holds:
 
 - An address proves nothing. Each invitation has a user of its own, and nobody joins a workspace by the address alone. So
   a user whom another organization added, with a password that it knows, opens nothing of yours.
-- Several users can have one address. At sign-in the password decides; where two have the same, the newest one.
+- Several users can have one address. At sign-in the password decides. Where it is the own password of several, they are one
+  person: their open invitations become those of the one who has joined before, else of the newest.
 - The answer is the same, and takes the same time, whether the address is known here or not. 409 says that it is a
   member of this workspace.
 - Inviting an address again replaces link, password, role and caps, and keeps \`user_id\`. It ends sessions and personal
