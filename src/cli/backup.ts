@@ -90,7 +90,7 @@ const writeInto = (destination: Writable) =>
 function ofBackup(error: unknown): never {
   if (!(error instanceof MasterKeyError)) throw error;
   throw new MasterKeyError(
-    `The backup does not open with the master key given here, and nothing was restored. ${error.message}`,
+    `The backup does not open here, and nothing was restored. ${error.message}`,
   );
 }
 

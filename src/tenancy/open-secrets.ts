@@ -5,7 +5,12 @@
 import { counted } from "../base/counted.ts";
 import type { Queryable } from "../storage/index.ts";
 import { deriveKeys, type DerivedKeys } from "./derived-keys.ts";
-import { loadMasterKeys, MasterKeyError, type MasterKeySource } from "./master-key.ts";
+import {
+  hasMasterKey,
+  loadMasterKeys,
+  MasterKeyError,
+  type MasterKeySource,
+} from "./master-key.ts";
 import { countSealed } from "./sealed-values.ts";
 import {
   checkNameOf,
@@ -78,6 +83,9 @@ export function openKept(active: DerivedKeys, kept: string | undefined): KeptSec
 const anotherKey =
   "The master key is not the one this database was set up with, so no API key could be recognised and no provider's key be read. " +
   "Set TOLLGATE_MASTER_KEY to the original value, or restore the file `master-key` in the data directory.";
+const noneGiven = (dataDir: string): string =>
+  "This database was set up with a master key, and none is given here: TOLLGATE_MASTER_KEY is not set, and there is no file `master-key` " +
+  `in ${dataDir}. Set TOLLGATE_MASTER_KEY to the original value, or restore the file.`;
 const rotatedAway =
   "The master key of this database was replaced, and the one given here is not in force any more. " +
   "Set TOLLGATE_MASTER_KEY to the new value (docs/operate.md, Replacing the master key).";
@@ -114,6 +122,9 @@ async function readRing(database: Queryable, held: readonly DerivedKeys[]): Prom
   return { held, active, marked: rotation !== undefined, kept };
 }
 
+const isSetUp = async (database: Queryable): Promise<boolean> =>
+  (await database.query("select 1 from settings where name = 'master_key_check'")).length > 0;
+
 /**
  * The secrets of this installation, after checking that the database is under a master key that was given; the first
  * start stores the check value. Without the check, another master key would look as if every API key had become unknown.
@@ -122,6 +133,9 @@ async function readRing(database: Queryable, held: readonly DerivedKeys[]): Prom
  */
 export async function openSecrets(options: SecretsOptions): Promise<OpenSecrets> {
   const { database } = options;
+  // One that is made now could open nothing, and its file would be taken for the one that was lost.
+  if (!hasMasterKey(options) && (await isSetUp(database)))
+    throw new MasterKeyError(noneGiven(options.dataDir));
   const held = await openMasterKeys(options);
   await database.query(
     "insert into settings (name, value) values ('master_key_check', $1::jsonb) on conflict (name) do nothing",

@@ -221,14 +221,20 @@ describe("a backup taken under load", () => {
     expect(await countsIn(target)).toMatchObject({ api_keys: 2, tasks: 0 });
   });
 
-  it("another master key is refused, and nothing was restored", async () => {
+  it("another master key is refused, and so is none; nothing was restored", async () => {
     const url = await (await sharedPostgres()).createDatabase();
     const target = environmentOf("other-key", url);
-    const refused = await tollgateHere(["restore", file], target);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(
-      /^tollgate: The backup does not open with the master key given here, and nothing was restored\. The master key is not the one/m,
-    );
+    const another = { ...target, TOLLGATE_MASTER_KEY: Buffer.alloc(32, 1).toString("base64") };
+    for (const [given, why] of [
+      [another, "The master key is not the one"],
+      [target, "This database was set up with a master key, and none is given here"],
+    ] as const) {
+      const refused = await tollgateHere(["restore", file], given);
+      expect(refused.code).toBe(2);
+      const said = `tollgate: The backup does not open here, and nothing was restored. ${why}`;
+      expect(refused.stderr.split("\n").some((line) => line.startsWith(said))).toBe(true);
+    }
+    expect(existsSync(join(target["TOLLGATE_DATA_DIR"]!, "master-key"))).toBe(false);
     expect(await countsIn(target)).toEqual({});
     expect(readdirSync(join(target["TOLLGATE_DATA_DIR"]!, "files"))).toEqual([]);
   });
