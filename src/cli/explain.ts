@@ -74,6 +74,8 @@ function ofSystem({ code, syscall, address, hostname, port }: SystemError): stri
       );
     case "EADDRNOTAVAIL":
       return `${address} is no address of this machine; set HOST or --host`;
+    case "EINVAL":
+      return `${address} cannot be listened on; a link-local address needs its interface, as in fe80::1%eth0`;
     case "EACCES":
       return `no permission to listen on port ${port}; choose one above 1023 with PORT or --port`;
     default:

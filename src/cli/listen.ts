@@ -1,4 +1,5 @@
 /** Where the gateway listens: at an address of its own, or on sockets that its supervisor has bound. */
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Settings } from "../catalog/index.ts";
@@ -19,18 +20,32 @@ export async function listenOn(
   { environment, settings }: ListenOptions,
   role: Pick<WorkerRole, "isWorker" | "given">,
 ): Promise<string> {
-  await listenOnAll(app.server, await placesOf(environment, role));
+  const given = placesGiven(environment, role);
+  if (given === undefined) await listenAlone(app.server, environment);
+  else await listenOnAll(app.server, given);
   const { host } = environment;
   const { port } = app.server.address() as AddressInfo;
   return role.given.url ?? listeningUrl(host, port, settings);
 }
 
-async function placesOf(
+/** Of a worker. */
+function placesGiven(
   { host, port }: ListenOptions["environment"],
   { isWorker, given }: Pick<WorkerRole, "isWorker" | "given">,
-): Promise<Place[]> {
+): Place[] | undefined {
   if (given.sockets !== undefined) return given.sockets.main.map((fd) => ({ fd }));
   // The cluster module asks the supervisor for it.
-  if (isWorker) return [{ host, port }];
-  return (await GatewayPort.take(host, port)).places();
+  return isWorker ? [{ host, port }] : undefined;
+}
+
+async function listenAlone(
+  server: Server,
+  { host, port }: ListenOptions["environment"],
+): Promise<void> {
+  const taken = await GatewayPort.take(host, port);
+  try {
+    await listenOnAll(server, taken.places());
+  } finally {
+    taken.settled();
+  }
 }

@@ -165,6 +165,7 @@ describe("where it listens", () => {
 
   it.each([
     ["198.51.100.7", "198.51.100.7 is no address of this machine; set HOST or --host"],
+    ["fe80::1", "fe80::1 cannot be listened on; a link-local address needs its interface"],
     ["no.such.host.invalid", 'the address "no.such.host.invalid" cannot be listened on'],
   ])("HOST=%s: exit 1", async (host, message) => {
     const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: ready, HOST: host });

@@ -1,6 +1,8 @@
 /** `HOST=localhost` has an address in each family, and clients take either: the gateway answers at both. */
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -39,6 +41,21 @@ describe.runIf(canRename && hasBoth)("HOST=localhost", () => {
 
   it("listens sixteen times at each: so many new connections are taken in one round", () => {
     expect(listenersOf(gateway.child.pid!, Number(new URL(gateway.url).port))).toBe(32);
+  });
+
+  it("another program at one of its addresses is told: clients would reach that one", async () => {
+    const other = createServer().listen(0, "::1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const variables = {
+      HOST: "localhost",
+      PORT: String(port),
+      TOLLGATE_DATA_DIR: join(directory, "second"),
+    };
+    await expect(spawnGateway(variables, { hosts: join(directory, "hosts") })).rejects.toThrow(
+      `port ${port} on ::1 is in use by another program`,
+    );
+    other.close();
   });
 
   it.each(["127.0.0.1", "[::1]"])("answers at %s", async (host) => {

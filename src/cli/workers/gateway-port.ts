@@ -4,6 +4,7 @@ import { once } from "node:events";
 import * as net from "node:net";
 import type { AddressInfo, BoundSocket } from "node:net";
 import type { Place } from "../../http/index.ts";
+import { PortClaim } from "./port-claim.ts";
 
 /**
  * On how many descriptors a process listens, for a round of its event loop takes one connection of each (listeners.ts). Beside
@@ -18,22 +19,43 @@ export const canShare = (): boolean =>
 export class GatewayPort {
   readonly port: number;
   readonly #addresses: readonly string[];
+  readonly #claim: PortClaim;
   /** What took a port that nobody named. */
   #taken: BoundSocket | undefined;
 
-  private constructor(port: number, addresses: readonly string[], taken: BoundSocket | undefined) {
+  private constructor(
+    port: number,
+    addresses: readonly string[],
+    { claim, taken }: { readonly claim: PortClaim; readonly taken: BoundSocket | undefined },
+  ) {
     this.port = port;
     this.#addresses = addresses;
+    this.#claim = claim;
     this.#taken = taken;
   }
 
   /** Takes a port that no other gateway has either; 0: any. @throws Error of `listen` or `getaddrinfo` */
   static async take(host: string, wanted: number): Promise<GatewayPort> {
-    const [first, ...more] = await addressesOf(host);
+    const addresses = await addressesOf(host);
+    const [first, ...more] = addresses;
+    const claim = new PortClaim();
     const taken = canShare() && wanted === 0 ? bind(first!, 0) : undefined;
-    const port = taken?.address().port ?? (await probe(first!, wanted));
-    const free = await Promise.all(more.map((address) => isFree(address, port)));
-    return new GatewayPort(port, [first!, ...more.filter((_, at) => free[at])], taken);
+    try {
+      if (canShare()) await claim.add(addresses, taken?.address().port ?? wanted);
+      const port = taken?.address().port ?? (await probe(first!, wanted));
+      const here = await Promise.all(more.map((address) => isHere(address, port)));
+      const used = [first!, ...more.filter((_, at) => here[at])];
+      return new GatewayPort(port, used, { claim, taken });
+    } catch (error) {
+      claim.release();
+      taken?.close();
+      throw error;
+    }
+  }
+
+  /** All sockets listen, or none will: other gateways see by the port itself whether it is free. */
+  settled(): void {
+    this.#claim.release();
   }
 
   /** A socket of each address. */
@@ -76,9 +98,12 @@ export async function probe(host: string, port: number): Promise<number> {
   return found;
 }
 
-/** A machine may have no IPv6, whatever its names say. */
-const isFree = (host: string, port: number): Promise<boolean> =>
+/** A machine may have no IPv6, whatever its names say. @throws Error of `listen` where the port is taken there */
+const isHere = (host: string, port: number): Promise<boolean> =>
   probe(host, port).then(
     () => true,
-    () => false,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") throw error;
+      return false;
+    },
   );

@@ -39,9 +39,9 @@ export async function openListening(
   { environment: { host, port: wanted, metrics }, settings }: ListeningOptions,
   count: number,
 ): Promise<Listening> {
+  if (metrics.own !== undefined) await probe(metrics.own.host, metrics.own.port);
   const taken = await GatewayPort.take(host, wanted);
   const { port } = taken;
-  if (metrics.own !== undefined) await probe(metrics.own.host, metrics.own.port);
   const url = listeningUrl(host, port, settings);
   const nothing = (): undefined => undefined;
   if (!canShare()) return { url, port, socketsOf: nothing, release: nothing, close: nothing };
@@ -65,6 +65,7 @@ export async function openListening(
       sockets.delete(number);
     },
     close() {
+      taken.settled();
       for (const socket of [...[...sockets.values()].flat(), ...metricsSockets]) socket.close();
       sockets.clear();
       metricsSockets = [];
