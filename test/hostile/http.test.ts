@@ -25,6 +25,8 @@ describe("what is no HTTP", () => {
   const malformed: [name: string, bytes: () => string | Buffer][] = [
     ["binary noise", () => Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc])],
     ["no version", () => "POST /v1/chat/completions\r\n\r\n"],
+    ["HTTP/0.9", () => good().replace("/1.1", "/0.9")],
+    ["HTTP/2.0", () => good().replace("/1.1", "/2.0")],
     ["an unknown method", () => head([json, length], chat.path, "SMUGGLE") + body],
     ["a space in the path", () => head([json, length], "/v1/chat completions") + body],
     ["a control character in the path", () => head([json], "/v1/\u0001") + body],

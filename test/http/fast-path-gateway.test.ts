@@ -154,6 +154,18 @@ describe("the fast path makes no difference", () => {
     await expectSame({ call: calls[0]!, changes: [change], shares: [], times: 1 });
   });
 
+  it.each(closing)("to %s with a request behind it: one answer", async (_name, change) => {
+    const sent: Sent = {
+      call: calls[0]!,
+      changes: [change],
+      shares: [],
+      times: 1,
+      ending: "request",
+    };
+    const text = await expectSame(sent);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
+  });
+
   it("to any mixture of them, in any pieces", async () => {
     const named = fc.constantFrom(...harmless, ...harmless, ...closing, ...oddHeads);
     const change = named.map(([, make]) => make);
@@ -167,7 +179,7 @@ describe("the fast path makes no difference", () => {
     const large = fc.record({
       call: fc.constantFrom(...calls),
       changes: fc.array(
-        fc.constantFrom(...harmless).map(([, make]) => make),
+        fc.constantFrom(...harmless, ...closing).map(([, make]) => make),
         { maxLength: 2 },
       ),
       padding: fc.constantFrom(1, 1_000, 70_000, 400_000, 1_200_000),

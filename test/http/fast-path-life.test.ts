@@ -1,5 +1,7 @@
 // The life of a connection on the fast path: clients that leave, time, the end of the server. As Node has it.
 import { once } from "node:events";
+import type { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { BodyStream } from "../../src/http/exchange.ts";
 import {
@@ -78,6 +80,27 @@ describe("time", () => {
     await pause(400);
     answerWhole(response);
     expect(labels(await client.closed)).toEqual(["fast"]);
+  });
+
+  it("a connection whose answer waits for its client is not idle", async () => {
+    const { port, server, next } = await startByHand({ checkMs: 20, keepAliveMs: 50 });
+    const accepted = once(server, "connection") as Promise<[Socket]>;
+    const client = openClient(port);
+    client.socket.write(fast);
+    client.socket.pause();
+    const [socket] = await accepted;
+    const response = await next();
+    response.writeHead(200, {});
+    // Until the system takes no more: what waits is less than the socket's own mark.
+    while (socket.writableLength === 0) {
+      response.write("x".repeat(8_192));
+      await nextTurn();
+    }
+    response.end("the end");
+    expect(socket.writableNeedDrain).toBe(false);
+    await pause(400);
+    client.socket.resume();
+    expect(await client.closed).toContain("the end\r\n0\r\n\r\n");
   });
 
   it("a request that is begun and never ended is timed by Node", async () => {

@@ -68,6 +68,8 @@ export const oddHeads: readonly (readonly [string, (parts: Parts) => Parts])[] =
   ["upgrade", add("Connection: Upgrade", "Upgrade: h2c", "HTTP2-Settings: AAA")],
   ["upgrade without connection", add("Upgrade: websocket")],
   ["connection with two options", add("Connection: keep-alive, close")],
+  ["connection: close, keep-alive", add("Connection: close, keep-alive")],
+  ["connection: close, folded", add("Connection:\r\n close")],
   ["connection, empty", add("Connection:")],
   ["connection twice", add("Connection: keep-alive", "Connection: keep-alive")],
   ["proxy-connection", add("Proxy-Connection: keep-alive")],
@@ -110,10 +112,7 @@ const oddBodies: typeof oddHeads = [
 
 export const oddities = [...oddHeads, ...oddBodies];
 
-/**
- * The last request of its connection. What comes behind it in one read is a fault that Node tells earlier or later, by where it got
- * the bytes from.
- */
+/** The last request of its connection: what comes behind it counts for nothing. */
 export const closing: typeof oddHeads = [
   ["connection: close", add("Connection: close")],
   ["connection: Close", add("Connection: Close")],

@@ -2,7 +2,8 @@
  * A connection that closes with an answer while a body is on its way: who sends all of it before reading a byte still gets the
  * answer. A reset would take it along. Both front ends.
  */
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { answerWhole, openClient, plainRequest, useServers } from "./fast-path-support.ts";
@@ -74,6 +75,25 @@ describe("on the fast path", () => {
     const read = sendThenRead(port, head!, large);
     answerWhole(await next(), "told");
     expect(await read).toMatch(/^HTTP\/1\.1 200 [^]*Connection: close\r\n\r\ntold$/);
+  });
+
+  it("so is one whose client goes on sending behind its request", async () => {
+    const last = plainRequest("/v1/a", "", ["Host: a", "Content-Length: 0", "Connection: close"]);
+    const { port, next, server } = await startByHand();
+    const accepted = once(server, "connection") as Promise<[Socket]>;
+    const client = openClient(port);
+    client.socket.write(last);
+    const response = await next();
+    const more = Buffer.alloc(12_000_000, "a");
+    const sent = new Promise((resolve) => client.socket.write(more, resolve));
+    client.socket.pause();
+    const [socket] = await accepted;
+    await expect.poll(() => socket.bytesRead).toBeGreaterThan(last.length);
+    answerWhole(response);
+    // A reset would end this in an error, and take the answer along.
+    expect(await sent).toBeFalsy();
+    client.socket.resume();
+    expect(await client.closed).toMatch(/^HTTP\/1\.1 200 [^]*fast$/);
   });
 
   it("what comes behind it is nobody's", async () => {

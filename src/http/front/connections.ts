@@ -12,6 +12,7 @@ import { closeLingering } from "./lingering.ts";
 import { whenClosed } from "./listeners.ts";
 import { answerOnSocket } from "./malformed.ts";
 import type { SecureDoor } from "./secure.ts";
+import { keepUnsent } from "./unsent.ts";
 import { UnreadWatch, type UnreadRules } from "./unread.ts";
 
 export interface ConnectionRules extends UnreadRules {
@@ -66,6 +67,7 @@ export function boundConnections(server: Server, services: ConnectionServices): 
     else secure.take(socket, enter);
   });
   secure?.closeWith(server);
+  keepUnsent(server, written);
   const lines = atIntervals(logMs);
   const checking = setInterval(() => {
     const closed = unread.look(written, performance.now());

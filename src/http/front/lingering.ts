@@ -26,11 +26,17 @@ export function closeLingering(socket: Socket): void {
   socket.resume();
 }
 
-/** Where Node closes the connection with the answer to this request, it lingers while the body is on its way. */
+/** Connections on which something came behind their last request. */
+const followed = new WeakSet<Socket>();
+
+/** Something came behind the last request: more may, when its answer has left. */
+export const lingerFor = (socket: Socket): void => void followed.add(socket);
+
+/** Where Node closes the connection with the answer to this request, it lingers while something is on its way. */
 export function lingerBehind(request: IncomingMessage): void {
   const { socket } = request;
   socket.destroySoon = () => {
-    if (request.complete) destroySoon.call(socket);
+    if (request.complete && !followed.has(socket)) destroySoon.call(socket);
     else closeLingering(socket);
   };
 }

@@ -9,7 +9,7 @@ import { newId } from "../../base/ids.ts";
 import { headersMax } from "../exchange.ts";
 import { matchRoute, styleOf } from "../routes.ts";
 import { errorAnswer } from "../errors/reply-error.ts";
-import { closeLingering, isLingering } from "./lingering.ts";
+import { closeLingering, isLingering, lingerFor } from "./lingering.ts";
 
 interface ClientError extends Error {
   readonly code?: string;
@@ -37,11 +37,13 @@ export const tooManyHeaders = (): GatewayError =>
   });
 
 /**
- * Whether a request that Node has read is one that HTTP/1.1 has refused: two hosts, chunks in HTTP/1.0, or a body coded in
- * another way than by chunks, which Node hands over as it is. A proxy in front may take the other host, or another body. RFC 9112,
- * sections 3.2, 6.1 and 7.
+ * Whether a request that Node has read is one that HTTP/1.1 has refused: another version or none, two hosts, chunks in HTTP/1.0, or a
+ * body coded in another way than by chunks, which Node hands over as it is. A proxy in front may take the other host, or another
+ * body. RFC 9112, sections 2.3, 3.2, 6.1 and 7.
  */
-export function isAmbiguous({ httpVersionMinor, headers, rawHeaders }: IncomingMessage): boolean {
+export function isAmbiguous(request: IncomingMessage): boolean {
+  const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
+  if (httpVersionMajor !== 1) return true;
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== "chunked"))
     return true;
@@ -68,6 +70,8 @@ function answerUnderWay(socket: Socket): boolean {
 /** Answers a client error and closes the connection: where the next request would begin is not known any more. */
 export function answerClientError(error: ClientError, socket: Socket): void {
   if (isLingering(socket)) return;
+  // What comes behind the last request of a connection counts for nothing, and its answer is on the way. RFC 9112, section 9.6.
+  if (error.code === "HPE_CLOSED_CONNECTION") return lingerFor(socket);
   if (error.code === "ECONNRESET" || !socket.writable || answerUnderWay(socket)) {
     socket.destroy();
     return;

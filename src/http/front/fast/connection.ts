@@ -37,7 +37,7 @@ export interface FastServer {
 /** What may be kept of the next requests while a call runs; above it nothing more is read. */
 const earlyBytesMax = 65_536;
 
-/** `fresh`: nothing was read yet; `busy`: until the body is read, and the answer written and has left; `idle`: after that. */
+/** `fresh`: nothing was read yet; `busy`: until the body is read, and the answer written and little of it waits; `idle`: after that. */
 export type ConnectionState = "fresh" | "busy" | "idle";
 
 export class FastConnection implements AnswerLine {
@@ -83,7 +83,7 @@ export class FastConnection implements AnswerLine {
     this.#response = undefined;
     if (this.#body !== undefined) forgetBody(this.#body);
     if (!this.#last) this.#rest();
-    else if (this.#body === undefined) this.socket.destroySoon();
+    else if (this.#body === undefined && this.#early === undefined) this.socket.destroySoon();
     else closeLingering(this.socket);
   }
 

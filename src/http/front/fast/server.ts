@@ -64,8 +64,11 @@ function closeLate(server: Server, fast: FastServer, open: ReadonlySet<FastConne
       if (isOver(server.headersTimeout, quietMs)) fast.clientError(requestTimeout(), socket);
     } else if (connection.isReceiving) {
       if (isOver(server.requestTimeout, quietMs)) connection.fail(requestTimeout());
-    } else if (state === "idle" && server.keepAliveTimeout > 0 && quietMs > idleMsMax)
-      socket.destroy();
+    } else if (state === "idle" && server.keepAliveTimeout > 0) {
+      // It rests from when its answer has left.
+      if (socket.writableLength > 0) connection.sinceMs = nowMs;
+      else if (quietMs > idleMsMax) socket.destroy();
+    }
   }
 }
 
