@@ -35,7 +35,8 @@ The body follows the protocol of the path that was called, so that each vendor's
 | \`/v1/messages\`, \`/v1/messages/count_tokens\` | \`{"type": "error", "error": {"type", "message"}, "request_id"}\` |
 | \`...:generateContent\`, \`...:streamGenerateContent\`, \`...:countTokens\` | \`{"error": {"code": <HTTP status>, "message", "status", "details"}}\` |
 
-\`param\` is the offending field as the caller spelled it, or null. A call that is refused, or whose upstream
+\`param\` is the offending field as the caller spelled it, or null. Items of lists are counted from 0: \`messages[0].content\` in calls,
+\`credentials.0.id\` in the management API. A call that is refused, or whose upstream
 fails before it produced anything, is not charged. A response that must not be sent again by itself carries
 \`x-should-retry: false\`.
 

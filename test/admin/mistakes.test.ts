@@ -50,6 +50,16 @@ it("a record that is sent back as it was read: the first field that cannot be ch
 });
 
 it.each([
+  [5, "`credentials.0.id` must be a string"],
+  ["a\0b", "`credentials.0.id` has U+0000 or half of a surrogate pair"],
+])("a place in a list has one form, whatever is wrong there: %j", async (id, said) => {
+  const body = { credentials: [{ id, api_key: "k" }] };
+  const { status, json } = await gateway.admin("POST", "/providers", body);
+  expect({ status, param: json.error.param }).toEqual({ status: 400, param: "credentials.0.id" });
+  expect(json.error.message).toContain(said);
+});
+
+it.each([
   ["/keys", { workspace_id: "ws_none", name: "x" }, "workspace_id"],
   ["/workspaces", { organization_id: "org_none", name: "x" }, "organization_id"],
   ["/erasures", { end_user: "u", workspace_id: "ws_none", dry_run: true }, "workspace_id"],

@@ -18,7 +18,7 @@ declare module "fastify" {
 /** The body of a Fastify request as a JSON object. Rejects with GatewayError `invalid_json`, `overloaded`, `invalid_value`. */
 export async function readBody(request: FastifyRequest): Promise<JsonObject> {
   const body = (await jsonBody(bytesOf(request), request.lease!)).value as JsonObject;
-  if (request.match.route.stored === true) refuseUnstorableText(body);
+  if (request.match.route.stored === true) refuseUnstorableText(body, "dots");
   return body;
 }
 

@@ -9,8 +9,8 @@ export function readBodiesAsBytes(app: FastifyInstance, bodies: BodyServices): v
   app.decorateRequest("lease", undefined);
   app.addHook("preHandler", (request, _reply, done) => {
     if (request.match.route.stored === true) {
-      refuseUnstorableText(request.params);
-      refuseUnstorableText(request.query);
+      refuseUnstorableText(request.params, "dots");
+      refuseUnstorableText(request.query, "dots");
     }
     done();
   });

@@ -2,18 +2,28 @@
 import { GatewayError } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
 
+/** How a place in a list is written in `param`: `image[0]` as in calls, or `credentials.0.id` as in the management API. */
+export type PlaceStyle = "brackets" | "dots";
+
 /** Refuses fields that hold such text, in a name or a value. @throws GatewayError `invalid_value` naming the place */
-export function refuseUnstorableText(value: unknown, place = ""): void {
+export function refuseUnstorableText(value: unknown, style: PlaceStyle, place = ""): void {
   if (typeof value === "string") return check(value, place);
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) refuseUnstorableText(item, `${place}[${index}]`);
+    for (const [index, item] of value.entries())
+      refuseUnstorableText(
+        item,
+        style,
+        style === "dots" ? inside(place, String(index)) : `${place}[${index}]`,
+      );
   } else if (isObject(value)) {
     for (const [name, inner] of Object.entries(value)) {
       check(name, place);
-      refuseUnstorableText(inner, place === "" ? name : `${place}.${name}`);
+      refuseUnstorableText(inner, style, inside(place, name));
     }
   }
 }
+
+const inside = (place: string, name: string): string => (place === "" ? name : `${place}.${name}`);
 
 function check(text: string, place: string): void {
   if (!text.includes("\0") && text.isWellFormed()) return;

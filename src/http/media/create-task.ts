@@ -62,7 +62,7 @@ function creation(
   content: unknown,
   input: Omit<MediaInput, "fields">,
 ): Creation {
-  refuseUnstorableText(body);
+  refuseUnstorableText(body, "brackets");
   const { model, webhook_url: webhookUrl, ...fields } = body;
   return {
     model: modelInBody({ model }),

@@ -84,7 +84,7 @@ interface Exchange {
 async function answer(services: HttpServices, exchange: Exchange): Promise<FastifyReply> {
   const { request, reply, body } = exchange;
   try {
-    refuseUnstorableText(body.input.fields);
+    refuseUnstorableText(body.input.fields, "brackets");
     const call: ImageCall = {
       id: request.id,
       form: body.form,
