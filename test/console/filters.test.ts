@@ -53,6 +53,25 @@ it("the same holds for keys and for the audit log", async () => {
   expect(complaints).toEqual([]);
 });
 
+it.each([
+  ["/requests", "status=failed"],
+  ["/settings/audit", "period=7d"],
+  ["/tasks", "provider=none"],
+  ["/models", "kind=text"],
+])("Clear is on %s where a filter is set, and nowhere else", async (path, set) => {
+  const { page, settled, complaints } = root;
+  const clear = page.getByRole("button", { name: "Clear" });
+  await arrive(root, path);
+  await page.getByRole("main").getByRole("combobox").first().waitFor();
+  expect(await clear.count()).toBe(0);
+  await arrive(root, `${path}?${set}`);
+  await clear.click();
+  await expect.poll(searchOf).toEqual({});
+  await settled();
+  expect(await clear.count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
 it("on a phone what is written is sent with the button that shows the list", async () => {
   const { page, complaints } = root;
   await page.setViewportSize({ width: 390, height: 800 });

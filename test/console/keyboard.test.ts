@@ -83,6 +83,21 @@ it.each(inForm<readonly (typeof openers)[number][]>(openers.slice(0, 1), openers
   },
 );
 
+it("the form of a new provider begins in its first field, and offers nothing before it is asked", async () => {
+  await show("/providers");
+  const { page, settled } = inside;
+  await page.getByRole("button", { name: "Add provider" }).first().click();
+  const vendor = page.getByRole("dialog").getByRole("combobox", { name: "Vendor" });
+  await vendor.waitFor();
+  await settled();
+  const isFocused = () =>
+    vendor.evaluate((one) => (one as { matches(of: string): boolean }).matches(":focus"));
+  await expect.poll(isFocused).toBe(true);
+  expect(await page.getByRole("listbox").count()).toBe(0);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+});
+
 const focused = (page: Visit["page"]) =>
   page.locator(":focus").evaluateAll((all) =>
     all.map((one) => {

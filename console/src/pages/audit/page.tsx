@@ -7,6 +7,7 @@ import { askedIn } from "../../base/asked.ts";
 import { gatewayMs } from "../../base/clock.ts";
 import { mayAll } from "../../base/rights.ts";
 import { AuditEntries } from "../../ui/audit-entries.tsx";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { useWritten } from "../../ui/form.ts";
 import { More } from "../../ui/more.tsx";
 import { usePages } from "../../ui/pages.ts";
@@ -20,6 +21,7 @@ type Entry = Schemas["AuditEntries"]["data"][number];
 type Filters = ReturnType<typeof route.useSearch>;
 
 const names = ["actor", "action", "subject"] as const;
+const moments = ["period", "from", "to"] as const;
 const labels = { actor: "Who (id)", action: "What, such as key.change", subject: "Of what (id)" };
 
 const useEntries = ({ ws, actor, action, subject, ...period }: Filters) =>
@@ -103,13 +105,11 @@ function Filter({ filters }: { filters: Filters }) {
         <Button type="submit" variant="default">
           Filter
         </Button>
-        <Button
-          type="reset"
-          variant="subtle"
-          onClick={() => void navigate({ to: "/settings/audit", search: ({ ws }) => ({ ws }) })}
-        >
-          Clear
-        </Button>
+        <ClearFilters
+          form={form}
+          isSet={[...names, ...moments].some((name) => filters[name] !== undefined)}
+          clear={() => void navigate({ to: "/settings/audit", search: ({ ws }) => ({ ws }) })}
+        />
       </Group>
     </form>
   );

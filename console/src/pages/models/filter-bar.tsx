@@ -1,12 +1,15 @@
 /** The filters of the list of models. Each change is a new address; nothing is asked for again but with another key. */
-import { Button, Group, Select, TextInput } from "@mantine/core";
+import { Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
 import { kinds, type Filters, type Model } from "./filters.ts";
 
 const providersOf = (models: readonly Model[]): string[] => [
   ...new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider))),
 ];
+
+const shown = ["q", "kind", "provider", "usable-by"] as const;
 
 interface FilterBarProps {
   readonly filters: Filters;
@@ -58,12 +61,10 @@ export function FilterBar({ filters, ws, models }: FilterBarProps) {
         value={filters["usable-by"]}
         set={(key) => set({ "usable-by": key })}
       />
-      <Button
-        variant="subtle"
-        onClick={() => void navigate({ to: "/models", search: (before) => ({ ws: before.ws }) })}
-      >
-        Clear
-      </Button>
+      <ClearFilters
+        isSet={shown.some((name) => filters[name] !== undefined)}
+        clear={() => void navigate({ to: "/models", search: (before) => ({ ws: before.ws }) })}
+      />
     </Group>
   );
 }

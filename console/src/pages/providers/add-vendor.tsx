@@ -56,6 +56,8 @@ export function AddVendor() {
       <Stack gap="md">
         <Select
           label="Vendor"
+          data-autofocus
+          openOnFocus={false}
           required
           searchable
           limit={100}

@@ -1,6 +1,8 @@
 /** The filters of the log. Each change is a new address. */
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import type { RefObject } from "react";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { useWritten } from "../../ui/form.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { Filters as FilterPlace } from "../../ui/filters.tsx";
@@ -27,20 +29,26 @@ const texts = [
 
 const textNames = texts.map(([name]) => name);
 
-function Buttons({ filters }: { filters: Filters }) {
+interface ButtonsProps {
+  readonly filters: Filters;
+  readonly form: RefObject<HTMLFormElement | null>;
+}
+
+const isSetIn = (filters: Filters) => (name: (typeof filterNames)[number]) =>
+  filters[name] !== undefined;
+
+function Buttons({ filters, form }: ButtonsProps) {
   const navigate = useNavigate();
   return (
     <>
       <Button type="submit" variant="default">
         Filter
       </Button>
-      <Button
-        type="reset"
-        variant="subtle"
-        onClick={() => void navigate({ to: "/requests", search: ({ ws }) => ({ ws }) })}
-      >
-        Clear
-      </Button>
+      <ClearFilters
+        form={form}
+        isSet={filterNames.some(isSetIn(filters))}
+        clear={() => void navigate({ to: "/requests", search: ({ ws }) => ({ ws }) })}
+      />
       <CsvButton path="/admin/v1/requests" query={() => csvOf(filters)} name="requests" size="sm" />
     </>
   );
@@ -87,14 +95,14 @@ function Fields({ filters }: { filters: Filters }) {
             {...(name === "tag" && { pattern: "[^:]+:.*", title: "A name, a colon and a value" })}
           />
         ))}
-        <Buttons filters={filters} />
+        <Buttons filters={filters} form={form} />
       </Group>
     </form>
   );
 }
 
 export const FilterBar = ({ filters }: { filters: Filters }) => (
-  <FilterPlace count={filterNames.filter((name) => filters[name] !== undefined).length}>
+  <FilterPlace count={filterNames.filter(isSetIn(filters)).length}>
     <Fields filters={filters} />
   </FilterPlace>
 );

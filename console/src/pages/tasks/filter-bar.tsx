@@ -1,10 +1,11 @@
 /** The filters of the gallery. Each change is a new address. */
-import { Button, Group, SegmentedControl, Select } from "@mantine/core";
+import { Group, SegmentedControl, Select } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { Filters as FilterPlace } from "../../ui/filters.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
 import { choosing } from "../../ui/use-searched.ts";
-import { kindChoices, stateChoices, type Filters } from "./filters.ts";
+import { filterNames, kindChoices, stateChoices, type Filters } from "./filters.ts";
 import { useModelChoices } from "./queries.ts";
 
 interface FilterBarProps {
@@ -46,17 +47,15 @@ function Fields({ filters, ws }: FilterBarProps) {
         {...choice("model")}
       />
       <KeySelect ws={ws} value={filters.key} set={(key) => set({ key })} />
-      <Button
-        variant="subtle"
-        onClick={() =>
+      <ClearFilters
+        isSet={filterNames.some((name) => filters[name] !== undefined)}
+        clear={() =>
           void navigate({
             to: "/tasks",
             search: (before) => ({ ws: before.ws, view: before.view }),
           })
         }
-      >
-        Clear
-      </Button>
+      />
     </Group>
   );
 }

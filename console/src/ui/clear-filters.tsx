@@ -1,0 +1,34 @@
+/** Takes all filters of a list away. It is there where one is set, or is written and not sent yet. */
+import { Button } from "@mantine/core";
+import { useEffect, useState, type RefObject } from "react";
+
+interface ClearFiltersProps {
+  readonly isSet: boolean;
+  readonly clear: () => void;
+  /** Where some are written, and sent together. */
+  readonly form?: RefObject<HTMLFormElement | null>;
+}
+
+export function ClearFilters({ isSet, clear, form }: ClearFiltersProps) {
+  const [isWritten, setIsWritten] = useState(false);
+  useEffect(() => {
+    const fields = form?.current;
+    if (!fields) return undefined;
+    const look = () => setIsWritten([...new FormData(fields).values()].some((text) => text !== ""));
+    fields.addEventListener("input", look);
+    return () => fields.removeEventListener("input", look);
+  }, [form]);
+  if (!isSet && !isWritten) return null;
+  return (
+    <Button
+      variant="subtle"
+      onClick={() => {
+        form?.current?.reset();
+        setIsWritten(false);
+        clear();
+      }}
+    >
+      Clear
+    </Button>
+  );
+}
