@@ -6,7 +6,7 @@
  */
 import { inCamelCase } from "../base/casing.ts";
 import { GatewayError } from "../base/errors.ts";
-import { isObject } from "../base/json.ts";
+import { isObject, type WireObject } from "../base/json.ts";
 import type { NativeField, ProtocolName } from "./canonical/request.ts";
 
 export interface Loss {
@@ -53,6 +53,11 @@ const earlierStep = refused(
 const files = refused("files that are kept at the vendor");
 const servers = refused("servers that only this vendor's own service calls");
 const forcedTool = refused("the choice of a tool that other protocols do not have");
+const forcedNone = (list: string): Loss =>
+  refused(
+    `a required tool call while ${list} is empty`,
+    'Name tools in it, set its mode to "auto"',
+  );
 
 /**
  * By place, indexes left out; after a colon the kind of what stands there: its `type` without a date. A place of its kind
@@ -65,6 +70,7 @@ const chat: Readonly<Record<string, Loss>> = {
   "messages[].images[]": refused("what an earlier answer has beside its text, of an unknown kind"),
   "messages[].annotations": dropped("where an earlier answer came from"),
   "tools[]": ownTool,
+  "tool_choice:allowed_tools of none": forcedNone("tool_choice.allowed_tools.tools"),
   tool_choice: forcedTool,
   n: sampling,
   logprobs: sampling,
@@ -118,6 +124,7 @@ const responses: Readonly<Record<string, Loss>> = {
   "tools[]:file_search": files,
   "tools[]:code_interpreter with files": files,
   "tools[]:mcp": servers,
+  "tool_choice:allowed_tools of none": forcedNone("tool_choice.tools"),
   tool_choice: forcedTool,
   background: ownState,
   background_options: upkeep,
@@ -273,9 +280,14 @@ function placeOf(protocol: ProtocolName, param: string): string {
 export function kindOf(value: unknown): string | undefined {
   if (!isObject(value) || typeof value["type"] !== "string") return undefined;
   const kind = value["type"].replace(/_(?:\d{8}|\d{4}_\d{2}_\d{2})$/, "");
-  return kind === "code_interpreter" && holdsFiles(value["container"])
-    ? `${kind} with files`
-    : kind;
+  if (kind === "code_interpreter" && holdsFiles(value["container"])) return `${kind} with files`;
+  return kind === "allowed_tools" && allowsNone(value) ? `${kind} of none` : kind;
+}
+
+/** Chat completions has the list a level deeper. */
+function allowsNone(choice: WireObject): boolean {
+  const { tools } = isObject(choice["allowed_tools"]) ? choice["allowed_tools"] : choice;
+  return Array.isArray(tools) && tools.length === 0;
 }
 
 /** A container by its id, or a new one with files. */

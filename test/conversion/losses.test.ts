@@ -66,6 +66,19 @@ describe("each row of the table", () => {
   });
 });
 
+it.each([
+  ["chat", "tool_choice.allowed_tools.tools"],
+  ["responses", "tool_choice.tools"],
+] as const)("T29: %s must call a tool of an empty list: the list is named", (from, list) => {
+  const extra = requestWith(from, "tool_choice:allowed_tools of none");
+  const error = thrownBy(() => convert(from, "messages", extra)) as GatewayError;
+  expect(error.param).toBe("tool_choice");
+  expect(error.message).toContain(
+    `tool_choice: a required tool call while ${list} is empty cannot be converted`,
+  );
+  expect(error.message).toContain('Name tools in it, set its mode to "auto", or choose');
+});
+
 function thrownBy(work: () => unknown): unknown {
   try {
     work();

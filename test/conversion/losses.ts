@@ -39,6 +39,10 @@ function valueAt(place: string): unknown {
   const [path, kind] = place.split(":") as [string, string | undefined];
   if (kind === "code_interpreter with files")
     return { type: "code_interpreter", container: { type: "auto", file_ids: ["file_1"] } };
+  if (kind === "allowed_tools of none") {
+    const none = { mode: "required", tools: [] };
+    return { type: "allowed_tools", ...none, allowed_tools: none };
+  }
   if (path === "tool_choice") return { type: "something_new", name: "patch" };
   if (path.endsWith("]")) return { type: kind ?? "something_new", name: "x" };
   return values[path] ?? { some: "thing" };
