@@ -111,8 +111,18 @@ async function refused(name: string, content: Buffer | Readable): Promise<void> 
     (reason: unknown) => reason as Error,
   );
   expect(`${name}: ${error.name}: ${error.message}`).toMatch(/^.*: BackupError: [\P{Cc}]{1,500}$/u);
-  expect([...(await tablesOf(target)), ...readdirSync(join(directory, "files"))]).toEqual([]);
+  expect([...(await objectsOf(target)), ...readdirSync(join(directory, "files"))]).toEqual([]);
 }
+
+/** All that a schema consists of: the database is as empty as before. */
+const objectsOf = async (database: Database): Promise<unknown[]> => [
+  ...(await tablesOf(database)),
+  ...(await database.query(
+    `select relname::text as name from pg_class where relnamespace = current_schema()::regnamespace
+     union all select proname::text from pg_proc where pronamespace = current_schema()::regnamespace
+     union all select typname::text from pg_type where typnamespace = current_schema()::regnamespace`,
+  )),
+];
 
 const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
 const wrong = [null, 1, -1, 1e300, "", "x\n\u001b[2J", [], {}, [[]], true, "y".repeat(100_000)];
