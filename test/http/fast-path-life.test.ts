@@ -98,7 +98,11 @@ describe("time", () => {
     }
     response.end("the end");
     expect(socket.writableNeedDrain).toBe(false);
-    await pause(400);
+    // One that was answered later is closed for having been idle.
+    const idle = openClient(port);
+    idle.socket.write(fast);
+    answerWhole(await next());
+    await idle.closed;
     client.socket.resume();
     expect(await client.closed).toContain("the end\r\n0\r\n\r\n");
   });
