@@ -81,6 +81,8 @@ interface Sent {
   readonly padding?: number;
   /** What the client does instead of sending the last bytes of the body, or sends right behind them. */
   readonly ending?: "cut" | "request" | undefined;
+  /** How many answers are waited for; absent: one, and one for the request behind. */
+  readonly answers?: number;
 }
 
 /** A request as it is sent to its end. */
@@ -104,7 +106,9 @@ async function answerOf({ gateway }: World, sent: Sent): Promise<string> {
     }
     if (sent.ending === "cut") break;
     const timer = setTimeout(() => client.socket.end(), 2_000);
-    await client.until((text) => wholeAnswers(text) >= time * (sent.ending === "request" ? 2 : 1));
+    await client.until(
+      (text) => wholeAnswers(text) >= time * (sent.answers ?? (sent.ending === "request" ? 2 : 1)),
+    );
     clearTimeout(timer);
   }
   client.socket.end();
@@ -165,6 +169,20 @@ describe("the fast path makes no difference", () => {
     const text = await expectSame(sent);
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
   });
+
+  it.each(["noise\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX : y\r\n\r\n"])(
+    "to a request with a fault behind it: its answer, and then the refusal (%j)",
+    async (behind) => {
+      const text = await expectSame({
+        call: calls[0]!,
+        changes: [({ body, ...rest }) => ({ ...rest, body: body + behind })],
+        shares: [],
+        times: 1,
+        answers: 2,
+      });
+      expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"]);
+    },
+  );
 
   it("to any mixture of them, in any pieces", async () => {
     const named = fc.constantFrom(...harmless, ...harmless, ...closing, ...oddHeads);

@@ -98,3 +98,28 @@ describe("a stranger who sends 1,500 requests in one write", () => {
     expect(client.closed()).toBe(false);
   });
 });
+
+describe.each([
+  ["the fast path", true],
+  ["Node's HTTP", false],
+] as const)("a request that is begun behind a call and never ended, on %s", (_name, fastPath) => {
+  let gateway: GatewayUnderTest;
+  beforeEach(async () => {
+    const receive = { headersMs: 300, requestMs: 60_000, checkMs: 50 };
+    gateway = await startTestGateway({ sandbox: "on", fastPath, receive });
+    await gateway.credit("1");
+  });
+  afterEach(() => gateway.close());
+
+  it("is too late when the call has its answer, however long that takes", async () => {
+    const content = `Hi\n#sandbox {"delay_ms": 1500}`;
+    const body = JSON.stringify({ model: "sandbox/chat", messages: [{ role: "user", content }] });
+    const authorization = `Bearer ${gateway.key}`;
+    const path = "/v1/chat/completions";
+    const client = openRaw(gateway.url, { path, headers: { authorization }, body });
+    clients.push(client);
+    client.socket.write("GET /healthz HTTP/1.1\r\nHo");
+    await expect.poll(() => client.closed()).toBe(true);
+    expect(client.text().match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 408"]);
+  });
+});

@@ -2,7 +2,7 @@
  * What never becomes a request: bytes that are not HTTP, headers beyond their limit, a client that takes for ever.
  * Node hands these over with a bare socket; they are answered in our error shape too. Requirements: ERR.
  */
-import { STATUS_CODES, type IncomingMessage } from "node:http";
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
@@ -17,9 +17,12 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
+const late = "ERR_HTTP_REQUEST_TIMEOUT";
+const cutOff = "HPE_INVALID_EOF_STATE";
+
 function gatewayError({ code }: ClientError): GatewayError {
   switch (code) {
-    case "ERR_HTTP_REQUEST_TIMEOUT":
+    case late:
       return new GatewayError("request_timeout", "The request did not arrive in time.");
     case "HPE_HEADER_OVERFLOW":
       return new GatewayError("request_too_large", "The request's headers are too large.", {
@@ -61,10 +64,28 @@ export function refuseAmbiguous({ method, url, socket }: IncomingMessage): void 
   answerClientError(Object.assign(new Error("an ambiguous request"), { rawPacket }), socket);
 }
 
-/** Node's own test, which it does not export: what is written now would land in the middle of another answer. */
-function answerUnderWay(socket: Socket): boolean {
-  const { _httpMessage: current } = socket as { _httpMessage?: { headersSent: boolean } | null };
-  return current?.headersSent === true;
+/** The answer that is being made on a connection, which Node keeps and does not show. */
+function answerUnderWay(socket: Socket): ServerResponse | undefined {
+  const { _httpMessage: current } = socket as { _httpMessage?: ServerResponse | null };
+  return current ?? undefined;
+}
+
+/** Connections whose fault is told behind the answers that are on their way. */
+const toldLater = new WeakSet<Socket>();
+
+/** Where the fault stands behind a whole request, that one is answered first, as on the fast path. @returns whether */
+function tellBehind(error: ClientError, socket: Socket, current: ServerResponse): boolean {
+  const { code = "" } = error;
+  // Who ends its side in the middle of a request waits for no answer.
+  const isFault = code === late || (code.startsWith("HPE_") && code !== cutOff);
+  if (!isFault || !current.req.complete) return false;
+  if (toldLater.has(socket)) return true;
+  toldLater.add(socket);
+  current.once("close", () => {
+    toldLater.delete(socket);
+    answerClientError(error, socket);
+  });
+  return true;
 }
 
 /** Answers a client error and closes the connection: where the next request would begin is not known any more. */
@@ -72,7 +93,10 @@ export function answerClientError(error: ClientError, socket: Socket): void {
   if (isLingering(socket)) return;
   // What comes behind the last request of a connection counts for nothing, and its answer is on the way. RFC 9112, section 9.6.
   if (error.code === "HPE_CLOSED_CONNECTION") return lingerFor(socket);
-  if (error.code === "ECONNRESET" || !socket.writable || answerUnderWay(socket)) {
+  const current = answerUnderWay(socket);
+  if (current !== undefined && socket.writable && tellBehind(error, socket, current)) return;
+  // What is written now would land in the middle of another answer.
+  if (error.code === "ECONNRESET" || !socket.writable || current?.headersSent === true) {
     socket.destroy();
     return;
   }
