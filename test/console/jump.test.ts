@@ -55,15 +55,18 @@ it("a page that comes late takes the focus, but not from the palette that was op
   const search = page.getByPlaceholder("Search or jump");
   const titled = (name: string) => page.getByRole("heading", { level: 1, name });
   const choose = async (label: string) => {
-    await page.keyboard.press("Control+k");
+    if (!(await search.isVisible())) await page.keyboard.press("Control+k");
     await search.fill(label);
     await page.locator("[data-selected]", { hasText: label }).waitFor();
   };
   // Its code is under way until the palette is there again. No test before opened it: a browser may still have what one did.
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
-  await choose("Tasks");
+  await page.keyboard.press("Control+k");
+  await search.waitFor();
+  // Before it is chosen: what is chosen is loaded ahead.
   await page.route("**/assets/**", (route) => held.then(() => route.continue()));
+  await choose("Tasks");
   await page.keyboard.press("Enter");
   await expect.poll(() => pathOf(page)).toBe("/tasks");
   await search.waitFor({ state: "detached" });
