@@ -107,7 +107,7 @@ const createFastify = (services: HttpServices): FastifyInstance =>
     },
     schemaController: { compilersFactory: noSchemas },
     routerOptions: {
-      // Of no length of its own: what is too long for an id is not found, as any other that there is not.
+      // An id of any length is looked up: one too long to be an id is not found, as any other that does not exist.
       maxParamLength: headBytesMax,
       querystringParser: parseQuery,
     },

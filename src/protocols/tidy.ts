@@ -163,7 +163,7 @@ const holdsBlank = (part: Part): boolean =>
   isBlank(part) || (part.type === "tool_result" && part.content.some(isBlank));
 
 const withoutBlank = (part: Part): Part =>
-  part.type === "tool_result" && part.content.some(isBlank)
+  part.type === "tool_result"
     ? { ...part, content: part.content.filter((one) => !isBlank(one)) }
     : part;
 

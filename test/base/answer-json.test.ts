@@ -26,6 +26,12 @@ describe("a text of a vendor", () => {
     expect(await costMs(refused)).toBeLessThan(1_500);
   });
 
+  it("is refused where it is short and deep, as a frame of a stream may be", () => {
+    const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    expect(parseAnswerText(nested(1_000))).toBeInstanceOf(Array);
+    expect(() => parseAnswerText(nested(1_001))).toThrow(/more values or levels/);
+  });
+
   it("costs some times its parsing where it is vectors, whose numbers have 16 and 17 digits", async () => {
     const vector = Array.from({ length: 1_000 }, (_, index) => Math.sin(index + 1) / 31);
     const text = JSON.stringify({ a: Array.from({ length: 500 }, () => vector) });
