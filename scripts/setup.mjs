@@ -11,7 +11,7 @@ import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { alone, hash, root, say, SetupError } from "./alone.mjs";
-import { becomeProgram, roomFlags } from "./become-node.mjs";
+import { becomeProgram, heapFlags } from "./become-node.mjs";
 
 export { alone, root };
 
@@ -244,7 +244,7 @@ export async function setup() {
 }
 
 /** What Node is told where it runs a gateway. npm installs no links, and to look for them takes a twentieth of a start. */
-export const gatewayFlags = ["--preserve-symlinks", "--preserve-symlinks-main", ...roomFlags];
+export const gatewayFlags = ["--preserve-symlinks", "--preserve-symlinks-main", ...heapFlags];
 
 /** Becomes `node ...args`, with the Node that runs our TypeScript. */
 export const becomeNode = (args) => becomeProgram(nodeBinary(), args);

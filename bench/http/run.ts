@@ -14,6 +14,9 @@ import { startTollgate } from "../subjects/tollgate.ts";
 import type { Candidate } from "../subjects/types.ts";
 import { startUpstream } from "../upstream/index.ts";
 
+const setup = new URL("../../scripts/setup.mjs", import.meta.url).href;
+const { gatewayFlags } = (await import(setup)) as { readonly gatewayFlags: readonly string[] };
+
 /** What runs, and which parts of ours it runs without. The first is what the others are compared with. */
 const variants = [
   { name: "own front, own client", without: "" },
@@ -63,7 +66,7 @@ function candidatesOf(upstreamKind: string, authority: string): Candidate[] {
   const nameOf = (name: string): string => `${upstreamKind}: ${name}`;
   return variants.map((variant) => {
     const name = nameOf(variant.name);
-    const nodeArguments = ["--max-semi-space-size=64", `--import=${without}`, main, "serve"];
+    const nodeArguments = [...gatewayFlags, `--import=${without}`, main, "serve"];
     const env = { NODE_EXTRA_CA_CERTS: authority, BENCH_WITHOUT: variant.without };
     const own = { name, root, database: "postgres", nodeArguments, env } as const;
     return {

@@ -3,7 +3,7 @@
 import module from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { becomeProgram, isServe, roomFlags, stopWithNpx } from "../become-node.mjs";
+import { becomeProgram, isServe, heapFlags, stopWithNpx } from "../become-node.mjs";
 
 const dist = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const main = join(dist, "program/main.js");
@@ -32,5 +32,5 @@ if (underNpx || !isServe(args)) {
   process.argv[1] = main;
   await import(pathToFileURL(main).href);
 } else {
-  becomeProgram(process.execPath, [...roomFlags, main, ...args]);
+  becomeProgram(process.execPath, [...heapFlags, main, ...args]);
 }

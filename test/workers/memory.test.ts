@@ -1,4 +1,5 @@
 /** What little memory leaves of the usual limits, and what Node is told there. docs/operate.md "Bodies and memory". */
+import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
@@ -8,7 +9,8 @@ import { memoryNeeded, memoryOfEach } from "../../src/cli/workers/memory.ts";
 import { shareOf } from "../../src/cli/workers/share.ts";
 
 const becomeNode = new URL("../../scripts/become-node.mjs", import.meta.url).href;
-const { roomFlagsFor, roomVariablesFor } = (await import(becomeNode)) as {
+const { heapFlags, roomFlagsFor, roomVariablesFor } = (await import(becomeNode)) as {
+  readonly heapFlags: readonly string[];
   readonly roomFlagsFor: (bytes: number, nodeOptions?: string) => readonly string[];
   readonly roomVariablesFor: (bytes: number) => object;
 };
@@ -80,6 +82,16 @@ it("what NODE_OPTIONS says of the heap holds", () => {
   const [young] = roomFlagsFor(512 * mebibyte);
   expect(roomFlagsFor(512 * mebibyte, "--max_old_space_size=300")).toEqual([young]);
   expect(roomFlagsFor(2 ** 40, "--max-semi-space-size=16")).toEqual([]);
+});
+
+it("objects begin among the young, also those whose kind has lived long", () => {
+  const code = `const make = () => ({ parts: [1, 2, 3] });
+    const kept = [];
+    for (let count = 0; count < 1_000_000; count += 1) kept[count % 300_000] = make();
+    console.log(%InYoungGeneration(make()));`;
+  const flags = ["--allow-natives-syntax", ...heapFlags, "--max-semi-space-size=1", "-e", code];
+  const { stdout, stderr } = spawnSync(process.execPath, flags, { encoding: "utf8" });
+  expect([stdout, stderr]).toEqual(["true\n", ""]);
 });
 
 it("freed buffers are given back at once where memory is little, and nowhere else", () => {
