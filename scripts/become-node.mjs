@@ -37,7 +37,7 @@ export function roomFlagsFor(bytes, nodeOptions = "") {
 /**
  * V8 makes objects of a kind that once lived long among the old ones at once. What a call keeps lives as long as the call, so
  * that it takes those for long-lived. Dead, they stay until a whole collection, and with them all that they refer to: the young
- * collections of a busy gateway took twice as long, and a stream a tenth more. So all objects begin among the young.
+ * collections of streams took twice as long, and a stream of many frames a tenth more. So all objects begin among the young.
  */
 const youngFlag = "--no-allocation-site-pretenuring";
 
