@@ -1,4 +1,4 @@
-/** The batch of a lane: what `ledger_batch` takes and answers (storage/baseline/07_ledger_batches.sql). */
+/** The batch of a lane: what `ledger_batch` takes and answers (storage/migrations/0056_ledger_batches.sql). */
 import { numberArray, textArray, type Confirmed, type Queryable } from "../storage/index.ts";
 import type { Ended, KeyUse, Waiting } from "./key-use.ts";
 import type { Answer } from "./refusal.ts";

@@ -53,7 +53,7 @@ it("a function of the baseline that a migration replaces names the migration tha
         !sql.includes(`-- In force as ${name} makes it.\ncreate function ${made}(`),
     ),
   );
-  expect(inForce.get("ledger_admit")).toBe("0052_ledger_charges_max.sql");
+  expect(inForce.get("usage_histogram")).toBe("0049_usage_histogram_list.sql");
   expect(stale).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
--- The ledger's tables. docs/ledger.md tells how it works; its rules are in the three files after this one.
--- Only the functions there write them, but that src/ledger/ledger.ts ends leases of lanes and deletes old lanes. Each of them first locks the accounts that it touches, in the order of workspace_id: that one
+-- The ledger's tables. docs/ledger.md tells how it works, and where the functions are that are its rules.
+-- Only those write them, but that src/ledger/ledger.ts ends leases of lanes and deletes old lanes. Each of them first locks the accounts that it touches, in the order of workspace_id: that one
 -- lock per workspace guards all that is below, so there is nothing to deadlock on, and what a batch reads stays true until it commits.
 -- Indexes that are not for looking up one row by its key are made so that they cannot be used for it: on a small table one index
 -- looks as good as another, and the plan may stay while the table grows.

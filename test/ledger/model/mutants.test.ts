@@ -13,7 +13,7 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "fence: a sending that comes after a later one does nothing",
     where: "ledger_batch",
-    from: "and l.number < p_number",
+    from: "where l.number < p_number",
     to: "",
   },
   {

@@ -1,11 +1,19 @@
 -- The ledger's rules 2 to 4: counting, allowances, and the batches that gateways send. docs/ledger.md.
 
+-- What a gateway has set aside for a key, and where its row is: found by the whole key, whatever the tables look like (offset 0). The
+-- planner takes it into its caller's query.
+create or replace function ledger_allowance(p_workspace text, p_key text, p_rotation integer, p_gateway text)
+returns table (at_row tid, amount_nano bigint, idle_nano bigint, member_id text) language sql stable as $$
+  select y.ctid, y.amount_nano, y.idle_nano, y.member_id from ledger_allowances y
+  where y.workspace_id = p_workspace and y.key_id = p_key and y.rotation = p_rotation and y.gateway = p_gateway offset 0
+$$;
+
 -- Rule 2, counting: entries of what is over, what they draw, and the counters. The accounts are locked. What was written before is
 -- left out. A charge counts in the period of p_now, or in a later one in which something was charged before the clock went back.
 --   p_gateway  whose allowances are drawn on, or null; p_void: what an entry without a charge is, void or expire
 --   k_*        the keys; k_members: the owner of the key, looked up where null
 --   e_place    an entry's key in k_*; e_charge: null for a void; e_bound: what its call or task had set aside
-create function ledger_write(
+create or replace function ledger_write(
   p_gateway text, p_now timestamptz, p_void text,
   k_workspaces text[], k_keys text[], k_rotations integer[], k_members text[],
   e_places integer[], e_ids text[], e_charges bigint[], e_bounds bigint[]
@@ -34,10 +42,7 @@ begin
     ) b
     join unnest(k_workspaces, k_keys, k_rotations, k_members) with ordinality as k (workspace_id, key_id, rotation, member_id, place)
       on k.place = b.place
-    left join lateral (
-      select y.*, y.ctid as at_row from ledger_allowances y
-      where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
-    ) a on true
+    left join lateral ledger_allowance(k.workspace_id, k.key_id, k.rotation, p_gateway) a on true
   ),
   account as materialized (
     select b.workspace_id, b.charge, b.drawn, a.credits_nano, a.charged_nano, a.at_row
@@ -83,16 +88,15 @@ end $$;
 -- Rule 3, allowances: brings what a gateway has set aside for each key to need + keep, and to headroom beyond it while 32 times keep
 -- and headroom are left. A key that is refused, or whose target does not fit, keeps what its running calls use, and nothing for those
 -- that wait: others may have it at once. The accounts are locked.
--- Answers with the places of those that were not let in. p_restore asks nobody: the calls run.
+-- Answers with the places of those that were not let in (unfit). p_restore asks nobody: the calls run.
 --   k_needs  what calls use and wait for; null: nothing is set
 --   k_uses   of the need and the keep, what stays in use whatever is decided
 --   k_keeps  what may be given to calls while the batch is on its way
-create function ledger_set_allowances(
+create or replace function ledger_set_allowances(
   p_gateway text, p_now timestamptz, p_restore boolean, k_workspaces text[], k_keys text[], k_rotations integer[],
-  k_needs bigint[], k_uses bigint[], k_keeps bigint[], k_headrooms bigint[], k_places integer[]
-) returns integer[] language plpgsql as $$
-declare
-  v_unfit integer[];
+  k_needs bigint[], k_uses bigint[], k_keeps bigint[], k_headrooms bigint[], k_places integer[],
+  out unfit integer[]
+) language plpgsql as $$
 begin
   with t as materialized (
     select x.*, sum(x.delta) over w as w_delta, sum(x.delta) over m as m_delta, sum(x.delta) over q as k_delta,
@@ -106,10 +110,7 @@ begin
       from unnest(k_workspaces, k_keys, k_rotations, k_needs, k_uses, k_keeps, k_headrooms, k_places)
         as k (workspace_id, key_id, rotation, need, use, keep, headroom, place)
       cross join lateral ledger_admit(k.workspace_id, k.key_id, k.rotation, p_now) r
-      left join lateral (
-        select y.*, y.ctid as at_row from ledger_allowances y
-        where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
-      ) a on true
+      left join lateral ledger_allowance(k.workspace_id, k.key_id, k.rotation, p_gateway) a on true
       where k.need is not null
     ) x
     window w as (partition by x.workspace_id), m as (partition by x.workspace_id, x.member_id), q as (partition by x.workspace_id, x.key_id)
@@ -140,12 +141,11 @@ begin
     cross join lateral (select y.ctid as at_row from ledger_accounts y where y.workspace_id = b.workspace_id offset 0) y
     where b.more <> 0 and a.ctid = y.at_row
   )
-  select array_agg(n.place order by n.place) filter (where not n.fits) into v_unfit from n;
-  return coalesce(v_unfit, '{}');
+  select coalesce(array_agg(n.place order by n.place) filter (where not n.fits), '{}') into unfit from n;
 end $$;
 
 -- What is set aside in a workspace and not in use.
-create function ledger_idle(p_workspace text) returns bigint language sql stable as $$
+create or replace function ledger_idle(p_workspace text) returns bigint language sql stable as $$
   select coalesce(sum(a.idle_nano), 0)::bigint from ledger_allowances a where a.workspace_id = p_workspace
 $$;
 
@@ -155,7 +155,7 @@ $$;
 -- entries were written, allowances not set. The next batch must restore: tell what the running calls of all its keys use.
 --   p_skip_locked  does not wait for accounts that others have locked: their keys are answered 'busy', and nothing of them is done
 --   k_needs ...    as in ledger_set_allowances; e_* as in ledger_write
-create function ledger_batch(
+create or replace function ledger_batch(
   p_gateway text, p_lane integer, p_number bigint, p_lease_ms integer, p_restore boolean, p_skip_locked boolean,
   k_workspaces text[], k_keys text[], k_rotations integer[], k_needs bigint[], k_uses bigint[], k_keeps bigint[], k_headrooms bigint[],
   e_places integer[], e_ids text[], e_charges bigint[], e_bounds bigint[]
@@ -169,40 +169,35 @@ declare
   v_locked text[];
   v_busy integer[] := '{}';
   v_unfit integer[] := '{}';
-  v_still integer[] := '{}';
   i integer;
 begin
-  update ledger_lanes l set number = p_number, lease_until = ledger_now() + p_lease_ms * interval '1 ms', lapsed = l.lapsed and not p_restore
-  where l.gateway = p_gateway and l.lane = p_lane and l.number < p_number
+  insert into ledger_lanes as l (gateway, lane, number, lease_until, lapsed)
+  values (p_gateway, p_lane, p_number, ledger_now() + p_lease_ms * interval '1 ms', not p_restore)
+  on conflict (gateway, lane) do update set number = p_number, lapsed = l.lapsed and not p_restore,
+    lease_until = ledger_now() + p_lease_ms * interval '1 ms' -- read again: the row may have been waited for
+  where l.number < p_number
   returning l.lapsed into v_lapsed;
   if not found then
-    insert into ledger_lanes (gateway, lane, number, lease_until, lapsed)
-    values (p_gateway, p_lane, p_number, ledger_now() + p_lease_ms * interval '1 ms', not p_restore) on conflict do nothing;
-    if not found then
-      return;
-    end if;
-    v_lapsed := not p_restore;
+    return;
   end if;
   if p_skip_locked then
     v_locked := array(select x.workspace_id from (
       select a.workspace_id from ledger_accounts a where a.workspace_id = any(k_workspaces) order by a.workspace_id for update skip locked) x);
-    for i in 1 .. coalesce(cardinality(k_workspaces), 0) loop
-      -- An unknown workspace has no account, and is refused below.
-      if k_workspaces[i] <> all(v_locked) and exists (select 1 from ledger_accounts a where a.workspace_id = k_workspaces[i]) then
-        v_busy := v_busy || i;
-        if k_needs is not null then
-          k_needs[i] := null;
-        end if;
-        e_places := array_replace(e_places, i, 0);
+    -- An unknown workspace has no account, and is refused below.
+    v_busy := array(select k.place from unnest(k_workspaces) with ordinality as k (workspace_id, place)
+      where k.workspace_id <> all(v_locked) and exists (select 1 from ledger_accounts a where a.workspace_id = k.workspace_id));
+    foreach i in array v_busy loop
+      if k_needs is not null then
+        k_needs[i] := null;
       end if;
+      e_places := array_replace(e_places, i, 0);
     end loop;
   else
     perform 1 from ledger_accounts a where a.workspace_id = any(k_workspaces) order by a.workspace_id for update;
   end if;
   v_now := ledger_now();
-  if cardinality(e_ids) > 0 then
-    perform ledger_write(p_gateway, v_now, 'void', k_workspaces, k_keys, k_rotations, null, e_places, e_ids, e_charges, e_bounds);
-  end if;
+  perform ledger_write(p_gateway, v_now, 'void', k_workspaces, k_keys, k_rotations, null, e_places, e_ids, e_charges, e_bounds)
+  where cardinality(e_ids) > 0;
   if v_lapsed then
     return query select 0, null::bigint, 'lapsed', null::bigint, null::bigint[], null::bigint[], null::bigint, v_now;
   elsif k_needs is not null then
@@ -211,32 +206,18 @@ begin
     if cardinality(v_unfit) > 1 then
       -- Not all of a workspace fits: one key after another.
       foreach i in array v_unfit loop
-        v_still := v_still || ledger_set_allowances(p_gateway, v_now, false, k_workspaces[i:i], k_keys[i:i], k_rotations[i:i],
+        v_unfit := array_remove(v_unfit, i) || ledger_set_allowances(p_gateway, v_now, false, k_workspaces[i:i], k_keys[i:i], k_rotations[i:i],
           k_needs[i:i], k_uses[i:i], k_keeps[i:i], k_headrooms[i:i], array[i]);
       end loop;
-    else
-      v_still := v_unfit;
     end if;
   end if;
   return query
-    select k.place::integer, coalesce(a.amount_nano, 0), case when k.place = any (v_busy) then 'busy' end,
-      null::bigint, null::bigint[], null::bigint[], null::bigint, null::timestamptz
+    select k.place::integer, coalesce(a.amount_nano, 0), case when k.place = any (v_busy) then 'busy' else r.refusal end,
+      r.available, r.rooms, r.caps, r.idle, r.at
     from unnest(k_workspaces, k_keys, k_rotations) with ordinality as k (workspace_id, key_id, rotation, place)
+    left join lateral ledger_allowance(k.workspace_id, k.key_id, k.rotation, p_gateway) a on true
     left join lateral (
-      select y.*, y.ctid as at_row from ledger_allowances y
-      where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
-    ) a on true
-    where k.place <> all (v_still);
-  if cardinality(v_still) > 0 then
-    return query
-      select k.place::integer, coalesce(a.amount_nano, 0), r.refusal, r.available, r.rooms, r.caps,
-        ledger_idle(k.workspace_id) - coalesce(a.idle_nano, 0), v_now
-      from unnest(k_workspaces, k_keys, k_rotations) with ordinality as k (workspace_id, key_id, rotation, place)
-      cross join lateral ledger_admit(k.workspace_id, k.key_id, k.rotation, v_now) r
-      left join lateral (
-      select y.*, y.ctid as at_row from ledger_allowances y
-      where y.workspace_id = k.workspace_id and y.key_id = k.key_id and y.rotation = k.rotation and y.gateway = p_gateway offset 0
-    ) a on true
-      where k.place = any (v_still);
-  end if;
+      select y.*, ledger_idle(k.workspace_id) - coalesce(a.idle_nano, 0) as idle, v_now as at
+      from ledger_admit(k.workspace_id, k.key_id, k.rotation, v_now) y where k.place = any (v_unfit) offset 0
+    ) r on true;
 end $$;

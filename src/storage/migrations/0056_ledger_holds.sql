@@ -1,9 +1,9 @@
--- The ledger's rules 5 and 6: holds of image calls and tasks, leases that ran out, and credit. docs/ledger.md.
+-- The ledger's rules 5 and 6: holds of image calls and tasks, and leases that ran out. docs/ledger.md.
 
 -- Rule 5: a hold of its own, for an image call or a task, in its caller's transaction, which should do little after it. Answers as
 -- ledger_batch does for a key that was not let in, and with nothing where it holds now. Calls of the queue are counted one after
 -- another in the whole database; 'queue_full' is told only of what nothing else refuses.
-create function ledger_hold(
+create or replace function ledger_hold(
   p_workspace text, p_id text, p_key text, p_rotation integer, p_kind text, p_amount bigint, p_lease_ms bigint,
   p_global integer, p_per_workspace integer
 ) returns table (refusal text, available bigint, rooms bigint[], caps bigint[], idle bigint, at timestamptz) language plpgsql
@@ -37,36 +37,33 @@ end $$;
 
 -- Rule 5: ends a hold: charges it, or (null) voids it. Answers with the entry that stands, and whether this call wrote it; with nothing
 -- where there never was such a hold. One that had expired while its work went on is charged by an entry of its own, '<id>:late' (is_late).
-create function ledger_settle(p_workspace text, p_id text, p_charge bigint)
+create or replace function ledger_settle(p_workspace text, p_id text, p_charge bigint)
 returns table (is_new boolean, kind text, amount_nano bigint, is_late boolean) language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '4s' as $$
 declare
   h record;
-  e record;
-  v_late constant text := p_id || ':late';
+  v_new boolean := false;
 begin
   perform 1 from ledger_accounts a where a.workspace_id = p_workspace for update;
-  delete from ledger_holds x where x.workspace_id = p_workspace and x.id = p_id returning * into h;
+  delete from ledger_holds x where x.workspace_id = p_workspace and x.id = p_id
+  returning x.id as reference, x.key_id, x.member_id, x.amount_nano into h;
   if found then
     update ledger_accounts a set held_nano = a.held_nano - h.amount_nano where a.workspace_id = p_workspace;
+  elsif p_charge is not null then
+    select p_id || ':late' as reference, x.key_id, x.member_id, 0::bigint as amount_nano into h
+    from ledger_entries x where x.workspace_id = p_workspace and x.reference = p_id and x.kind = 'expire';
+  end if;
+  if h.reference is not null then
+    v_new := not exists (select 1 from ledger_entries x where x.workspace_id = p_workspace and x.reference = h.reference);
     perform ledger_write(null, ledger_now(), 'void', array[p_workspace], array[h.key_id], array[0], array[h.member_id],
-      array[1], array[p_id], array[p_charge], array[h.amount_nano]);
-    return query select true, case when p_charge is null then 'void' else 'charge' end, coalesce(p_charge, 0), false;
-    return;
+      array[1], array[h.reference], array[p_charge], array[h.amount_nano]);
   end if;
-  select * into e from ledger_entries x where x.workspace_id = p_workspace and x.reference = p_id;
-  if e.kind = 'expire' and p_charge is not null then
-    is_new := not exists (select 1 from ledger_entries x where x.workspace_id = p_workspace and x.reference = v_late);
-    perform ledger_write(null, ledger_now(), 'void', array[p_workspace], array[e.key_id], array[0], array[e.member_id],
-      array[1], array[v_late], array[p_charge], array[0::bigint]);
-    return query select is_new, x.kind, x.amount_nano, true from ledger_entries x where x.workspace_id = p_workspace and x.reference = v_late;
-  elsif e.kind is not null then
-    return query select false, e.kind, e.amount_nano, false;
-  end if;
+  return query select v_new, x.kind, x.amount_nano, x.reference <> p_id
+    from ledger_entries x where x.workspace_id = p_workspace and x.reference = coalesce(h.reference, p_id);
 end $$;
 
 -- Rule 6: the lease of a gateway ran out: what it had set aside goes back. Its lanes are told, should it live. False where it has not.
-create function ledger_expire(p_gateway text) returns boolean language plpgsql
+create or replace function ledger_expire(p_gateway text) returns boolean language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '200ms' as $$
 declare
   v_workspaces text[];
@@ -90,14 +87,13 @@ end $$;
 
 -- Rule 6 for holds: up to p_limit of them whose lease ran out end with an `expire` entry; returns how many. Those whose
 -- account is locked are left for the next time.
-create function ledger_expire_holds(p_limit integer) returns integer language plpgsql
+create or replace function ledger_expire_holds(p_limit integer) returns integer language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
-  v_now timestamptz;
+  v_now timestamptz := ledger_now();
   v_locked text[];
   g record;
 begin
-  v_now := ledger_now();
   v_locked := array(select x.workspace_id from (
     select a.workspace_id from ledger_accounts a where a.workspace_id in (
       select h.workspace_id from ledger_holds h where h.lease_until <= v_now order by h.lease_until limit p_limit)
@@ -118,15 +114,14 @@ begin
   select count(*)::integer as holds, array_agg(x.workspace_id) as workspaces, array_agg(x.key_id) as keys, array_agg(x.member_id) as members,
     array_agg(x.id) as ids, array_agg(x.amount_nano) as amounts
   into g from gone x;
-  if g.holds > 0 then
-    perform ledger_write(null, v_now, 'expire', g.workspaces, g.keys, array_fill(0, array[g.holds]), g.members,
-      array(select generate_series(1, g.holds)), g.ids, array_fill(null::bigint, array[g.holds]), g.amounts);
-  end if;
+  perform ledger_write(null, v_now, 'expire', g.workspaces, g.keys, array_fill(0, array[g.holds]), g.members,
+    array(select generate_series(1, g.holds)), g.ids, array_fill(null::bigint, array[g.holds]), g.amounts)
+  where g.holds > 0;
   return g.holds;
 end $$;
 
 -- Keeps open holds for another p_lease_ms from now.
-create function ledger_extend(p_workspaces text[], p_ids text[], p_lease_ms bigint) returns void language plpgsql
+create or replace function ledger_extend(p_workspaces text[], p_ids text[], p_lease_ms bigint) returns void language plpgsql
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '4s' as $$
 begin
   update ledger_holds h set lease_until = greatest(h.lease_until, ledger_now() + p_lease_ms * interval '1 ms')
@@ -134,28 +129,6 @@ begin
   where h.workspace_id = i.workspace_id and h.id = i.id;
 end $$;
 
--- Adds credit, or (below zero) takes it back, once per reference. Answers with the entry and whether this call wrote it; with nothing
--- where there is no such workspace, or more than all credits would be taken back.
--- In force as 0050_ledger_bounds.sql makes it.
-create function ledger_credit(p_workspace text, p_amount bigint, p_reference text, p_note text)
-returns table (is_new boolean, entry bigint, kind text, amount_nano bigint, balance_after_nano bigint, created_at timestamptz)
-language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off set lock_timeout = '4s' as $$
-begin
-  perform 1 from ledger_accounts a where a.workspace_id = p_workspace for update;
-  return query select false, e.entry, e.kind, e.amount_nano, e.balance_after_nano, e.created_at
-    from ledger_entries e where e.workspace_id = p_workspace and e.reference = p_reference;
-  if found then
-    return;
-  end if;
-  return query
-  with account as (
-    update ledger_accounts a set credits_nano = a.credits_nano + p_amount
-    where a.workspace_id = p_workspace and a.credits_nano + p_amount >= 0
-    returning a.credits_nano - a.charged_nano as balance
-  )
-  insert into ledger_entries as e
-    (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, note, created_at)
-  select p_workspace, p_reference, 'credit', p_amount, 0, account.balance, p_note, ledger_now() from account
-  returning true, e.entry, e.kind, e.amount_nano, e.balance_after_nano, e.created_at;
-end $$;
+-- ledger_credit stands in 0050_ledger_bounds.sql: it adds credit, or (below zero) takes it back, once per reference. Answers with the
+-- entry and whether this call wrote it; with nothing where there is no such workspace, more than all credits would be taken back, or
+-- the account would have more than ledger_credits_max().
