@@ -24,25 +24,24 @@ declare
   v_month constant date := date_trunc('month', p_now at time zone 'utc')::date;
 begin
   with e as materialized (
-    select i.ord, i.place, k.workspace_id, k.key_id, i.id, i.charge, i.bound
+    select i.*, k.workspace_id, k.key_id, k.rotation, k.member_id
     from unnest(e_places, e_ids, e_charges, e_bounds) with ordinality as i (place, id, charge, bound, ord)
-    join unnest(k_workspaces, k_keys) with ordinality as k (workspace_id, key_id, place) on k.place = i.place
+    join unnest(k_workspaces, k_keys, k_rotations, k_members) with ordinality as k (workspace_id, key_id, rotation, member_id, place)
+      on k.place = i.place
     -- offset 0: one look by the key for each, never all entries at once because they were few when this was planned
     where not exists (select 1 from ledger_entries x where x.workspace_id = k.workspace_id and x.reference = i.id offset 0)
   ),
   by_key as materialized (
-    select b.place, k.workspace_id, k.key_id, a.at_row, b.charge, least(b.draw, coalesce(a.amount_nano, 0)) as drawn,
+    select b.place, b.workspace_id, b.key_id, a.at_row, b.charge, least(b.draw, coalesce(a.amount_nano, 0)) as drawn,
       least(b.bound, coalesce(a.amount_nano, 0)) - least(b.draw, coalesce(a.amount_nano, 0)) as freed,
-      coalesce(k.member_id, a.member_id,
-        (select x.created_by from api_keys x where x.workspace_id = k.workspace_id and x.id = k.key_id)) as member_id
+      coalesce(b.member_id, a.member_id,
+        (select x.created_by from api_keys x where x.workspace_id = b.workspace_id and x.id = b.key_id)) as member_id
     from (
-      select e.place, coalesce(sum(e.charge), 0)::bigint as charge, sum(e.bound)::bigint as bound,
-        sum(case when e.charge is null then 0 else least(e.charge, e.bound) end)::bigint as draw
-      from e group by 1
+      select e.place, e.workspace_id, e.key_id, e.rotation, e.member_id, coalesce(sum(e.charge), 0)::bigint as charge,
+        sum(e.bound)::bigint as bound, sum(case when e.charge is null then 0 else least(e.charge, e.bound) end)::bigint as draw
+      from e group by 1, 2, 3, 4, 5
     ) b
-    join unnest(k_workspaces, k_keys, k_rotations, k_members) with ordinality as k (workspace_id, key_id, rotation, member_id, place)
-      on k.place = b.place
-    left join lateral ledger_allowance(k.workspace_id, k.key_id, k.rotation, p_gateway) a on true
+    left join lateral ledger_allowance(b.workspace_id, b.key_id, b.rotation, p_gateway) a on true
   ),
   account as materialized (
     select b.workspace_id, b.charge, b.drawn, a.credits_nano, a.charged_nano, a.at_row
@@ -65,10 +64,9 @@ begin
   ),
   counted as (
     update ledger_accounts a set charged_nano = a.charged_nano + b.charge, held_nano = a.held_nano - b.drawn,
-      month_nano = b.charge + case when a.last_day >= v_month then a.month_nano else 0 end,
-      week_nano = b.charge + case when a.last_day >= v_week then a.week_nano else 0 end,
-      day_nano = b.charge + case when a.last_day >= v_day then a.day_nano else 0 end,
-      last_day = greatest(a.last_day, v_day)
+      month_nano = b.charge + ledger_since(v_month, a.last_day, a.month_nano),
+      week_nano = b.charge + ledger_since(v_week, a.last_day, a.week_nano),
+      day_nano = b.charge + ledger_since(v_day, a.last_day, a.day_nano), last_day = greatest(a.last_day, v_day)
     from account b
     where b.charge > 0 and a.ctid = b.at_row
   )
@@ -79,10 +77,9 @@ begin
   group by 1, 2, 3
   on conflict (workspace_id, scope, scope_id) do update set
     total_nano = s.total_nano + excluded.total_nano,
-    month_nano = excluded.month_nano + case when s.last_day >= v_month then s.month_nano else 0 end,
-    week_nano = excluded.week_nano + case when s.last_day >= v_week then s.week_nano else 0 end,
-    day_nano = excluded.day_nano + case when s.last_day >= v_day then s.day_nano else 0 end,
-    last_day = greatest(s.last_day, excluded.last_day);
+    month_nano = excluded.month_nano + ledger_since(v_month, s.last_day, s.month_nano),
+    week_nano = excluded.week_nano + ledger_since(v_week, s.last_day, s.week_nano),
+    day_nano = excluded.day_nano + ledger_since(v_day, s.last_day, s.day_nano), last_day = greatest(s.last_day, excluded.last_day);
 end $$;
 
 -- Rule 3, allowances: brings what a gateway has set aside for each key to need + keep, and to headroom beyond it while 32 times keep
@@ -92,23 +89,24 @@ end $$;
 --   k_needs  what calls use and wait for; null: nothing is set
 --   k_uses   of the need and the keep, what stays in use whatever is decided
 --   k_keeps  what may be given to calls while the batch is on its way
+--   k_places what they are in the batch; null: the first, the second and so on
 create or replace function ledger_set_allowances(
   p_gateway text, p_now timestamptz, p_restore boolean, k_workspaces text[], k_keys text[], k_rotations integer[],
   k_needs bigint[], k_uses bigint[], k_keeps bigint[], k_headrooms bigint[], k_places integer[],
   out unfit integer[]
 ) language plpgsql as $$
 begin
-  with t as materialized (
+  with t as (
     select x.*, sum(x.delta) over w as w_delta, sum(x.delta) over m as m_delta, sum(x.delta) over q as k_delta,
       sum(x.keep + x.headroom) over w as w_headroom
     from (
-      select k.place, k.workspace_id, k.key_id, k.rotation, k.use, k.keep, k.need + k.keep as target, k.headroom,
+      select coalesce(k.place, k.ord::integer) as place, k.workspace_id, k.key_id, k.rotation, k.use, k.keep, k.need + k.keep as target, k.headroom,
         r.member_id, r.refusal, r.w_room, r.m_room, r.k_room, r.left_soft,
         a.at_row, coalesce(a.amount_nano, 0) as cur, coalesce(a.idle_nano, 0) as cur_idle, a.member_id as cur_member,
         case when r.refusal is null then k.need + k.keep - coalesce(a.amount_nano, 0)
           else least(k.use - coalesce(a.amount_nano, 0), 0) end as delta
       from unnest(k_workspaces, k_keys, k_rotations, k_needs, k_uses, k_keeps, k_headrooms, k_places)
-        as k (workspace_id, key_id, rotation, need, use, keep, headroom, place)
+        with ordinality as k (workspace_id, key_id, rotation, need, use, keep, headroom, place, ord)
       cross join lateral ledger_admit(k.workspace_id, k.key_id, k.rotation, p_now) r
       left join lateral ledger_allowance(k.workspace_id, k.key_id, k.rotation, p_gateway) a on true
       where k.need is not null
@@ -120,10 +118,10 @@ begin
       case when not f.fits then least(t.cur, t.use) when h.roomy then t.target + t.headroom else t.target end as new,
       case when not f.fits then least(t.keep, t.cur, t.use) when h.roomy then t.keep + t.headroom else t.keep end as new_idle
     from t
-    cross join lateral (select p_restore or t.refusal is null and t.w_delta <= coalesce(t.w_room, t.w_delta)
-      and t.m_delta <= coalesce(t.m_room, t.m_delta) and t.k_delta <= coalesce(t.k_room, t.k_delta) as fits) f
-    cross join lateral (select t.headroom > 0 and t.refusal is null
-      and 32 * t.w_headroom + greatest(t.w_delta, t.m_delta, t.k_delta) <= coalesce(least(t.w_room, t.m_room, t.k_room, t.left_soft), 9000000000000000000) as roomy) h
+    cross join lateral (select p_restore or t.refusal is null
+      and coalesce(least(t.w_room - t.w_delta, t.m_room - t.m_delta, t.k_room - t.k_delta), 0) >= 0 as fits) f
+    cross join lateral (select t.headroom > 0 and t.refusal is null and 32 * t.w_headroom + greatest(t.w_delta, t.m_delta, t.k_delta)
+      <= coalesce(least(t.w_room, t.m_room, t.k_room, t.left_soft), 9000000000000000000) as roomy) h
   ),
   changed as (
     update ledger_allowances a set amount_nano = n.new, idle_nano = n.new_idle, member_id = coalesce(n.member_id, a.member_id)
@@ -141,7 +139,7 @@ begin
     cross join lateral (select y.ctid as at_row from ledger_accounts y where y.workspace_id = b.workspace_id offset 0) y
     where b.more <> 0 and a.ctid = y.at_row
   )
-  select coalesce(array_agg(n.place order by n.place) filter (where not n.fits), '{}') into unfit from n;
+  select coalesce(array_agg(n.place) filter (where not n.fits), '{}') into unfit from n;
 end $$;
 
 -- What is set aside in a workspace and not in use.
@@ -201,23 +199,26 @@ begin
   if v_lapsed then
     return query select 0, null::bigint, 'lapsed', null::bigint, null::bigint[], null::bigint[], null::bigint, v_now;
   elsif k_needs is not null then
-    v_unfit := ledger_set_allowances(p_gateway, v_now, p_restore, k_workspaces, k_keys, k_rotations, k_needs, k_uses, k_keeps, k_headrooms,
-      array(select generate_series(1, cardinality(k_keys))));
-    if cardinality(v_unfit) > 1 then
-      -- Not all of a workspace fits: one key after another.
-      foreach i in array v_unfit loop
-        v_unfit := array_remove(v_unfit, i) || ledger_set_allowances(p_gateway, v_now, false, k_workspaces[i:i], k_keys[i:i], k_rotations[i:i],
-          k_needs[i:i], k_uses[i:i], k_keeps[i:i], k_headrooms[i:i], array[i]);
-      end loop;
-    end if;
+    v_unfit := ledger_set_allowances(p_gateway, v_now, p_restore, k_workspaces, k_keys, k_rotations, k_needs, k_uses, k_keeps, k_headrooms, null);
+    -- Not all of a workspace fits: one key after another.
+    foreach i in array case when cardinality(v_unfit) > 1 then v_unfit else '{}' end loop
+      v_unfit := array_remove(v_unfit, i) || ledger_set_allowances(p_gateway, v_now, false, k_workspaces[i:i], k_keys[i:i], k_rotations[i:i],
+        k_needs[i:i], k_uses[i:i], k_keeps[i:i], k_headrooms[i:i], array[i]);
+    end loop;
   end if;
   return query
-    select k.place::integer, coalesce(a.amount_nano, 0), case when k.place = any (v_busy) then 'busy' else r.refusal end,
-      r.available, r.rooms, r.caps, r.idle, r.at
+    select k.place::integer, coalesce(a.amount_nano, 0), case when k.place = any (v_busy) then 'busy' end,
+      null::bigint, null::bigint[], null::bigint[], null::bigint, null::timestamptz
     from unnest(k_workspaces, k_keys, k_rotations) with ordinality as k (workspace_id, key_id, rotation, place)
     left join lateral ledger_allowance(k.workspace_id, k.key_id, k.rotation, p_gateway) a on true
-    left join lateral (
-      select y.*, ledger_idle(k.workspace_id) - coalesce(a.idle_nano, 0) as idle, v_now as at
-      from ledger_admit(k.workspace_id, k.key_id, k.rotation, v_now) y where k.place = any (v_unfit) offset 0
-    ) r on true;
+    where k.place <> all (v_unfit);
+  if cardinality(v_unfit) > 0 then
+    return query
+      select k.place::integer, coalesce(a.amount_nano, 0), r.refusal, r.available, r.rooms, r.caps,
+        ledger_idle(k.workspace_id) - coalesce(a.idle_nano, 0), v_now
+      from unnest(k_workspaces, k_keys, k_rotations) with ordinality as k (workspace_id, key_id, rotation, place)
+      cross join lateral ledger_admit(k.workspace_id, k.key_id, k.rotation, v_now) r
+      left join lateral ledger_allowance(k.workspace_id, k.key_id, k.rotation, p_gateway) a on true
+      where k.place = any (v_unfit);
+  end if;
 end $$;

@@ -112,8 +112,7 @@ begin
     where a.workspace_id = b.workspace_id
   )
   select count(*)::integer as holds, array_agg(x.workspace_id) as workspaces, array_agg(x.key_id) as keys, array_agg(x.member_id) as members,
-    array_agg(x.id) as ids, array_agg(x.amount_nano) as amounts
-  into g from gone x;
+    array_agg(x.id) as ids, array_agg(x.amount_nano) as amounts into g from gone x;
   perform ledger_write(null, v_now, 'expire', g.workspaces, g.keys, array_fill(0, array[g.holds]), g.members,
     array(select generate_series(1, g.holds)), g.ids, array_fill(null::bigint, array[g.holds]), g.amounts)
   where g.holds > 0;

@@ -33,8 +33,21 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "all or nothing: what does not fit is not set aside",
     where: "ledger_set_allowances",
-    from: "t.w_delta <= coalesce(t.w_room, t.w_delta)",
-    to: "coalesce(t.w_room, 1) > 0",
+    from: "t.w_room - t.w_delta",
+    to: "t.w_room - 1",
+  },
+  {
+    rule: "together: what others of a workspace add counts",
+    seed: 25,
+    where: "ledger_set_allowances",
+    from: "sum(x.delta) over w as w_delta",
+    to: "x.delta as w_delta",
+  },
+  {
+    rule: "alone: who does not fit beside others is asked for alone",
+    where: "ledger_batch",
+    from: "when cardinality(v_unfit) > 1 then v_unfit else",
+    to: "when false then v_unfit else",
   },
   {
     rule: "refused keys: what waits for them holds nothing",
@@ -46,8 +59,8 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "refused keys: nothing new for them, whatever they have",
     where: "ledger_set_allowances",
-    from: "p_restore or t.refusal is null and",
-    to: "p_restore or t.delta <= 0 or t.refusal is null and",
+    from: "p_restore or t.refusal is null",
+    to: "p_restore or t.delta <= 0 or t.refusal is null",
   },
   {
     rule: "hard caps count what is set aside",
@@ -65,7 +78,7 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "rollover: a counter starts again with its period",
     where: "ledger_write",
-    from: "case when a.last_day >= v_day then a.day_nano else 0 end",
+    from: "ledger_since(v_day, a.last_day, a.day_nano)",
     to: "a.day_nano",
   },
   {
