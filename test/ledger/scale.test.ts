@@ -181,6 +181,22 @@ describe("a ledger with a long history", () => {
     expectSimilar(inFull, inSmall);
   });
 
+  it("T63: calls of somebody who is in thousands of workspaces cost no more", async () => {
+    const url = await (await sharedPostgres()).createMigrated();
+    await fill(url, small);
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    // Among many who are in one each: so the database expects one row of anybody.
+    await other.query(`
+      insert into workspaces (id, name) select 'x' || w, 'x' from generate_series(1, 5000) w;
+      insert into members (workspace_id, user_id)
+        select case when n % 7 = 0 then 'x' || n / 7 else 'w0' end, case when n % 7 = 0 then 'm' else 'u' || n end
+        from generate_series(1, 35000) n;
+      analyze`);
+    await other.end();
+    expectSimilar(await planned(url, pagesIn), await planned(smallUrl, pagesIn));
+  });
+
   it("T63: what was planned while the tables were empty does not look at all of them when they have grown", async () => {
     const url = await (await sharedPostgres()).createMigrated();
     const other = new Client({ connectionString: url });

@@ -87,7 +87,8 @@ language sql stable as $$
   left join lateral (
     select l.* from members x cross join lateral ledger_spender(p_workspace, 'member', k.created_by, d.day, d.week, d.month, x.cap_hard,
       x.cap_total_nano, x.cap_monthly_nano, x.cap_weekly_nano, x.cap_daily_nano) l
-    where x.workspace_id = p_workspace and x.user_id = k.created_by offset 0
+    -- Written as a range, for which the index of all that a person is a member of cannot be used: that may be thousands.
+    where (x.workspace_id, x.user_id) between (p_workspace, k.created_by) and (p_workspace, k.created_by) offset 0
   ) m on true
   offset 0
 $$;
