@@ -47,7 +47,7 @@ describeGateways(`a key that may spend ${callers / 1_000} dollars`, { config }, 
     }
     // Who is refused comes again, as the reservations of others are given back.
     async function caller(): Promise<void> {
-      for (let tries = 0; tries < 3; tries += 1) {
+      for (let tries = 0; tries < 10; tries += 1) {
         const answer = await ask();
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
         if (answer.status === 200) return void (await answer.text());
