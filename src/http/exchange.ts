@@ -67,6 +67,9 @@ export interface BodyStream {
 /** A body, where it came with its head, else what it is read from. */
 export type RequestBody = Buffer | BodyStream;
 
+/** A longer text is sent by itself: joined to the head it would be copied once more, which takes several times as long. */
+export const joinedMax = 65_536;
+
 /** Where an answer goes: a head, then text, then its end. */
 export interface ResponseSink {
   /** True once `writeHead` was called. */
@@ -80,6 +83,8 @@ export interface ResponseSink {
   /** False when the client reads slower than we write: wait for `drain`. */
   write(text: string): boolean;
   end(text: string): unknown;
+  /** `latin1` where all of it is known to be ASCII. */
+  end(text: string, encoding: "latin1" | "utf8"): unknown;
   /** `close`: the answer is over, or the client left before; `drain`: what was written has left. */
   on(event: "close" | "drain", listener: () => void): unknown;
 }

@@ -4,7 +4,7 @@
  */
 import { formatSse, sseKeepAlive, type SseEvent } from "../../base/sse.ts";
 import type { Reply } from "../../calls/index.ts";
-import type { ResponseSink } from "../exchange.ts";
+import { joinedMax, type ResponseSink } from "../exchange.ts";
 
 /** How frames are written: their content type, and the text of each. */
 interface Framing {
@@ -77,15 +77,17 @@ class HttpTextReply implements Reply {
 
   whole(body: object, headers: Readonly<Record<string, string>>): void {
     const text = JSON.stringify(body);
+    const bytes = Buffer.byteLength(text);
     this.#raw.writeHead(200, {
       "content-type": "application/json; charset=utf-8",
-      "content-length": Buffer.byteLength(text),
+      "content-length": bytes,
       ...this.#headers,
       ...headers,
     });
     // From here on nothing fails: a header that cannot be sent is answered with an error.
     this.ended = true;
-    this.#raw.end(text);
+    if (text.length > joinedMax) this.#raw.write("");
+    this.#raw.end(text, bytes === text.length ? "latin1" : "utf8");
   }
 
   open(headers: Readonly<Record<string, string>>): void {

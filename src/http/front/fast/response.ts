@@ -1,6 +1,6 @@
 /** An answer on the fast path: what the text endpoints use of Node's ServerResponse, and nothing more. */
 import { validateHeaderValue } from "node:http";
-import type { ResponseSink } from "../../exchange.ts";
+import { joinedMax, type ResponseSink } from "../../exchange.ts";
 import { formatHead, type AnswerHeaders } from "./head.ts";
 
 /** What an answer needs of its connection. */
@@ -110,12 +110,16 @@ export class FastResponse implements ResponseSink {
   /** A text, behind the head where that is still to be sent. */
   #add(text: string): void {
     const bytes = Buffer.byteLength(text);
-    if (bytes !== text.length) this.#ascii = false;
-    // A chunk of no bytes would be the end.
-    const body = this.#chunked && bytes > 0 ? `${bytes.toString(16)}\r\n${text}\r\n` : text;
     this.bytes += this.#head.length + bytes;
-    this.#out += this.#head + body;
+    // A chunk of no bytes would be the end.
+    const isChunk = this.#chunked && bytes > 0;
+    this.#out += isChunk ? `${this.#head}${bytes.toString(16)}\r\n` : this.#head;
     this.#head = "";
+    if (text.length > joinedMax) this.flush();
+    if (bytes !== text.length) this.#ascii = false;
+    this.#out += text;
+    if (text.length > joinedMax) this.flush();
+    if (isChunk) this.#out += "\r\n";
   }
 
   on(event: "close" | "drain", listener: () => void): void {
