@@ -7,20 +7,28 @@ function work(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until;);
 }
 
+/** How many rounds the event loop makes while so many take their turns, which do nothing. */
+async function roundsOf(takers: number): Promise<number> {
+  const turns = new Turns();
+  let rounds = 0;
+  let isOver = false;
+  const count = (): void => {
+    rounds += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all(Array.from({ length: takers }, async () => turns.take()));
+  isOver = true;
+  return rounds;
+}
+
 describe("turns", () => {
   it("gives work that takes no time one round of the event loop", async () => {
-    const turns = new Turns();
-    let rounds = 0;
-    let isOver = false;
-    const count = (): void => {
-      rounds += 1;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-    await Promise.all(Array.from({ length: 50 }, async () => turns.take()));
-    isOver = true;
+    const counts: number[] = [];
+    // A process that waits for its processor meanwhile looks like long work, which brings a pause: not five times in turn.
+    for (let tries = 0; tries < 5; tries += 1) counts.push(await roundsOf(50));
     // With a round for each there are fifty, and with a timer in between thousands.
-    expect(rounds).toBeLessThan(20);
+    expect(Math.min(...counts)).toBeLessThan(20);
   });
 
   it("gives short work a moment of each round, and others run in between", async () => {
