@@ -18,7 +18,9 @@ function Parts({ workspace }: { workspace: Workspace }) {
   return (
     <Stack gap="xl">
       {error !== null && <RegionError what="signing secret" error={error} retry={refetch} />}
-      {data !== undefined && <SigningSecret workspace={workspace} signing={data} />}
+      {(data !== undefined || error === null) && (
+        <SigningSecret workspace={workspace} signing={data} />
+      )}
       <Verify />
       <Deliveries workspaceId={workspace.id} status={statuses.find((one) => one === status)} />
     </Stack>

@@ -1,5 +1,5 @@
 /** The signing secret: hidden, switched on and off, replaced. */
-import { Button, Group, Stack, Switch, Text, Title } from "@mantine/core";
+import { Button, Group, Skeleton, Stack, Switch, Text, Title } from "@mantine/core";
 import { useCallback, useState } from "react";
 import { client } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
@@ -10,12 +10,15 @@ import { confirm } from "../../ui/confirm.tsx";
 import { Secret } from "../../ui/secret.tsx";
 import { enable, type Signing, type Workspace } from "./queries.ts";
 
-interface SecretProps {
+/** The height of a switch. */
+const switchPx = 20;
+
+interface ToggleProps {
   readonly workspace: Workspace;
   readonly signing: Signing;
 }
 
-function Toggle({ workspace: { id }, signing }: SecretProps) {
+function Toggle({ workspace: { id }, signing }: ToggleProps) {
   const { enabled } = signing;
   const change = useChange({
     base: signing,
@@ -35,7 +38,12 @@ function Toggle({ workspace: { id }, signing }: SecretProps) {
   );
 }
 
-function Rotate({ workspace: { id, name } }: Pick<SecretProps, "workspace">) {
+interface RotateProps {
+  readonly workspace: Workspace;
+  readonly disabled: boolean;
+}
+
+function Rotate({ workspace: { id, name }, disabled }: RotateProps) {
   const change = useChange({
     send: async () => {
       const params = { path: { id } };
@@ -55,10 +63,16 @@ function Rotate({ workspace: { id, name } }: Pick<SecretProps, "workspace">) {
       run: () => change.runNow({}),
     });
   return (
-    <Button variant="outline" color="var(--bad)" onClick={ask}>
+    <Button variant="outline" color="var(--bad)" disabled={disabled} onClick={ask}>
       Replace
     </Button>
   );
+}
+
+interface SecretProps {
+  readonly workspace: Workspace;
+  /** Undefined until it is read: what is below keeps its place. */
+  readonly signing: Signing | undefined;
 }
 
 export function SigningSecret({ workspace, signing }: SecretProps) {
@@ -66,23 +80,27 @@ export function SigningSecret({ workspace, signing }: SecretProps) {
   const hide = useCallback(() => setShown(false), []);
   return (
     <Stack gap="md">
-      <Toggle workspace={workspace} signing={signing} />
+      {signing === undefined ? (
+        <Skeleton h={switchPx} />
+      ) : (
+        <Toggle workspace={workspace} signing={signing} />
+      )}
       <section aria-label="Signing secret">
         <Title order={2} size="h4" mb="sm">
           Signing secret
         </Title>
         <Text mb="sm">Callbacks are signed with it; who has it can sign as this gateway does.</Text>
         <Group gap="sm">
-          <Button variant="default" onClick={() => setShown(true)}>
+          <Button variant="default" disabled={signing === undefined} onClick={() => setShown(true)}>
             Reveal
           </Button>
-          <Rotate workspace={workspace} />
+          <Rotate workspace={workspace} disabled={signing === undefined} />
         </Group>
       </section>
-      {isShown && (
+      {isShown && signing !== undefined && (
         <Secret value={signing.secret} label="the signing secret" hide={hide} isAudited={false} />
       )}
-      {signing.previous !== null && (
+      {signing !== undefined && signing.previous !== null && (
         <Text>
           The secret before signs too, until{" "}
           {readTime(new Date(signing.previous.expires_at)).slice(0, -7)}.
