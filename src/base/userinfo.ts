@@ -1,4 +1,4 @@
-/** User and password before the host of an address, `https://user:password@host`: nobody sends them here, and nobody is shown them. */
+/** What addresses hold that nobody is shown: user and password before the host, `https://user:password@host`, and keys in a query. */
 
 /** Up to the last `@`: a password may hold what an address may not. */
 const userinfo = /(?<=:\/\/)[^\s"]*(?=@)/g;
@@ -6,9 +6,11 @@ const userinfo = /(?<=:\/\/)[^\s"]*(?=@)/g;
 /** The password is a variable's name already. */
 const isNamed = (text: string): boolean => /^[^:]*:?\$\{\w+\}$/.test(text);
 
-/** A message with what stands there masked. */
-export const withoutUserinfo = (message: string): string =>
-  message.replace(userinfo, (text) => (isNamed(text) ? text : "****"));
+const query = /(?<=:\/\/[^\s"?]*\?)[^\s"]+/g;
+
+/** A message with both masked. */
+export const withoutAddressSecrets = (message: string): string =>
+  message.replace(userinfo, (text) => (isNamed(text) ? text : "****")).replace(query, "****");
 
 /** Said of an address of a variable. */
 export const userinfoHint = "; a user and a password before the host would not be sent";

@@ -145,6 +145,12 @@ export function checkTls(row: WireObject, path: Path, files: TlsFiles): Finding[
   const check = <T>(name: keyof typeof fixes, work: (text: string) => T): T | undefined => {
     const file = tls[name];
     if (typeof file !== "string" || file === "") return undefined;
+    if (file.includes("-----BEGIN")) {
+      // Not quoted: it may be the private key.
+      const message = "is the text of a PEM file, and not its name";
+      findings.push({ path: [...at, name], message, fix: fixes[name] });
+      return undefined;
+    }
     try {
       return work(files.read(file));
     } catch (error) {

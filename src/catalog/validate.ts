@@ -18,6 +18,7 @@ import {
   shellSchema,
   textModelSchema,
 } from "./schema.ts";
+import { isSecretKey } from "./secrets.ts";
 
 /** The part of JSON Schema that is looked into for a fix. */
 interface SchemaNode {
@@ -74,8 +75,14 @@ function schemaAt(root: SchemaNode, path: Path): SchemaNode | undefined {
   return node;
 }
 
-/** Mistakes are printed and logged: what may be a secret is never quoted. */
-const isSecret = (path: Path): boolean => /key|secret/.test(String(path.at(-1)));
+/**
+ * Mistakes are printed and logged: what may be a secret is never quoted. An entry of a list is called as the list is: keys are
+ * written as `credentials: [sk-...]`, and as `auth: sk-...`.
+ */
+function isSecret(path: Path): boolean {
+  const name = String(path.findLast((step) => typeof step === "string"));
+  return isSecretKey(name) || /key|secret|credentials/.test(name);
+}
 
 /** So much of a text is quoted: the file in the configuration's place may be any other. */
 const quotedMax = 80;

@@ -2,7 +2,7 @@
 import type * as Yaml from "yaml";
 import type { Document, Node, Scalar } from "yaml";
 import { later } from "../base/later.ts";
-import { withoutUserinfo } from "../base/userinfo.ts";
+import { withoutAddressSecrets } from "../base/userinfo.ts";
 import {
   disguise,
   expand,
@@ -137,7 +137,7 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
     mistakes,
     // Mistakes are printed and logged. A secret's variable may stand in a field that is none.
     locate(finding) {
-      const shown = (said: string): string => withoutUserinfo(undisguise(hide(said)));
+      const shown = (said: string): string => withoutAddressSecrets(undisguise(hide(said)));
       const { node, key } = nodeAt(document, finding.path);
       const target = finding.atKey === true && key !== undefined ? key : node;
       return {

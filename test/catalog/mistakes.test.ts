@@ -155,7 +155,7 @@ stroage: {}
         "tollgate.yaml:3:93 providers[1].teir: unknown key; did you mean "tier"?",
         "tollgate.yaml:4:5 providers[2].api_key: missing; give api_key (\`none\` for a server that takes none) or credentials",
         "tollgate.yaml:4:9 providers[2].id: the provider "openai" is already there, at providers[0]; give each its own id",
-        "tollgate.yaml:6:15 providers[2].base_url: "http://x/v1?y=1" is not an address without a query; write https://host/v1",
+        "tollgate.yaml:6:15 providers[2].base_url: "http://x/v1?****" is not an address without a query; write https://host/v1",
         "tollgate.yaml:8:5 models[0].max_output_tokens: missing; the most a call can produce",
         "tollgate.yaml:10:35 models[0].endpoints[1]: "respnses" is not known; did you mean "responses"?",
         "tollgate.yaml:11:21 models[0].context_length: must be at least 1; input and output tokens together",
@@ -271,6 +271,26 @@ console: { oidc: { issuer: i, client_id: c, client_secret: 987654321 } }`;
       "tollgate.yaml:1:72 providers[0].api_key: must be text, not a number; put it in quotes",
       "tollgate.yaml:2:60 console.oidc.client_secret: must be text, not a number; put it in quotes",
     ]);
+  });
+
+  it("never quotes what may be a secret by its name, in lists and addresses, and no key in place of a file", () => {
+    const text = `providers:
+  - { id: p, dialect: openai, base_url: "https://x/v1?key=hunter2", credentials: [hunter2], auth: hunter2 }
+  - { id: q, dialect: vertex, base_url: "https://x/v1?key=hunter2", api_key: [hunter2], proxy: 7726,
+      headers: { Authorization: 7726, x-token: 7726 } }
+  - { id: r, dialect: bedrock, base_url: "https://x/v1", auth: { type: aws, session_token: 7726 } }
+server: { tls: { cert: c, key: "-----BEGIN PRIVATE KEY----- hunter2" } }
+telemetry: { otlp_endpoint: "https://x/?key=hunter2", otlp_headers: { authorization: 7726 } }`;
+    const said = mistakesOf(text).join("\n");
+    expect(said).not.toMatch(/hunter2|7726/);
+    for (const shown of [
+      'providers[0].base_url: "https://x/v1?****" is not an address without a query',
+      "providers[0].credentials[0]: must be a mapping, not a string",
+      "providers[0].auth: must be a mapping, not a string",
+      "providers[1].headers.Authorization: must be text, not a number; put it in quotes",
+      "server.tls.key: is the text of a PEM file, and not its name; name a PEM file",
+    ])
+      expect(said).toContain(shown);
   });
 
   it("never quotes the value of a secret's variable, whatever field it was given to", () => {
