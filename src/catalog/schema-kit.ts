@@ -18,8 +18,12 @@ export const usd = (what: string) =>
   });
 export const perMillion = (what: string) => usd(`USD per million ${what}`);
 export const text = (description: string) => Type.String({ minLength: 1, description });
-export const count = (description: string) => Type.Integer({ minimum: 1, description });
-export const seconds = (description: string) => Type.Number({ exclusiveMinimum: 0, description });
+/** The most that timers, in milliseconds, and the database's integers take. */
+const most = 2 ** 31 - 1;
+export const count = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: most, description });
+export const seconds = (description: string) =>
+  Type.Number({ exclusiveMinimum: 0, maximum: Math.floor(most / 1_000), description });
 /** A day or a moment in UTC. Which of them exist is checked beside the schema. */
 export const moment = (what: string) =>
   Type.String({

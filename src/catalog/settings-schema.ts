@@ -107,7 +107,11 @@ export const settings = {
       access_key_id: Type.Optional(text("absent: the machine's own credentials")),
       secret_access_key: Type.Optional(text("absent: the machine's own credentials")),
       retention_days: Type.Optional(
-        Type.Number({ exclusiveMinimum: 0, description: "days, fractions allowed; 7 if absent" }),
+        Type.Number({
+          exclusiveMinimum: 0,
+          maximum: 1_000_000,
+          description: "days, fractions allowed; 7 if absent",
+        }),
       ),
     }),
   ),

@@ -197,10 +197,15 @@ function wrongValue(breach: Breach, name: string): string {
     return "must have at least one entry";
   }
   if (breach.keyword === "uniqueItems") return "has an entry twice";
-  return breach.message.replace(/^must be (>=?) /, (_all, sign) =>
-    sign === ">" ? "must be above " : "must be at least ",
-  );
+  return breach.message.replace(/^must be ([<>]=?) /, (_all, sign) => `must be ${signs[sign]} `);
 }
+
+const signs: Readonly<Record<string, string>> = {
+  ">": "above",
+  ">=": "at least",
+  "<": "below",
+  "<=": "at most",
+};
 
 /** The schema that fits a model, and where its kind or family is not known, the one that says so. */
 function modelSchema(row: WireObject): TSchema {

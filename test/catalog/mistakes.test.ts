@@ -13,7 +13,28 @@ describe("mistakes", () => {
     expect(address).toContain(
       '1:29 telemetry.otlp_endpoint: "collector" does not fit; where traces',
     );
-    expect(share).toContain("1:48 telemetry.sample: must be <= 1; the share of requests");
+    expect(share).toContain("1:48 telemetry.sample: must be at most 1; the share of requests");
+  });
+
+  it("numbers that no timer, date or database holds are refused: with them callbacks, images and tasks would fail", () => {
+    const text = (seconds: number, count: number, days: number) => `providers:
+  - { id: p, dialect: openai, base_url: "https://x/v1", api_key: k, timeouts: { connect_s: ${seconds}, total_s: ${seconds} } }
+webhooks: { timeout_s: ${seconds} }
+limits: { queue: { global: ${count}, per_workspace: ${count} }, connections: { unread_s: ${seconds} } }
+storage: { kind: local, retention_days: ${days} }`;
+    expect(mistakesOf(text(2_147_483, 2_147_483_647, 1_000_000))).toEqual([]);
+    const said = mistakesOf(text(2_147_484, 2_147_483_648, 100_000_000)).map(
+      (line) => /\w+: must be at most \d+/.exec(line)?.[0],
+    );
+    expect(said).toEqual([
+      "connect_s: must be at most 2147483",
+      "total_s: must be at most 2147483",
+      "timeout_s: must be at most 2147483",
+      "global: must be at most 2147483647",
+      "per_workspace: must be at most 2147483647",
+      "unread_s: must be at most 2147483",
+      "retention_days: must be at most 1000000",
+    ]);
   });
 
   it("hooks name what is missing, twice there, or of no use", () => {
