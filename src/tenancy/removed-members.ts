@@ -27,22 +27,27 @@ export async function keepForRestore(
 }
 
 interface Kept {
+  readonly user_id: string;
   readonly disabled_keys: readonly string[];
 }
 
 /**
- * Makes somebody the member again that they were, once. The keys that were disabled with them are the caller's to enable.
+ * Makes somebody the member again that they were, once, by either id that `getMember` takes. The keys that were disabled with them
+ * are the caller's to enable.
  * @throws GatewayError `not_found` after ten minutes; `conflict` where they are a member again
  */
 export async function restoreMember(
   { database, clock }: RowContext,
-  { workspaceId, userId }: MemberReference,
+  { workspaceId, userId: named }: MemberReference,
 ): Promise<{ readonly member: Member; readonly disabledKeys: readonly string[] }> {
   const [kept] = await database.query<Kept>(
-    "select disabled_keys from removed_members where workspace_id = $1 and user_id = $2 and removed_at > $3 for update",
-    [workspaceId, userId, new Date(clock.now() - keptMs)],
+    `select user_id, disabled_keys from removed_members
+     where workspace_id = $1 and (user_id = $2 or member ->> 'invited_as' = $2) and removed_at > $3
+     order by user_id = $2 desc limit 1 for update`,
+    [workspaceId, named, new Date(clock.now() - keptMs)],
   );
   if (kept === undefined) throw noSuch("member who was removed within ten minutes");
+  const userId = kept.user_id;
   const rows = await database.query<MemberRow>(
     `insert into members select was.* from removed_members r, jsonb_populate_record(null::members, r.member) as was
      where r.workspace_id = $1 and r.user_id = $2

@@ -190,6 +190,10 @@ describe("who is let in", () => {
       deleted: true,
     });
     expect(await workspacesOf(world.bob.cookie)).toEqual([world.away.id]);
+    // It is good for taking the removal back, too.
+    const restored = await world.ann.call("POST", `${path}/restore`, {});
+    expect([restored.status, restored.json.user_id]).toEqual([201, world.bob.userId]);
+    world.must(await world.ann.call("DELETE", path));
     expect(codeOf(await accept({ token }, world.bob.cookie))).toEqual(gone);
   });
 
