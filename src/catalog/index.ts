@@ -63,5 +63,6 @@ export type { ServerTls } from "./tls-files.ts";
 export { configSchema, providerIdPattern, providerSchema } from "./schema.ts";
 export { configJson, modelRow, printConfig } from "./print.ts";
 export { checkSecrets, isSecretKey } from "./secrets.ts";
+export { isHeader } from "./settings-check.ts";
 export { watchConfig, type ConfigWatch } from "./watch.ts";
 export { formatMistakes, formatPath, type Mistake } from "./mistakes.ts";

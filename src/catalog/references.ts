@@ -11,6 +11,7 @@ import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
 import { checkRecords, checkTextPrices, checkTiers } from "./record-references.ts";
 import { rowsAt, type Row } from "./rows.ts";
+import { checkSettings, isPlainUrl } from "./settings-check.ts";
 import { dialects } from "./dialects.ts";
 import { checkTls, type TlsFiles } from "./tls-files.ts";
 import type { KnownProvider } from "./types.ts";
@@ -62,11 +63,6 @@ function checkProvider({ path, row }: Row, files: TlsFiles): Finding[] {
   }
   findings.push(...checkAccess({ path, row }, files));
   return findings;
-}
-
-function isPlainUrl(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.search + url.hash === "";
 }
 
 /** The providers that offers may name, as the file has them; of those defined elsewhere id and dialect. */
@@ -266,6 +262,7 @@ export function checkReferences(
     ...checkPrices(file, models),
     ...checkDefault(file, models, knownModels),
     ...checkStorage(file),
+    ...checkSettings(file),
     ...checkHooks(file, files),
     ...(isObject(file["server"]) ? checkTls(file["server"], ["server"], files) : []),
   ];

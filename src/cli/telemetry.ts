@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { percentDecoded } from "../base/text.ts";
-import type { Settings } from "../catalog/index.ts";
+import { isHeader, type Settings } from "../catalog/index.ts";
 import type { Tracing, TracingOptions } from "../tracing/index.ts";
 import { UsageError } from "./usage-error.ts";
 import { version } from "../base/own-files.ts";
@@ -87,10 +87,6 @@ function checkProtocol(value: Value): void {
     );
 }
 
-/** As RFC 9110 has field names and values: what cannot be a header would fail every export. */
-const headerName = /^[\w!#$%&'*+\-.^`|~]{1,100}$/;
-const headerValue = /^[\x20-\x7e]{0,8192}$/;
-
 function headersOf(
   value: Value,
   configured: Readonly<Record<string, string>> | undefined,
@@ -100,7 +96,7 @@ function headersOf(
     : "OTEL_EXPORTER_OTLP_HEADERS";
   const headers = configured ?? Object.fromEntries(pairs(value(name), name));
   for (const [header, text] of Object.entries(headers))
-    if (!headerName.test(header) || !headerValue.test(text))
+    if (!isHeader(header, text))
       throw new UsageError(
         `${configured ? "telemetry.otlp_headers" : name}: a header's name or value cannot be sent; it takes name=value pairs with commas between`,
       );

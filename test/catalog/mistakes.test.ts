@@ -37,6 +37,26 @@ storage: { kind: local, retention_days: ${days} }`;
     ]);
   });
 
+  it("settings name servers by their addresses, and headers that can be sent: with others a start would fail, or every file", () => {
+    const of = (issuer: string, endpoint: string, header: string) =>
+      mistakesOf(`console: { oidc: { issuer: "${issuer}", client_id: c, client_secret: s } }
+storage: { kind: s3, bucket: b, endpoint: "${endpoint}" }
+exports: { to: "s3://b/p", endpoint: "${endpoint}" }
+telemetry: { otlp_endpoint: "http://collector:99999", otlp_headers: { "${header}": v } }`);
+    expect(of("https://accounts.example.com/", "http://minio:9000", "x-key")).toEqual([
+      'tollgate.yaml:4:29 telemetry.otlp_endpoint: "http://collector:99999" is not an address; write http://collector:4318',
+    ]);
+    expect(of("accounts.example.com", "minio:9000", "x key").slice(0, 3)).toEqual([
+      'tollgate.yaml:1:28 console.oidc.issuer: "accounts.example.com" is not an address; write https://accounts.example.com',
+      'tollgate.yaml:2:43 storage.endpoint: "minio:9000" is not an address; write http://minio:9000',
+      'tollgate.yaml:3:38 exports.endpoint: "minio:9000" is not an address; write http://minio:9000',
+    ]);
+    const named = of("https://u:pw@idp", "http://u:pw@minio", "x key");
+    expect(named.filter((line) => line.includes("names a user or a password"))).toHaveLength(3);
+    expect(named.at(-1)).toContain("telemetry.otlp_headers.x key: cannot be sent as a header");
+    expect(named.join("\n")).not.toContain("pw");
+  });
+
   it("hooks name what is missing, twice there, or of no use", () => {
     const secret = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     const of = (...hooks: string[]) =>
@@ -287,10 +307,10 @@ stroage: {}
 
   it("never quotes what may be a secret", () => {
     const text = `providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: 123456789 }]
-console: { oidc: { issuer: i, client_id: c, client_secret: 987654321 } }`;
+console: { oidc: { issuer: https://i, client_id: c, client_secret: 987654321 } }`;
     expect(mistakesOf(text)).toEqual([
       "tollgate.yaml:1:72 providers[0].api_key: must be text, not a number; put it in quotes",
-      "tollgate.yaml:2:60 console.oidc.client_secret: must be text, not a number; put it in quotes",
+      "tollgate.yaml:2:68 console.oidc.client_secret: must be text, not a number; put it in quotes",
     ]);
   });
 
