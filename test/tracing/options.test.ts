@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { defaultSettings, loadConfig, printConfig } from "../../src/catalog/index.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
+import { checkTelemetry } from "../../src/cli/doctor/telemetry.ts";
 import { tracingOptions } from "../../src/cli/telemetry.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
@@ -110,4 +111,20 @@ it("a start without tracing loads nothing of OpenTelemetry: it is behind one imp
   expect(importing(/from "@opentelemetry/).filter((file) => !room.test(file))).toEqual([]);
   expect(importing(/^import \{.*tracing\/index\.ts"/m)).toEqual([]);
   expect(importing(/import\("\.\.\/tracing\/index\.ts"\)/)).toEqual(["src/cli/telemetry.ts"]);
+});
+
+it("doctor says where traces go, and what of the variables a start would fail by", () => {
+  const found = (variables: Record<string, string>) =>
+    checkTelemetry({ variables }, defaultSettings);
+  expect(found({})).toEqual([]);
+  expect(found(endpoint)).toEqual([
+    { check: "telemetry", status: "ok", message: "traces go to http://collector:4318" },
+  ]);
+  expect(found({ ...endpoint, OTEL_TRACES_SAMPLER: "often" })).toMatchObject([
+    {
+      check: "telemetry",
+      status: "failed",
+      message: expect.stringContaining('is "often"') as string,
+    },
+  ]);
 });

@@ -26,6 +26,7 @@ import { failed, ok, warning, type Finding } from "./findings.ts";
 import { checkAddresses, checkDirectory } from "./machine.ts";
 import { checkMemory } from "./memory.ts";
 import { checkProvider } from "./providers.ts";
+import { checkTelemetry } from "./telemetry.ts";
 
 interface Context {
   readonly environment: Environment;
@@ -44,9 +45,10 @@ const checks: readonly Check[] = [
   { name: "addresses", run: ({ environment }) => checkAddresses(environment) },
 ];
 
-const settingChecks = ({ storage, limits }: Settings, proxies: Proxies): Check[] => [
-  { name: "storage", run: () => checkBucket(storage, proxies) },
-  { name: "memory", run: ({ environment }) => checkMemory(environment, limits) },
+const settingChecks = (settings: Settings, proxies: Proxies): Check[] => [
+  { name: "storage", run: () => checkBucket(settings.storage, proxies) },
+  { name: "telemetry", run: ({ environment }) => checkTelemetry(environment, settings) },
+  { name: "memory", run: ({ environment }) => checkMemory(environment, settings.limits) },
 ];
 
 const providerChecks = ({ providers }: Catalog): Check[] =>
