@@ -93,8 +93,8 @@ export interface Reading {
 }
 
 export function renderProvider(one: Provider, { catalog, health, hour, inside }: Reading): object {
-  const { base_url, credentials, auth, headers, query, paths, request, ...row } =
-    shownProvider(one);
+  // What is not named here is of where they are, and how we get there.
+  const { id, dialect, tier, on_disconnect, timeouts, credentials, ...where } = shownProvider(one);
   const offered = [...catalog.models.values()].flatMap(({ id, offers }) =>
     offers.filter(({ provider: by }) => by === one.id).map((each) => ({ id, each })),
   );
@@ -105,23 +105,22 @@ export function renderProvider(one: Provider, { catalog, health, hour, inside }:
   const upstreamModels = [...new Set(offered.map(({ each }) => each.upstreamModel))];
   const coolDowns = health?.coolDowns(one, upstreamModels);
   return {
-    ...row,
+    id,
+    dialect,
+    tier,
+    on_disconnect,
+    timeouts,
     source: kind,
     models: names(offered),
     paused_until: pausedMs === undefined ? null : new Date(pausedMs).toISOString(),
     ...(inside && {
       source_line: line ?? null,
-      base_url,
-      auth,
-      headers,
-      query,
-      paths,
-      request,
-      credentials: credentials.map(({ id, weight }) => ({
-        id,
+      ...where,
+      credentials: credentials.map(({ id: name, weight }) => ({
+        id: name,
         weight,
-        cooldown_until: coolDowns?.get(id)?.until ?? null,
-        reason: coolDowns?.get(id)?.reason ?? null,
+        cooldown_until: coolDowns?.get(name)?.until ?? null,
+        reason: coolDowns?.get(name)?.reason ?? null,
       })),
       ...(health && {
         circuits: circuitsOf(offered, health),
