@@ -106,11 +106,13 @@ async function link(
     now,
   ]);
   if (user === undefined) return undefined;
-  await database.query(
+  const linked = await database.query(
     `insert into auth_accounts (id, user_id, provider_id, account_id, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $5)`,
+     values ($1, $2, $3, $4, $5, $5) on conflict (provider_id, account_id) do nothing returning 1`,
     [newId("account", context.clock.now()), user.id, oidcProvider, subject, now],
   );
+  // In another tab of theirs, a moment ago.
+  if (linked.length === 0) return linkedUser(database, subject);
   if (!user.email_verified) await takeOver(context, { userId: user.id, email });
   return user.id;
 }

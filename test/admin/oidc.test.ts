@@ -109,6 +109,17 @@ it("an address that only the userinfo endpoint has is as good as one in the toke
   expect((await me((await signIn(eve, { bare: true })).cookie)).status).toBe(401);
 });
 
+it("a first sign-in in several tabs at once is one: all of them are in, as the same user", async () => {
+  for (const name of ["una", "ugo", "uli"]) {
+    const body = { email: `${name}@example.com`, role: "member" } as const;
+    const { userId } = await newMember(gateway, gateway.workspaceId, body);
+    const who = { ...ann, sub: `idp-${name}`, email: body.email, name };
+    const tabs = await Promise.all([1, 2, 3, 4].map(() => signIn(who)));
+    const seen = await Promise.all(tabs.map(async ({ cookie }) => (await me(cookie)).json.user_id));
+    expect(seen).toEqual([userId, userId, userId, userId]);
+  }
+});
+
 it("the first sign-in with the identity provider ends the password that somebody else knows, and what came of it", async () => {
   const body = { email: "joe@example.com", role: "member" } as const;
   const planted = await newMember(gateway, gateway.workspaceId, body);
