@@ -12,7 +12,7 @@ import { isDisguised, undisguise } from "./environment.ts";
 import { priceRow, usd } from "./price-rows.ts";
 import { abilityRows, offerRecordRow } from "./record-rows.ts";
 import { hookRow } from "./hooks.ts";
-import { isSecretKey, mask, masked, shownPlaceholder } from "./secrets.ts";
+import { calledIn, isSecretKey, mask, masked, shownPlaceholder } from "./secrets.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
 import type {
@@ -195,7 +195,10 @@ function withPlaceholders(value: unknown, source: unknown, key = ""): unknown {
   if (isObject(value)) {
     const map = isObject(source) ? source : {};
     return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [name, withPlaceholders(each, map[name], name)]),
+      Object.entries(value).map(([name, each]) => [
+        name,
+        withPlaceholders(each, map[name], calledIn(key, name)),
+      ]),
     );
   }
   if (typeof source !== "string" || !isDisguised(source)) return value;

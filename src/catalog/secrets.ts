@@ -10,14 +10,24 @@ const secretKeys: ReadonlySet<string> = new Set([
   "session_token",
   "service_account_key",
   "proxy",
+  "otlp_headers",
 ]);
 
 /** Headers and parameters of addresses that hold secrets, by what they are called. */
 const secretName =
   /(?:^|[-_])(?:key|token|secret|auth|authorization|password|cookie|signature|sig)$|apikey$/i;
 
+/** The same in `camelCase`. */
+const innerSecretName =
+  /[a-z\d](?:Key|Token|Secret|Auth|Authorization|Password|Cookie|Signature|Sig)$/;
+
 /** Whether the values of a key are secrets, wherever in the file it stands. */
-export const isSecretKey = (key: string): boolean => secretKeys.has(key) || secretName.test(key);
+export const isSecretKey = (key: string): boolean =>
+  secretKeys.has(key) || secretName.test(key) || innerSecretName.test(key);
+
+/** What the value of a key is called: the headers of a collector hold its key, and each vendor has another name for that one. */
+export const calledIn = (group: string | number | undefined, key: string): string =>
+  group === "otlp_headers" ? group : key;
 
 export const hidden = "****";
 const shownMin = 12;
@@ -56,7 +66,8 @@ export function checkSecrets(value: unknown, path: Path = []): Finding[] {
       const fix = "write user:password in its place, best as ${VARIABLE}";
       return [{ path: at, message: "is masked, as `config print` shows it", fix }];
     }
-    if (!isSecretKey(key) || typeof each !== "string") return checkSecrets(each, at);
+    if (!isSecretKey(calledIn(path.at(-1), key)) || typeof each !== "string")
+      return checkSecrets(each, at);
     if (!isMasked(each)) return [];
     const fix = "write the key itself, best as ${VARIABLE}";
     return [{ path: at, message: "is a masked key, as `config print` shows it", fix }];

@@ -18,7 +18,7 @@ import {
   shellSchema,
   textModelSchema,
 } from "./schema.ts";
-import { isSecretKey } from "./secrets.ts";
+import { calledIn, isSecretKey } from "./secrets.ts";
 
 /** The part of JSON Schema that is looked into for a fix. */
 interface SchemaNode {
@@ -80,8 +80,8 @@ function schemaAt(root: SchemaNode, path: Path): SchemaNode | undefined {
  * written as `credentials: [sk-...]`, and as `auth: sk-...`.
  */
 function isSecret(path: Path): boolean {
-  const name = String(path.findLast((step) => typeof step === "string"));
-  return isSecretKey(name) || /key|secret|credentials/.test(name);
+  const [name = "", group] = path.filter((step) => typeof step === "string").reverse();
+  return isSecretKey(calledIn(group, name)) || /key|secret|credentials/.test(name);
 }
 
 /** So much of a text is quoted: the file in the configuration's place may be any other. */

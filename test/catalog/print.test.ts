@@ -134,6 +134,27 @@ describe("a masked key is no key", () => {
     },
   );
 
+  it("by its name in camelCase too, and whatever a collector's header is called", () => {
+    const secret = "hunter2-hunter2-hunter2";
+    const text = `
+providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: none,
+  query: { accessToken: ${secret}, subscriptionKey: ${secret} }, headers: { X-AuthToken: ${secret} },
+  request: { add: { clientSecret: ${secret}, monkey: ape } } }]
+telemetry: { otlp_headers: { x-honeycomb-team: ${secret}, x-other: "\${HOST:-${secret}}" } }
+`;
+    const printed = printConfig(configOf(text));
+    expect(printed).not.toContain("hunter2-hunter2");
+    expect(printed).toContain("monkey: ape");
+    const result = checkConfig(printed, { environment });
+    expect("mistakes" in result ? result.mistakes.map(({ path }) => path) : []).toEqual([
+      "providers[0].headers.X-AuthToken",
+      "providers[0].query.accessToken",
+      "providers[0].query.subscriptionKey",
+      "providers[0].request.add.clientSecret",
+      "telemetry.otlp_headers.x-honeycomb-team",
+    ]);
+  });
+
   it("wherever a secret stands, and out of a variable", () => {
     const text = `
 providers: [{ id: p, dialect: openai, base_url: https://x/v1, credentials: [{ id: a, api_key: "****1234" }] },
