@@ -132,13 +132,19 @@ export function accessRow(access: Access | undefined) {
   };
 }
 
-/** What of a provider's needs is secret, for whoever masks what its vendor says. */
+/** The values that are masked where they are shown. */
+const namedSecrets = (value: WireObject): string[] =>
+  Object.entries(value).flatMap(([name, each]) => {
+    if (isObject(each)) return namedSecrets(each);
+    return typeof each === "string" && isSecretKey(name) ? [each] : [];
+  });
+
+/** What of a provider's needs is secret, for whoever masks what its vendor says, and what it was sent. */
 export function accessSecrets(access: Access | undefined): readonly string[] {
   if (access === undefined) return [];
-  const named = Object.entries({ ...access.headers, ...access.query });
   const { auth } = access;
   return [
-    ...named.flatMap(([name, value]) => (isSecretKey(name) ? [value] : [])),
+    ...[access.headers, access.query, access.request.add].flatMap(namedSecrets),
     ...(access.proxy === undefined || access.proxy === "none" ? [] : access.proxy.secrets),
     ...(access.tls?.key === undefined ? [] : access.tls.key.split("\n").filter(isKeyLine)),
     ...(auth?.type === "azure" ? [auth.clientSecret] : []),

@@ -130,6 +130,9 @@ describe("a provider's own needs", () => {
     "headers: { X-Password: second-secret-of-ours, X-Title: application-name }",
     "query: { access_token: second-secret-of-ours, api_version: application-name }",
     "query: { subscription_key: second-secret-of-ours, api_version: application-name }",
+    "query: { accessToken: second-secret-of-ours, apiVersion: application-name }",
+    "request: { add: { api_key: second-secret-of-ours, title: application-name } }",
+    "request: { add: { account: { authToken: second-secret-of-ours, name: application-name } } }",
   ])(
     "a secret in %s is masked in what the vendor says, and where it is shown; the other is not",
     (own) => {
