@@ -4,6 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import type { ByteLease } from "../base/byte-budget.ts";
+import { exactly } from "../base/exact-numbers.ts";
+import { parseJsonText } from "../base/json-text.ts";
 import { jsonWithin } from "../base/json-write.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Note } from "../base/notes.ts";
@@ -115,7 +117,7 @@ export class CachedCall {
     if (this.#name === undefined || !this.#mayRead) return undefined;
     const text = await this.#cache.answers.find(this.#name, this.#settings.ttlSeconds);
     if (text === undefined) return undefined;
-    const kept = JSON.parse(text) as Kept;
+    const kept = exactly(parseJsonText(text) as Kept);
     const { providers } = services.catalog();
     return kept.provider !== null && providers.has(kept.provider) ? kept : undefined;
   }
