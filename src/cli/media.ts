@@ -59,14 +59,14 @@ const codeIn = (explanation: object | undefined): string | null =>
     : null;
 
 /** Tells the hooks of a task that has ended. */
-function tellOfTask(hooks: Hooks, row: RequestRow): void {
+function tellOfTask(hooks: Hooks, row: RequestRow, memberId: string | null): void {
   hooks.after({
     id: row.id,
     endpoint: mediaEntryPoints[row.protocol as keyof typeof mediaEntryPoints],
     model: row.model,
     stream: false,
     tags: { tags: row.tags, endUser: row.endUser },
-    caller: { workspaceId: row.workspaceId, keyId: row.keyId ?? "", memberId: null },
+    caller: { workspaceId: row.workspaceId, keyId: row.keyId ?? "", memberId },
     status: row.status ?? "unknown",
     httpStatus: row.httpStatus ?? 200,
     errorCode: codeIn(row.explanation),
@@ -133,12 +133,12 @@ export function openMedia(options: MediaOptions): Media {
     queue: settings.limits.queue,
     retryForMs: settings.limits.taskRetryMs,
     retentionMs: settings.storage.retentionDays * dayMs,
-    logged: (row) => {
+    logged: (row, memberId) => {
       options.metrics.observeTask(row);
       options.requestLog.add(row);
       if (row.keyId !== undefined && row.costNano !== 0n)
         alerts.charged(row.workspaceId, row.keyId);
-      if (options.hooks !== undefined) tellOfTask(options.hooks, row);
+      if (options.hooks !== undefined) tellOfTask(options.hooks, row, memberId);
     },
     callbackDue: () => deliverer.wake(),
     timing: testing?.timing,

@@ -70,7 +70,7 @@ export async function endTask(
   await services.at("end.committed");
   if (job.webhookUrl !== null) services.callbackDue();
   job.span?.set({ "tollgate.status": ending.status });
-  services.logged(logRow(job, ending, nowMs));
+  services.logged(logRow(job, ending, nowMs), job.memberId);
   return true;
 }
 

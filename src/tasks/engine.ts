@@ -60,7 +60,7 @@ export interface TaskServices {
   /** How long results are kept. */
   readonly retentionMs: number;
   /** Notes an ended task in the request log. */
-  readonly logged: (row: RequestRow) => void;
+  readonly logged: (row: RequestRow, memberId: string | null) => void;
   /** A step is due at this moment: the runner looks then. */
   readonly due: (ms: number) => void;
   /** The bytes of a caller's file, as they are read. */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { parseUsd } from "../../src/base/money.ts";
+import { createKey } from "../../src/tenancy/index.ts";
 import { eventually } from "../support/patience.ts";
 import { json } from "../support/recorder.ts";
 import { video } from "../task-http/support.ts";
@@ -124,8 +125,20 @@ it("an image and a task are heard of when they have ended", async () => {
   const task = await bench.create(video);
   await bench.until(task.id, "succeeded");
   const ended = eventOf(await heard(task.id));
-  expect(ended).toMatchObject({ endpoint: "tasks", status: "succeeded" });
+  expect(ended).toMatchObject({ endpoint: "tasks", status: "succeeded", body: null });
   expect(parseUsd(ended["charge_usd"] as string)).toBeGreaterThan(0n);
+});
+
+it("of a member's key each event names the member, that of a task too", async () => {
+  const { bench } = hooked;
+  const owned = { workspaceId: bench.workspaceId, name: "hers", createdBy: "user_7" };
+  const { key } = await createKey(await bench.hand(), owned);
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await bench.post("/v1/chat/completions", calls[0]![2](text), headers);
+  await answer.text();
+  const task = await bench.create(video, headers);
+  for (const id of [answer.headers.get("x-request-id")!, task.id])
+    expect(eventOf(await heard(id))).toMatchObject({ member_id: "user_7" });
 });
 
 it.each([
