@@ -155,6 +155,7 @@ function logRow(job: Job, ending: TaskEnd, nowMs: number) {
       plan: job.explanation,
       reserved_nano: job.reservedNano.toString(),
       error: ending.status === "succeeded" ? null : ending.error.code,
+      hooks: job.hooks,
     },
     errorMessage: ending.status === "succeeded" ? undefined : ending.error.message,
     tags: job.tags ?? undefined,

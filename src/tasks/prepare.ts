@@ -176,6 +176,7 @@ export const callColumns = (
   prepared: PreparedMedia & {
     readonly traceparent?: string | undefined;
     readonly tags?: Tags | undefined;
+    readonly hooks?: readonly object[] | undefined;
   },
 ) => ({
   workspace_id: workspaceId,
@@ -187,7 +188,7 @@ export const callColumns = (
   form,
   request: JSON.stringify(prepared.request),
   notes: JSON.stringify(noteSentences(prepared.notes)),
-  plan: JSON.stringify(storedPlan(prepared.plan, prepared.traceparent)),
+  plan: JSON.stringify(storedPlan(prepared.plan, prepared)),
   reserved_nano: prepared.boundNano,
   tags: prepared.tags?.tags === undefined ? null : textOf(prepared.tags.tags),
   end_user: prepared.tags?.endUser === undefined ? null : storableText(prepared.tags.endUser),

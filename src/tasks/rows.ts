@@ -32,6 +32,7 @@ export interface Job extends Task {
   /** Held by the process that takes the step; every write of it names the token. */
   readonly leaseToken: string | null;
   readonly traceparent: string | undefined;
+  readonly hooks: readonly object[] | undefined;
   /** Of the process that claimed it; absent where it was only read. */
   readonly right?: Right | undefined;
   /** The span of the step that is being taken, where it is traced. */
@@ -40,7 +41,7 @@ export interface Job extends Task {
 
 /** A row as the database gives it. */
 export type TaskRow = SnakeCased<
-  Omit<Job, "offers" | "explanation" | "constraints" | "traceparent" | "right" | "span">
+  Omit<Job, "offers" | "explanation" | "constraints" | "traceparent" | "hooks" | "right" | "span">
 > & { readonly plan: StoredPlan };
 
 /** The offers as they were at submission: a price that changes later does not change what a task costs. */
@@ -58,13 +59,21 @@ export interface StoredPlan {
   readonly constraints?: Constraints;
   /** The request that submitted it, in its trace; absent where that was not traced. */
   readonly traceparent?: string;
+  /** What the operator's hooks made of the request; absent where none was asked. */
+  readonly hooks?: readonly object[];
+}
+
+/** What is kept beside a plan of the request that it is for. */
+interface Asking {
+  readonly traceparent?: string | undefined;
+  readonly hooks?: readonly object[] | undefined;
 }
 
 type Plan = Omit<MediaPlan, "offers"> & { readonly offers: readonly PlannedOffer[] };
 
 export function storedPlan(
   { offers, explanation, constraints }: Plan,
-  traceparent?: string,
+  { traceparent, hooks = [] }: Asking = {},
 ): StoredPlan {
   assert(offers.length > 0, "a task has at least one offer");
   return {
@@ -80,6 +89,7 @@ export function storedPlan(
     explanation,
     constraints,
     ...(traceparent !== undefined && { traceparent }),
+    ...(hooks.length > 0 && { hooks }),
   };
 }
 
@@ -154,4 +164,5 @@ export const toJob = (row: TaskRow): Job => ({
   explanation: row.plan.explanation,
   constraints: row.plan.constraints ?? openScope,
   traceparent: row.plan.traceparent,
+  hooks: row.plan.hooks,
 });

@@ -76,7 +76,8 @@ async function accept({ services, acceptance }: Submitting, given: SubmitInput):
   const prepared = { ...asked, request: material.request };
   const nowMs = services.clock.now();
   const id = newId("task", nowMs);
-  const submission = submissionOf({ input, prepared, id, nowMs, files: material.drafts.names });
+  const files = material.drafts.names;
+  const submission = submissionOf({ input, prepared, id, nowMs, files, hooks: change?.hooks });
   try {
     const row = await acceptance.accept(submission);
     await services.at("submit.committed");
@@ -141,9 +142,10 @@ interface Asked {
   readonly nowMs: number;
   /** Pictures that were taken out of the request. */
   readonly files: readonly string[];
+  readonly hooks: readonly object[] | undefined;
 }
 
-function submissionOf({ input, prepared, id, nowMs, files }: Asked): Submission {
+function submissionOf({ input, prepared, id, nowMs, files, hooks }: Asked): Submission {
   const { caller, input: media } = input;
   const { workspaceId, keyId, keyRotation } = caller;
   const expiresMs = expirySeconds(prepared.request) * 1000;
@@ -168,6 +170,7 @@ function submissionOf({ input, prepared, id, nowMs, files }: Asked): Submission 
         ...prepared,
         traceparent: input.traceparent,
         tags: input.tags,
+        hooks,
       }),
       id,
       webhook_url: input.webhookUrl ?? null,

@@ -84,16 +84,20 @@ export interface SubmitInput {
   readonly webhookUrl?: string | undefined;
   readonly idempotency?: IdempotencyClaim | undefined;
   /** What is still to be done to the request where it is no repeat: the operator's hooks. @throws GatewayError what refuses it */
-  readonly change?: (() => Promise<RequestChange | undefined>) | undefined;
+  readonly change?: (() => Promise<RequestChange>) | undefined;
   /** The trace of the request that submits it, where there is one: its steps are below that request. */
   readonly traceparent?: string | undefined;
   /** What the caller says of it, for the log. */
   readonly tags?: Tags | undefined;
 }
 
-/** What hooks made of a request, and what they changed. */
-export interface RequestChange extends Pick<SubmitInput, "model" | "input" | "webhookUrl"> {
+/** What hooks made of a request, and what they changed: nothing where the request is absent. */
+export interface RequestChange extends Partial<
+  Pick<SubmitInput, "model" | "input" | "webhookUrl">
+> {
   readonly notes: readonly Note[];
+  /** What each of them did, for the log. */
+  readonly hooks: readonly object[];
 }
 
 export interface SubmitResult {

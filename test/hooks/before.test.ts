@@ -387,6 +387,8 @@ describe("images and tasks", () => {
       { code: "hook_refused", message: "No boats." },
     ]);
     await hooked.bench.until(made.id, "succeeded");
+    const { explanation } = await logged(hooked.bench, made.id);
+    expect(explanation).toMatchObject({ hooks: [{ hook: "guard", outcome: "changed" }] });
     const kept = await hooked.bench.database.query("select id from tasks");
     expect(kept).toHaveLength(1);
   });

@@ -78,12 +78,13 @@ function textOf(value: unknown, param: string): string | undefined {
   throw new GatewayError("invalid_type", `The field ${param} must be a string.`, { param });
 }
 
-/** Puts a creation before the operator's hooks; undefined where there are none, or they changed nothing. @throws GatewayError */
+/** Puts a creation before the operator's hooks. @throws GatewayError */
 async function changeOf(
   { text: { hooks } }: HttpServices,
   request: FastifyRequest,
   { model, webhookUrl, input, tags }: Creation & { readonly tags: Tags },
-): Promise<RequestChange | undefined> {
+): Promise<RequestChange> {
+  const outcomes: object[] = [];
   const asking = hooks?.before({
     id: request.id,
     endpoint: mediaEntryPoints[input.form],
@@ -95,15 +96,17 @@ async function changeOf(
     tags,
     about: { pictures: picturesOf(input) },
     lease: request.lease!,
+    noted: (outcome) => outcomes.push(outcome),
   });
   const changed = asking && (await asking);
-  if (changed === undefined) return undefined;
+  if (changed === undefined) return { notes: [], hooks: outcomes };
   const made = creation(changed.source.value, undefined, input);
   return {
     model: made.model,
     webhookUrl: made.webhookUrl,
     input: made.input,
     notes: changed.notes,
+    hooks: outcomes,
   };
 }
 
