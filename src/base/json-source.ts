@@ -2,6 +2,7 @@
  * A JSON object together with the bytes it was read from: what of it goes on unchanged is sent in the caller's own bytes,
  * numbers and all, and is not written again.
  */
+import { exactly } from "./exact-numbers.ts";
 import { parseJson, readJson, type JsonText, type WireObject } from "./json.ts";
 import type { JsonShape } from "./json-scan.ts";
 import { jsonSlices, writeParts, type JsonPart, type JsonPieces } from "./json-write.ts";
@@ -46,20 +47,35 @@ export class JsonSource {
 
   /**
    * `changed` as JSON. A member whose value is the very one of `value` keeps its bytes; so nothing within a value may have been
-   * changed in place. A text that could be read in two ways (a member named twice) is written anew: the upstream reads what was checked.
+   * changed in place. A text that could be read in two ways (a member named twice) is written anew: the upstream reads what was checked,
+   * with the digits of the caller's long numbers.
    */
   write(changed: WireObject): JsonPieces {
-    return this.keepsBytes ? writeParts(this.#patched(changed)) : JSON.stringify(changed);
+    return this.keepsBytes
+      ? writeParts(this.#patched(changed))
+      : JSON.stringify(this.#exact(changed));
   }
 
   /** The same in parts, each of which is made within milliseconds. */
   parts(changed: WireObject): Iterable<JsonPart> {
-    return this.keepsBytes ? this.#patched(changed) : jsonSlices(changed);
+    return this.keepsBytes ? this.#patched(changed) : jsonSlices(this.#exact(changed));
   }
 
   /** Whether `write` keeps bytes: not of a text that could be read in two ways. */
   get keepsBytes(): boolean {
     return (this.#plain ??= isPlain(this.value, this.#shape));
+  }
+
+  /** The same with members that are kept as they were read, numbers that no double holds too. */
+  #exact(changed: WireObject): WireObject {
+    const { value } = this;
+    const exact = exactly(value);
+    if (exact === value) return changed;
+    const members = Object.entries(changed).map(([name, member]): [string, unknown] => {
+      const isKept = Object.hasOwn(value, name) && member === value[name];
+      return [name, isKept ? exact[name] : member];
+    });
+    return Object.fromEntries(members);
   }
 
   *#patched(changed: WireObject): Generator<JsonPart> {

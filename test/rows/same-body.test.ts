@@ -1,7 +1,14 @@
 /** Direct routes send on the very body they got; what only they can, because no other form stands between. TXT-07. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
-import { byPrice, chat, eachProtocol, generateContent, upstreamModel } from "./protocols.ts";
+import {
+  byPrice,
+  chat,
+  eachProtocol,
+  generateContent,
+  messages,
+  upstreamModel,
+} from "./protocols.ts";
 import { answering, readEvents, startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -62,4 +69,20 @@ describe("a direct route", () => {
         expect(requests.at(-1)!.text).toContain(own);
     },
   );
+
+  it("CONV-713: names that Python writes with escapes cost no digit of a tool's arguments", async () => {
+    const input = String.raw`{"gr\u00f6\u00dfe":1,"order":9223372036854775807}`;
+    const call = `{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"order","input":${input}}]}`;
+    const result = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}`;
+    const answer = await fetch(`${world.gateway.url}/v1/messages`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${world.gateway.first!.apiKey}`,
+        "content-type": "application/json",
+      },
+      body: `{"model":"${messages.model}:first","max_tokens":50,"messages":[{"role":"user","content":"Order"},${call},${result}]}`,
+    });
+    expect(answer.status).toBe(200);
+    expect(world.first.requests.at(-1)!.text).toContain('"order":9223372036854775807}');
+  });
 });
