@@ -1,9 +1,11 @@
 /** A request while hooks change it: what it is now, and which of its fields are another than its caller sent, by whom. */
 import { isDeepStrictEqual } from "node:util";
+import { exactly } from "../base/exact-numbers.ts";
 import { readJson, type WireObject } from "../base/json.ts";
 import { JsonSource } from "../base/json-source.ts";
 import type { Note } from "../base/notes.ts";
 import { HookFailedError, type HookAnswer } from "./answer.ts";
+import { withDigits } from "./digits.ts";
 import type { AskedCall, ChangedCall } from "./types.ts";
 
 type Change = Extract<HookAnswer, { action: "change" }>;
@@ -63,7 +65,8 @@ export class Draft {
     const json = readAs(this.asked.source?.write(next) ?? JSON.stringify(next));
     this.asked.lease.take(json.bytes.length + json.shape.memoryBytes);
     const source = new JsonSource(json);
-    for (const param of fieldsBetween(this.#body, source.value)) this.#touched.set(param, hook);
+    for (const param of fieldsBetween(exactly(this.#body), exactly(source.value)))
+      this.#touched.set(param, hook);
     if (model !== this.#model) this.#changeModel(hook, model as string | undefined);
     this.#source = source;
     this.#body = source.value;
@@ -72,7 +75,7 @@ export class Draft {
 
   /** The body that a hook wants. Where it names another model and nothing else, the caller's other models are not in it. */
   #wanted({ body, model }: Change): WireObject {
-    const whole = { ...(body ?? this.#body) };
+    const whole = { ...exactly(body ?? this.#body) };
     if (model === undefined) return whole;
     const { modelInBody, fallbacksField } = this.asked;
     if (modelInBody) whole["model"] = model;
@@ -98,11 +101,16 @@ export class Draft {
     };
   }
 
-  /** A body in which each field that is as its caller sent it is the caller's: numbers keep the digits they were written with. */
+  /** A body in which each field that is as its caller sent it is the caller's. Numbers keep the digits they were written with in any. */
   #withOwn(body: WireObject): WireObject {
     const { body: sent } = this.asked;
-    const own = (name: string, value: unknown): unknown =>
-      Object.hasOwn(sent, name) && isDeepStrictEqual(sent[name], value) ? sent[name] : value;
+    const own = (name: string, given: unknown): unknown => {
+      const before = Object.hasOwn(this.#body, name) ? this.#body : sent;
+      if (!Object.hasOwn(before, name)) return given;
+      const value = withDigits(given, { value: before[name], exact: exactly(before)[name] });
+      const isOwn = Object.hasOwn(sent, name) && isDeepStrictEqual(exactly(sent)[name], value);
+      return isOwn ? sent[name] : value;
+    };
     return Object.fromEntries(
       Object.entries(body).map(([name, value]) => [name, own(name, value)]),
     );
@@ -111,8 +119,8 @@ export class Draft {
   /** What differs in the end from what the caller sent: a field that one hook added and another removed is none of it. */
   *#notes(): Generator<Note> {
     const { asked } = this;
-    const before = fieldsOf(asked.body, asked.fallbackModels);
-    const after = fieldsOf(this.#body, this.#fallbackModels);
+    const before = fieldsOf(exactly(asked.body), asked.fallbackModels);
+    const after = fieldsOf(exactly(this.#body), this.#fallbackModels);
     if (!asked.modelInBody && asked.model !== this.#model)
       [before["model"], after["model"]] = [asked.model, this.#model];
     for (const [param, hook] of this.#touched) {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { readJson } from "../../src/base/json.ts";
 import { JsonSource } from "../../src/base/json-source.ts";
+import { readAnswer } from "../../src/hooks/answer.ts";
 import { Draft } from "../../src/hooks/draft.ts";
 
 /** A draft of a chat call with this body. */
@@ -104,6 +105,35 @@ describe("a field that no hook changed is sent in the caller's own digits", () =
     const draft = draftOf(`{"model":"a","messages":[],${digits}}`);
     model(draft, "one", "b");
     expect(sent(draft)).toBe(`{"model":"b","messages":[],${digits}}`);
+  });
+
+  const conversation = (first: string, id: string) =>
+    `[${first}{"role":"assistant","content":[{"type":"tool_use","input":{"order":${id},"n":1}}]}]`;
+  const id = "9223372036854775807";
+
+  it.each([
+    ["redacted a text beside them", '{"content":"card 1"},', '{"content":"[gone]"},'],
+    ["put a message before them", "", '{"content":"Be kind."},'],
+    ["took a message away", '{"content":"a"},{"content":"b"},', '{"content":"b"},'],
+  ])("where a hook %s", (_what, before, after) => {
+    const draft = draftOf(`{"model":"a","messages":${conversation(before, id)}}`);
+    by(draft, "one", (body) => ({
+      ...body,
+      messages: JSON.parse(conversation(after, id)) as unknown,
+    }));
+    expect(sent(draft)).toBe(`{"model":"a","messages":${conversation(after, id)}}`);
+    by(draft, "two", (body) => ({ ...body, user: "x" }));
+    expect(sent(draft)).toBe(`{"model":"a","messages":${conversation(after, id)},"user":"x"}`);
+  });
+
+  it("and a hook that keeps all digits says which", () => {
+    const draft = draftOf(`{"model":"a","messages":${conversation("", id)},"seed":${id}}`);
+    const own = "9223372036854775806";
+    const answer = `{"action":"change","body":{"model":"a","messages":${conversation("", own)},"seed":${own}}}`;
+    const given = readAnswer(Buffer.from(answer));
+    if (given.action === "change") draft.change("one", given);
+    expect(sent(draft)).toBe(`{"model":"a","messages":${conversation("", own)},"seed":${own}}`);
+    expect(said(draft)).toHaveLength(2);
   });
 
   it("a name of the language's own is a field like others", () => {
