@@ -59,9 +59,11 @@ class Bounded {
   }
 }
 
-function boundedJson(value: object): Bounded {
+const boundedJson = (value: object): Bounded => boundedParts(jsonSlices(value));
+
+function boundedParts(parts: Iterable<JsonPart>): Bounded {
   const bounded = new Bounded();
-  for (const part of jsonSlices(value)) {
+  for (const part of parts) {
     bounded.add(part);
     if (bounded.isCut) break;
   }
@@ -73,7 +75,7 @@ export class Keeper extends PassingReply {
   readonly #call: KeptCall;
   #source: JsonSource;
   #answer: Bounded;
-  #sent: JsonObject | undefined;
+  #sent: { readonly body: JsonObject; readonly source: JsonSource | undefined } | undefined;
   #provider: Provider | undefined;
 
   constructor(call: KeptCall, reply: Reply) {
@@ -93,9 +95,9 @@ export class Keeper extends PassingReply {
     this.#source = source;
   }
 
-  /** The body that a provider is sent; of several the last one. */
-  sending(body: JsonObject, provider: Provider): void {
-    this.#sent = body;
+  /** The body that a provider is sent; of several the last one. `source`: whose bytes are sent on in it. */
+  sending(body: JsonObject, provider: Provider, source: JsonSource | undefined): void {
+    this.#sent = { body, source };
     this.#provider = provider;
   }
 
@@ -120,7 +122,7 @@ export class Keeper extends PassingReply {
     request.add(this.#source.bytes);
     const texts = {
       request,
-      sent: this.#sent === undefined ? new Bounded() : boundedJson(this.#sent),
+      sent: boundedParts(this.#sentParts()),
       answer: this.#answer,
     };
     const shown = ({ text }: Bounded): string | null => {
@@ -134,6 +136,12 @@ export class Keeper extends PassingReply {
       answer: shown(texts.answer),
       truncated: Object.entries(texts).flatMap(([name, { isCut }]) => (isCut ? [name] : [])),
     };
+  }
+
+  #sentParts(): Iterable<JsonPart> {
+    if (this.#sent === undefined) return [];
+    const { body, source } = this.#sent;
+    return source?.parts(body) ?? jsonSlices(body);
   }
 
   protected override saw(frames: readonly SseEvent[]): void {

@@ -21,8 +21,8 @@ function write(context: CallContext, candidate: Candidate): WrittenRequest {
     stream: call.stream,
     caller: callerHeaders(context, candidate),
   });
-  keeper?.sending(sent, provider);
   const source = route.kind === "direct" ? call.body.source : undefined;
+  keeper?.sending(sent, provider, source);
   const body = writeBody(sent, { source, lease: call.lease });
   context.discardDerived();
   return { body, notes };

@@ -1,4 +1,5 @@
 /** What hooks are sent, as JSON. No key is in it, and no header of the caller's. docs/hooks.md. */
+import { exactly } from "../base/exact-numbers.ts";
 import { jsonWithin } from "../base/json-write.ts";
 import { formatUsd } from "../base/money.ts";
 import type { Draft } from "./draft.ts";
@@ -37,7 +38,7 @@ export function afterEvent(hook: string, ended: EndedCall): string {
   const { body, answer } = ended;
   const truncated: string[] = [];
   const whole = (name: string, value: object | undefined): string => {
-    const text = value === undefined ? "null" : jsonWithin(value, heardCharactersMax);
+    const text = value === undefined ? "null" : jsonWithin(exactly(value), heardCharactersMax);
     if (text !== undefined) return text;
     truncated.push(name);
     return "null";

@@ -88,6 +88,18 @@ it("what was asked, sent on and answered, whole and streamed, sealed where it li
   expect((await read(streamed.id)).status).toBe(500);
 });
 
+it("what was sent on has the digits that were sent, where no double holds them", async () => {
+  const seed = "9223372036854775807";
+  const answer = await fetch(`${world.gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${keys.mem.key}` },
+    body: `${JSON.stringify(asking("Hi")).slice(0, -1)},"seed":${seed}}`,
+  });
+  await answer.text();
+  const { json } = await read(answer.headers.get("x-request-id")!);
+  for (const text of [json.request, json.sent]) expect(text).toContain(`"seed":${seed}`);
+});
+
 it("another workspace's, another member's and a stranger's bodies are not there; admins read what members said", async () => {
   const { id } = await post(keys.mel.key, asking("mel alone"));
   expect((await read(id, world.mel)).json.request).toContain("mel alone");

@@ -129,6 +129,19 @@ it("an image and a task are heard of when they have ended", async () => {
   expect(parseUsd(ended["charge_usd"] as string)).toBeGreaterThan(0n);
 });
 
+it("numbers that no double holds have the digits that their caller wrote", async () => {
+  const { bench, hook } = hooked;
+  const seed = "9223372036854775807";
+  const answer = await fetch(`${bench.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${bench.key}` },
+    body: `{"model":"sandbox/chat","messages":[{"role":"user","content":"Hi"}],"seed":${seed}}`,
+  });
+  await answer.text();
+  expect((await heard(answer.headers.get("x-request-id")!)).text).toContain(`"seed":${seed}`);
+  expect(hook.requests).toHaveLength(1);
+});
+
 it("of a member's key each event names the member, that of a task too", async () => {
   const { bench } = hooked;
   const owned = { workspaceId: bench.workspaceId, name: "hers", createdBy: "user_7" };
