@@ -5,6 +5,7 @@
 import { camelCased, type SnakeCased } from "../base/casing.ts";
 import type { Log } from "../base/log.ts";
 import type { Database, Queryable } from "../storage/index.ts";
+import { erasedAddresses } from "../tenancy/index.ts";
 
 /** Addresses that are kept of a key: those used last. */
 const clientsMax = 100;
@@ -39,10 +40,13 @@ interface Waiting {
   requests: number;
 }
 
-// Times are the database's, and those of the writing: a few seconds after the request.
+// Times are the database's, and those of the writing: a few seconds after the request. Whose key it is may have been erased by then, or
+// while a call was under way: nothing is written of them, by no gateway.
 const upsertSql = `
   with quick as (select set_config('synchronous_commit', 'off', true)),
-  seen as (select * from quick, unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as s (key_id, address, user_agent, requests)),
+  seen as (select * from quick, unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as s (key_id, address, user_agent, requests)
+    where not exists (select from api_keys k join users u on u.id = k.created_by
+      where k.id = s.key_id and u.email like '${erasedAddresses}')),
   written as (
     insert into key_clients as c (key_id, address, user_agent, first_seen_at, last_seen_at, requests)
     select key_id, address, user_agent, now(), now(), requests from seen

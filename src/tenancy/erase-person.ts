@@ -14,6 +14,11 @@ export interface ErasedPerson {
   readonly names: readonly string[];
 }
 
+/** The address that an erased person's user has. */
+const erasedAddress = (token: string): string => `${token}@erased.invalid`;
+/** Those of all of them, as SQL's `like` takes it. */
+export const erasedAddresses = String.raw`erased\_%@erased.invalid`;
+
 /** A text as a pattern that matches it. `RegExp.escape` would do the same, but Node 22 does not have it. */
 const literal = (text: string): string => text.replace(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);
 
@@ -21,7 +26,7 @@ const literal = (text: string): string => text.replace(/[$()*+./?[\\\]^{|}]/g, S
 export function addressEraser(emails: readonly string[], token: string): (text: string) => string {
   const any = emails.map(literal).join("|");
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}_.+-])(?:${any})(?![a-z]|[.-][a-z])`, "giu");
-  return (text) => text.replace(pattern, `${token}@erased.invalid`);
+  return (text) => text.replace(pattern, erasedAddress(token));
 }
 
 /** Finds a person by user id, or by e-mail address: each invitation has a user of its own. @throws GatewayError `not_found` */
@@ -124,7 +129,7 @@ export async function erasePersonRows(
     await database.query(
       `update users set email = $2, name = $3, image = null, role = 'user', email_verified = false, updated_at = $4
        where id = any($1)`,
-      [userIds, `${token}@erased.invalid`, token, new Date(clock.now())],
+      [userIds, erasedAddress(token), token, new Date(clock.now())],
     );
   }
   return counts as PersonCounts;

@@ -94,6 +94,7 @@ export { cacheSecondsMax, type ResponseCache, type ResponseCachePatch } from "./
 export { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
 export {
   addressEraser,
+  erasedAddresses,
   countKeysThatStop,
   erasePersonRows,
   findPerson,

@@ -1,11 +1,13 @@
 /** Erasing under attack: ids and names that are parts of JSON or of others' addresses, vendors that repeat an id, repeated keys. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openKeyClients } from "../../src/request-log/index.ts";
 import { addressEraser } from "../../src/tenancy/index.ts";
 import { differencesIn } from "../../src/verification/index.ts";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { newMember } from "../admin/people.ts";
 import { picture } from "../images/support.ts";
 import { eventually } from "../support/patience.ts";
+import { silentLog } from "../support/postgres.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 
 const token = /^erased_[0-9a-f]{32}$/;
@@ -221,6 +223,25 @@ describe("a person", () => {
     const { status, json: answer } = await erase({ person: email });
     expect([status, answer.erased.memberships]).toEqual([200, 1]);
     expect((await eve.call("GET", "/me")).status).toBe(401);
+  });
+
+  it("where a call of theirs came from is not written after it, from whatever gateway", async () => {
+    const { workspaceId, database } = gateway;
+    const keys: string[] = [];
+    for (const email of ["ida@example.org", "una@example.org"]) {
+      const member = await newMember(gateway, workspaceId, { email, role: "admin" });
+      const made = await member.call("POST", "/keys", { workspace_id: workspaceId, name: "own" });
+      keys.push(made.json.id);
+    }
+    expect((await erase({ person: "ida@example.org" })).status).toBe(200);
+    // What another gateway still had to write, or a stream that ended later.
+    const late = openKeyClients(database, silentLog);
+    for (const keyId of keys) late.note({ keyId, address: "203.0.113.7", userAgent: "program/1" });
+    await late.close();
+    for (const [index, id] of keys.entries()) {
+      const clients = await gateway.admin("GET", `/keys/${id}/clients`);
+      expect(clients.json.data).toHaveLength(index);
+    }
   });
 
   it("two at once who are in the same entry are both gone", async () => {
