@@ -56,18 +56,23 @@ export async function membershipsOf(
   return rows.map((row) => ({ workspaceId: row.workspace_id, userId: row.user_id }));
 }
 
-/** How many keys stop when the memberships end: the active ones that they made there. */
-export async function countKeysThatStop(
+/** Where they made keys that work, and how many: an administrator may have enabled those of a member who left. */
+export async function activeKeysOf(
   { database }: RowContext,
   { userIds }: ErasedPerson,
-): Promise<number> {
-  const [row] = await database.query<{ n: number }>(
-    `select count(*)::integer as n from api_keys k
-     join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by
-     where k.created_by = any($1) and k.status = 'active'`,
+): Promise<
+  readonly { readonly workspaceId: string; readonly userId: string; readonly n: number }[]
+> {
+  const rows = await database.query<{ workspace_id: string; created_by: string; n: number }>(
+    `select workspace_id, created_by, count(*)::integer as n from api_keys
+     where created_by = any($1) and status = 'active' group by 1, 2 order by 1, 2`,
     [userIds],
   );
-  return row!.n;
+  return rows.map(({ workspace_id: workspaceId, created_by: userId, n }) => ({
+    workspaceId,
+    userId,
+    n,
+  }));
 }
 
 /** The tables whose rows go, by what is counted, each with the condition that its rows meet. */

@@ -93,9 +93,9 @@ export {
 export { cacheSecondsMax, type ResponseCache, type ResponseCachePatch } from "./response-cache.ts";
 export { followRouting, mergeRouting, renderRouting } from "./routing-settings.ts";
 export {
+  activeKeysOf,
   addressEraser,
   erasedAddresses,
-  countKeysThatStop,
   erasePersonRows,
   findPerson,
   membershipsOf,

@@ -225,6 +225,24 @@ describe("a person", () => {
     expect((await eve.call("GET", "/me")).status).toBe(401);
   });
 
+  it("who had left leaves no key that works, though an administrator had enabled it again", async () => {
+    const { workspaceId } = gateway;
+    const gone = await newMember(gateway, workspaceId, { email: "gil@example.org", role: "admin" });
+    const made = await gone.call("POST", "/keys", { workspace_id: workspaceId, name: "gil" });
+    await gateway.admin("DELETE", `/workspaces/${workspaceId}/members/${gone.userId}`);
+    const enabled = await gateway.admin("POST", `/keys/${made.json.id}/enable`);
+    expect(enabled.json).toMatchObject({ status: "active" });
+    for (const dry_run of [true, false]) {
+      const { json: answer } = await erase({ person: "gil@example.org", dry_run });
+      expect(answer.erased).toMatchObject({ memberships: 0, keys_disabled: 1 });
+    }
+    const models = { authorization: `Bearer ${made.json.key}` };
+    expect((await gateway.get("/v1/models", models)).status).toBe(401);
+    const audit = await gateway.admin("GET", `/audit?subject_id=${made.json.id}`);
+    expect(audit.json.data[0]).toMatchObject({ action: "key.disable" });
+    expect(audit.text).not.toContain("gil@");
+  });
+
   it("where a call of theirs came from is not written after it, from whatever gateway", async () => {
     const { workspaceId, database } = gateway;
     const keys: string[] = [];

@@ -2,8 +2,8 @@
 import { eraseAuditNames, writeAudit, type Asked } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import {
+  activeKeysOf,
   changeTogether,
-  countKeysThatStop,
   erasePersonRows,
   findPerson,
   membershipsOf,
@@ -12,6 +12,7 @@ import {
 import type { AdminServices } from "../services.ts";
 import { namedBy } from "./named-by.ts";
 import { endMembership } from "./end-membership.ts";
+import { endKeysOf } from "./member-keys.ts";
 
 interface Erasing {
   /** A user id or an e-mail address. */
@@ -53,7 +54,8 @@ async function account(
   const { services, actor, requestId } = request;
   const memberships = await membershipsOf(services, person);
   if (dryRun) {
-    const keys = await countKeysThatStop(services, person);
+    const stopping = await activeKeysOf(services, person);
+    const keys = stopping.reduce((sum, { n }) => sum + n, 0);
     const rows = await erasePersonRows(services, person, { token, dryRun });
     return { memberships: memberships.length, keys_disabled: keys, ...rows };
   }
@@ -64,6 +66,8 @@ async function account(
   }
   return changeTogether(services.database, async (database) => {
     const within = { ...services, database };
+    for (const place of await activeKeysOf(within, person))
+      keys += (await endKeysOf(within, request, place)).length;
     const rows = await erasePersonRows(within, person, { token, dryRun });
     // Whoever removed them may take it back for ten minutes; what that takes is gone from here on.
     if ((await membershipsOf(within, person)).length > 0)
