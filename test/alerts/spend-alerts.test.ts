@@ -155,6 +155,26 @@ describe("alerts of spend caps", () => {
     expect(records).toEqual([expect.objectContaining({ threshold: 100, refused: true })]);
   });
 
+  it("what a hard cap refused at the end of a period is no alert of the next one", async () => {
+    await node().setCaps("key", { dailyNano: 2n * cent, monthlyNano: 2n * cent, hard: true });
+    const { database, workspaceId } = node();
+    const [key] = await database.query<{ id: string }>("select id from api_keys", []);
+    const alerts = startSpendAlerts({
+      database,
+      clock,
+      log,
+      callbackDue: () => undefined,
+      sweeps: () => false,
+    });
+    aheadMs = Date.parse("2027-03-17T23:59:59Z") - Date.now();
+    alerts.refused(workspaceId, key!.id, "key_daily_spend_cap_reached");
+    alerts.refused(workspaceId, key!.id, "key_monthly_spend_cap_reached");
+    aheadMs += 12 * 60 * 60 * 1000;
+    await setLedgerClock(database, "2027-03-18T00:00:01Z");
+    await alerts.close();
+    expect(logged.map(({ window }) => window)).toEqual(["monthly"]);
+  });
+
   it("each threshold is told once, in the log and signed to the workspace's address", async () => {
     await node().setCaps("key", { dailyNano: 10n * cent });
     await spend(4);

@@ -2,7 +2,7 @@
  * The caps that have reached a threshold of their workspace, each found once: whoever adds its row tells of it. The periods are
  * the ledger's, by the database's clock. docs/callbacks.md "Spend caps".
  */
-import type { Layer, Window } from "../../base/cap-windows.ts";
+import { resetsAt, type Layer, type Window } from "../../base/cap-windows.ts";
 import { dayText } from "../../base/days.ts";
 import type { Queryable } from "../../storage/index.ts";
 
@@ -14,7 +14,9 @@ export interface Refusal {
   readonly workspaceId: string;
   readonly keyId: string;
   readonly layer: string;
-  readonly window: string;
+  readonly window: Window;
+  /** When it was, by the clock of all gateways. */
+  readonly atMs: number;
 }
 
 /** What a look is about: keys with their workspaces, and what was refused. */
@@ -93,9 +95,14 @@ const namedSql = `select a.*, w.name as workspace_name, case a.scope when 'works
      left join api_keys k on a.scope = 'key' and k.workspace_id = a.workspace_id and k.id = a.scope_id
      order by a.workspace_id, a.scope, a.scope_id, a.cap_window, a.threshold`;
 
+/** A refusal may be looked at when its period has ended: it says nothing of the next one. */
+const isOfPeriod = ({ window, atMs }: Refusal, nowMs: number): boolean =>
+  resetsAt(window, atMs)?.getTime() === resetsAt(window, nowMs)?.getTime();
+
 /** Adds the rows that are not there yet, those of `seen` or of all caps: they are ours to tell of. At most `alertsMax`. */
 export function addReached(tx: Queryable, seen: Seen | null, nowMs: number): Promise<Reached[]> {
-  const { keys, refusals } = seen ?? { keys: null, refusals: [] };
+  const { keys, refusals: all } = seen ?? { keys: null, refusals: [] };
+  const refusals = all.filter((one) => isOfPeriod(one, nowMs));
   return tx.query<Reached>(
     `with touched as materialized (
        select k.workspace_id, k.id as key_id, k.created_by as member_id from ${seen === null ? everyKey : keysSeen}

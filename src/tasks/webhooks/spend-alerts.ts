@@ -4,7 +4,7 @@
  * out for a cap, period and threshold: the process that adds its row tells of it. docs/callbacks.md "Spend caps".
  */
 import { formatUsd } from "../../base/money.ts";
-import { layers, resetsAt, windows } from "../../base/cap-windows.ts";
+import { layers, resetsAt, windows, type Window } from "../../base/cap-windows.ts";
 import { dayMs } from "../../base/durations.ts";
 import type { Database } from "../../storage/index.ts";
 import { postEvents } from "./events.ts";
@@ -85,7 +85,13 @@ export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
     refused(workspaceId, keyId, code) {
       const [name, layer, window] = capCode.exec(code) ?? [];
       if (name === undefined || refused.size >= refusalsMax) return;
-      refused.set(`${keyId} ${name}`, { workspaceId, keyId, layer: layer!, window: window! });
+      refused.set(`${keyId} ${name}`, {
+        workspaceId,
+        keyId,
+        layer: layer!,
+        window: window as Window,
+        atMs: options.clock.now(),
+      });
     },
     async close() {
       clearInterval(often);
