@@ -5,6 +5,7 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
+import { parseJsonText } from "../base/json-text.ts";
 import type { Tags } from "../base/tags.ts";
 
 /** The two headers as they came; undefined where they did not. */
@@ -90,7 +91,7 @@ function textPairs(value: unknown): [string, string][] {
 function pairsIn(header: string): [string, string][] {
   let value: unknown;
   try {
-    value = JSON.parse(utf8(header));
+    value = parseJsonText(utf8(header));
   } catch {
     throw badMetadata();
   }

@@ -1,5 +1,6 @@
 /** The thread that a hook's module runs in. It knows nothing of the gateway but the questions it is sent. */
 import { parentPort, workerData } from "node:worker_threads";
+import { parseJsonText } from "../base/json-text.ts";
 import type { FromThread, ThreadQuestion, ThreadStart, ToThread } from "./module-hook.ts";
 
 type Hook = (event: unknown) => unknown;
@@ -19,7 +20,7 @@ function hookOf(loaded: Readonly<Record<string, unknown>>): Hook {
 
 async function answer(hook: Hook, { id, text, answerBytesMax }: ThreadQuestion): Promise<void> {
   try {
-    const said: unknown = await hook(JSON.parse(text));
+    const said: unknown = await hook(parseJsonText(text, undefined, false));
     const answer = JSON.stringify(said) ?? "";
     if (Buffer.byteLength(answer) > answerBytesMax)
       throw new Error(`its answer is longer than ${answerBytesMax} bytes`);

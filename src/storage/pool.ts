@@ -6,6 +6,7 @@ import {
   type CustomTypesConfig,
   type PoolConfig,
 } from "pg";
+import { parseJsonText } from "../base/json-text.ts";
 import type { Log } from "../base/log.ts";
 import { clientKnowingFiles } from "./known-files.ts";
 
@@ -23,14 +24,21 @@ type Parse = (text: string) => unknown;
 /** The driver's parsers, which its declaration limits to an enumeration of types. */
 const parserOf = driverTypes.getTypeParser as unknown as (oid: number, format?: string) => Parse;
 
+const json = 114;
+const jsonb = 3802;
 const int8 = 20;
 const int8Array = 1016;
 const textArray = 1009;
 const date = 1082;
 const parseTexts = parserOf(textArray) as (text: string) => (string | null)[];
 
-/** Ours where the driver's default would lose digits (int8) or shift a day by the time zone (date). */
+/** Names of members are callers' text (base/json-text.ts). Numbers in our JSON are what doubles hold. */
+const parseJson: Parse = (text) => parseJsonText(text, undefined, false);
+
+/** Ours where the driver's default would lose digits (int8), shift a day by the time zone (date) or take a name for another (JSON). */
 const parsers = new Map<number, Parse>([
+  [json, parseJson],
+  [jsonb, parseJson],
   [int8, (text) => BigInt(text)],
   [int8Array, (text) => parseTexts(text).map((item) => (item === null ? null : BigInt(item)))],
   [date, (text) => text],

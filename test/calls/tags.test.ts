@@ -24,6 +24,17 @@ describe("the fields of each protocol", () => {
   });
 });
 
+it("a header's names are its own, whatever names another caller's header has made V8 know", () => {
+  const named = (name: string) => {
+    const metadata = `{"team":"1","${name}":"x"}`;
+    return Object.keys(tagsOf("chat", {}, { metadata }).tags!);
+  };
+  expect(named(String.raw`\\`)).toEqual(["team", "\\"]);
+  expect(named(String.raw`\n`)).toEqual(["team", "\n"]);
+  expect(named(String.raw`\\u00f`)).toEqual(["team", String.raw`\u00f`]);
+  expect(named(String.raw`\u00f6ffentlich`)).toEqual(["team", "öffentlich"]);
+});
+
 it("of a body, what is no short text is passed over, and sixteen pairs are taken at most", () => {
   const metadata = {
     number: 1,

@@ -275,6 +275,17 @@ describeDatabase("exports as Parquet", (open) => {
     expect(threads()).toBe(before);
   });
 
+  it("tags have the names that they have, whichever rows come before", async () => {
+    const tags = ["\\", "\n"].map((name) => ({ a: "1", [name]: "2" }));
+    const source = async function* () {
+      yield tags.map((one) => ({ tags: one }));
+    };
+    const parts: Uint8Array[] = [];
+    for await (const part of parquetOf("requests", source())) parts.push(part);
+    const { rows } = await readParquet(Buffer.concat(parts));
+    expect(rows.map((row) => row["tags"])).toEqual(tags.map((one) => JSON.stringify(one)));
+  });
+
   it("rows leave by groups, of 10,000 rows or 8 MB of text: nothing piles up", async () => {
     const many = inForm(25, 800);
     const shapes = [

@@ -23,6 +23,7 @@ export async function before({ what, ms }) {
   if (what === "block") for (;;);
   if (what === "throw later") { setTimeout(() => { throw new Error("out of the blue"); }); return new Promise(() => {}); }
   if (what === "throw text") throw "no error";
+  if (what?.names) return { names: Object.keys(what.names) };
   if (what === "size") return "x".repeat(ms);
   return { calls };
 }
@@ -143,4 +144,14 @@ it("a module that loads slowly comes back however much it is asked meanwhile", a
   }, "a new thread");
   expect(all).toBe(true);
   expect(warned).toEqual(["its thread ended"]);
+});
+
+it("names that a caller's request has are told as they are, whatever came before", async () => {
+  const asker = await start();
+  const limits = { id: "req", timeoutMs: 5_000, answerBytesMax: 1_000 };
+  for (const name of ["\\", "\n"]) {
+    const text = JSON.stringify({ what: { names: { a: 1, [name]: 2 } } });
+    const said = Buffer.from(await asker.ask({ ...limits, text })).toString();
+    expect(said).toBe(JSON.stringify({ names: ["a", name] }));
+  }
 });

@@ -20,6 +20,17 @@ describeDatabase("database", (open) => {
     ]);
   });
 
+  it("gives JSON the names that it has, whatever names V8 met before", async () => {
+    const database = await open();
+    for (const type of ["json", "jsonb"])
+      for (const name of ["\\", "\n"]) {
+        const [row] = await database.query<{ value: object }>(`select $1::${type} as value`, [
+          JSON.stringify({ [type]: 1, [name]: 2 }),
+        ]);
+        expect(new Set(Object.keys(row!.value))).toEqual(new Set([type, name]));
+      }
+  });
+
   it("commits a transaction that resolves and takes back one that throws", async () => {
     const database = await open();
     const put = (name: string, fail: boolean) =>
