@@ -47,6 +47,17 @@ interface BodyLogParts {
   readonly gatherMs?: number | undefined;
 }
 
+/**
+ * Not of calls whose end user was erased meanwhile, by whatever gateway: their rows have a token in the id's place (retention/end-user.ts),
+ * so that no erasure would find their bodies again. One row after the other by its key, so that it meets one part of the log.
+ */
+const insertSql = `
+  insert into request_bodies (workspace_id, id, sealed)
+  select b.* from unnest($1::text[], $2::text[], $3::bytea[]) as b (workspace_id, id, sealed)
+  where not exists (select from requests r where r.workspace_id = b.workspace_id and r.id = b.id
+    and r.end_user ~ '^erased_[0-9a-f]{32}$' offset 0)
+  on conflict do nothing`;
+
 /** A writer over `database`; call `flush` before closing it. */
 export function createBodyLog(parts: BodyLogParts): WriteBehind<KeptBodies> {
   const { database, sealing, log, room, gatherMs = gatherMsDefault } = parts;
@@ -57,11 +68,11 @@ export function createBodyLog(parts: BodyLogParts): WriteBehind<KeptBodies> {
           sealText(sealing, bodySealName(name), JSON.stringify(bodies)),
         ),
       );
-      await database.query(
-        `insert into request_bodies (workspace_id, id, sealed)
-         select * from unnest($1::text[], $2::text[], $3::bytea[]) on conflict do nothing`,
-        [batch.map(({ name }) => name.workspaceId), batch.map(({ name }) => name.id), sealed],
-      );
+      await database.query(insertSql, [
+        batch.map(({ name }) => name.workspaceId),
+        batch.map(({ name }) => name.id),
+        sealed,
+      ]);
     } catch (error) {
       log.error({ err: error, bodies: batch.length }, "kept bodies could not be written");
     }

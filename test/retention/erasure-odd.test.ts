@@ -1,6 +1,7 @@
 /** Erasing under attack: ids and names that are parts of JSON or of others' addresses, vendors that repeat an id, repeated keys. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openKeyClients } from "../../src/request-log/index.ts";
+import { createBodyLog, openKeyClients } from "../../src/request-log/index.ts";
+import { roomFor } from "../../src/base/write-behind.ts";
 import { addressEraser } from "../../src/tenancy/index.ts";
 import { differencesIn } from "../../src/verification/index.ts";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
@@ -44,6 +45,7 @@ afterAll(async () => {
 const erase = (body: object) => gateway.admin("POST", "/erasures", body);
 
 interface Row {
+  readonly id: string;
   readonly end_user: string | null;
   readonly tags: Readonly<Record<string, string>> | null;
   readonly error_message: string | null;
@@ -92,6 +94,21 @@ describe("an end user", () => {
     expect(JSON.stringify([row!.error_message, row!.attempts])).not.toContain("hara");
     expect(row!.error_message).toContain(answer.token);
     expect(row!.attempts![0]!.message).toContain(answer.token);
+  });
+
+  it("what another gateway still has to keep of their calls is not kept after it", async () => {
+    const { workspaceId, database } = gateway;
+    const calls: Row[] = [];
+    for (const user of ["late-one", "late-other"]) calls.push(await calledFor("lab/chat", user));
+    expect((await erase({ end_user: "late-one" })).json.erased).toMatchObject({ requests: 1 });
+    const bodies = { request: "I am late-one", sent: null, answer: null, truncated: [] };
+    const { secrets } = await gateway.hand();
+    const room = roomFor(1_000);
+    const late = createBodyLog({ database, sealing: secrets, log: silentLog, room });
+    for (const { id } of calls) late.add({ name: { workspaceId, id }, bodies });
+    await late.flush();
+    const kept = await database.query<{ id: string }>("select id from request_bodies", []);
+    expect(kept.map(({ id }) => id)).toEqual([calls[1]!.id]);
   });
 
   it("whose task or picture is gone: its idempotency key says so, and makes and charges nothing anew", async () => {
