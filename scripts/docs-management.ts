@@ -287,7 +287,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   an answer is current, and costs the same however long the log is. \`npx tollgate verify\` compares the sums with the
   ledger.
 - The addresses of providers, our accounts there, what they call a model, and their own error messages are shown to
-  organization admins only.
+  organization admins only. Kept bodies are an exception: \`sent\` has the name that the provider was sent.
 
 ## Who may do what
 

@@ -13,7 +13,14 @@ import { percentilesOf } from "./histogram.ts";
 import { logBounds, type LogBounds } from "./log-bounds.ts";
 import type { Bind, Wanted, WantedTag } from "./question.ts";
 import { startsOf } from "./starts.ts";
-import { countNames, fewColumns, sumColumns, type Dimension, type SumColumn } from "./sums.ts";
+import {
+  asSummed,
+  countNames,
+  fewColumns,
+  sumColumns,
+  type Dimension,
+  type SumColumn,
+} from "./sums.ts";
 import { partsSql } from "./union.ts";
 
 /** The column that each group is; its name on the wire, too. */
@@ -95,7 +102,7 @@ function groupingsOf(filter: UsageFilter): [Grouping, ...Grouping[]] {
 }
 
 function wantedOf(grouping: Grouping, { low, startMs, wholeSince }: LogBounds): Wanted {
-  const { granularity, groupBy, from, to, timeZone } = grouping;
+  const { granularity, groupBy, from, to, timeZone, tag } = grouping;
   const given = Object.entries(grouping.equal ?? {}).filter(([, value]) => value !== undefined);
   const period = { from: from < earliest ? earliest : from, to: to > latest ? latest : to };
   return {
@@ -104,7 +111,7 @@ function wantedOf(grouping: Grouping, { low, startMs, wholeSince }: LogBounds): 
     period,
     of: groupBy && usageColumns[groupBy],
     columns: grouping.columns,
-    tag: grouping.tag,
+    tag: tag && { ...tag, value: tag.value && asSummed(tag.value) },
     equal: Object.fromEntries(given),
     granularity,
     starts: timeZone === undefined ? undefined : startsOf(period, granularity, timeZone),

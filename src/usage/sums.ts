@@ -179,6 +179,8 @@ export const noAlikeList = (tagged: boolean): string =>
 /** Texts are keys of an index, whose entries are bounded: longer ones are cut. */
 const textMax = 256;
 const short = (text: string): string => `left(coalesce(${text}, ''), ${textMax})`;
+/** A text that is asked for, as the sums have it. */
+export const asSummed = (text: string): string => Array.from(text).slice(0, textMax).join("");
 
 /** What a row says itself its head does not (storage/baseline/09_request_log.sql). */
 const explanation = "coalesce(g.explanation::json, h.explanation)";

@@ -138,6 +138,19 @@ it("`verify` sees a sum that was changed", async () => {
   expect(await differences()).toEqual([]);
 });
 
+it("a value that is cut in the sums is found by the whole of it, in whatever alphabet", async () => {
+  const team = `${"💩".repeat(200)}${"x".repeat(100)}`;
+  await call({ "x-gw-metadata": Buffer.from(JSON.stringify({ team })).toString("latin1") });
+  for (const round of ["before", "after"]) {
+    const query = `tag=${encodeURIComponent(`team:${team}`)}`;
+    const found = { undefined: "1 0.000264" };
+    expect({ round, rows: await rowsOf(query) }).toEqual({ round, rows: found });
+    const cut = `${"💩".repeat(200)}${"x".repeat(56)}`;
+    expect(await rowsOf("group_by=tag:team")).toMatchObject({ [cut]: "1 0.000264" });
+    await fold();
+  }
+});
+
 it("has so many values a day and no more: what comes beyond is one", async () => {
   const { database, workspaceId } = world.gateway;
   await database.query(
