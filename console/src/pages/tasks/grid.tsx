@@ -4,7 +4,7 @@
  */
 import { useElementSize } from "@mantine/hooks";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent } from "react";
+import type { KeyboardEvent, WheelEvent } from "react";
 import { More } from "../../ui/more.tsx";
 import { useNextSoon, type NextPage } from "../../ui/pages.ts";
 import { useToday } from "../../ui/use-today.ts";
@@ -45,6 +45,9 @@ function onKey(event: KeyboardEvent<HTMLElement>, columns: number) {
   event.preventDefault();
 }
 
+/** The volume of a video below the pointer would take the wheel: the page stood still, and the video grew louder. */
+const keepWheel = (event: WheelEvent<HTMLElement>): void => event.stopPropagation();
+
 // oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved
 export function Grid({ tasks, next }: GridProps) {
   const now = useToday();
@@ -63,6 +66,7 @@ export function Grid({ tasks, next }: GridProps) {
         ref={ref}
         aria-label="Gallery"
         onKeyDown={(event) => onKey(event, columns)}
+        onWheelCapture={keepWheel}
         style={{ paddingTop: rows[0]?.start ?? 0 }}
       >
         {rows.map(({ index, key }) => (
