@@ -172,6 +172,8 @@ console:
 - **What is kept**: \`issuer\` and \`sub\`. Its access, refresh and ID tokens are not.
 - Where it is silent, signing in there is 504 after ten seconds. Passwords and sessions do not need it.
 - Signing in makes nobody a member: add people first, by the address that the provider knows.
+- **Who leaves**: the provider is asked at sign-in alone. Whoever is removed there keeps their personal tokens, and a session until it
+  was not used for a week. Remove them here, too.
 
 ## Where you are signed in, and a lost password
 

@@ -13,7 +13,7 @@ import {
   type CapOptions,
 } from "./fields.ts";
 import { printTable } from "./print.ts";
-import { RefusedError, type Api, type Json } from "./remote-api.ts";
+import { RefusedError, isMissing, type Api, type Json } from "./remote-api.ts";
 import { capsText } from "./workspaces.ts";
 
 interface MemberOptions extends ApiOptions, CapOptions {
@@ -78,15 +78,27 @@ interface NamedMember {
   readonly email: string;
 }
 
+const noMember = (named: string): RefusedError =>
+  new RefusedError(404, `there is no member "${named}" in that workspace`);
+
+/** By the id that the member was invited under too, as the API takes it. @throws RefusedError */
+async function memberById(api: Api, workspaceId: string, id: string): Promise<NamedMember> {
+  try {
+    const path = `/workspaces/${workspaceId}/members/${id}`;
+    return (await api.call({ method: "GET", path })) as NamedMember;
+  } catch (error) {
+    throw isMissing(error) ? noMember(id) : error;
+  }
+}
+
 /** A member of a workspace, by e-mail address or id. @throws RefusedError where there is none, UsageError where there are several */
 export async function memberOf(api: Api, workspaceId: string, named: string): Promise<NamedMember> {
+  if (/^[\w-]+$/.test(named)) return memberById(api, workspaceId, named);
   const records = (await listAll(api, `/workspaces/${workspaceId}/members`)) as NamedMember[];
   const email = named.toLowerCase();
-  const byId = records.filter((one) => one.user_id === named);
-  const found = byId.length > 0 ? byId : records.filter((one) => one.email === email);
+  const found = records.filter((one) => one.email === email);
   if (found.length === 1) return found[0]!;
-  if (found.length === 0)
-    throw new RefusedError(404, `there is no member "${named}" in that workspace`);
+  if (found.length === 0) throw noMember(named);
   const ids = found.map((one) => one.user_id).join(", ");
   throw new UsageError(`several members have the address "${named}"; name one by id: ${ids}`);
 }

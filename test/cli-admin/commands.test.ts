@@ -227,6 +227,37 @@ describe("beside a gateway", () => {
     expect(usage).toMatch(new RegExp(`${key.created_by} +bo@example\\.com +1 `));
   });
 
+  it("members are named by the id that their invitation was answered with, also who joined with an account they had", async () => {
+    const at = `--workspace ${(await run("workspaces list --json", environment))[0].id}`;
+    const password = "one password of hers";
+    const join = async (email: string, headers: Record<string, string> = {}, own = {}) => {
+      const { invitation, user_id: invited } = await run(
+        `members add ${email} ${at} --json`,
+        environment,
+      );
+      const body = { token: (invitation.url as string).split("#")[1], ...own };
+      const { json } = await call(gateway.url, "POST", "/auth/invitations/accept", {
+        body,
+        headers,
+      });
+      return { invited, joined: json.user_id };
+    };
+    const { joined } = await join("eve@example.com", {}, { password });
+    const body = { email: "eve@example.com", password };
+    const signedIn = await call(gateway.url, "POST", "/auth/sign-in/email", { body });
+    const cookie = signedIn.headers
+      .getSetCookie()
+      .map((one) => one.split(";")[0])
+      .join("; ");
+    await run(`members remove ${joined} ${at} --json`, environment);
+    const again = await join("eve.adams@example.com", { cookie, origin: gateway.url });
+    expect(again.joined).toBe(joined);
+    expect(again.invited).not.toBe(joined);
+    const set = await run(`members set ${again.invited} --role admin ${at} --json`, environment);
+    const removed = await run(`members remove ${again.invited} ${at} --json`, environment);
+    expect([set.user_id, set.role, removed.user_id]).toEqual([joined, "admin", joined]);
+  });
+
   it("usage is told by names, and of one provider by model, as on its vendor's invoice", async () => {
     expect(await run("usage --by workspace", environment)).toMatch(
       /^WORKSPACE +NAME +REQUESTS.*\nws_\w+ +Default +\d+ /,
