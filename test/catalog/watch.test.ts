@@ -232,7 +232,12 @@ describe("watchConfig", () => {
   it("one that is written without an end is read all the same", async () => {
     const watch = await start(withGlobal(1), 60_000, 300);
     let count = 1;
-    const writing = setInterval(() => writeFileSync(path, withGlobal((count += 1))), 20);
+    // In one step: between emptying a file and writing it a reading may find nothing.
+    const replace = (): void => {
+      writeFileSync(`${path}.new`, withGlobal((count += 1)));
+      renameSync(`${path}.new`, path);
+    };
+    const writing = setInterval(replace, 20);
     try {
       expect(await watch.reread(environment)).toHaveProperty("config");
       expect(watch.current().settings.limits.queue.global).toBeGreaterThan(1);
