@@ -77,7 +77,7 @@ it("STORE-01: where storage does not come back in the time of its call, the call
 it.each(["false", "true"])(
   "STORE-01: a gateway that stops meanwhile says so in words, and nothing is charged (stream %s)",
   async (stream) => {
-    const { bench, edit, isFailing } = await start({ stopMs: 1_000 });
+    const { bench, edit, isFailing } = await start({ stopMs: 2_500 });
     const call = edit(stream);
     await eventually(isFailing, "a storage that fails");
     const closed = bench.close();
