@@ -2,6 +2,7 @@
  * Kept bodies of calls: written in batches after the answers, read one at a time, deleted when their time is over. A body
  * explains, and no money depends on it: what cannot be written is counted and reported, never thrown. docs/management.md.
  */
+import { isErasedTokenSql } from "../base/erased.ts";
 import { idTime } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { createWriteBehind, type Room, type WriteBehind } from "../base/write-behind.ts";
@@ -55,7 +56,7 @@ const insertSql = `
   insert into request_bodies (workspace_id, id, sealed)
   select b.* from unnest($1::text[], $2::text[], $3::bytea[]) as b (workspace_id, id, sealed)
   where not exists (select from requests r where r.workspace_id = b.workspace_id and r.id = b.id
-    and r.end_user ~ '^erased_[0-9a-f]{32}$' offset 0)
+    and ${isErasedTokenSql("r.end_user")} offset 0)
   on conflict do nothing`;
 
 /** A writer over `database`; call `flush` before closing it. */

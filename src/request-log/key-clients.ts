@@ -3,9 +3,9 @@
  * row for each address. Like the request log it explains, and money does not depend on it: what cannot be written is lost.
  */
 import { camelCased, type SnakeCased } from "../base/casing.ts";
+import { isErasedAddressSql } from "../base/erased.ts";
 import type { Log } from "../base/log.ts";
 import type { Database, Queryable } from "../storage/index.ts";
-import { erasedAddresses } from "../tenancy/index.ts";
 
 /** Addresses that are kept of a key: those used last. */
 const clientsMax = 100;
@@ -46,7 +46,7 @@ const upsertSql = `
   with quick as (select set_config('synchronous_commit', 'off', true)),
   seen as (select * from quick, unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as s (key_id, address, user_agent, requests)
     where not exists (select from api_keys k join users u on u.id = k.created_by
-      where k.id = s.key_id and u.email like '${erasedAddresses}')),
+      where k.id = s.key_id and ${isErasedAddressSql("u.email")})),
   written as (
     insert into key_clients as c (key_id, address, user_agent, first_seen_at, last_seen_at, requests)
     select key_id, address, user_agent, now(), now(), requests from seen

@@ -2,6 +2,7 @@
  * Erasing a person: the user's row stays, for keys, the ledger and the sums have its id, and no longer says who that is. What let
  * them in goes. Memberships are the caller's to end. docs/operate.md "Erasing a person".
  */
+import { erasedAddress } from "../base/erased.ts";
 import type { RowContext } from "./context.ts";
 import { noSuch } from "./context.ts";
 import { addressText } from "./users.ts";
@@ -13,11 +14,6 @@ export interface ErasedPerson {
   readonly emails: readonly string[];
   readonly names: readonly string[];
 }
-
-/** The address that an erased person's user has. */
-const erasedAddress = (token: string): string => `${token}@erased.invalid`;
-/** Those of all of them, as SQL's `like` takes it. */
-export const erasedAddresses = String.raw`erased\_%@erased.invalid`;
 
 /** A text as a pattern that matches it. `RegExp.escape` would do the same, but Node 22 does not have it. */
 const literal = (text: string): string => text.replace(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`);

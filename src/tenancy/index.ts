@@ -95,7 +95,6 @@ export { followRouting, mergeRouting, renderRouting } from "./routing-settings.t
 export {
   activeKeysOf,
   addressEraser,
-  erasedAddresses,
   erasePersonRows,
   findPerson,
   membershipsOf,

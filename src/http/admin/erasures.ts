@@ -1,6 +1,6 @@
 /** Erasing personal data over the management API: an end user of calls, or a person with an account. docs/operate.md. */
-import { randomBytes } from "node:crypto";
 import { permit, writeAudit } from "../../admin/index.ts";
+import { isErasedToken, newErasedToken } from "../../base/erased.ts";
 import { invalidValue } from "../../base/errors.ts";
 import { Type } from "../../base/json-schema.ts";
 import { isObject } from "../../base/json.ts";
@@ -40,8 +40,6 @@ interface Progress {
   readonly place: ErasurePlace;
 }
 
-const newToken = (): string => `erased_${randomBytes(16).toString("hex")}`;
-
 const progressText = (progress: Progress): string =>
   Buffer.from(JSON.stringify(progress)).toString("base64url");
 
@@ -56,8 +54,7 @@ function progressOf(text: string): Progress {
       const { token, place } = value as unknown as Progress;
       const { workspaceId, stage, after } = place;
       const isPlace = isName(workspaceId) && isName(after) && stages.includes(stage);
-      if (/^erased_[0-9a-f]{32}$/.test(token) && isPlace)
-        return { token, place: { workspaceId, stage, after } };
+      if (isErasedToken(token) && isPlace) return { token, place: { workspaceId, stage, after } };
     }
   } catch {
     // Said below.
@@ -111,7 +108,7 @@ async function eraseEndUser(request: Request, endUser: string) {
   // What was just answered is in the log too.
   await Promise.all([services.logWritten(), services.bodiesWritten()]);
   const goesOn = body.continue === undefined ? undefined : progressOf(body.continue);
-  const token = goesOn?.token ?? newToken();
+  const token = goesOn?.token ?? newErasedToken();
   const place = goesOn?.place ?? (await start(request));
   const done: Run = place
     ? await run(request, endUser, { token, place })
@@ -194,7 +191,7 @@ const erase = route({
     const done =
       endUser === undefined
         ? {
-            ...(await erasePerson(request, { named: person!, token: newToken(), dryRun })),
+            ...(await erasePerson(request, { named: person!, token: newErasedToken(), dryRun })),
             continue: null,
           }
         : await eraseEndUser(request, endUser);
