@@ -52,6 +52,11 @@ interface Pending {
   readonly reject: (error: HookFailedError) => void;
 }
 
+interface ThreadOptions extends Pick<ModuleHookOptions, "path" | "at"> {
+  /** What it prints is not printed; false if absent. */
+  readonly isQuiet?: boolean;
+}
+
 /** One thread, from its start to its end. */
 class Thread {
   readonly ready: Promise<void>;
@@ -64,9 +69,10 @@ class Thread {
   #count = 0;
 
   /** `over` is called once, when it is of no use any more. */
-  constructor({ path, at }: Pick<ModuleHookOptions, "path" | "at">, over: (why: string) => void) {
+  constructor({ path, at, isQuiet }: ThreadOptions, over: (why: string) => void) {
     const workerData: ThreadStart = { module: pathToFileURL(path).href, at };
-    this.#worker = new Worker(threadFile, { workerData, resourceLimits });
+    // With `stdout` what it prints is kept for whoever reads it, and nobody does.
+    this.#worker = new Worker(threadFile, { workerData, resourceLimits, stdout: isQuiet ?? false });
     this.#worker.unref();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.ready = promise;
@@ -163,9 +169,28 @@ class Thread {
   }
 }
 
+type Named = Pick<ModuleHookOptions, "name" | "path">;
+
+/** Resolves when a thread has its module. @throws Error naming the hook; the thread has ended then */
+async function loaded(thread: Thread, { name, path }: Named): Promise<void> {
+  try {
+    await thread.ready;
+  } catch (error) {
+    const why = messageOf(error);
+    throw new Error(`the hook "${name}" cannot be loaded from ${path}: ${why}`, { cause: error });
+  }
+}
+
+/** Loads a module, and ends its thread again; what it prints is not printed. @throws Error naming the hook where the module cannot be loaded */
+export async function loadModule(hook: Omit<ModuleHookOptions, "log">): Promise<void> {
+  const thread = new Thread({ ...hook, isQuiet: true }, () => undefined);
+  await loaded(thread, hook);
+  thread.end("it was looked at");
+}
+
 /** Starts a module's thread. @throws Error naming the hook where the module cannot be loaded */
 export async function moduleHook(options: ModuleHookOptions): Promise<Asker> {
-  const { name, path, log } = options;
+  const { name, log } = options;
   let isClosed = false;
   let isLoaded = false;
   let restart: NodeJS.Timeout | undefined;
@@ -184,15 +209,8 @@ export async function moduleHook(options: ModuleHookOptions): Promise<Asker> {
     thread.end("the gateway stops");
   }
 
-  try {
-    await thread.ready;
-    isLoaded = true;
-  } catch (error) {
-    await close();
-    throw new Error(`the hook "${name}" cannot be loaded from ${path}: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
+  await loaded(thread, options);
+  isLoaded = true;
   return {
     ask: async (question) => Buffer.from(await thread.ask(question)),
     close,

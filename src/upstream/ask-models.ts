@@ -59,3 +59,9 @@ export const inspectProvider = (pools: Pools, provider: Provider): Promise<Inspe
   const { origin } = new URL(provider.baseUrl);
   return inspect(origin, pools.way(origin, provider), provider.timeouts.connectMs);
 };
+
+/** The same of an address of the operator's own, such as a hook's. @throws FaultError */
+export const inspectAddress = (pools: Pools, url: string): Promise<Inspected> => {
+  const { origin } = new URL(url);
+  return inspect(origin, pools.way(origin), answerMsMax);
+};

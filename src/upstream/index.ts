@@ -1,6 +1,6 @@
 /** One HTTP attempt at an upstream: where it goes, the exchange itself, and what its outcome means. */
 export { answerBytesMax } from "./decoding.ts";
-export { askModels, inspectProvider } from "./ask-models.ts";
+export { askModels, inspectAddress, inspectProvider } from "./ask-models.ts";
 export type { Inspected } from "./dial/inspect.ts";
 export { askCount, askText, textBody, type TextRequest } from "./ask-text.ts";
 export { answeredError, BadAnswerError } from "./bad-answer.ts";

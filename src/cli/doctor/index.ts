@@ -23,6 +23,7 @@ import { bounded } from "./bounded.ts";
 import { checkBucket } from "./bucket.ts";
 import { checkDatabase } from "./database.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
+import { checkHook } from "./hooks.ts";
 import { checkAddresses, checkDirectory } from "./machine.ts";
 import { checkMemory } from "./memory.ts";
 import { checkProvider } from "./providers.ts";
@@ -49,6 +50,10 @@ const settingChecks = (settings: Settings, proxies: Proxies): Check[] => [
   { name: "storage", run: () => checkBucket(settings.storage, proxies) },
   { name: "telemetry", run: ({ environment }) => checkTelemetry(environment, settings) },
   { name: "memory", run: ({ environment }) => checkMemory(environment, settings.limits) },
+  ...settings.hooks.map((hook) => ({
+    name: `hook ${hook.name}`,
+    run: ({ pools }: Context) => checkHook(pools, hook),
+  })),
 ];
 
 const providerChecks = ({ providers }: Catalog): Check[] =>

@@ -5,42 +5,27 @@ import {
   askModels,
   inspectProvider,
   withoutCredentials,
-  type Inspected,
   type Pools,
 } from "../../upstream/index.ts";
-import { findCertificate } from "./certificate-days.ts";
 import { failed, ok, warning, type Finding } from "./findings.ts";
+import { notReached, wayFinding } from "./way.ts";
 
 /** All that is found of a provider: the way first, then each of its keys. */
 export async function checkProvider(pools: Pools, provider: Provider): Promise<Finding[]> {
   const check = `provider ${provider.id}`;
-  let reached: Inspected;
-  try {
-    reached = await inspectProvider(pools, provider);
-  } catch (error) {
-    return [failed(check, ...splitFix(provider, error))];
-  }
+  const way = await inspectProvider(pools, provider).catch((error: unknown) =>
+    noWay(check, provider, error),
+  );
+  if ("status" in way) return [way];
   const keys = provider.credentials.map(({ id, apiKey }) => {
     const name = provider.credentials.length === 1 ? check : `${check}, key ${id}`;
     return checkKey(pools, provider, { name, apiKey });
   });
-  return [wayFinding(`${check}, connection`, reached), ...(await Promise.all(keys)).flat()];
+  return [wayFinding(`${check}, connection`, way), ...(await Promise.all(keys)).flat()];
 }
 
-/** The words of the table of faults end with what to do. */
-function splitFix(provider: Provider, error: unknown): [message: string, fix: string] {
-  const text = withoutCredentials(provider, reasonOf(error));
-  const at = text.lastIndexOf("; ");
-  return at === -1 ? [text, "check base_url"] : [text.slice(0, at), text.slice(at + 2)];
-}
-
-function wayFinding(check: string, { proxy, certificate }: Inspected): Finding {
-  const way = proxy === undefined ? "reached directly" : `reached through ${proxy}`;
-  if (certificate === undefined) return ok(check, `${way}, without TLS`);
-  const message = `${way}; certificate of ${certificate.issuer}`;
-  const renew = "have the server's certificate renewed";
-  return findCertificate({ check, message, validTo: certificate.validTo, renew });
-}
+const noWay = (check: string, provider: Provider, error: unknown): Finding =>
+  notReached(check, withoutCredentials(provider, reasonOf(error)), "base_url");
 
 interface Key {
   readonly name: string;
@@ -63,7 +48,7 @@ async function askWith(pools: Pools, provider: Provider, key: Key): Promise<Find
     if (status === undefined) return ok(check, "the cloud gave a credential");
     return statusFinding(check, status);
   } catch (error) {
-    return failed(check, ...splitFix(provider, error));
+    return noWay(check, provider, error);
   }
 }
 

@@ -1,0 +1,26 @@
+/** Checks of the operator's hooks: a module is loaded, as a start does; to an address a connection is made, and nothing is sent. */
+import { reasonOf } from "../../base/errors.ts";
+import type { HookSettings } from "../../catalog/index.ts";
+import { loadModule } from "../../hooks/index.ts";
+import { inspectAddress, type Pools } from "../../upstream/index.ts";
+import { failed, ok, type Finding } from "./findings.ts";
+import { notReached, wayFinding } from "./way.ts";
+
+/** What is found of one hook. */
+export async function checkHook(pools: Pools, hook: HookSettings): Promise<Finding[]> {
+  const { name, at, target } = hook;
+  const check = `hook ${name}`;
+  if ("url" in target) {
+    const found = await inspectAddress(pools, target.url).then(
+      (way) => wayFinding(check, way),
+      (error: unknown) => notReached(check, reasonOf(error), "its url"),
+    );
+    return [found];
+  }
+  try {
+    await loadModule({ name, at, path: target.path });
+    return [ok(check, `${target.path} is loaded and exports ${at}`)];
+  } catch (error) {
+    return [failed(check, reasonOf(error), "mend the module: no gateway starts with it")];
+  }
+}
