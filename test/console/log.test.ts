@@ -117,6 +117,17 @@ it("a row opens beside its list, keys go on to the next and back, Escape closes 
   expect(complaints).toEqual([]);
 });
 
+it("a call's quantities and counts are in groups, each under its name, and none of them is left out", async () => {
+  const { page, complaints } = root;
+  await arrive(root, `/requests/${calls.dear}`);
+  const rowOf = (table: string, name: string) =>
+    page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: name });
+  await rowOf("Price", "input tokens").getByText("90,000", { exact: true }).waitFor();
+  await rowOf("Usage", "Input tokens").getByText("90,000", { exact: true }).waitFor();
+  await rowOf("Usage", "read from a cache").getByText("0", { exact: true }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
 it("j and k go from row to row, l follows what is new, and none of them while somebody writes or they are off", async () => {
   const { page, settled } = root;
   await arrive(root, `/requests?key=${key.id}`);

@@ -21,11 +21,14 @@ export function usdText(nano: bigint): string {
 
 const grouped = (whole: string): string => whole.replaceAll(/\B(?=(\d{3})+$)/g, ",");
 
-/** All digits that are not needless zeros: 0.000125, 1.5, 0. */
-export function exactUsd(nano: bigint): string {
-  const [whole = "", part] = usdText(nano).split(".");
+/** A decimal as the API sends it, in groups: "1234.5" as "1,234.5". */
+export function groupedDecimal(text: string): string {
+  const [whole = "", part] = text.split(".");
   return `${grouped(whole)}${part === undefined ? "" : `.${part}`}`;
 }
+
+/** All digits that are not needless zeros: 0.000125, 1.5, 0. */
+export const exactUsd = (nano: bigint): string => groupedDecimal(usdText(nano));
 
 /** To the nearest multiple, halves away from zero. */
 function rounded(nano: bigint, unit: bigint): bigint {

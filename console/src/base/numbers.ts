@@ -10,11 +10,15 @@ const units = [
 
 /** 1204 as "1,204", 128400 as "128.4k", 400000 as "400k", 3210000 as "3.21M", 17530000000 as "17.53B". */
 export function readCount(count: number): string {
-  if (count < groupedFrom) return count.toLocaleString("en-US");
+  if (count < groupedFrom) return readWhole(count);
   const [unit, size, digits] = units.find(([, least]) => count >= least)!;
   const text = (Math.floor((count / size) * 10 ** digits) / 10 ** digits).toFixed(digits);
   return `${text.replace(/\.0+$/, "")}${unit}`;
 }
+
+/** All of its digits, in groups: 128400 as "128,400", 1.5 as "1.5". At most six after the point. */
+export const readWhole = (count: number): string =>
+  count.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
 /** 380 as "380 ms", 1420 as "1.42 s", 125000 as "2 m 05 s". */
 export function readDuration(ms: number): string {

@@ -1,16 +1,15 @@
 /** What a parameter takes, in words, and how models differ in it. Pure. */
+import { readWhole } from "../../base/numbers.ts";
 import type { Model } from "./filters.ts";
 
 export type Domain = NonNullable<Model["supported_parameters"]>[string];
 
-const counted = (value: number): string => value.toLocaleString("en-US");
-
 function boundsOf({ min, max, type }: Domain): string {
   const what = type === "array" ? " items" : type === "string" ? " characters" : "";
   if (min !== undefined && max !== undefined)
-    return ` from ${counted(min)} to ${counted(max)}${what}`;
-  if (min !== undefined) return ` from ${counted(min)} up`;
-  return max === undefined ? "" : ` of up to ${counted(max)}${what}`;
+    return ` from ${readWhole(min)} to ${readWhole(max)}${what}`;
+  if (min !== undefined) return ` from ${readWhole(min)} up`;
+  return max === undefined ? "" : ` of up to ${readWhole(max)}${what}`;
 }
 
 const names: Readonly<Record<Domain["type"], string>> = {

@@ -1,7 +1,9 @@
 /** What is known of a model, as names and texts. What is not known is left out. Pure. */
+import { readWhole } from "../../base/numbers.ts";
 import type { Model } from "./filters.ts";
 
-const counted = (count: number | undefined): string | undefined => count?.toLocaleString("en-US");
+const counted = (count: number | undefined): string | undefined =>
+  count === undefined ? undefined : readWhole(count);
 const listed = (list: readonly string[] | undefined): string | undefined =>
   list === undefined || list.length === 0 ? undefined : list.join(", ");
 const yesNo = (flag: boolean | undefined): string | undefined =>

@@ -1,5 +1,6 @@
 /** Prices as the API has them, as lines to read. Pure; amounts stay decimal text, compared as whole nano-dollars. */
 import { parseUsd } from "../../base/money.ts";
+import { readWhole } from "../../base/numbers.ts";
 import { priceLines, type PriceLine } from "../../base/rates.ts";
 import type { Model } from "./filters.ts";
 
@@ -28,7 +29,7 @@ function blocksWithin(priced: Priced, from: string | undefined): PriceBlock[] {
   const tiers = priced.price_tiers ?? (priced.price_above ? [priced.price_above] : []);
   const since = from === undefined ? undefined : `from ${from.slice(0, 10)} (UTC)`;
   const above = tiers.map((tier) => ({
-    when: [since, `with more than ${tier.input_tokens.toLocaleString("en-US")} tokens in`]
+    when: [since, `with more than ${readWhole(tier.input_tokens)} tokens in`]
       .filter((part) => part !== undefined)
       .join(", "),
     lines: priceLines(tier.price),

@@ -3,6 +3,7 @@ import { Button, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { api, type Schemas } from "../../../api/client.ts";
 import { asApiError } from "../../../api/errors.ts";
+import { CountsTable } from "../../../ui/counts-table.tsx";
 import { Part } from "../../../ui/part.tsx";
 import { RegionError } from "../../../ui/region-error.tsx";
 import { useRenewal } from "../../../ui/use-renewal.ts";
@@ -73,7 +74,7 @@ function Summary({ row }: { row: Row }) {
 function Call({ row }: { row: Row }) {
   const attempts = row.attempts as unknown as Attempted[];
   const { plan, hooks = [] } = explainedOf(row);
-  const usage = Object.entries(row.usage ?? {}) as [string, unknown][];
+  const usage: Readonly<Record<string, unknown>> = row.usage ?? {};
   return (
     <>
       <Summary row={row} />
@@ -110,13 +111,9 @@ function Call({ row }: { row: Row }) {
       <Part title="What was said">
         <Bodies id={row.id} />
       </Part>
-      {usage.length > 0 && (
+      {Object.keys(usage).length > 0 && (
         <Part title={`Usage${row.usage_source === "estimated" ? ", estimated" : ""}`}>
-          {usage.map(([name, value]) => (
-            <Text key={name} className="number">
-              {name}: {String(value)}
-            </Text>
-          ))}
+          <CountsTable label="Usage" counts={usage} />
         </Part>
       )}
     </>

@@ -1,5 +1,6 @@
 /** The price of a call line by line. The gateway sees to it that the amounts add up to the charge exactly. */
 import { Table, Text } from "@mantine/core";
+import { groupedDecimal } from "../../../base/money.ts";
 import type { Schemas } from "../../../api/client.ts";
 
 type Line = NonNullable<Schemas["RequestRow"]["price_lines"]>[number];
@@ -27,7 +28,7 @@ function LineRow({ name, quantity, unit_price: price, per, amount }: Line) {
         </Text>
       </Table.Td>
       <Table.Td className="number" style={right}>
-        {isRest ? "" : quantity}
+        {isRest ? "" : groupedDecimal(quantity)}
       </Table.Td>
       <Table.Td className="number" style={right} visibleFrom="sm">
         {priced}

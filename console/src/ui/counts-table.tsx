@@ -1,0 +1,63 @@
+/** What a call may be charged by, or all calls of a period, exactly: for who compares a bill with the vendors' invoices. */
+import { Table } from "@mantine/core";
+import { readWhole } from "../base/numbers.ts";
+
+/** In groups: what is indented is part of the count above it. */
+const names = [
+  ["input_tokens", "Input tokens"],
+  ["cache_read_tokens", "read from a cache", true],
+  ["cache_write_tokens", "written to a cache", true],
+  ["cache_write_1h_tokens", "written for an hour", true],
+  ["audio_input_tokens", "sound", true],
+  ["audio_cache_read_tokens", "sound read from a cache", true],
+  ["image_input_tokens", "images", true],
+  ["output_tokens", "Output tokens"],
+  ["reasoning_tokens", "reasoning", true],
+  ["audio_output_tokens", "sound", true],
+  ["image_output_tokens", "images", true],
+  ["web_searches", "Web searches"],
+  ["web_search_answers", "Answers with web searches"],
+  ["image_tool_text_tokens", "Image tool: text tokens in"],
+  ["image_tool_image_tokens", "Image tool: image tokens in"],
+  ["image_tool_output_tokens", "Image tool: tokens out"],
+  ["input_images", "Images given"],
+  ["output_images", "Images made"],
+  ["output_video_seconds", "Seconds of video"],
+  ["output_video_tokens", "Tokens of video"],
+] as const satisfies readonly (readonly [name: string, title: string, isPart?: true])[];
+type CountName = (typeof names)[number][0];
+export const countNames: readonly CountName[] = names.map(([name]) => name);
+
+const textOf = (count: unknown): string =>
+  typeof count === "number" ? readWhole(count) : String(count);
+const known: ReadonlySet<string> = new Set(countNames);
+
+/** `counts`: by their names in the API. What has another name stands at the end, under it. */
+export function CountsTable(props: {
+  readonly label: string;
+  readonly counts: Readonly<Record<string, unknown>>;
+}) {
+  const { label, counts } = props;
+  const others = Object.keys(counts).filter((name) => !known.has(name));
+  const all: readonly (readonly [name: string, title: string, isPart?: true])[] = [
+    ...names,
+    ...others.map((name) => [name, name.replaceAll("_", " ")] as const),
+  ];
+  const shown = all.filter(([name]) => counts[name] !== undefined);
+  return (
+    <Table aria-label={label} withRowBorders={false} verticalSpacing={2} fz={13} maw={520}>
+      <Table.Tbody>
+        {shown.map(([name, title, isPart]) => (
+          <Table.Tr key={name}>
+            <Table.Th scope="row" fw={500} className="muted" pl={isPart === true ? "1.5em" : 0}>
+              {title}
+            </Table.Th>
+            <Table.Td className="number" ta="right">
+              {textOf(counts[name])}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
