@@ -8,10 +8,24 @@ import { blockedJob, emptyJob } from "./refusal.ts";
 import type { MediaRefusal, MediaResult, MediaState, Rendered, ReportedUsage } from "./types.ts";
 import { isSuccess, objectIn, readObject, readRefusal, textIn, unreadable } from "./wire.ts";
 
+const dataUrlHead = /^data:[^,]{0,200};base64,/i;
+
+/**
+ * A picture's base64 as every decoder takes it. Vendors put the head of a data URL before it, break its lines, write it for URLs or leave
+ * out the padding; clients that decode strictly refuse that, and others get a broken picture without a word.
+ */
+export function base64In(value: unknown): string | undefined {
+  const base64 = textIn(value)?.replace(dataUrlHead, "") || undefined;
+  const isPlain =
+    base64 === undefined || (base64.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(base64));
+  return isPlain ? base64 : Buffer.from(base64, "base64").toString("base64");
+}
+
 function resultOf(item: WireObject): MediaResult | undefined {
-  const base64 = textIn(item["b64_json"]);
-  if (base64 !== undefined) return { from: "base64", base64 };
   const url = textIn(item["url"]);
+  const isInUrl = url !== undefined && dataUrlHead.test(url);
+  const base64 = base64In(item["b64_json"]) ?? (isInUrl ? base64In(url) : undefined);
+  if (base64 !== undefined) return { from: "base64", base64 };
   return url === undefined ? undefined : { from: "url", url };
 }
 

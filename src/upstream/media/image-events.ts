@@ -4,7 +4,7 @@
  */
 import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse.ts";
 import { reportedAmount } from "../../base/usage.ts";
-import { imageTokensIn, renderedIn } from "./image-answer.ts";
+import { base64In, imageTokensIn, renderedIn } from "./image-answer.ts";
 import type { MediaRefusal, Rendered, ReportedUsage } from "./types.ts";
 import { readObject, readRefusal, textIn, unusable } from "./wire.ts";
 
@@ -98,7 +98,7 @@ function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
   const type = textIn(wire["type"]) ?? event ?? "";
   const kind = /^image_(?:generation|edit)\.(partial_image|completed)$/.exec(type)?.[1];
   if (kind === undefined) return undefined;
-  const base64 = textIn(wire["b64_json"]);
+  const base64 = base64In(wire["b64_json"]);
   if (base64 === undefined) return broken("its stream has an event without a picture");
   const rendered = renderedIn(wire);
   return kind === "completed"
