@@ -192,6 +192,17 @@ describe("what is billed", () => {
     expect((await run({ model: "acme/tokens" })).cost).toBe("0.0305");
   });
 
+  it("T56: zeros that a program wrote where it knew nothing make no picture free", async () => {
+    const zeros = { text_tokens: 0, image_tokens: 0 };
+    const details = { input_tokens_details: zeros, output_tokens_details: zeros };
+    const costOf = async (usage?: object) => {
+      vendor.answer(json({ data: made(1), usage }));
+      return (await run({ model: "acme/tokens" })).cost;
+    };
+    expect(await costOf({ input_tokens: 100, output_tokens: 1000, ...details })).toBe("0.0305");
+    expect(await costOf({ input_tokens: 0, output_tokens: 0, ...details })).toBe(await costOf());
+  });
+
   it.each([
     ["no picture", { data: [] }, "upstream_error"],
     ["what is no picture", { data: [{ b64_json: "AAAA" }] }, "artifact_unavailable"],

@@ -31,24 +31,38 @@ function resultOf(item: WireObject): MediaResult | undefined {
 
 /**
  * The tokens a vendor tells. Details that name one kind only leave the rest of the total to the other. Without details all
- * input is text and all output picture.
+ * input is text and all output picture. Programs write zeros where they know nothing: details of 0 beside a total are none, and a usage
+ * of 0 in all is none either, because no picture is made of nothing (T56).
  */
 export function imageTokensIn(usage: unknown): ReportedUsage {
   const wire = objectIn(usage);
-  const input = objectIn(wire["input_tokens_details"]);
-  const output = objectIn(wire["output_tokens_details"]);
   const inputTotal = reportedAmount(wire["input_tokens"]);
   const outputTotal = reportedAmount(wire["output_tokens"]);
-  const inputImage = reportedAmount(input["image_tokens"]);
-  const inputText = reportedAmount(input["text_tokens"]) ?? rest(inputTotal, inputImage);
-  const outputText = reportedAmount(output["text_tokens"]);
-  const outputImage = reportedAmount(output["image_tokens"]) ?? rest(outputTotal, outputText);
-  return {
+  const input = detailsIn(wire["input_tokens_details"], inputTotal);
+  const output = detailsIn(wire["output_tokens_details"], outputTotal);
+  const inputText = input.text ?? rest(inputTotal, input.image);
+  const outputImage = output.image ?? rest(outputTotal, output.text);
+  const told = {
     inputTextTokens: inputText,
-    inputImageTokens: inputImage ?? rest(inputTotal, inputText),
-    outputTextTokens: outputText ?? rest(outputTotal, outputImage),
+    inputImageTokens: input.image ?? rest(inputTotal, inputText),
+    outputTextTokens: output.text ?? rest(outputTotal, outputImage),
     outputImageTokens: outputImage,
   };
+  return Object.values(told).some((count) => (count ?? 0) > 0) ? told : untold;
+}
+
+const untold: ReportedUsage = {
+  inputTextTokens: undefined,
+  inputImageTokens: undefined,
+  outputTextTokens: undefined,
+  outputImageTokens: undefined,
+};
+
+/** How many of a side's tokens are of texts and of pictures; neither where both are 0 beside a total that is not. */
+function detailsIn(details: unknown, total: number | undefined) {
+  const wire = objectIn(details);
+  const [text, image] = [wire["text_tokens"], wire["image_tokens"]].map(reportedAmount);
+  return (text ?? 0) + (image ?? 0) === 0 && (total ?? 0) > 0 ? {} : { text, image };
 }
 
 const rest = (total: number | undefined, part: number | undefined): number | undefined =>

@@ -1,0 +1,48 @@
+/** The tokens that vendors of pictures tell, with and without zeros that mean nothing. T56, T61. */
+import { expect, it } from "vitest";
+import { bytes, dialectOf, image } from "./media-support.ts";
+
+const job = { request: image(), upstreamModel: "m", open: () => undefined as never };
+function told(usage: object) {
+  const body = bytes({ data: [{ b64_json: "AAAA" }], usage });
+  const state = dialectOf("openai", "image").readSubmit(200, body, job);
+  return state.state === "succeeded" ? Object.values(state.reported) : state.state;
+}
+const totals = { input_tokens: 50, output_tokens: 4160, total_tokens: 4210 };
+const [none, zeros] = [{}, { text_tokens: 0, image_tokens: 0 }];
+const detailed = (input: object, output: object, of: object = totals) => ({
+  ...of,
+  input_tokens_details: input,
+  output_tokens_details: output,
+});
+
+it.each([
+  ["details of 0", detailed(zeros, zeros), [50, 0, 0, 4160]],
+  ["empty details", detailed(none, none), [50, 0, 0, 4160]],
+  ["a picture of 0 alone", detailed(none, { image_tokens: 0 }), [50, 0, 0, 4160]],
+  [
+    "details of 0 on one side",
+    detailed({ text_tokens: 40, image_tokens: 10 }, zeros),
+    [40, 10, 0, 4160],
+  ],
+  [
+    "one kind of each side",
+    detailed({ image_tokens: 10 }, { text_tokens: 60 }),
+    [40, 10, 60, 4100],
+  ],
+])("T56: %s beside a total leave nothing of it out", (_title, usage, counts) => {
+  expect(told(usage)).toEqual(counts);
+});
+
+const nothing = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
+it.each([
+  ["with details", detailed(zeros, zeros, nothing)],
+  ["without", nothing],
+  ["of the output alone", { output_tokens: 0 }],
+])("T56: a usage of 0 in all, %s, is none", (_title, usage) => {
+  expect(told(usage)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+it("T61: a side of 0 beside another that is not stays 0", () => {
+  expect(told({ input_tokens: 7, output_tokens: 0 })).toEqual([7, 0, 0, 0]);
+});
