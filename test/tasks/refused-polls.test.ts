@@ -34,6 +34,21 @@ const polls: Record<string, Poll[]> = {
       },
     ],
   ],
+  "moderated, as 200 says": [
+    working,
+    [
+      200,
+      {
+        code: "imagine:content-moderated",
+        error: "Generated video rejected by content moderation.",
+      },
+    ],
+  ],
+  "busy, as 200 says": Array.from({ length: 5 }, (): Poll => [
+    200,
+    { error: { code: "internal_error", message: "Try again." } },
+  ]),
+  "of a list, as 200 says": Array.from({ length: 5 }, (): Poll => [200, { data: [], error: {} }]),
   wrong: [[400, { code: "invalid-argument", error: "A prompt is required." }]],
   early: [early, early, working],
   "early again": [early, early, working, early, early],
@@ -46,7 +61,7 @@ const polls: Record<string, Poll[]> = {
   ],
   page: Array.from({ length: 5 }, (): Poll => [400, "<html>Bad Request</html>"]),
 };
-const ending = new Set(["moderated", "moderated in words", "wrong"]);
+const ending = new Set(["moderated", "moderated in words", "moderated, as 200 says", "wrong"]);
 
 let vendor: Recorder;
 let bench: Bench;
@@ -87,6 +102,7 @@ describe("a poll that is refused", () => {
   it.each([
     ["moderated", 2],
     ["moderated in words", 1],
+    ["moderated, as 200 says", 2],
   ])("because the video was %s ends the task at once, unbilled", async (name, times) => {
     const { id } = await bench.create(clip(name));
     const task = await bench.until(id, "failed", "succeeded", "expired");
@@ -113,7 +129,7 @@ describe("a poll that is refused", () => {
     expect(await heldFor(id)).toBe(0);
   });
 
-  it.each(["early", "early again", "key", "page"])(
+  it.each(["early", "early again", "key", "page", "busy, as 200 says", "of a list, as 200 says"])(
     "T80: at first, or for what is not the job's, is no end: %s",
     async (name) => {
       const { id } = await bench.create(clip(name));

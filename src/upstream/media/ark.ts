@@ -58,7 +58,7 @@ function bodyParts(request: VideoRequest, model: string) {
   );
 }
 
-function stateOf(wire: WireObject): MediaState {
+function stateOf(wire: WireObject): MediaState | undefined {
   const error = objectIn(wire["error"]);
   switch (wire["status"]) {
     case "succeeded": {
@@ -81,6 +81,8 @@ function stateOf(wire: WireObject): MediaState {
       return { state: "expired" };
     case "cancelled":
       return { state: "canceled" };
+    case undefined:
+      return undefined;
     default:
       return { state: "pending" };
   }

@@ -66,6 +66,8 @@ export function readTask(
       // Never seen, or older than 24 hours.
       case "UNKNOWN":
         return { state: "missing" };
+      case undefined:
+        return undefined;
       default:
         return { state: "pending" };
     }

@@ -1,10 +1,10 @@
 /**
  * Reading the image answers of OpenAI and xAI, which share a shape: `{data: [{b64_json | url, revised_prompt}], usage}`.
- * xAI adds `respect_moderation: false` to a picture it withholds, and tells no tokens.
+ * xAI adds `respect_moderation: false` to a picture it withholds, and tells no tokens. Others have an `error` in place of a picture.
  */
-import type { WireObject } from "../../base/json.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedAmount } from "../../base/usage.ts";
-import { blockedJob, emptyJob } from "./refusal.ts";
+import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
 import type { MediaRefusal, MediaResult, MediaState, Rendered, ReportedUsage } from "./types.ts";
 import { isSuccess, objectIn, readObject, readRefusal, textIn, unreadable } from "./wire.ts";
 
@@ -87,8 +87,9 @@ export function imagesIn(status: number, body: Buffer): MediaState | MediaRefusa
     return result ? [{ result, revisedPrompt: textIn(item["revised_prompt"]) }] : [];
   });
   if (shown.length === 0) {
-    const withheld = items.some((item) => item["respect_moderation"] === false);
-    return withheld ? blockedJob() : emptyJob;
+    if (items.some((item) => item["respect_moderation"] === false)) return blockedJob();
+    const failed = items.find((item) => isObject(item["error"]));
+    return failed ? failedJob(objectIn(failed["error"])) : emptyJob;
   }
   return {
     state: "succeeded",

@@ -7,6 +7,8 @@ import { shortText, storableText } from "../../base/text.ts";
 import type { Provider } from "../../catalog/index.ts";
 import type { ImageRequest, VideoRequest } from "../../media/index.ts";
 import { upstreamErrors } from "../../protocols/index.ts";
+import { toldMistake } from "../told-mistake.ts";
+import { toldStatus } from "../told-status.ts";
 import type { MediaAsk, MediaBody, MediaRefusal, MediaState } from "./types.ts";
 
 /** A body that is one JSON object, or undefined. */
@@ -70,16 +72,36 @@ export const unusable = (status: number, reason: string): MediaRefusal => ({
   unusable: reason,
 });
 
-/** The same for a body that is not what the vendor answers with. */
+/**
+ * An error that is told in an answer which had begun well. What it says of a rate, the account or the request means what the status
+ * means that it would have had.
+ */
+export function toldError(began: number, body: Buffer): MediaRefusal {
+  const told = upstreamErrors("chat").decodeError(began, readObject(body));
+  const status = toldMistake(told) ? 400 : (toldStatus(told) ?? began);
+  return { ...readRefusal(began, body), status };
+}
+
+/** Whether an object tells an error, in the way of any vendor of images or videos. */
+function isError({ error, code, message }: WireObject): boolean {
+  if (isObject(error)) return Object.keys(error).length > 0;
+  return (
+    textIn(error) !== undefined || (textIn(code) !== undefined && textIn(message) !== undefined)
+  );
+}
+
+/** The same for a success that is not what the vendor answers with. */
 export function unreadable(status: number, body: Buffer): MediaRefusal {
   if (body.length === 0) return unusable(status, "it is empty");
-  const isJson = readObject(body) !== undefined;
-  return unusable(
-    status,
-    isJson
-      ? "it is JSON without what was asked for"
-      : `it is ${counted(body.length, "byte that is", "bytes that are")} no JSON object`,
-  );
+  const wire = readObject(body);
+  if (wire === undefined)
+    return unusable(
+      status,
+      `it is ${counted(body.length, "byte that is", "bytes that are")} no JSON object`,
+    );
+  if (!isError(wire)) return unusable(status, "it is JSON without what was asked for");
+  const told = toldError(status, body);
+  return told.status === status ? { ...told, unusable: "it is an error" } : told;
 }
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
@@ -94,16 +116,17 @@ export function isOfJob(named: unknown, id: string): boolean {
 export const ofAnotherJob = (status: number): MediaRefusal =>
   unusable(status, "it is about another job");
 
-/** Reads where a job stands; `read` gets the object of a success. */
+/** Reads where a job stands; `read` gets the object of a success, and gives nothing where that names no state. */
 export function readJob(
   status: number,
   body: Buffer,
-  read: (wire: WireObject) => MediaState | MediaRefusal,
+  read: (wire: WireObject) => MediaState | MediaRefusal | undefined,
 ): MediaState | MediaRefusal {
   if (status === 404) return { state: "missing" };
   if (!isSuccess(status)) return readRefusal(status, body);
   const wire = readObject(body);
-  return wire ? read(wire) : unreadable(status, body);
+  if (!wire) return unreadable(status, body);
+  return read(wire) ?? (isError(wire) ? toldError(status, body) : { state: "pending" });
 }
 
 const accepted = 202;

@@ -34,10 +34,10 @@ function bodyParts(request: VideoRequest, model: string) {
   );
 }
 
-function stateOf(wire: WireObject): MediaState {
+function stateOf(wire: WireObject): MediaState | undefined {
   const video = objectIn(wire["video"]);
   const url = textIn(video["url"]) ?? textIn(objectIn(video["file_output"])["public_url"]);
-  const state = textIn(wire["status"]) ?? (url === undefined ? "pending" : "done");
+  const state = textIn(wire["status"]) ?? (url === undefined ? undefined : "done");
   const error = objectIn(wire["error"]);
   switch (state) {
     case "done":
@@ -52,6 +52,8 @@ function stateOf(wire: WireObject): MediaState {
       return video["respect_moderation"] === false ? blockedJob() : failedJob(error);
     case "expired":
       return { state: "expired" };
+    case undefined:
+      return undefined;
     default:
       return { state: "pending" };
   }

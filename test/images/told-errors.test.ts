@@ -1,0 +1,84 @@
+// Errors of picture vendors that come with 200: the caller's own reach the caller and count against nobody, those of a rate or of our
+// account send the call to the next provider, and all others are in the log in the vendor's words. T81.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { steadyHealthRules } from "../support/steady-health.ts";
+import { json, sse } from "../support/recorder.ts";
+import { picture, prompted, type Bytes } from "./support.ts";
+import { generating, startVendors, twoOffers } from "./two-vendors.ts";
+
+let vendors: Awaited<ReturnType<typeof startVendors>>;
+let image: Bytes;
+beforeAll(async () => {
+  vendors = await startVendors({ health: steadyHealthRules });
+  image = await picture();
+});
+afterAll(() => vendors.close());
+
+const moderated = {
+  message: "Your request was rejected by the safety system.",
+  type: "image_generation_user_error",
+  code: "moderation_blocked",
+};
+const edit = (stream: boolean) =>
+  vendors.bench.edit({ model: twoOffers, prompt: prompted(), stream }, { image });
+const lastAttempts = async () => {
+  const [row] = await vendors.bench.database.query<{ attempts: string }>(
+    "select attempts::text from request_log order by id desc limit 1",
+    [],
+  );
+  return row?.attempts ?? "";
+};
+
+it.each([
+  ["in place of the answer", { error: moderated }],
+  ["in place of the answer, beside an empty list", { error: moderated, data: null }],
+])("a prompt that is refused %s is the caller's", async (_title, body) => {
+  vendors.answer(json(body));
+  const before = await vendors.bench.state();
+  const answer = await vendors.bench.generate({ model: generating });
+  expect([answer.status, await answer.json()]).toMatchObject([
+    400,
+    { error: { code: "moderation_blocked", message: moderated.message } },
+  ]);
+  expect(vendors.first.requests).toHaveLength(1);
+  expect((await vendors.bench.state()).chargedNano).toBe(before.chargedNano);
+});
+
+it("a prompt that is refused in place of each picture is the caller's", async () => {
+  vendors.answer(json({ data: [{ error: moderated }, { error: moderated }] }));
+  const answer = await vendors.bench.generate({ model: generating, n: 2 });
+  expect([answer.status, await answer.json()]).toMatchObject([
+    400,
+    { error: { code: "content_policy_violation", message: moderated.message } },
+  ]);
+});
+
+describe.each([false, true])("with stream %s", (stream) => {
+  it.each([
+    ["its rate", { message: "Slow down.", code: "rate_limit_exceeded" }],
+    ["our account", { message: "You owe us money.", code: "insufficient_quota" }],
+  ])("T81: one of %s sends the call to the next provider", async (_title, error) => {
+    vendors.answer(json({ error }));
+    const answer = await edit(stream);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('"provider":"second"');
+    expect(vendors.first.requests).toHaveLength(1);
+  });
+});
+
+it("T81: a rate that is told as the first event of a stream sends it to the next provider", async () => {
+  const error = { message: "Slow down.", code: "rate_limit_exceeded" };
+  vendors.answer(sse(`event: error\ndata: ${JSON.stringify({ type: "error", error })}\n\n`));
+  expect(await (await edit(true)).text()).toContain('"provider":"second"');
+});
+
+it("T81: one of anything else is not asked again, and the operator reads the vendor's words", async () => {
+  vendors.answer(json({ error: { message: "Worker 7 of tenant acme is lost.", code: "oops" } }));
+  const answer = await edit(false);
+  expect(answer.status).toBe(502);
+  const said = await answer.text();
+  expect(said).toContain("The provider's answer cannot be used: it is an error.");
+  expect(said).not.toContain("Worker 7");
+  expect(vendors.first.requests).toHaveLength(1);
+  await expect.poll(lastAttempts).toContain("Worker 7");
+});
