@@ -154,8 +154,9 @@ function lost(request: VideoRequest, model: string): Note[] {
 function madeVideo(output: WireObject, usage: WireObject): MediaState {
   const url = textIn(output["video_url"]);
   if (url === undefined) return emptyJob;
-  const seconds =
-    reportedAmount(usage["output_video_duration"]) ?? reportedAmount(usage["duration"]);
+  // Models up to wan2.2 tell the last of them alone, and make 5 seconds whatever is asked for.
+  const told = [usage["output_video_duration"], usage["duration"], usage["video_duration"]];
+  const seconds = told.map(reportedAmount).find((amount) => amount !== undefined);
   return { state: "succeeded", results: [{ from: "url", url }], reported: { seconds } };
 }
 
