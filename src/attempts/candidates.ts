@@ -18,6 +18,8 @@ export interface Candidate {
   /** The id of its model, where a call may go to several. */
   readonly model?: string;
   readonly offer: ServedModel;
+  /** Its context is shorter than that of another offer of the model that the call asks for. */
+  readonly isShorter?: boolean;
   /** What the calls of a session share: an account has its prompt cache and its reasoning, so they use one credential. */
   readonly session?: string | undefined;
 }

@@ -17,7 +17,7 @@ import {
 } from "../routing/index.ts";
 import { maskError } from "../upstream/index.ts";
 import { nextAfter, type Candidate } from "./candidates.ts";
-import { AttemptFailure, soonerOf } from "./failure.ts";
+import { AttemptFailure, goingOn, isOfShorter, soonerOf } from "./failure.ts";
 import { noteFailure, reportFailure, type Attempt } from "./record.ts";
 import { endAttempt, type TracedCall } from "./trace.ts";
 
@@ -50,8 +50,8 @@ const retryPauseMs = 200;
 
 /** No provider could be asked. */
 const noneAsked = Symbol("none asked");
-/** Which of the planned are asked: those that health admits, those that are being probed, or any. */
-type Which = "admitted" | "probed" | "any";
+/** Which of the planned are asked: those that health admits, those that are being probed, those that were not asked, or any. */
+type Which = "admitted" | "probed" | "unasked" | "any";
 type Tried<Answer> = Answer | AttemptFailure | typeof noneAsked;
 
 /** The loop for one kind of call. `Planned` is what a plan holds, `Answered` an answer whose head is here. */
@@ -94,12 +94,16 @@ export abstract class Failover<
     return this.#attemptAgain(call, planned[0]!, tried);
   }
 
-  /** Those that health admits; all where it admits none; those that are being probed where all failed that it admits. */
+  /**
+   * Those that health admits; all where it admits none; those that are being probed where all failed that it admits, and
+   * all the others where the request was too long for the last one: it could not take it.
+   */
   async #attemptSeveral(call: Call, planned: readonly Planned[]): Promise<Tried<Answer>> {
     const tried = await this.#attemptEach(call, planned, "admitted");
     if (tried === noneAsked) return this.#attemptEach(call, planned, "any");
     if (!(tried instanceof AttemptFailure)) return tried;
-    const last = await this.#attemptEach(call, planned, "probed");
+    const which = isOfShorter(tried) ? "unasked" : "probed";
+    const last = await this.#attemptEach(call, planned, which);
     if (last === noneAsked) return tried;
     return last instanceof AttemptFailure ? soonerOf(tried, last) : last;
   }
@@ -151,11 +155,15 @@ export abstract class Failover<
 
   /** Whether health has it asked now: a promise where the other gateways are asked first. */
   #isTurn(
-    { services: { health } }: Call,
+    { services: { health }, record: { attempts } }: Call,
     { offer, provider }: Asked,
     which: Which,
   ): boolean | Promise<boolean> {
     if (which === "any") return true;
+    if (which === "unasked")
+      return !attempts.some(
+        (one) => one.provider === provider.id && one.upstream_model === offer.upstreamModel,
+      );
     return which === "probed" ? health.isProbed(offer, provider) : health.admit(offer, provider);
   }
 
@@ -179,6 +187,12 @@ export abstract class Failover<
   /** Whether the caller's layers allow it by today's configuration (T74). */
   #isAllowed({ constraints, services, record }: Call, { offer, model }: Asked): boolean {
     return permits(constraints, services.catalog(), model ?? record.model, offer.provider);
+  }
+
+  /** A GatewayError means that the answer had begun: nobody else is asked then. */
+  #failureOf(thrown: unknown, call: Call, { isShorter = false }: Asked): AttemptFailure {
+    const failed = this.failureOf(thrown, call);
+    return isShorter && !(thrown instanceof GatewayError) ? goingOn(failed) : failed;
   }
 
   /**
@@ -224,7 +238,7 @@ export abstract class Failover<
       return answer;
     } catch (thrown) {
       maskError(provider, thrown);
-      const failed = this.failureOf(thrown, call);
+      const failed = this.#failureOf(thrown, call, candidate);
       noteFailure(attempt, failed.failure.outcome, failed.failure.message);
       const log = call.reply.gone ? undefined : services.log;
       reportFailure({ health, log }, { id: record.id, begun, attempt }, failed.failure.health);

@@ -71,9 +71,24 @@ function waitSecondsOf({ error, retrySame, soonestSeconds = Infinity }: Failure)
   return Math.min(own, soonestSeconds);
 }
 
+/** A request that does not fit a candidate's context. */
+const isTooLong = ({ failure: { error } }: AttemptFailure): boolean =>
+  error.code === "context_length_exceeded";
+
+/** A request that is too long for a candidate with a shorter context than others is theirs to answer. `failed` had no answer that began. */
+export const goingOn = (failed: AttemptFailure): AttemptFailure =>
+  isTooLong(failed)
+    ? new AttemptFailure({ ...failed.failure, mayGoOn: true }, failed.cause)
+    : failed;
+
+/** Whether a request was too long for one candidate alone. */
+export const isOfShorter = (failed: AttemptFailure): boolean =>
+  failed.failure.mayGoOn === true && isTooLong(failed);
+
 /** A refusal by one provider of what others may answer. */
-const isOfOne = ({ failure: { error, mayGoOn } }: AttemptFailure): boolean =>
-  mayGoOn === true && error.code === "upstream_rejected";
+const isOfOne = (failed: AttemptFailure): boolean =>
+  isOfShorter(failed) ||
+  (failed.failure.mayGoOn === true && failed.failure.error.code === "upstream_rejected");
 
 /**
  * The later one of two failures (`earlier` undefined: the only one), for a caller who may come again as soon as either provider would answer: the hour that one

@@ -41,8 +41,10 @@ export function prepareEmbedding(
       .reduce(larger);
   record.reservedNano = boundAt(inputEstimate);
   checkBound(record.reservedNano, () => [{ field: "input", leastNano: () => boundAt(1) }]);
-  const candidatesOf = ({ model: { id: model }, offers }: Plan<EmbeddingModel>): Candidate[] =>
+  const { contextLength } = plans[0]!.model;
+  const candidatesOf = ({ model: limits, offers }: Plan<EmbeddingModel>): Candidate[] =>
     offers.map((offer) => {
+      const { id: model } = limits;
       const { upstreamModel } = offer;
       const route = embeddingRoute({
         get body() {
@@ -54,6 +56,7 @@ export function prepareEmbedding(
       return {
         offer,
         model,
+        isShorter: limits.contextLength < contextLength,
         provider: catalog.providers.get(offer.provider)!,
         route: () => route,
         discardDerived: () => route.discardDerived(),

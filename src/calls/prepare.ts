@@ -40,6 +40,8 @@ export interface Candidate<Kind extends Offer = Offer> {
   readonly offer: Kind;
   /** The model's id. */
   readonly model: string;
+  /** Its context is shorter than that of another offer of the model that the call asks for. */
+  readonly isShorter?: boolean;
   /** `prompt_cache_key`, else the end-user id. */
   readonly session?: string | undefined;
   /** The way to this upstream and back. Made when it is first asked for. @throws GatewayError `unsupported_content` */
@@ -92,7 +94,8 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens } = facts;
-  const asked = { inputEstimate, inputMedia, session, askedOutputTokens };
+  const contextLength = longestContext(plans[0]!);
+  const asked = { inputEstimate, inputMedia, session, askedOutputTokens, contextLength };
   const shared = { services, call, record, catalog, ...asked };
   const candidates = usable(
     plans.flatMap((one) => candidatesOf(one, shared)),
@@ -104,6 +107,10 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   });
   return { candidates, inputEstimate };
 }
+
+/** The longest context of those that may serve the call, whatever their health. */
+const longestContext = ({ model, offers, leftOut }: Plan): number =>
+  Math.max(...[...offers, ...leftOut].map((offer) => modelAt(model, offer).contextLength));
 
 /** Those of one model. */
 const candidatesOf = (
@@ -131,6 +138,8 @@ interface CandidateParts {
   readonly inputMedia: number;
   readonly session: string | undefined;
   readonly askedOutputTokens: number | undefined;
+  /** Of the model that the call asks for. */
+  readonly contextLength: number;
 }
 
 class OfferCandidate implements Candidate<TextOffer> {
@@ -138,6 +147,7 @@ class OfferCandidate implements Candidate<TextOffer> {
   readonly provider: Provider;
   readonly model: string;
   readonly limits: TextModel;
+  readonly isShorter: boolean;
   readonly reservedOutputTokens: number;
   written: WrittenRequest | undefined;
   #releasable: CandidateParts | undefined;
@@ -149,6 +159,7 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.provider = parts.catalog.providers.get(offer.provider)!;
     this.model = parts.model.id;
     this.limits = parts.model;
+    this.isShorter = modelAt(parts.model, offer).contextLength < parts.contextLength;
     this.reservedOutputTokens = reservedOutput(parts.model, parts.askedOutputTokens);
     this.#releasable = parts;
   }

@@ -1,0 +1,114 @@
+/** A request that is too long for one provider or fallback alone: another one takes it, or the caller may come again. docs/routing.md. */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { answering } from "../rows/world.ts";
+import { chat } from "../rows/protocols.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { json, sse, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
+
+const names = ["short", "long", "spare"] as const;
+type Name = (typeof names)[number];
+const up = {} as Record<Name, Recorder>;
+let gateway: GatewayUnderTest;
+
+const offer = (provider: Name, rate: number, record = "") =>
+  `      - { provider: ${provider}, protocol: chat, upstream_model: m, price: { input: "${rate}", output: "${rate}" }${record} }`;
+const model = (id: string, context: number, fallbacks = "") => `
+  - id: ${id}
+    kind: text
+    context_length: ${context}
+    max_output_tokens: 1000
+    ${fallbacks}
+    offers:`;
+
+beforeAll(async () => {
+  for (const name of names) up[name] = await startRecorder(answering);
+  gateway = await startTestGateway({
+    config: [
+      "providers:",
+      ...names.map(
+        (name) =>
+          `  - { id: ${name}, dialect: openai-compatible, base_url: "${up[name].url}/v1", api_key: k }`,
+      ),
+      "models:",
+      model("lab/mixed", 200_000),
+      offer("short", 1, ", record: { context_length: 8000 }"),
+      offer("long", 2),
+      model("lab/large", 200_000, "fallbacks: [lab/small, lab/spare]"),
+      offer("long", 1),
+      model("lab/small", 8000),
+      offer("short", 1),
+      model("lab/spare", 100_000),
+      offer("spare", 1),
+      model("lab/lone", 200_000, "fallbacks: [lab/small]"),
+      offer("long", 1),
+      "",
+    ].join("\n"),
+  });
+  await gateway.credit("10");
+});
+afterAll(async () => {
+  await gateway.close();
+  await Promise.all(names.map((name) => up[name].close()));
+});
+beforeEach(() => {
+  for (const name of names) {
+    up[name].answer(answering);
+    up[name].requests.length = 0;
+  }
+});
+
+const code = "context_length_exceeded";
+const words = "This model's maximum context length is 8000 tokens.";
+const tooLong = json({ error: { message: words, type: "invalid_request_error", code } }, 400);
+/** As OpenAI has it in a stream. */
+const tooLongInside = sse(`data: ${JSON.stringify({ error: { message: words, code } })}\n\n`);
+const down = json({ error: { message: "down" } }, 503, { "retry-after": "7" });
+
+const ask = (id: string, stream = false) =>
+  gateway.post("/v1/chat/completions", chat.body(id, stream));
+const asked = () => names.filter((name) => up[name].requests.length > 0);
+
+it.each<[string, Answer, boolean]>([
+  ["with a status", tooLong, false],
+  ["inside an answer", tooLongInside, true],
+])("the provider with the longer context takes it; refused %s", async (_how, refusal, stream) => {
+  up.short.answer(refusal);
+  const answer = await ask("lab/mixed:@price", stream);
+  expect([answer.status, asked()]).toEqual([200, ["short", "long"]]);
+  expect(await answer.text()).toContain("done");
+});
+
+it("one whose context is the longest is believed: nobody else is asked", async () => {
+  up.long.answer(tooLong);
+  const answer = await ask("lab/large");
+  expect([answer.status, asked()]).toEqual([400, ["long"]]);
+  expect(await answer.json()).toMatchObject({ error: { code, message: words } });
+});
+
+it("the only one that the request names is believed, too", async () => {
+  up.short.answer(tooLong);
+  const answer = await ask("lab/mixed:short");
+  expect([answer.status, asked()]).toEqual([400, ["short"]]);
+  expect(await answer.json()).toMatchObject({ error: { code } });
+});
+
+it("where a shorter fallback refuses it, the next one is asked", async () => {
+  up.long.answer(down);
+  up.short.answer(tooLong);
+  const answer = await ask("lab/large");
+  expect([answer.status, asked()]).toEqual([200, [...names]]);
+  expect(await answer.json()).toMatchObject({ model: "lab/spare" });
+});
+
+it("where only a shorter fallback is left, the caller is told of the model's own failure, and when to come again", async () => {
+  up.long.answer(down);
+  up.short.answer(tooLong);
+  // The circuit of the model's own provider opens meanwhile: it is all there is for this request.
+  for (let calls = 0; calls < 8; calls += 1) {
+    const answer = await ask("lab/lone");
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "7"]);
+    expect(await answer.json()).toMatchObject({ error: { code: "no_provider_available" } });
+  }
+  up.long.answer(answering);
+  expect(await (await ask("lab/lone")).json()).toMatchObject({ model: "lab/lone" });
+});
