@@ -191,6 +191,9 @@ describe("usage", () => {
   it.each([
     ["granularity=week", "granularity"],
     ["group_by=mood", "group_by"],
+    // As if nothing had failed.
+    ["status=error", "status"],
+    ["status=failed,expired", "status"],
     ["from=2030-01-01T00:00:00Z&to=2029-01-01T00:00:00Z", "from"],
   ])("%s: 400 that names it", async (query, param) => {
     const { status, json } = await world.root.call("GET", `/usage?${query}`);

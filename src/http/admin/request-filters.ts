@@ -7,11 +7,18 @@ import { periodOf, periodQuery, words } from "./schemas.ts";
 import { pairOf, tagFilters } from "./tag-filters.ts";
 
 /** How a call or a task of the log has ended. */
-export const requestStatuses = ["succeeded", "failed", "client_closed", "expired", "canceled"];
+export const requestStatuses = [
+  "succeeded",
+  "failed",
+  "client_closed",
+  "expired",
+  "canceled",
+] as const;
 
 /** An unknown one would be an empty list, as if nothing had failed. @throws GatewayError `invalid_value` */
 function checkStatuses(text: string | undefined): void {
-  if (text === undefined || text.split(",").every((one) => requestStatuses.includes(one))) return;
+  const known: readonly string[] = requestStatuses;
+  if (text === undefined || text.split(",").every((one) => known.includes(one))) return;
   throw invalidValue("status", `must be one of: ${requestStatuses.join(", ")}; several by commas`);
 }
 

@@ -16,6 +16,7 @@ import {
   type UsageFilter,
 } from "../../usage/index.ts";
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
+import { requestStatuses } from "./request-filters.ts";
 import { route } from "./route.ts";
 import { everything, strict, periodOf, periodQuery, whole, words } from "./schemas.ts";
 import { byDays, groupOf, tagFilterPattern, tagGroupPattern } from "./usage-tags.ts";
@@ -118,7 +119,8 @@ const filters = {
   model: filter,
   provider: filter,
   protocol: filter,
-  status: filter,
+  // An unknown one would be an empty answer, as if nothing had failed.
+  status: Type.Optional(words(...requestStatuses)),
 };
 const filterNames = Object.keys(filters) as (keyof typeof filters)[];
 
