@@ -94,8 +94,8 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens } = facts;
-  const contextLength = longestContext(plans[0]!);
-  const asked = { inputEstimate, inputMedia, session, askedOutputTokens, contextLength };
+  const most = mostOf(plans[0]!);
+  const asked = { inputEstimate, inputMedia, session, askedOutputTokens, most };
   const shared = { services, call, record, catalog, ...asked };
   const candidates = usable(
     plans.flatMap((one) => candidatesOf(one, shared)),
@@ -108,9 +108,16 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   return { candidates, inputEstimate };
 }
 
-/** The longest context of those that may serve the call, whatever their health. */
-const longestContext = ({ model, offers, leftOut }: Plan): number =>
-  Math.max(...[...offers, ...leftOut].map((offer) => modelAt(model, offer).contextLength));
+type Most = Pick<TextModel, "contextLength" | "maxOutputTokens">;
+
+/** The most that those which may serve the call can take and produce, whatever their health. */
+function mostOf({ model, offers, leftOut }: Plan): Most {
+  const all = [...offers, ...leftOut].map((offer) => modelAt(model, offer));
+  return {
+    contextLength: Math.max(...all.map(({ contextLength }) => contextLength)),
+    maxOutputTokens: Math.max(...all.map(({ maxOutputTokens }) => maxOutputTokens)),
+  };
+}
 
 /** Those of one model. */
 const candidatesOf = (
@@ -139,7 +146,7 @@ interface CandidateParts {
   readonly session: string | undefined;
   readonly askedOutputTokens: number | undefined;
   /** Of the model that the call asks for. */
-  readonly contextLength: number;
+  readonly most: Most;
 }
 
 class OfferCandidate implements Candidate<TextOffer> {
@@ -159,7 +166,7 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.provider = parts.catalog.providers.get(offer.provider)!;
     this.model = parts.model.id;
     this.limits = parts.model;
-    this.isShorter = modelAt(parts.model, offer).contextLength < parts.contextLength;
+    this.isShorter = modelAt(parts.model, offer).contextLength < parts.most.contextLength;
     this.reservedOutputTokens = reservedOutput(parts.model, parts.askedOutputTokens);
     this.#releasable = parts;
   }
@@ -215,6 +222,16 @@ class OfferCandidate implements Candidate<TextOffer> {
     return own(here);
   }
 
+  /**
+   * What a maximum of output is cut to: that of a fallback or an offer that produces less than the model that was asked for. Beyond
+   * what that one produces the vendor decides. Undefined where less is asked for.
+   */
+  #outputTokensMax({ maxOutputTokens }: TextModel): number | undefined {
+    const { askedOutputTokens = 0, most } = this.#parts;
+    const isLess = maxOutputTokens < most.maxOutputTokens;
+    return isLess && askedOutputTokens > maxOutputTokens ? maxOutputTokens : undefined;
+  }
+
   #makeRoute(): Route {
     const { services, call, record, model, inputEstimate, inputMedia } = this.#parts;
     const abilities = modelAt(model, this.offer);
@@ -227,6 +244,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         model: model.id,
         upstreamModel: this.offer.upstreamModel,
         maxOutputTokens: abilities.maxOutputTokens,
+        outputTokensMax: this.#outputTokensMax(abilities),
         abilities,
         refusedMembers: refusedMembers(this.provider),
         customTools: dialectRows[this.provider.dialect].customTools,

@@ -178,7 +178,8 @@ interface Prepared {
 
 /** On its own protocol a request is neither repaired nor fitted: that is how the canonical form is shown to lose nothing. */
 function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
-  const { caller, upstream: any, body, upstreamModel, stream, maxOutputTokens, abilities } = input;
+  const { caller, upstream: any, body, upstreamModel, stream } = input;
+  const { maxOutputTokens, outputTokensMax, abilities } = input;
   if (caller === any) {
     return {
       fitted: request,
@@ -190,7 +191,7 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const limits = limitsOf(upstream, input);
   const turned = applyTurns(request);
   const flat = outOfNamespaces(turned.request);
-  const fitted = fit(flat.request, { limits, maxOutputTokens, abilities });
+  const fitted = fit(flat.request, { limits, maxOutputTokens, outputTokensMax, abilities });
   const tidied = tidy(fitted.request, limits);
   if (abilities) refusePrefill(tidied.request, abilities);
   const asked = askForJson(tidied.request, limits);

@@ -16,6 +16,8 @@ export interface FitTarget {
   readonly limits: Limits;
   /** The model's own maximum of output tokens. */
   readonly maxOutputTokens: number;
+  /** The most output tokens that may be asked for; absent: the vendor decides. */
+  readonly outputTokensMax?: number | undefined;
   /** What is known of the model; absent: nothing. */
   readonly abilities?: Abilities | undefined;
 }

@@ -10,7 +10,8 @@ import type { CanonicalRequest, Json, JsonObject } from "./canonical/request.ts"
 import type { Codec } from "./codec.ts";
 import { fitOutput, refuseMedia, refusePrefill, refuseToolChoice } from "./fit-abilities.ts";
 import { startFitting } from "./fit-fields.ts";
-import { fitReasoning } from "./fit-reasoning.ts";
+import { fitClaudesBudget, fitReasoning } from "./fit-reasoning.ts";
+import { fitLargest } from "./fit-values.ts";
 import { wishes } from "./wishes.ts";
 
 /** What of a call decides how its request is fitted. */
@@ -25,6 +26,8 @@ export interface OwnInput {
   readonly upstreamModel: string;
   /** The model's own maximum of output tokens. */
   readonly maxOutputTokens: number;
+  /** The most output tokens that may be asked for, where more are; absent: the vendor decides. */
+  readonly outputTokensMax?: number | undefined;
   /** What is known of the model; absent: nothing. */
   readonly abilities?: Abilities | undefined;
   /** Images, audio, video and files in the input; absent: none. */
@@ -35,7 +38,7 @@ export interface OwnInput {
 export interface Own {
   readonly body: JsonObject;
   readonly notes: readonly Note[];
-  /** The maximum of output tokens that is asked for, where it had to be raised. */
+  /** The maximum of output tokens that is asked for, where it is another one. */
   readonly askedOutputTokens: number | undefined;
 }
 
@@ -48,22 +51,25 @@ export function fitOwn(input: OwnInput): Own {
   const unchanged: Own = { body, notes: [], askedOutputTokens: undefined };
   if (abilities === undefined) return unchanged;
   if (inputMedia > 0 && abilities.inputModalities) refuseMedia(decode(input, body), abilities);
-  if (!concerns(codec, body, abilities)) return unchanged;
+  const { maxOutputTokens, outputTokensMax } = input;
+  if (outputTokensMax === undefined && !concerns(codec, body, abilities)) return unchanged;
   const request = decode(input, wishesOf(codec, body));
   refusePrefill(request, abilities);
   refuseToolChoice({ ...request, tools: [{ name: "any" }] }, abilities);
   const { limits } = codec;
-  const { maxOutputTokens } = input;
-  const fitting = startFitting(request, { limits, maxOutputTokens, abilities }, []);
+  const target = { limits, maxOutputTokens, outputTokensMax, abilities };
+  const fitting = startFitting(request, target, []);
+  fitLargest(fitting);
   fitOutput(fitting, abilities);
   if (abilities.reasoning) fitReasoning(fitting);
+  else if (outputTokensMax !== undefined) fitClaudesBudget(fitting);
   const { request: fitted, notes } = fitting;
   if (notes.length === 0 && fitted.reasoning === request.reasoning) return unchanged;
-  const raised = fitted.maxOutputTokens !== request.maxOutputTokens;
+  const changed = fitted.maxOutputTokens !== request.maxOutputTokens;
   return {
     body: patched(input, request, fitted),
     notes,
-    askedOutputTokens: raised ? fitted.maxOutputTokens : undefined,
+    askedOutputTokens: changed ? fitted.maxOutputTokens : undefined,
   };
 }
 

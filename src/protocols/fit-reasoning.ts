@@ -25,10 +25,8 @@ export function fitReasoning(fitting: Fitting): void {
   if (isUnplaced(fitting)) return dropReasoning(fitting);
   if (ability) fitKnownReasoning(fitting, ability);
   else fitByProtocol(fitting, limits.reasoning);
-  if (isClaudes(fitting)) {
-    keepOutOfForcedCalls(fitting, ability);
-    fitBudget(fitting, limits.reasoning.budgetMin ?? 0);
-  }
+  if (isClaudes(fitting)) keepOutOfForcedCalls(fitting, ability);
+  fitClaudesBudget(fitting);
   if (!isOn(fitting.request.reasoning)) return;
   if (ability && ability.kind !== "none") dropExcluded(fitting, ability.excludes ?? []);
   for (const field of isOwn ? [] : limits.reasoning.excludes) {
@@ -36,6 +34,11 @@ export function fitReasoning(fitting: Fitting): void {
     fitting.note(field, "dropped", "the upstream refuses it while the model reasons, dropped");
     fitting.request = without(fitting.request, field);
   }
+}
+
+/** A budget as Claude has it, brought below the maximum of output. */
+export function fitClaudesBudget(fitting: Fitting): void {
+  if (isClaudes(fitting)) fitBudget(fitting, fitting.target.limits.reasoning.budgetMin ?? 0);
 }
 
 const fieldOf = ({ target }: Fitting): string | undefined => {

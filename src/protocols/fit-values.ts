@@ -4,6 +4,16 @@
  */
 import { without, type Fitting } from "./fit-fields.ts";
 
+/** A maximum above what may be asked for is cut to it: before reasoning finds its place below it. */
+export function fitLargest(fitting: Fitting): void {
+  const { outputTokensMax = Infinity } = fitting.target;
+  const { maxOutputTokens = 0 } = fitting.request;
+  if (maxOutputTokens <= outputTokensMax) return;
+  const why = `cut to ${outputTokensMax}, the most the model produces here`;
+  fitting.note("maxOutputTokens", "rewritten", why);
+  fitting.request = { ...fitting.request, maxOutputTokens: outputTokensMax };
+}
+
 /** Fits the values of the fields that the target has at all. */
 export function fitValues(fitting: Fitting): void {
   fitTemperature(fitting);

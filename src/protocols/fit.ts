@@ -27,7 +27,7 @@ import {
 } from "./fit-fields.ts";
 import { fitIds } from "./fit-ids.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
-import { fitValues } from "./fit-values.ts";
+import { fitLargest, fitValues } from "./fit-values.ts";
 import type { Losable } from "./limits.ts";
 import { lossOf, refusalOf } from "./losses.ts";
 import { isEmptyList } from "./read.ts";
@@ -47,6 +47,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   fitAllowed(fitting);
   fitForbidden(fitting);
   fitChoice(fitting);
+  fitLargest(fitting);
   fitReasoning(fitting);
   fitOutput(fitting, abilities);
   dropLost(fitting);

@@ -1,0 +1,122 @@
+/** A fallback, or one provider, that produces less than the model a call asks for: it is asked for the most it has. T30; docs/routing.md. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { at, chat, messages, protocols, type Protocol } from "../rows/protocols.ts";
+import { answering } from "../rows/world.ts";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+import { steadyHealthRules } from "../support/steady-health.ts";
+
+let gateway: GatewayUnderTest;
+let first: Recorder;
+let second: Recorder;
+
+const upstreams: readonly Protocol["name"][] = protocols.map(({ name }) => name);
+const fallbackOf = (name: Protocol["name"]) => `small/${name}`;
+
+/** Each large model is at the first provider, each small one at the second. */
+const model = (id: string, most: number, lines: readonly string[]) =>
+  [
+    `  - id: ${id}`,
+    "    kind: text",
+    "    context_length: 200000",
+    `    max_output_tokens: ${most}`,
+    ...lines,
+    "    offers:",
+  ].join("\n");
+const offer = (provider: string, protocol: string, record = "") =>
+  `      - { provider: ${provider}, protocol: ${protocol}, upstream_model: m, price: { input: "1", output: "1" }${record} }`;
+
+beforeAll(async () => {
+  first = await startRecorder(answering);
+  second = await startRecorder(answering);
+  const provider = (id: string, { url }: Recorder) =>
+    `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}/v1", api_key: k }`;
+  gateway = await startTestGateway({
+    health: steadyHealthRules,
+    config: [
+      "providers:",
+      provider("first", first),
+      provider("second", second),
+      "models:",
+      ...upstreams.flatMap((name) => [
+        model(`large/${name}`, 64_000, [`    fallbacks: [${fallbackOf(name)}]`]),
+        offer("first", name),
+        model(fallbackOf(name), 4_000, []),
+        offer("second", name),
+      ]),
+      model("mixed/chat", 64_000, []),
+      offer("second", "chat", ", weight: 1, record: { max_output_tokens: 4000 }"),
+      offer("first", "chat", ", weight: 0"),
+      "",
+    ].join("\n"),
+  });
+  await gateway.credit("100");
+});
+afterAll(async () => {
+  await gateway.close();
+  await first.close();
+  await second.close();
+});
+beforeEach(() => {
+  first.answer(json({ error: { message: "down" } }, 503));
+  second.answer(answering);
+  first.requests.length = 0;
+  second.requests.length = 0;
+});
+
+const places: Readonly<Record<Protocol["name"], readonly string[]>> = {
+  chat: ["max_tokens"],
+  responses: ["max_output_tokens"],
+  messages: ["max_tokens"],
+  generate_content: ["generationConfig", "maxOutputTokens"],
+};
+/** The smallest body with a maximum of output. */
+const asking = (protocol: Protocol, id: string, most: number) => {
+  const [outer, inner] = places[protocol.name] as [string, string?];
+  const said = inner === undefined ? { [outer]: most } : { [outer]: { [inner]: most } };
+  return { ...protocol.body(id, false), ...said };
+};
+const ask = (protocol: Protocol, id: string, body: object, headers = {}) =>
+  gateway.post(protocol.path(id, false), body, headers);
+
+describe.each(protocols)("$name", (protocol) => {
+  it.each(upstreams)("a fallback that speaks %s answers, and the cut is reported", async (name) => {
+    const id = `large/${protocol.name}`;
+    const headers = { "x-gw-fallback-models": fallbackOf(name) };
+    const answer = await ask(protocol, id, asking(protocol, id, 50_000), headers);
+    expect(answer.status).toBe(200);
+    expect(at(first.requests[0]!.body, ...places[protocol.name])).toBe(50_000);
+    expect(at(second.requests[0]!.body, ...places[name])).toBe(4_000);
+    const told = ((await answer.json()) as { gw?: { droppedParams?: string[] } }).gw;
+    expect(told?.droppedParams).toContain(places[protocol.name].join("."));
+  });
+
+  it("what fits goes on as it came, and what nobody asked for is not filled in", async () => {
+    const id = `large/${protocol.name}`;
+    const answer = await ask(protocol, id, asking(protocol, id, 3_000));
+    expect(await answer.json()).not.toHaveProperty("gw");
+    expect(at(second.requests[0]!.body, ...places[protocol.name])).toBe(3_000);
+  });
+
+  it("more than the model itself produces is for its vendor to judge", async () => {
+    first.answer(answering);
+    const id = `large/${protocol.name}`;
+    await (await ask(protocol, id, asking(protocol, id, 70_000))).text();
+    expect(at(first.requests[0]!.body, ...places[protocol.name])).toBe(70_000);
+  });
+});
+
+it("a budget for reasoning stays below the maximum that is left", async () => {
+  const thinking = { type: "enabled", budget_tokens: 30_000 };
+  const body = { ...asking(messages, "large/messages", 50_000), thinking };
+  expect((await ask(messages, "large/messages", body)).status).toBe(200);
+  const sent = second.requests[0]!.body;
+  expect(sent["max_tokens"]).toBe(4_000);
+  expect(at(sent, "thinking", "budget_tokens")).toBe(3_200);
+});
+
+it("an offer whose record says less is asked for that", async () => {
+  const answer = await ask(chat, "mixed/chat", asking(chat, "mixed/chat", 50_000));
+  expect(await answer.json()).toMatchObject({ gw: { droppedParams: ["max_tokens"] } });
+  expect(second.requests[0]!.body["max_tokens"]).toBe(4_000);
+});
