@@ -45,7 +45,8 @@ export async function loadMasterKeys(source: MasterKeySource): Promise<Buffer[]>
   return previous === undefined || previous.equals(newest) ? [newest] : [newest, previous];
 }
 
-async function loadPrevious(source: MasterKeySource): Promise<Buffer | undefined> {
+/** The master key before, while it is replaced. @throws MasterKeyError */
+export async function loadPrevious(source: MasterKeySource): Promise<Buffer | undefined> {
   if (source.previousMasterKey)
     return decode(source.previousMasterKey, "TOLLGATE_MASTER_KEY_PREVIOUS");
   if (source.masterKey) return undefined;

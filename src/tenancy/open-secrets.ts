@@ -8,6 +8,7 @@ import { deriveKeys, type DerivedKeys } from "./derived-keys.ts";
 import {
   hasMasterKey,
   loadMasterKeys,
+  loadPrevious,
   MasterKeyError,
   type MasterKeySource,
 } from "./master-key.ts";
@@ -41,7 +42,8 @@ export interface MasterKeyRotation {
 
 /** What the database says about its master key. */
 export interface MasterKeyState {
-  readonly check: string;
+  /** The check value of the key in force; undefined before the first start. */
+  readonly check: string | undefined;
   readonly rotation: MasterKeyRotation | undefined;
   /** What stays as it was, sealed, in base64. */
   readonly kept: string | undefined;
@@ -49,9 +51,23 @@ export interface MasterKeyState {
 
 const keptName = "secrets that stay";
 
-/** The master keys that this process was given, the newest first. @throws MasterKeyError */
-export const openMasterKeys = async (source: MasterKeySource): Promise<DerivedKeys[]> =>
-  (await loadMasterKeys(source)).map(deriveKeys);
+/**
+ * The master keys that this process was given, the newest first. One is made at the first start, and where the key in force was
+ * moved aside, as the first step of its replacement. @throws MasterKeyError
+ */
+export async function openMasterKeys(options: SecretsOptions): Promise<DerivedKeys[]> {
+  if (!hasMasterKey(options)) await refuseToMake(options);
+  return (await loadMasterKeys(options)).map(deriveKeys);
+}
+
+/** Beside a key that was lost a new one could open nothing, and its file would be taken for the lost one. @throws MasterKeyError */
+async function refuseToMake(options: SecretsOptions): Promise<void> {
+  const { check } = await readMasterKeyState(options.database);
+  if (check === undefined) return;
+  const previous = await loadPrevious(options);
+  const before = previous === undefined ? [] : [deriveKeys(previous)];
+  if (keyOfCheck(before, check) === undefined) throw new MasterKeyError(noneGiven(options.dataDir));
+}
 
 /** What the database says. */
 export async function readMasterKeyState(database: Queryable): Promise<MasterKeyState> {
@@ -60,7 +76,7 @@ export async function readMasterKeyState(database: Queryable): Promise<MasterKey
   );
   const settings = new Map(rows.map(({ name, value }) => [name, value]));
   return {
-    check: String(settings.get("master_key_check")),
+    check: settings.get("master_key_check") as string | undefined,
     rotation: settings.get("master_key_rotation") as MasterKeyRotation | undefined,
     kept: settings.get("master_key_kept") as string | undefined,
   };
@@ -101,7 +117,7 @@ function whyNone(held: readonly DerivedKeys[], { rotation }: MasterKeyState): st
 
 /** The key of a ring that is in force. @throws MasterKeyError where none is */
 export function activeOf(held: readonly DerivedKeys[], state: MasterKeyState): DerivedKeys {
-  const active = keyOfCheck(held, state.check);
+  const active = state.check === undefined ? undefined : keyOfCheck(held, state.check);
   if (active !== undefined) return active;
   throw new MasterKeyError(whyNone(held, state));
 }
@@ -122,9 +138,6 @@ async function readRing(database: Queryable, held: readonly DerivedKeys[]): Prom
   return { held, active, marked: rotation !== undefined, kept };
 }
 
-const isSetUp = async (database: Queryable): Promise<boolean> =>
-  (await database.query("select 1 from settings where name = 'master_key_check'")).length > 0;
-
 /**
  * The secrets of this installation, after checking that the database is under a master key that was given; the first
  * start stores the check value. Without the check, another master key would look as if every API key had become unknown.
@@ -133,9 +146,6 @@ const isSetUp = async (database: Queryable): Promise<boolean> =>
  */
 export async function openSecrets(options: SecretsOptions): Promise<OpenSecrets> {
   const { database } = options;
-  // One that is made now could open nothing, and its file would be taken for the one that was lost.
-  if (!hasMasterKey(options) && (await isSetUp(database)))
-    throw new MasterKeyError(noneGiven(options.dataDir));
   const held = await openMasterKeys(options);
   await database.query(
     "insert into settings (name, value) values ('master_key_check', $1::jsonb) on conflict (name) do nothing",

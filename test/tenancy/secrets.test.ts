@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import { expect, it } from "vitest";
 import {
@@ -7,6 +8,7 @@ import {
   MasterKeyError,
   openSecrets,
   readSigningSecret,
+  rotateMasterKey,
   rotateSigningSecret,
   signingOverlapMs,
 } from "../../src/tenancy/index.ts";
@@ -81,6 +83,30 @@ describeDatabase("secrets of an installation", (open) => {
     expect(readdirSync(dataDir)).toEqual([]);
     const stored = JSON.stringify(await database.query("select * from settings"));
     expect(stored).not.toContain(masterKey.toString("base64"));
+  });
+
+  it("a master key that was moved aside to be replaced gets a new one beside it, and no other start or command makes one", async () => {
+    const database = await open();
+    const dataDir = temporaryDirectory();
+    const file = join(dataDir, "master-key");
+    const first = await openSecrets({ database, dataDir });
+    renameSync(file, join(dataDir, "elsewhere"));
+    const none = /set up with a master key, and none is given here/;
+    await expect(rotateMasterKey({ database, dataDir })).rejects.toThrow(none);
+    writeFileSync(`${file}.previous`, randomBytes(32).toString("base64"));
+    await expect(openSecrets({ database, dataDir })).rejects.toThrow(none);
+    await expect(rotateMasterKey({ database, dataDir })).rejects.toThrow(none);
+    expect(existsSync(file)).toBe(false);
+
+    renameSync(join(dataDir, "elsewhere"), `${file}.previous`);
+    const both = await openSecrets({ database, dataDir });
+    expect(both.checkValue).toBe(first.checkValue);
+    expect(both.masterKeys().held).toHaveLength(2);
+    const end = await rotateMasterKey({ database, dataDir, gatewaysMsMax: 0 });
+    expect([end.to, end.from]).toEqual(both.masterKeys().held);
+    rmSync(`${file}.previous`);
+    const after = await openSecrets({ database, dataDir });
+    expect(after.masterKeys()).toEqual({ sealing: end.to, held: [end.to] });
   });
 
   it("two first starts at the same time with different keys: exactly one wins", async () => {
