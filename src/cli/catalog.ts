@@ -28,6 +28,7 @@ import { configFile } from "./config-file.ts";
 import { UsageError, type Environment } from "./environment.ts";
 import { checkVendorVariables, namesVendors, openVendorModels } from "./vendor-models.ts";
 import { priceRemarks } from "./price-remarks.ts";
+import { tellWaiting, waitingParts } from "./waiting-parts.ts";
 
 /** The catalogue in force, and the settings of the start: those take effect at the next one. */
 export interface OpenCatalog {
@@ -224,9 +225,11 @@ async function openFile(path: string, options: FileOptions): Promise<ConfigWatch
     ...options,
     initial: result.config,
     onChange(config) {
-      const { catalog } = config;
+      const { catalog, settings } = config;
       options.onReload?.(config);
-      log.info({ path, models: catalog.models.size }, "the configuration was reloaded");
+      const restart = waitingParts(result.config.settings, settings);
+      log.info({ path, models: catalog.models.size, restart }, "the configuration was reloaded");
+      tellWaiting(restart, log);
     },
     onMistakes(mistakes) {
       log.error(

@@ -3,40 +3,10 @@
  * With workers a reload replaces them (workers/supervise.ts). docs/operate.md "Starting and stopping".
  */
 import type { Log } from "../base/log.ts";
-import type { Settings } from "../catalog/index.ts";
 import type { OpenCatalog } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
 import { isSecretVariable } from "../base/secret-variables.ts";
-
-/** The parts of the file, by its own names. */
-const partNames: Readonly<Record<keyof Settings, string>> = {
-  limits: "limits",
-  storage: "storage",
-  console: "console",
-  cors: "cors",
-  server: "server.tls",
-  accessLog: "access_log",
-  retention: "retention",
-  telemetry: "telemetry",
-  exports: "exports",
-  tags: "tags",
-  hooks: "hooks",
-  webhooks: "webhooks",
-};
-
-/** Certificates take effect at once; whether there is TLS at all is decided at the start. */
-const comparable = ({ server, ...rest }: Settings): Record<string, unknown> => ({
-  ...rest,
-  server: server.tls !== undefined,
-});
-
-/** The parts of the file that say something else than at the start, and take effect at the next one only. */
-function waitingParts(started: Settings, said: Settings): string[] {
-  const [before, now] = [comparable(started), comparable(said)];
-  return Object.entries(partNames)
-    .filter(([part]) => JSON.stringify(before[part]) !== JSON.stringify(now[part]))
-    .map(([, name]) => name);
-}
+import { tellWaiting, waitingParts } from "./waiting-parts.ts";
 
 /** Read once at the start, by whatever uses them. */
 const ofTheStart = /^(?:TOLLGATE_|OTEL_)|^DATABASE_(?:READ_)?URL$|_PROXY$/i;
@@ -70,6 +40,5 @@ export async function reload({ catalog, log }: Reloading, next: Environment): Pr
     { path: reread?.path, models: catalog.current().models.size, secrets: taken, restart },
     "the configuration was read again",
   );
-  if (restart.length > 0)
-    log.warn({ restart }, "changes that take effect at the next start, and not before");
+  tellWaiting(restart, log);
 }

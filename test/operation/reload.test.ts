@@ -99,6 +99,18 @@ it("a wrong file changes nothing and each mistake is logged; the right one after
   await expect.poll(() => chat(gateway.url, key, "acme/four")).toBe("200 ok");
 });
 
+it("what a change of the file leaves to the next start is named, as SIGHUP does", async () => {
+  const settings = "server: { keep_alive_s: 620 }\nwebhooks: { timeout_s: 20 }\n";
+  writeFileSync(file, config("acme/four") + settings);
+  const names = `"restart":["server.keep_alive_s","webhooks"]`;
+  await expect
+    .poll(() => gateway.printed())
+    .toContain(`${names},"msg":"changes that take effect at the next start, and not before"`);
+  expect(gateway.printed()).toContain(`${names},"msg":"the configuration was reloaded"`);
+  expect(gateway.printed()).toContain(`"restart":[],"msg":"the configuration was reloaded"`);
+  writeFileSync(file, config("acme/four"));
+});
+
 it("a file that is gone for a moment changes nothing", async () => {
   renameSync(file, `${file}.away`);
   await new Promise((resolve) => setTimeout(resolve, 500));

@@ -1,0 +1,41 @@
+/** The parts of the configuration file that take effect at the next start only. docs/operate.md "Reloading". */
+import type { Log } from "../base/log.ts";
+import type { Settings } from "../catalog/index.ts";
+
+/** Certificates take effect at once; whether there is TLS at all is decided at the start. */
+const ofTheStart = ({ server, ...rest }: Settings) => ({
+  ...rest,
+  tls: server.tls !== undefined,
+  keepAlive: server.keepAliveMs,
+});
+
+/** The parts of the file, by its own names. */
+const partNames: Readonly<Record<keyof ReturnType<typeof ofTheStart>, string>> = {
+  limits: "limits",
+  storage: "storage",
+  console: "console",
+  cors: "cors",
+  tls: "server.tls",
+  keepAlive: "server.keep_alive_s",
+  accessLog: "access_log",
+  retention: "retention",
+  telemetry: "telemetry",
+  exports: "exports",
+  tags: "tags",
+  hooks: "hooks",
+  webhooks: "webhooks",
+};
+
+/** The parts that say something else than at the start. */
+export function waitingParts(started: Settings, said: Settings): string[] {
+  const [before, now]: Record<string, unknown>[] = [ofTheStart(started), ofTheStart(said)];
+  return Object.entries(partNames)
+    .filter(([part]) => JSON.stringify(before![part]) !== JSON.stringify(now![part]))
+    .map(([, name]) => name);
+}
+
+/** A warning that names what waits, if anything does. */
+export function tellWaiting(restart: readonly string[], log: Log): void {
+  if (restart.length > 0)
+    log.warn({ restart }, "changes that take effect at the next start, and not before");
+}
