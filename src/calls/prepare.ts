@@ -235,6 +235,7 @@ class OfferCandidate implements Candidate<TextOffer> {
   #makeRoute(): Route {
     const { services, call, record, model, inputEstimate, inputMedia } = this.#parts;
     const abilities = modelAt(model, this.offer);
+    const dialect = dialectRows[this.provider.dialect];
     return routeOf(
       {
         caller: codecs[call.protocol],
@@ -247,7 +248,8 @@ class OfferCandidate implements Candidate<TextOffer> {
         outputTokensMax: this.#outputTokensMax(abilities),
         abilities,
         refusedMembers: refusedMembers(this.provider),
-        customTools: dialectRows[this.provider.dialect].customTools,
+        customTools: dialect.customTools,
+        maximumField: dialect.maximumField,
         inputMedia,
         inputEstimate,
         id: call.id,

@@ -20,17 +20,19 @@ export interface DialectRow {
   readonly countField?: string;
   /** Its chat has tools of type `custom`. Elsewhere they go as functions. */
   readonly customTools?: true;
+  /** What its chat calls the maximum of output tokens. Elsewhere it is `max_tokens`, which these refuse of models that reason. */
+  readonly maximumField?: "max_completion_tokens";
 }
 
 const rows = {
-  openai: { customTools: true },
+  openai: { customTools: true, maximumField: "max_completion_tokens" },
   "openai-compatible": {},
   anthropic: { countPaths: { messages: "/messages/count_tokens" } },
   google: { countPaths: { generate_content: "/models/{model}:countTokens" } },
   xai: {},
   dashscope: {},
   ark: {},
-  azure: { keyHeader: "api-key", customTools: true },
+  azure: { keyHeader: "api-key", customTools: true, maximumField: "max_completion_tokens" },
   // Of express mode; an identity has a token instead.
   vertex: { keyHeader: "x-goog-api-key" },
   bedrock: { countField: "inputTokens" },

@@ -209,17 +209,18 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
 }
 
 /**
- * What an upstream's protocol can carry. Of chat's many vendors some refuse the member that earlier reasoning would stand in, and few
- * have custom tools.
+ * What an upstream's protocol can carry. Of chat's many vendors some refuse the member that earlier reasoning would stand in, few
+ * have custom tools, and some have a name of their own for the maximum.
  */
 function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
   if (limits.protocol !== "chat") return limits;
-  const { refusedMembers = [], customTools } = input;
+  const { refusedMembers = [], customTools, maximumField } = input;
   const refusesReasoning = refusedMembers.includes("reasoning_content");
   return {
     ...limits,
     unsignedReasoning: limits.unsignedReasoning && !refusesReasoning,
     ...(customTools ? { customTools } : {}),
+    ...(maximumField ? { maximumField } : {}),
   };
 }
 

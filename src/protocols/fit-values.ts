@@ -68,8 +68,9 @@ function fitStop(fitting: Fitting): void {
  * below the vendor's least is raised to it: agents ask for a single token to see whether a model answers.
  */
 function fitMaximum(fitting: Fitting): void {
-  const { needsMaximum, outputTokensMin = 1 } = fitting.target.limits;
+  const { needsMaximum, outputTokensMin = 1, maximumField } = fitting.target.limits;
   const { maxOutputTokens } = fitting.request;
+  if (maximumField) fitting.request = { ...fitting.request, maximumField };
   if (maxOutputTokens === undefined) {
     if (!needsMaximum) return;
     fitting.request = { ...fitting.request, maxOutputTokens: fitting.target.maxOutputTokens };

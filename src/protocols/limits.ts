@@ -41,6 +41,8 @@ export interface Limits {
   readonly seedMax?: number;
   /** True where a maximum of output tokens must be sent: the model's own limit then fills it (CONV-403). */
   readonly needsMaximum: boolean;
+  /** What the vendor calls it, where that is not the protocol's own name. */
+  readonly maximumField?: "max_completion_tokens";
   /** The least maximum of output tokens that the vendor takes. Absent: 1. */
   readonly outputTokensMin?: number;
   /** Of files what holds for PDF; files of another kind that is not carried are refused. */

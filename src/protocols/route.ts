@@ -21,6 +21,8 @@ export interface RouteInput extends OwnInput {
   readonly refusedMembers?: readonly string[] | undefined;
   /** The upstream's vendor has custom tools in chat. Absent: they go to it as functions. */
   readonly customTools?: true | undefined;
+  /** What the upstream's vendor calls the maximum of output tokens in chat. Absent: as the protocol does. */
+  readonly maximumField?: "max_completion_tokens" | undefined;
   readonly inputEstimate: number;
   /** The gateway's id of the call. */
   readonly id: string;

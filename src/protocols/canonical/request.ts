@@ -225,6 +225,8 @@ export interface CanonicalRequest {
   readonly stream: boolean;
   readonly messages: readonly Message[];
   readonly maxOutputTokens?: number | undefined;
+  /** Set by fitting, where the target's vendor calls it otherwise than its protocol does. */
+  readonly maximumField?: "max_completion_tokens" | undefined;
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
   readonly topK?: number | undefined;

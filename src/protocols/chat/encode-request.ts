@@ -57,9 +57,12 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   return body;
 }
 
-/** A chat caller's own choice between the two names stays; `max_tokens` is the one every upstream knows (CONV-202). */
-const maximumName = ({ protocol, names }: CanonicalRequest): string =>
-  (protocol === "chat" ? names.maxOutputTokens : undefined) ?? "max_tokens";
+/**
+ * A chat caller's own choice between the two names stays. Elsewhere it is `max_tokens`, which every upstream knows (CONV-202) but
+ * OpenAI's: that refuses it of models that reason, and takes the newer one of all.
+ */
+const maximumName = ({ protocol, names, maximumField }: CanonicalRequest): string =>
+  (protocol === "chat" ? names.maxOutputTokens : maximumField) ?? "max_tokens";
 
 function encodeTool(tool: Tool): JsonObject {
   if (tool.custom) return { type: "custom", custom: encodeCustomTool(tool, "grammar") };

@@ -1,0 +1,69 @@
+/** The maximum of output tokens under the name that its vendor takes. Requirements: CONV-202; trap T30. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { sse, startRecorder, type Recorder } from "../support/recorder.ts";
+import { byName, names, toolsOf, type Body, type Name } from "./world.ts";
+import { chat } from "../rows/protocols.ts";
+
+const maximum: Readonly<Record<Exclude<Name, "chat">, Body>> = {
+  responses: { max_output_tokens: 50 },
+  messages: { max_tokens: 50 },
+  generate_content: { generationConfig: { maxOutputTokens: 50 } },
+};
+
+let gateway: GatewayUnderTest;
+let upstream: Recorder;
+
+const dialects = ["openai", "azure", "openai-compatible"] as const;
+
+beforeAll(async () => {
+  upstream = await startRecorder(sse(chat.frames.join("")));
+  const providers = dialects.map(
+    (dialect) =>
+      `  - { id: ${dialect}, dialect: ${dialect}, base_url: "${upstream.url}/openai/v1", api_key: secret }`,
+  );
+  const models = dialects.map(
+    (dialect) => `
+  - id: acme/${dialect}
+    kind: text
+    context_length: 200000
+    max_output_tokens: 32000
+    offers:
+      - { provider: ${dialect}, protocol: chat, upstream_model: gpt-5.4, price: { input: "1", output: "10" } }`,
+  );
+  gateway = await startTestGateway({
+    config: `providers:\n${providers.join("\n")}\nmodels:${models.join("")}\n`,
+  });
+  await gateway.credit("1000");
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+/** What the provider is sent of the maximum, under which names. */
+async function sent(from: Exclude<Name, "chat">, dialect: string): Promise<Body> {
+  upstream.requests.length = 0;
+  const caller = byName[from];
+  const model = `acme/${dialect}`;
+  const body = { ...caller.body(model, true), ...toolsOf[from], ...maximum[from] };
+  const reply = await gateway.post(caller.path(model, true), body);
+  await reply.text();
+  const { max_tokens, max_completion_tokens } = upstream.requests[0]!.body;
+  return { max_tokens, max_completion_tokens };
+}
+
+const callers = names.filter((name) => name !== "chat");
+
+describe.each(callers)("a call of %s that goes on as chat completions", (from) => {
+  it.each(["openai", "azure"])(
+    "CONV-202 T30: has max_completion_tokens at %s, which refuses max_tokens of models that reason",
+    async (dialect) => {
+      expect(await sent(from, dialect)).toEqual({ max_completion_tokens: 50 });
+    },
+  );
+
+  it("CONV-202: has max_tokens elsewhere", async () => {
+    expect(await sent(from, "openai-compatible")).toEqual({ max_tokens: 50 });
+  });
+});
