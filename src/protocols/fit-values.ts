@@ -17,6 +17,7 @@ export function fitLargest(fitting: Fitting): void {
 /** Fits the values of the fields that the target has at all. */
 export function fitValues(fitting: Fitting): void {
   fitTemperature(fitting);
+  fitSampler(fitting);
   fitSeed(fitting);
   fitStop(fitting);
   fitMaximum(fitting);
@@ -29,6 +30,15 @@ function fitTemperature(fitting: Fitting): void {
   const why = `capped at ${temperatureMax}, the most the upstream takes`;
   fitting.note("temperature", "rewritten", why);
   fitting.request = { ...fitting.request, temperature: temperatureMax };
+}
+
+/** Of two that the vendor refuses side by side top_p gives way. One of 1 says nothing, so nothing is lost without it. */
+function fitSampler(fitting: Fitting): void {
+  const { temperature, topP } = fitting.request;
+  if (!fitting.target.limits.oneSampler || temperature === undefined || topP === undefined) return;
+  if (temperature !== 1 && topP !== 1)
+    fitting.note("topP", "dropped", "the upstream refuses it beside a temperature, dropped");
+  fitting.request = without(fitting.request, temperature === 1 ? "temperature" : "topP");
 }
 
 /** A seed stands for nothing but itself: the same one becomes the same one, so that answers can still be repeated. */

@@ -33,6 +33,8 @@ export interface Limits {
   /** Fields without an equivalent, each with the reason that its caller reads. */
   readonly lost: Readonly<Partial<Record<Losable, string>>>;
   readonly temperatureMax: number;
+  /** True where temperature and top_p are refused side by side. Absent: they are taken. */
+  readonly oneSampler?: true;
   /** Stop sequences taken; Infinity where the protocol names no bound. */
   readonly stopSequencesMax: number;
   /** True where a stop sequence of white space alone is refused. Absent: an empty one is. */
@@ -126,6 +128,10 @@ export interface ReasoningLimits {
   /** Efforts above the highest that the vendor knows, each with what it becomes (T34). */
   readonly effortBecomes: Readonly<Record<string, string>>;
 }
+
+/** Claude 4.1 to 4.6, wherever they are served. Earlier ones take both, and later ones neither, which their records say. */
+export const takesOneSampler = (model: string): boolean =>
+  /claude-(?:opus-4[-.]1|(?:opus|sonnet|haiku)-4[-.][56])(?!\d)/.test(model);
 
 /** Claude's, wherever it is served: it refuses others with the whole request. */
 export const claudeArgumentName = /^[a-zA-Z0-9_.-]{1,64}$/;

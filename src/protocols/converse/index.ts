@@ -1,9 +1,10 @@
 /** Amazon Bedrock's Converse: spoken to upstreams only, for models that have nothing else. docs/bedrock.md. */
 import type { UpstreamCodec } from "../codec.ts";
+import { takesOneSampler } from "../limits.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { decodeError } from "./errors.ts";
-import { cachingLimits, claudeLimits, conversionLimits } from "./limits.ts";
+import { cachingLimits, claudeLimits, conversionLimits, oneSamplerLimits } from "./limits.ts";
 import { answerFailure, answerText, decodeResponse, encodeResponse } from "./response.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -15,7 +16,7 @@ export const converseCodec: UpstreamCodec = {
   name: "converse",
   limits: conversionLimits,
   forModel(model) {
-    if (claude.test(model)) return claudeCodec;
+    if (claude.test(model)) return takesOneSampler(model) ? oneSamplerCodec : claudeCodec;
     return nova.test(model) ? cachingCodec : converseCodec;
   },
   encodeRequest,
@@ -32,3 +33,4 @@ export const converseCodec: UpstreamCodec = {
 
 const cachingCodec: UpstreamCodec = { ...converseCodec, limits: cachingLimits };
 const claudeCodec: UpstreamCodec = { ...converseCodec, limits: claudeLimits };
+const oneSamplerCodec: UpstreamCodec = { ...converseCodec, limits: oneSamplerLimits };

@@ -66,3 +66,6 @@ export const claudeLimits: Limits = {
   stopMustShow: true,
   argumentName: claudeArgumentName,
 };
+
+/** Of those of them that take one of temperature and top_p. */
+export const oneSamplerLimits: Limits = { ...claudeLimits, oneSampler: true };

@@ -1,17 +1,19 @@
 /** The messages protocol. Requirements: TXT. */
-import type { Codec } from "../codec.ts";
+import type { Codec, UpstreamCodec } from "../codec.ts";
+import { takesOneSampler } from "../limits.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { direct } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
-import { conversionLimits } from "./limits.ts";
+import { conversionLimits, oneSamplerLimits } from "./limits.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
 
 export const messagesCodec: Codec = {
   name: "messages",
   limits: conversionLimits,
+  forModel: (model) => (takesOneSampler(model) ? oneSamplerCodec : messagesCodec),
   decodeRequest,
   encodeRequest,
   decodeResponse,
@@ -22,3 +24,5 @@ export const messagesCodec: Codec = {
   decodeError,
   direct,
 };
+
+const oneSamplerCodec: UpstreamCodec = { ...messagesCodec, limits: oneSamplerLimits };

@@ -63,3 +63,6 @@ export const conversionLimits: Limits = {
   schemaBudget: { tools: 20, optional: 24, unions: 16 },
   argumentName: claudeArgumentName,
 };
+
+/** Of the models that take one of temperature and top_p. */
+export const oneSamplerLimits: Limits = { ...conversionLimits, oneSampler: true };

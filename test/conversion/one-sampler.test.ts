@@ -1,0 +1,66 @@
+/** Temperature and top_p at the Claude models that refuse them side by side. Requirements: CONV-404, TXT-14. */
+import { describe, expect, it } from "vitest";
+import { routeOf } from "./route.ts";
+import { at } from "../rows/protocols.ts";
+import type { Body } from "./world.ts";
+
+const messages = [{ role: "user", content: "Hi" }];
+
+/** What the upstream is sent of the two, and the names that the caller reads. */
+function sent(to: "messages" | "converse", upstreamModel: string, wish: Body) {
+  const { body, notes } = routeOf(
+    "chat",
+    to,
+    { model: "acme/x", messages, ...wish },
+    { upstreamModel },
+  );
+  const place = to === "messages" ? body : body["inferenceConfig"];
+  const [temperature, topP] = ["temperature", to === "messages" ? "top_p" : "topP"].map((name) =>
+    at(place, name),
+  );
+  return { temperature, topP, told: notes.map(({ param }) => param) };
+}
+
+const both = { temperature: 0.5, top_p: 0.9 };
+
+describe.each([
+  ["messages", "claude-sonnet-4-5-20250929"],
+  ["messages", "claude-sonnet-4-6"],
+  ["messages", "claude-opus-4-1@20250805"],
+  ["messages", "us.anthropic.claude-haiku-4-5-20251001-v1:0"],
+  ["converse", "anthropic.claude-opus-4-5-20251101-v1:0"],
+] as const)("towards %s, of %s", (to, model) => {
+  it("CONV-404 TXT-14: the temperature goes on, and top_p is left out and reported", () => {
+    const expected = { temperature: 0.5, topP: undefined, told: ["top_p"] };
+    expect(sent(to, model, both)).toEqual(expected);
+  });
+
+  it("CONV-404: what says nothing gives way, and nothing is reported", () => {
+    const told: string[] = [];
+    const top = { temperature: undefined, topP: 0.9, told };
+    expect(sent(to, model, { temperature: 1, top_p: 0.9 })).toEqual(top);
+    const warm = { temperature: 0.5, topP: undefined, told };
+    expect(sent(to, model, { temperature: 0.5, top_p: 1 })).toEqual(warm);
+  });
+
+  it.each([{ temperature: 1 }, { temperature: 0 }, { top_p: 0.5 }])(
+    "CONV-404: one of them alone goes on: %o",
+    (wish) => {
+      const { temperature, top_p: topP } = { temperature: undefined, top_p: undefined, ...wish };
+      expect(sent(to, model, wish)).toEqual({ temperature, topP, told: [] });
+    },
+  );
+});
+
+describe.each([
+  ["messages", "claude-sonnet-4-20250514"],
+  ["messages", "claude-opus-4-0"],
+  ["messages", "claude-3-7-sonnet-20250219"],
+  ["messages", "kimi-k2.5"],
+  ["converse", "anthropic.claude-opus-4-20250514-v1:0"],
+  ["converse", "amazon.nova-pro-v1:0"],
+] as const)("towards %s, of %s", (to, model) => {
+  it("CONV-404: both go on", () => {
+    expect(sent(to, model, both)).toEqual({ temperature: 0.5, topP: 0.9, told: [] });
+  });
+});
