@@ -1,4 +1,4 @@
-/** Temperature and top_p at the Claude models that refuse them side by side. Requirements: CONV-404, TXT-14. */
+/** Temperature and top_p at the Claude models that refuse them side by side, or beside reasoning. Requirements: CONV-404, CONV-419, TXT-14. */
 import { describe, expect, it } from "vitest";
 import { routeOf } from "./route.ts";
 import { at } from "../rows/protocols.ts";
@@ -62,5 +62,22 @@ describe.each([
 ] as const)("towards %s, of %s", (to, model) => {
   it("CONV-404: both go on", () => {
     expect(sent(to, model, both)).toEqual({ temperature: 0.5, topP: 0.9, told: [] });
+  });
+});
+
+describe("reasoning of Claude in Converse", () => {
+  const reasoning = { kind: "budget", min: 1024, off: false, field: "thinking" } as const;
+  const wish = { temperature: 0.5, top_p: 0.9 };
+
+  it.each([
+    ["anthropic.claude-sonnet-4-5-20250929-v1:0", {}, ["temperature", "top_p"]],
+    ["anthropic.claude-3-7-sonnet-20250219-v1:0", {}, ["temperature", "top_p"]],
+    ["mistral.magistral-small-2509", { temperature: 0.5, topP: 0.9 }, []],
+  ])("CONV-419 CONV-420: has no sampling beside it, at %s", (upstreamModel, config, told) => {
+    const body = { model: "acme/x", messages, reasoning_effort: "low", ...wish };
+    const options = { upstreamModel, maxOutputTokens: 32_000, abilities: { reasoning } };
+    const route = routeOf("chat", "converse", body, options);
+    expect(route.body["inferenceConfig"] ?? {}).toEqual(config);
+    expect(route.notes.map(({ param }) => param)).toEqual(told);
   });
 });

@@ -65,6 +65,7 @@ export const claudeLimits: Limits = {
   ...cachingLimits,
   stopMustShow: true,
   argumentName: claudeArgumentName,
+  reasoning: { ...conversionLimits.reasoning, excludes: ["temperature", "topP"] },
 };
 
 /** Of those of them that take one of temperature and top_p. */
