@@ -50,6 +50,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   fitLargest(fitting);
   fitReasoning(fitting);
   fitOutput(fitting, abilities);
+  fitFormatOrTools(fitting);
   dropLost(fitting);
   fitMetadata(fitting);
   tellSchemaLosses(fitting);
@@ -111,6 +112,17 @@ function fitForbidden(fitting: Fitting): void {
       what: "that no tool is called, in a conversation with calls,",
     });
   fitting.request = { ...request, tools: undefined, toolChoice: undefined };
+}
+
+/** Of a form for the answer and tools the form gives way, unless no tool may be called: then none need be offered. */
+function fitFormatOrTools(fitting: Fitting): void {
+  const { request, target } = fitting;
+  const { outputFormat, tools = [], toolChoice } = request;
+  const isForm = outputFormat !== undefined && outputFormat.type !== "text";
+  if (!target.limits.formatOrTools || !isForm || tools.length === 0) return;
+  if (toolChoice?.type === "none")
+    fitting.request = { ...request, tools: undefined, toolChoice: undefined };
+  else dropOutput(fitting, "this model refuses a form for its answer beside tools, dropped");
 }
 
 /** Without tools there is nothing to choose from or to call in parallel, and vendors refuse the wish (RESP-16). */

@@ -93,6 +93,8 @@ export interface Limits {
   readonly closedLists?: true;
   /** True where a schema for the answer must begin with an object (boxed-answer.ts). Absent: it need not. */
   readonly objectAnswers?: true;
+  /** True where a form for the answer is refused beside tools. Absent: it is taken. */
+  readonly formatOrTools?: true;
   /** True where custom tools go on as they are. Absent: they become functions (custom-as-function.ts). */
   readonly customTools?: true;
   /**

@@ -1,17 +1,18 @@
 /** The generateContent protocol. Requirements: TXT. */
-import type { Codec } from "../codec.ts";
+import type { Codec, UpstreamCodec } from "../codec.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { direct } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
-import { conversionLimits } from "./limits.ts";
+import { conversionLimits, isOlderGeneration, olderLimits } from "./limits.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
 
 export const generateContentCodec: Codec = {
   name: "generate_content",
   limits: conversionLimits,
+  forModel: (model) => (isOlderGeneration(model) ? olderCodec : generateContentCodec),
   decodeRequest,
   encodeRequest,
   decodeResponse,
@@ -22,3 +23,5 @@ export const generateContentCodec: Codec = {
   decodeError,
   direct,
 };
+
+const olderCodec: UpstreamCodec = { ...generateContentCodec, limits: olderLimits };

@@ -76,3 +76,6 @@ export const conversionLimits: Limits = {
   argumentName: /^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/,
   schemaLosses,
 };
+
+/** Of the models before the third generation. */
+export const olderLimits: Limits = { ...conversionLimits, formatOrTools: true };

@@ -1,0 +1,52 @@
+/** JSON output beside tools at Gemini's models that refuse the two together. Requirements: CONV-511, TXT-14. */
+import { describe, expect, it } from "vitest";
+import { at } from "../rows/protocols.ts";
+import { routeOf } from "./route.ts";
+import { toolsOf, user, type Body } from "./world.ts";
+
+const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+const formats: readonly Body[] = [
+  { response_format: { type: "json_object" } },
+  { response_format: { type: "json_schema", json_schema: { name: "a", schema } } },
+];
+
+/** What of tools, of how they are called, and of the answer's form is sent, and the names that the caller reads. */
+function sent(upstreamModel: string, wish: Body) {
+  const said = { model: "acme/x", ...user("Give me JSON."), ...wish };
+  const { body, notes } = routeOf("chat", "generate_content", said, { upstreamModel });
+  return {
+    tools: at(body, "tools", 0, "functionDeclarations", 0, "name"),
+    mode: at(body, "toolConfig", "functionCallingConfig", "mode"),
+    form: at(body, "generationConfig", "responseMimeType"),
+    told: notes.map(({ param }) => param),
+  };
+}
+
+const json = "application/json";
+
+describe.each(["gemini-2.5-flash", "gemini-2.0-flash-001"])("at %s", (model) => {
+  it.each(formats)("CONV-511 TXT-14: tools go on, and the form is lost: %o", (format) => {
+    const expected = { tools: "look", mode: undefined, form: undefined, told: ["response_format"] };
+    expect(sent(model, { ...format, ...toolsOf.chat })).toEqual(expected);
+  });
+
+  it.each(formats)("CONV-511: the form goes on where no tool may be called: %o", (format) => {
+    const wish = { ...format, ...toolsOf.chat, tool_choice: "none" };
+    const expected = { tools: undefined, mode: undefined, form: json, told: [] };
+    expect(sent(model, wish)).toEqual(expected);
+  });
+
+  it.each(formats)("CONV-511: the form goes on without tools: %o", (format) => {
+    expect(sent(model, format)).toMatchObject({ form: json, told: [] });
+  });
+
+  it("CONV-511: plain text is no form that is lost", () => {
+    const wish = { response_format: { type: "text" }, ...toolsOf.chat };
+    expect(sent(model, wish)).toMatchObject({ tools: "look", form: "text/plain", told: [] });
+  });
+});
+
+it.each(formats)("CONV-511: models of the third generation get both: %o", (format) => {
+  const expected = { tools: "look", mode: undefined, form: json, told: [] };
+  expect(sent("gemini-3.1-pro-preview", { ...format, ...toolsOf.chat })).toEqual(expected);
+});
