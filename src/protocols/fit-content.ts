@@ -59,9 +59,10 @@ function fitTool(tool: Tool, context: Context): Tool {
 /** The schema that the upstream holds arguments to; undefined where it cannot, or where it holds as many as it can already. */
 function heldSchema(parameters: JsonObject | undefined, context: Context): JsonObject | undefined {
   const { target, budget, request } = context;
-  const { answerSchema, carries } = target.limits;
+  const { answerSchema, carries, holds } = target.limits;
   if (!carries.includes("strict")) return undefined;
-  if (answerSchema === undefined) return parameters;
+  if (answerSchema === undefined)
+    return parameters && holds?.(parameters) === false ? undefined : parameters;
   const fitted = answerSchema(parameters ?? { type: "object", properties: {} });
   if (!fitted || fitted.told.length > 0 || budget?.take(fitted.schema, true) === false)
     return undefined;

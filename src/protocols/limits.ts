@@ -104,6 +104,8 @@ export interface Limits {
   readonly answerSchema?: (schema: JsonObject) => AnswerSchema | undefined;
   /** How much one request may ask to be held to schemas, tools and answer together. Absent: no bound. */
   readonly schemaBudget?: SchemaCost;
+  /** Which schemas it can hold a tool's arguments to, where it takes them as they are. Absent: any. */
+  readonly holds?: (schema: JsonObject) => boolean;
 }
 
 /** A schema for the answer as a target takes it. */

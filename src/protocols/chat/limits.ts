@@ -1,6 +1,7 @@
 /** Numbers of the chat-completions protocol. CONV-206, LIM-12. */
 import { textBounds } from "../../base/text-bounds.ts";
 import { webPictures, type Limits } from "../limits.ts";
+import { isStrict } from "../strict-schema.ts";
 
 export const limits = {
   ...textBounds,
@@ -40,4 +41,5 @@ export const conversionLimits: Limits = {
   toolNameMax: 64,
   objectAnswers: true,
   closedLists: true,
+  holds: isStrict,
 };

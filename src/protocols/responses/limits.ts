@@ -1,6 +1,7 @@
 /** Numbers of the responses protocol. Requirements: RESP, LIM. */
 import { textBounds } from "../../base/text-bounds.ts";
 import { webPictures, type Limits } from "../limits.ts";
+import { isStrict } from "../strict-schema.ts";
 
 export const limits = {
   /** Above every model, and an exact number whatever it is added to. */
@@ -42,5 +43,6 @@ export const conversionLimits: Limits = {
   toolNameMax: 64,
   objectAnswers: true,
   closedLists: true,
+  holds: isStrict,
   customTools: true,
 };

@@ -1,0 +1,59 @@
+/** Tools that are held to schemas which OpenAI refuses beside `strict`. Claude holds to such schemas. Requirements: TXT-14; trap T23. */
+import { describe, expect, it } from "vitest";
+import { at } from "../rows/protocols.ts";
+import { routeOf } from "./route.ts";
+import { user } from "./world.ts";
+
+const text = { type: "string" };
+const closed = (properties: object, required: readonly string[]) => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+/** Whether the tool is sent as strict, and the names that the caller reads. */
+function sent(to: "chat" | "responses", input_schema: object) {
+  const tools = [{ name: "look", strict: true, input_schema }];
+  const said = { model: "acme/x", max_tokens: 50, ...user("Hi"), tools };
+  const { body, notes } = routeOf("messages", to, said as never);
+  const tool = at(body, "tools", 0);
+  return {
+    strict: at(to === "chat" ? at(tool, "function") : tool, "strict"),
+    told: notes.map(({ param }) => param),
+  };
+}
+
+const point = closed({ x: text }, ["x"]);
+const held = {
+  "an object of required members": closed({ a: text, b: text }, ["a", "b"]),
+  "objects within it": closed({ a: point, b: { type: "array", items: point } }, ["a", "b"]),
+  "a choice": closed({ a: { anyOf: [point, { type: "null" }] } }, ["a"]),
+  "a reference": { ...closed({ a: { $ref: "#/$defs/p" } }, ["a"]), $defs: { p: point } },
+  "members named like keywords": closed({ allOf: text, not: text }, ["allOf", "not"]),
+};
+const refused = {
+  "a member that is not required": closed({ a: text, b: text }, ["a"]),
+  "an open object": { type: "object", properties: { a: text }, required: ["a"] },
+  "an open object in a list": closed({ a: { type: "array", items: { type: "object" } } }, ["a"]),
+  "an open definition": {
+    ...closed({ a: { $ref: "#/$defs/p" } }, ["a"]),
+    $defs: { p: { type: "object", properties: { x: text } } },
+  },
+  "a map": closed({ a: { type: "object", additionalProperties: text } }, ["a"]),
+  "a member of several schemas": closed({ a: { allOf: [point] } }, ["a"]),
+};
+
+describe.each(["chat", "responses"] as const)("towards %s", (to) => {
+  it.each(Object.entries(held))("%s is held to", (_what, schema) => {
+    expect(sent(to, schema)).toEqual({ strict: true, told: [] });
+  });
+
+  it.each(Object.entries(refused))(
+    "T23 TXT-14: %s loses strict, which is told",
+    (_what, schema) => {
+      const { strict, told } = sent(to, schema);
+      expect([strict ?? false, told]).toEqual([false, ["tools.strict"]]);
+    },
+  );
+});
