@@ -74,6 +74,8 @@ export interface Limits {
   readonly trimsBegun?: boolean;
   /** True where reasoning of an earlier turn may go back without the protocol's own signature. */
   readonly unsignedReasoning: boolean;
+  /** True where an answer of an earlier turn without its reasoning is refused, beside calls (blank-reasoning.ts). Absent: it is taken. */
+  readonly needsReasoning?: true;
   readonly reasoning: ReasoningLimits;
   /** Where the word "json" must stand if JSON is asked for without a schema. Absent: it need not. */
   readonly jsonWord?: "anywhere" | "input";
@@ -91,10 +93,10 @@ export interface Limits {
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
   /** True where lists in schemas must say what is in them (open-lists.ts). Absent: they need not. */
   readonly closedLists?: true;
-  /** True where a schema for the answer must begin with an object (boxed-answer.ts). Absent: it need not. */
-  readonly objectAnswers?: true;
   /** True where a form for the answer is refused beside tools. Absent: it is taken. */
   readonly formatOrTools?: true;
+  /** True where a schema for the answer must begin with an object (boxed-answer.ts). Absent: it need not. */
+  readonly objectAnswers?: true;
   /** True where custom tools go on as they are. Absent: they become functions (custom-as-function.ts). */
   readonly customTools?: true;
   /**
@@ -102,10 +104,10 @@ export interface Limits {
    * Of other models the answer's form is lost (CONV-412). Absent: `lost` says it for all.
    */
   readonly answerSchema?: (schema: JsonObject) => AnswerSchema | undefined;
-  /** How much one request may ask to be held to schemas, tools and answer together. Absent: no bound. */
-  readonly schemaBudget?: SchemaCost;
   /** Which schemas it can hold a tool's arguments to, where it takes them as they are. Absent: any. */
   readonly holds?: (schema: JsonObject) => boolean;
+  /** How much one request may ask to be held to schemas, tools and answer together. Absent: no bound. */
+  readonly schemaBudget?: SchemaCost;
 }
 
 /** A schema for the answer as a target takes it. */

@@ -11,6 +11,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "./canonical/request.ts";
+import { withReasoning } from "./blank-reasoning.ts";
 import { innerNames } from "./caller-names.ts";
 import type { Fitted } from "./fit-fields.ts";
 import type { Limits } from "./limits.ts";
@@ -50,7 +51,7 @@ export function tidy(request: CanonicalRequest, limits: Limits): Fitted {
   const filled = merged.flatMap(fillEmpty);
   const begun = limits.trimsBegun === true ? trimBegun(filled, request.protocol) : undefined;
   if (begun) notes.push(begun.note);
-  const said = begun?.messages ?? filled;
+  const said = withReasoning(begun?.messages ?? filled, limits);
   return { request: { ...request, messages: withUserTurn(said, limits) }, notes };
 }
 

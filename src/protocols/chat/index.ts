@@ -1,5 +1,5 @@
 /** The chat-completions protocol. Requirements: TXT. */
-import type { Codec } from "../codec.ts";
+import type { Codec, UpstreamCodec } from "../codec.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { chatDirect } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
@@ -13,7 +13,10 @@ import { decodeResponse, encodeResponse } from "./response.ts";
 export const chatCodec: Codec = {
   name: "chat",
   limits: conversionLimits,
-  forModel: (model) => (isMistral(model) ? ofMistral : chatCodec),
+  forModel(model) {
+    if (isMistral(model)) return ofMistral;
+    return wantsReasoning.test(model) ? reasoningCodec : chatCodec;
+  },
   decodeRequest,
   encodeRequest,
   decodeResponse,
@@ -26,3 +29,10 @@ export const chatCodec: Codec = {
 };
 
 const ofMistral = mistralCodec(chatCodec);
+
+/** Kimi and DeepSeek, wherever they are served: they refuse a call in the conversation without the reasoning before it. */
+const wantsReasoning = /(?:^|[/-])(?:kimi|deepseek)/i;
+const reasoningCodec: UpstreamCodec = {
+  ...chatCodec,
+  limits: { ...conversionLimits, needsReasoning: true },
+};

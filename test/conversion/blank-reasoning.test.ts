@@ -1,0 +1,89 @@
+/** Conversations with calls at models that refuse an earlier answer without its reasoning. Traps T39, T41. */
+import { describe, expect, it } from "vitest";
+import { routeOf } from "./route.ts";
+import { names, type Body } from "./world.ts";
+
+const call = { name: "look", arguments: '{"where":"Rome"}' };
+const input = { where: "Rome" };
+
+/** A question, a call, its result, an answer and another question, as the callers of each protocol say it. */
+const conversations: Readonly<Record<Exclude<(typeof names)[number], "chat">, Body>> = {
+  responses: {
+    model: "acme/x",
+    input: [
+      { role: "user", content: "Where?" },
+      { type: "function_call", call_id: "c1", ...call },
+      { type: "function_call_output", call_id: "c1", output: "there" },
+      { role: "assistant", content: "It is there." },
+      { role: "user", content: "Sure?" },
+    ],
+  },
+  messages: {
+    model: "acme/x",
+    max_tokens: 100,
+    messages: [
+      { role: "user", content: "Where?" },
+      { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "look", input }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "there" }] },
+      { role: "assistant", content: "It is there." },
+      { role: "user", content: "Sure?" },
+    ],
+  },
+  generate_content: {
+    contents: [
+      { role: "user", parts: [{ text: "Where?" }] },
+      { role: "model", parts: [{ functionCall: { name: "look", args: input } }] },
+      {
+        role: "user",
+        parts: [{ functionResponse: { name: "look", response: { output: "there" } } }],
+      },
+      { role: "model", parts: [{ text: "It is there." }] },
+      { role: "user", parts: [{ text: "Sure?" }] },
+    ],
+  },
+};
+
+const callers = names.filter((name) => name !== "chat");
+
+/** The reasoning of each answer in the conversation, as it is sent. */
+function sent(from: (typeof callers)[number], body: Body, more: object): unknown[] {
+  const messages = routeOf(from, "chat", body, more).body["messages"] as Body[];
+  const answers = messages.filter(({ role }) => role === "assistant");
+  return answers.map(({ reasoning_content }) => reasoning_content);
+}
+
+describe.each(callers)("a conversation of %s", (from) => {
+  it.each(["kimi-k2.5", "moonshotai/Kimi-K2-Thinking", "deepseek-v4-pro", "deepseek-reasoner"])(
+    "T41: has a blank for each answer's reasoning at %s",
+    (upstreamModel) => {
+      expect(sent(from, conversations[from], { upstreamModel })).toEqual([" ", " "]);
+    },
+  );
+
+  it("T39: has none at other models", () => {
+    const upstreamModel = "qwen3-max";
+    expect(sent(from, conversations[from], { upstreamModel })).toEqual([undefined, undefined]);
+  });
+
+  it("T41: has none at a provider that refuses reasoning in messages", () => {
+    const more = { upstreamModel: "kimi-k2.5", refusedMembers: ["reasoning_content"] };
+    expect(sent(from, conversations[from], more)).toEqual([undefined, undefined]);
+  });
+});
+
+const upstreamModel = "deepseek-v4-pro";
+const question = (content: string): Body => ({ role: "user", content });
+
+it("T41: reasoning that is there goes on, and the others get a blank", () => {
+  const [asked, called, ...rest] = conversations.messages["messages"] as Body[];
+  const thought = { type: "thinking", thinking: "Let me look.", signature: "gw_unsigned" };
+  const calling = { ...called, content: [thought, ...(called!["content"] as Body[])] };
+  const body = { ...conversations.messages, messages: [asked, calling, ...rest] };
+  expect(sent("messages", body, { upstreamModel })).toEqual(["Let me look.", " "]);
+});
+
+it("T41: a conversation without calls goes on as it is", () => {
+  const messages = [question("Hi"), { role: "assistant", content: "Yes?" }];
+  const body = { ...conversations.messages, messages: [...messages, question("Why?")] };
+  expect(sent("messages", body, { upstreamModel })).toEqual([undefined]);
+});
