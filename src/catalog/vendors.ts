@@ -58,9 +58,10 @@ const vendors: readonly Vendor[] = [
         above: [{ inputTokens: 272_000, rates: usd("4", "0.20", "15", "5") }],
       },
       {
+        // Its chat endpoint refuses tools beside an effort.
         id: "openai/gpt-5.4",
         upstream: "gpt-5.4",
-        protocols: ["chat", "responses"],
+        protocols: ["responses"],
         context: 1_050_000,
         maxOutput: 128_000,
         rates: usd("2.50", "0.25", "15"),

@@ -82,6 +82,16 @@ describe("the shipped list", () => {
     expect(own.created).toBe(1_795_132_800);
   });
 
+  it("OpenAI's models that refuse tools beside an effort in chat are asked by responses", () => {
+    const { models } = environmentCatalog({ OPENAI_API_KEY: "k" });
+    const spoken = ["gpt-5.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "gpt-6.2-sol"].map((name) => {
+      const { offers } = models.get(`openai/${name}`)!;
+      return offers.map(({ protocol }) => protocol).join();
+    });
+    const only = "responses";
+    expect(spoken).toEqual(["chat,responses", only, only, only, only]);
+  });
+
   it("CONV-412: Claude since 4.5 is known to hold an answer to a schema, and no earlier one", () => {
     const { models } = environmentCatalog({ ANTHROPIC_API_KEY: "k" });
     const structured = [...models.values()].flatMap((model) =>
