@@ -11,6 +11,7 @@ import {
   upperBound,
   vendorRows,
   vendorStates,
+  type TextModel,
 } from "../../src/catalog/index.ts";
 import { decimalOf } from "../../src/catalog/list/decimal.ts";
 import { every } from "./support.ts";
@@ -85,11 +86,23 @@ describe("the shipped list", () => {
   it("OpenAI's models that refuse tools beside an effort in chat are asked by responses", () => {
     const { models } = environmentCatalog({ OPENAI_API_KEY: "k" });
     const spoken = ["gpt-5.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "gpt-6.2-sol"].map((name) => {
-      const { offers } = models.get(`openai/${name}`)!;
+      const { offers } = models.get(`openai/${name}`) as TextModel;
       return offers.map(({ protocol }) => protocol).join();
     });
     const only = "responses";
     expect(spoken).toEqual(["chat,responses", only, only, only, only]);
+  });
+
+  it("OpenAI's models that reason are known to take no stop sequences and no penalties", () => {
+    const { models } = environmentCatalog({ OPENAI_API_KEY: "k", OPENROUTER_API_KEY: "k" });
+    const lacked = (id: string): boolean[] => {
+      const { parameters = {} } = models.get(id) as TextModel;
+      return ["stop", "presence_penalty", "logit_bias"].map((name) => parameters[name] === false);
+    };
+    for (const name of ["o3", "o4-mini", "gpt-5", "gpt-5-mini", "gpt-5.2", "gpt-5.4-nano"])
+      expect([name, ...lacked(`openai/${name}`)]).toEqual([name, true, true, true]);
+    for (const name of ["gpt-4o", "gpt-4.1", "gpt-5-chat-latest"])
+      expect([name, ...lacked(`openai/${name}`)]).toEqual([name, false, false, false]);
   });
 
   it("CONV-412: Claude since 4.5 is known to hold an answer to a schema, and no earlier one", () => {

@@ -96,7 +96,7 @@ function recordOf(
   const field = fitting(vendor.reasoning_fields, row.model) ?? vendor.reasoning_field;
   const reasoning = reasoningOf(row.reasoning, field, protocols);
   return {
-    parameters: parametersOf(row, protocols),
+    parameters: parametersOf(row, vendor, protocols),
     ...(reasoning && { reasoning }),
     ...(isClaude(vendor, protocols) && claudeRecord(row, vendor)),
     ...(row.structured !== undefined && { structuredOutputs: row.structured }),
@@ -108,12 +108,13 @@ function recordOf(
 
 /** What it does not take, by chat-completions name. */
 function parametersOf(
-  { temperature, tools }: ListedModel,
+  { model, temperature, tools }: ListedModel,
+  { lacks }: VendorRow,
   protocols: readonly OfferProtocol[],
 ): TextModel["parameters"] {
   const sampling = ["temperature", "top_p", ...(protocols.includes("messages") ? ["top_k"] : [])];
   const missing = [
-    ...(temperature === false ? sampling : []),
+    ...(temperature === false ? [...sampling, ...(fitting(lacks, model) ?? [])] : []),
     ...(tools === false ? ["tools", "tool_choice", "parallel_tool_calls"] : []),
   ];
   return Object.fromEntries(missing.map((name) => [name, false as const]));
