@@ -40,7 +40,8 @@ function takeOffWord(fitting: Fitting, ability: ReasoningAbility): void {
   };
 }
 
-const isOff = ({ effort, budget }: Reasoning): boolean =>
+/** Whether the wish is that the model does not reason. */
+export const isOff = ({ effort, budget }: Reasoning): boolean =>
   budget === 0 || (budget === undefined && effort === "none");
 
 const set = (fitting: Fitting, change: Partial<Reasoning>): void => {

@@ -11,7 +11,7 @@ import type {
 } from "./canonical/request.ts";
 import { dropExcluded } from "./fit-abilities.ts";
 import { valueOf, without, type Fitting } from "./fit-fields.ts";
-import { dropReasoning, fitKnownReasoning } from "./fit-known-reasoning.ts";
+import { dropReasoning, fitKnownReasoning, isOff } from "./fit-known-reasoning.ts";
 import type { Limits, ReasoningLimits } from "./limits.ts";
 import { tidy } from "./tidy.ts";
 
@@ -27,6 +27,7 @@ export function fitReasoning(fitting: Fitting): void {
   else fitByProtocol(fitting, limits.reasoning);
   if (isClaudes(fitting)) keepOutOfForcedCalls(fitting, ability);
   fitClaudesBudget(fitting);
+  if (!isOwn) dropThoughtsOfNone(fitting);
   if (!isOn(fitting.request.reasoning)) return;
   if (ability && ability.kind !== "none") dropExcluded(fitting, ability.excludes ?? []);
   for (const field of isOwn ? [] : limits.reasoning.excludes) {
@@ -82,6 +83,13 @@ function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void 
     ...fitting.request,
     reasoning: { ...reasoning, summary: undefined, includeThoughts: true },
   };
+}
+
+/** Where the model does not reason there are no thoughts to return, and a vendor that has a flag for them refuses it. */
+function dropThoughtsOfNone(fitting: Fitting): void {
+  const { reasoning } = fitting.request;
+  if (!fitting.target.limits.reasoning.summaryIsFlag || !reasoning || !isOff(reasoning)) return;
+  fitting.request = { ...fitting.request, reasoning: { ...reasoning, includeThoughts: undefined } };
 }
 
 /** Of an effort and a budget the number is the more exact wish, and "as much as it needs" no wish beside an effort. */

@@ -182,6 +182,15 @@ describe("fields", () => {
         body: { reasoning: { effort: "none" } },
         up: thinking({ thinkingBudget: 0 }),
       },
+      {
+        title: "CONV-514: no thoughts are asked for where the model shall not reason",
+        from: "responses",
+        to,
+        body: { reasoning: { effort: "none", summary: "auto" } },
+        up: config({ thinkingConfig: { thinkingBudget: 0 } }),
+        absent: ["generationConfig.thinkingConfig.includeThoughts"],
+        reported: ["reasoning.summary"],
+      },
       ...(["concise", "detailed", "auto"] as const).map((summary): Case => ({
         title: `CONV-514 RESP-26 TXT-16: of summary ${summary} it is kept that there is one`,
         from: "responses",
