@@ -20,7 +20,7 @@ export interface DialectRow {
   readonly countField?: string;
   /** Its chat has tools of type `custom`. Elsewhere they go as functions. */
   readonly customTools?: true;
-  /** What its chat calls the maximum of output tokens. Elsewhere it is `max_tokens`, which these refuse of models that reason. */
+  /** What its chat calls the maximum of output tokens at models that reason, of which it refuses `max_tokens`. */
   readonly maximumField?: "max_completion_tokens";
 }
 

@@ -210,17 +210,18 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
 
 /**
  * What an upstream's protocol can carry. Of chat's many vendors some refuse the member that earlier reasoning would stand in, few
- * have custom tools, and some have a name of their own for the maximum.
+ * have custom tools, and some call the maximum otherwise at models that reason.
  */
 function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
   if (limits.protocol !== "chat") return limits;
-  const { refusedMembers = [], customTools, maximumField } = input;
+  const { refusedMembers = [], customTools, maximumField, abilities } = input;
+  const reasons = (abilities?.reasoning?.kind ?? "none") !== "none";
   const refusesReasoning = refusedMembers.includes("reasoning_content");
   return {
     ...limits,
     unsignedReasoning: limits.unsignedReasoning && !refusesReasoning,
     ...(customTools ? { customTools } : {}),
-    ...(maximumField ? { maximumField } : {}),
+    ...(maximumField && reasons ? { maximumField } : {}),
   };
 }
 

@@ -61,8 +61,11 @@ function heldSchema(parameters: JsonObject | undefined, context: Context): JsonO
   const { target, budget, request } = context;
   const { answerSchema, carries, holds } = target.limits;
   if (!carries.includes("strict")) return undefined;
-  if (answerSchema === undefined)
-    return parameters && holds?.(parameters) === false ? undefined : parameters;
+  if (answerSchema === undefined) {
+    // Whoever speaks chat or responses knows what can be held to there.
+    const isClaudes = request.protocol === "messages";
+    return isClaudes && parameters && holds?.(parameters) === false ? undefined : parameters;
+  }
   const fitted = answerSchema(parameters ?? { type: "object", properties: {} });
   if (!fitted || fitted.told.length > 0 || budget?.take(fitted.schema, true) === false)
     return undefined;

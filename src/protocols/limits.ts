@@ -104,7 +104,7 @@ export interface Limits {
    * Of other models the answer's form is lost (CONV-412). Absent: `lost` says it for all.
    */
   readonly answerSchema?: (schema: JsonObject) => AnswerSchema | undefined;
-  /** Which schemas it can hold a tool's arguments to, where it takes them as they are. Absent: any. */
+  /** Which schemas it can hold a tool's arguments to, where it takes them as they are: callers of messages know others. Absent: any. */
   readonly holds?: (schema: JsonObject) => boolean;
   /** How much one request may ask to be held to schemas, tools and answer together. Absent: no bound. */
   readonly schemaBudget?: SchemaCost;

@@ -22,14 +22,17 @@ beforeAll(async () => {
     (dialect) =>
       `  - { id: ${dialect}, dialect: ${dialect}, base_url: "${upstream.url}/openai/v1", api_key: secret }`,
   );
-  const models = dialects.map(
-    (dialect) => `
-  - id: acme/${dialect}
+  const records = { reasons: "    reasoning: { kind: effort, values: [low, high] }\n", other: "" };
+  const models = dialects.flatMap((dialect) =>
+    Object.entries(records).map(
+      ([name, record]) => `
+  - id: acme/${dialect}-${name}
     kind: text
     context_length: 200000
     max_output_tokens: 32000
-    offers:
+${record}    offers:
       - { provider: ${dialect}, protocol: chat, upstream_model: gpt-5.4, price: { input: "1", output: "10" } }`,
+    ),
   );
   gateway = await startTestGateway({
     config: `providers:\n${providers.join("\n")}\nmodels:${models.join("")}\n`,
@@ -42,10 +45,10 @@ afterAll(async () => {
 });
 
 /** What the provider is sent of the maximum, under which names. */
-async function sent(from: Exclude<Name, "chat">, dialect: string): Promise<Body> {
+async function sent(from: Exclude<Name, "chat">, name: string): Promise<Body> {
   upstream.requests.length = 0;
   const caller = byName[from];
-  const model = `acme/${dialect}`;
+  const model = `acme/${name}`;
   const body = { ...caller.body(model, true), ...toolsOf[from], ...maximum[from] };
   const reply = await gateway.post(caller.path(model, true), body);
   await reply.text();
@@ -56,14 +59,17 @@ async function sent(from: Exclude<Name, "chat">, dialect: string): Promise<Body>
 const callers = names.filter((name) => name !== "chat");
 
 describe.each(callers)("a call of %s that goes on as chat completions", (from) => {
-  it.each(["openai", "azure"])(
-    "CONV-202 T30: has max_completion_tokens at %s, which refuses max_tokens of models that reason",
-    async (dialect) => {
-      expect(await sent(from, dialect)).toEqual({ max_completion_tokens: 50 });
+  it.each(["openai-reasons", "azure-reasons"])(
+    "CONV-202 T30: has max_completion_tokens at %s, where max_tokens is refused",
+    async (name) => {
+      expect(await sent(from, name)).toEqual({ max_completion_tokens: 50 });
     },
   );
 
-  it("CONV-202: has max_tokens elsewhere", async () => {
-    expect(await sent(from, "openai-compatible")).toEqual({ max_tokens: 50 });
-  });
+  it.each(["openai-other", "azure-other", "openai-compatible-reasons", "openai-compatible-other"])(
+    "CONV-202: has max_tokens at %s",
+    async (name) => {
+      expect(await sent(from, name)).toEqual({ max_tokens: 50 });
+    },
+  );
 });

@@ -57,3 +57,10 @@ describe.each(["chat", "responses"] as const)("towards %s", (to) => {
     },
   );
 });
+
+it("what a chat caller holds to a schema is the vendor's to judge, whose words they are", () => {
+  const parameters = { type: "object", properties: { a: text } };
+  const tools = [{ type: "function", function: { name: "look", strict: true, parameters } }];
+  const { body, notes } = routeOf("chat", "responses", { model: "acme/x", ...user("Hi"), tools });
+  expect([at(body, "tools", 0, "strict"), notes]).toEqual([true, []]);
+});

@@ -195,12 +195,9 @@ describe("what is billed", () => {
   it("T56: zeros that a program wrote where it knew nothing make no picture free", async () => {
     const zeros = { text_tokens: 0, image_tokens: 0 };
     const details = { input_tokens_details: zeros, output_tokens_details: zeros };
-    const costOf = async (usage?: object) => {
-      vendor.answer(json({ data: made(1), usage }));
-      return (await run({ model: "acme/tokens" })).cost;
-    };
-    expect(await costOf({ input_tokens: 100, output_tokens: 1000, ...details })).toBe("0.0305");
-    expect(await costOf({ input_tokens: 0, output_tokens: 0, ...details })).toBe(await costOf());
+    const usage = { input_tokens: 100, output_tokens: 1000, ...details };
+    vendor.answer(json({ data: made(1), usage }));
+    expect((await run({ model: "acme/tokens" })).cost).toBe("0.0305");
   });
 
   it.each([

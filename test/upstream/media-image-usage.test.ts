@@ -38,9 +38,8 @@ const nothing = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 it.each([
   ["with details", detailed(zeros, zeros, nothing)],
   ["without", nothing],
-  ["of the output alone", { output_tokens: 0 }],
-])("T56: a usage of 0 in all, %s, is none", (_title, usage) => {
-  expect(told(usage)).toEqual([undefined, undefined, undefined, undefined]);
+])("T61: a usage of 0 in all, %s, is what was told", (_title, usage) => {
+  expect(told(usage)).toEqual([0, 0, 0, 0]);
 });
 
 it("T61: a side of 0 beside another that is not stays 0", () => {

@@ -58,8 +58,8 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
 }
 
 /**
- * A chat caller's own choice between the two names stays. Elsewhere it is `max_tokens`, which every upstream knows (CONV-202) but
- * OpenAI's: that refuses it of models that reason, and takes the newer one of all.
+ * A chat caller's own choice between the two names stays. Elsewhere it is `max_tokens` (CONV-202), but where the vendor refuses that
+ * of models that reason.
  */
 const maximumName = ({ protocol, names, maximumField }: CanonicalRequest): string =>
   (protocol === "chat" ? names.maxOutputTokens : maximumField) ?? "max_tokens";

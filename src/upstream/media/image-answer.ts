@@ -31,8 +31,8 @@ function resultOf(item: WireObject): MediaResult | undefined {
 
 /**
  * The tokens a vendor tells. Details that name one kind only leave the rest of the total to the other. Without details all
- * input is text and all output picture. Programs write zeros where they know nothing: details of 0 beside a total are none, and a usage
- * of 0 in all is none either, because no picture is made of nothing (T56).
+ * input is text and all output picture. Programs write zeros where they know nothing: details of 0 beside a total are none (T56). A
+ * total of 0 is one (T61).
  */
 export function imageTokensIn(usage: unknown): ReportedUsage {
   const wire = objectIn(usage);
@@ -42,21 +42,13 @@ export function imageTokensIn(usage: unknown): ReportedUsage {
   const output = detailsIn(wire["output_tokens_details"], outputTotal);
   const inputText = input.text ?? rest(inputTotal, input.image);
   const outputImage = output.image ?? rest(outputTotal, output.text);
-  const told = {
+  return {
     inputTextTokens: inputText,
     inputImageTokens: input.image ?? rest(inputTotal, inputText),
     outputTextTokens: output.text ?? rest(outputTotal, outputImage),
     outputImageTokens: outputImage,
   };
-  return Object.values(told).some((count) => (count ?? 0) > 0) ? told : untold;
 }
-
-const untold: ReportedUsage = {
-  inputTextTokens: undefined,
-  inputImageTokens: undefined,
-  outputTextTokens: undefined,
-  outputImageTokens: undefined,
-};
 
 /** How many of a side's tokens are of texts and of pictures; neither where both are 0 beside a total that is not. */
 function detailsIn(details: unknown, total: number | undefined) {
