@@ -20,7 +20,8 @@ const servicesPath = "/api/v1/services/aigc/";
 export function createDashscope(artifacts: Artifacts): Vendor {
   const tasks = createTasks();
   const services = new Map([
-    ["video-generation/video-synthesis", videoSynthesis(tasks, artifacts)],
+    ["video-generation/video-synthesis", videoSynthesis(tasks, artifacts, "video-generation")],
+    ["image2video/video-synthesis", videoSynthesis(tasks, artifacts, "image2video")],
     ["image-generation/generation", imageGeneration(tasks, artifacts)],
   ]);
   return {

@@ -138,8 +138,19 @@ function refuseShapeOfFrame({ body, model }: Call): void {
   }
 }
 
-export const videosStrict: readonly Check[] = [
+/** Models that make a video between two pictures are at a service of their own. */
+export type VideoService = "video-generation" | "image2video";
+
+const refuseElsewhere =
+  (service: VideoService): Check =>
+  ({ model }) => {
+    if ((generationOf(model) === wanFrames) !== (service === "image2video"))
+      throw invalidParameter("url error, please check url！");
+  };
+
+export const videosStrict = (service: VideoService): readonly Check[] => [
   refuseSynchronous,
+  refuseElsewhere(service),
   refuseWrongFields,
   refuseWrongMedia,
   refuseNothing,

@@ -1,4 +1,4 @@
-/** `POST /dashscope/api/v1/services/aigc/video-generation/video-synthesis`. */
+/** `POST /dashscope/api/v1/services/aigc/{service}/video-synthesis`. */
 import type { Artifacts } from "../artifacts.ts";
 import { entriesOf } from "../checks.ts";
 import type { Json } from "../json.ts";
@@ -10,11 +10,15 @@ import { linkTo } from "../vendor.ts";
 import { framesPerSecond } from "../video/mp4.ts";
 import { artifactOf, tierSize, videoOf } from "../video/produce.ts";
 import type { Tasks } from "./tasks.ts";
-import { videosStrict } from "./videos-strict.ts";
+import { videosStrict, type VideoService } from "./videos-strict.ts";
 
 const secondsUsual = 5;
 
-export function videoSynthesis(tasks: Tasks, artifacts: Artifacts): MediaRoute {
+export function videoSynthesis(
+  tasks: Tasks,
+  artifacts: Artifacts,
+  service: VideoService,
+): MediaRoute {
   async function submit({ body }: Call, script: Script): Promise<Reply> {
     const input = asObject(body["input"]);
     const parameters = asObject(body["parameters"]);
@@ -50,7 +54,7 @@ export function videoSynthesis(tasks: Tasks, artifacts: Artifacts): MediaRoute {
   return {
     kind: "media",
     name: "videos",
-    strict: videosStrict,
+    strict: videosStrict(service),
     script: ({ body }, read) => read(asText(asObject(body["input"])["prompt"])),
     answer: submit,
   };

@@ -54,8 +54,12 @@ describe("xai refuses", () => {
 });
 
 describe("dashscope refuses", () => {
-  const send = (body: Record<string, unknown>, headers = dashscope!.submitHeaders) =>
-    ask(sandbox.url + dashscope!.submitPath, {
+  const send = (
+    body: Record<string, unknown>,
+    headers = dashscope!.submitHeaders,
+    service = "video-generation",
+  ) =>
+    ask(sandbox.url + dashscope!.submitPath.replace("video-generation", service), {
       body: { ...dashscope!.body("A fox"), ...body },
       headers,
     });
@@ -111,7 +115,12 @@ describe("dashscope refuses", () => {
       input: { first_frame_url: picture.url, last_frame_url: "https://example.com/last.png" },
       parameters: { resolution: "480P" },
     };
-    expect((await send(between)).status).toBe(200);
+    const elsewhere = await send(between);
+    expect([elsewhere.status, dashscope!.errorMessage(elsewhere)]).toEqual([
+      400,
+      expect.stringContaining("url error"),
+    ]);
+    expect((await send(between, dashscope!.submitHeaders, "image2video")).status).toBe(200);
     const old = { model: "wan2.2-t2v", parameters: { size: "832*480", audio: true } };
     expect((await send(old)).status).toBe(200);
   });

@@ -262,6 +262,9 @@ describe("a video request", () => {
     const dashscope = submitAsk("dashscope", video(), "m");
     expect(dashscope.path).toBe("/api/v1/services/aigc/video-generation/video-synthesis");
     expect(dashscope.headers).toEqual({ ...headers, "x-dashscope-async": "enable" });
+    expect(submitAsk("dashscope", video(), "wan2.2-kf2v-flash").path).toBe(
+      "/api/v1/services/aigc/image2video/video-synthesis",
+    );
   });
 
   it("carries no credential where the provider takes none", () => {

@@ -63,6 +63,10 @@ const wan27: Generation = {
 
 const keyFrames = (model: string) => model.includes("kf2v");
 
+/** Models of key frames are at a service of their own; at the other one their address is refused. */
+const serviceOf = (model: string) =>
+  `${keyFrames(model) ? "image2video" : "video-generation"}/video-synthesis`;
+
 const legacy: Generation = {
   material: (request, model) =>
     keyFrames(model)
@@ -167,7 +171,7 @@ export const dashscopeVideo: MediaDialect = {
     serviceAsk(
       provider,
       apiKey,
-      "video-generation/video-synthesis",
+      serviceOf(upstreamModel),
       streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     ),
   lost: (request, upstreamModel) => lost(request as VideoRequest, upstreamModel),
