@@ -45,3 +45,26 @@ it.each([
 it("T61: a side of 0 beside another that is not stays 0", () => {
   expect(told({ input_tokens: 7, output_tokens: 0 })).toEqual([7, 0, 0, 0]);
 });
+
+// As OpenRouter tells it, and as a program that has the names of both.
+it.each([
+  [
+    "alone",
+    {
+      prompt_tokens: 18,
+      completion_tokens: 272,
+      total_tokens: 290,
+      prompt_tokens_details: { cached_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0, image_tokens: 272 },
+    },
+    [18, 0, 0, 272],
+  ],
+  [
+    "beside zeros",
+    { ...nothing, prompt_tokens: 18, completion_tokens: 272, input_tokens_details: null },
+    [18, 0, 0, 272],
+  ],
+  ["beside counts", { ...totals, prompt_tokens: 0, completion_tokens: 0 }, [50, 0, 0, 4160]],
+])("T56: a usage in the names of chat completions, %s, is told", (_title, usage, counts) => {
+  expect(told(usage)).toEqual(counts);
+});

@@ -32,14 +32,20 @@ function resultOf(item: WireObject): MediaResult | undefined {
 /**
  * The tokens a vendor tells. Details that name one kind only leave the rest of the total to the other. Without details all
  * input is text and all output picture. Programs write zeros where they know nothing: details of 0 beside a total are none (T56). A
- * total of 0 is one (T61).
+ * total of 0 is one (T61). Some tell it in the names of chat completions.
  */
 export function imageTokensIn(usage: unknown): ReportedUsage {
   const wire = objectIn(usage);
-  const inputTotal = reportedAmount(wire["input_tokens"]);
-  const outputTotal = reportedAmount(wire["output_tokens"]);
-  const input = detailsIn(wire["input_tokens_details"], inputTotal);
-  const output = detailsIn(wire["output_tokens_details"], outputTotal);
+  const inputTotal = totalOf(wire["input_tokens"], wire["prompt_tokens"]);
+  const outputTotal = totalOf(wire["output_tokens"], wire["completion_tokens"]);
+  const input = detailsIn(
+    wire["input_tokens_details"] ?? wire["prompt_tokens_details"],
+    inputTotal,
+  );
+  const output = detailsIn(
+    wire["output_tokens_details"] ?? wire["completion_tokens_details"],
+    outputTotal,
+  );
   const inputText = input.text ?? rest(inputTotal, input.image);
   const outputImage = output.image ?? rest(outputTotal, output.text);
   return {
@@ -48,6 +54,12 @@ export function imageTokensIn(usage: unknown): ReportedUsage {
     outputTextTokens: output.text ?? rest(outputTotal, outputImage),
     outputImageTokens: outputImage,
   };
+}
+
+/** A side's tokens, by its name here or in chat completions; programs that have both write 0 for one of them. */
+function totalOf(here: unknown, inChat: unknown): number | undefined {
+  const [own, other] = [here, inChat].map(reportedAmount);
+  return (own ?? 0) > 0 ? own : (other ?? own);
 }
 
 /** How many of a side's tokens are of texts and of pictures; neither where both are 0 beside a total that is not. */
