@@ -21,7 +21,7 @@ const sideUsual = 1328;
 const areaMax = 4096 * 4096;
 const imagesMax = 9;
 
-const parameterRules = {
+export const parameterRules = {
   n: integer(1, 10),
   size: (value: unknown) => (sizeNamed(asText(value)) ? undefined : "expected W*H, 1K, 2K or 4K"),
   negative_prompt: text,
@@ -29,6 +29,10 @@ const parameterRules = {
   watermark: flag,
   seed: integer(0, 2_147_483_647),
 };
+
+/** Models that have a service of their own, which takes a prompt and nothing else. */
+export const ofPromptAlone = /^(?:qwen-image(?:-plus)?|wanx?2\.[0-5]-t2i.*)$/;
+export const elsewhere = "url error, please check url！";
 
 /** The size in "1328*1328" or "2K". */
 function sizeNamed(size: string): Size | undefined {
@@ -48,6 +52,7 @@ function contentOf(body: Json): Json[] {
 
 function refuseWrongFields({ body, model }: Call): void {
   if (model === "") throw invalidParameter("Required parameter(model) missing or invalid.");
+  if (ofPromptAlone.test(model)) throw invalidParameter(elsewhere);
   if (!model.includes("image")) {
     throw new Refusal(404, { code: "ModelNotFound", message: `Model not exist: ${model}` });
   }
@@ -96,32 +101,51 @@ async function sourceOf(body: Json): Promise<Buffer | undefined> {
   return first;
 }
 
+interface Order {
+  readonly prompt: string;
+  readonly parameters: Json;
+  /** A picture to change. */
+  readonly source?: Buffer | undefined;
+}
+
+/** Paints what is asked for; where each picture can be fetched. */
+export async function painted(
+  artifacts: Artifacts,
+  { prompt, parameters, source }: Order,
+  script: Script,
+) {
+  const square = { width: sideUsual, height: sideUsual };
+  const size = sizeNamed(asText(parameters["size"])) ?? square;
+  const count = asNumber(parameters["n"]) ?? 1;
+  const paths: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const painting = { size, colour: colourOf(`${index} ${prompt}`), transparent: false };
+    const { bytes } = source
+      ? await edit({ ...painting, source, mask: undefined, mayBeTransparent: false }, encoding)
+      : await paint(painting, encoding);
+    const made = { type: "image/png", extension: "png", make: () => bytes, weight: bytes.length };
+    paths.push(artifacts.publish("dashscope", made, script.artifact));
+  }
+  const links = (call: Call) => paths.map((path) => script.artifact?.url ?? linkTo(call, path));
+  return { links, usage: { image_count: count, size: `${size.width}*${size.height}` } };
+}
+
 export function imageGeneration(tasks: Tasks, artifacts: Artifacts): MediaRoute {
   async function submit({ body }: Call, script: Script): Promise<Reply> {
-    const prompt = textOf(contentOf(body));
-    const parameters = asObject(body["parameters"]);
-    const square = { width: sideUsual, height: sideUsual };
-    const size = sizeNamed(asText(parameters["size"])) ?? square;
-    const source = await sourceOf(body);
-    const count = asNumber(parameters["n"]) ?? 1;
-    const paths: string[] = [];
-    for (let index = 0; index < count; index += 1) {
-      const painting = { size, colour: colourOf(`${index} ${prompt}`), transparent: false };
-      const { bytes } = source
-        ? await edit({ ...painting, source, mask: undefined, mayBeTransparent: false }, encoding)
-        : await paint(painting, encoding);
-      const made = { type: "image/png", extension: "png", make: () => bytes, weight: bytes.length };
-      paths.push(artifacts.publish("dashscope", made, script.artifact));
-    }
+    const order = {
+      prompt: textOf(contentOf(body)),
+      parameters: asObject(body["parameters"]),
+      source: await sourceOf(body),
+    };
+    const { links, usage } = await painted(artifacts, order, script);
     const choice = (image: string): Json => ({
       finish_reason: "stop",
       message: { role: "assistant", content: [{ type: "image", image }] },
     });
     const output = (call: Call): Json => ({
-      choices: paths.map((path) => choice(script.artifact?.url ?? linkTo(call, path))),
+      choices: links(call).map(choice),
       finished: true,
     });
-    const usage = { image_count: count, size: `${size.width}*${size.height}` };
     return tasks.submit({ output, usage }, script);
   }
 

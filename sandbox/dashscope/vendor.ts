@@ -8,6 +8,7 @@ import { bearer, isSandboxKey } from "../vendor.ts";
 import { dashscopeError } from "./errors.ts";
 import { imageGeneration } from "./images.ts";
 import { createTasks } from "./tasks.ts";
+import { textToImage } from "./text-to-image.ts";
 import { videoSynthesis } from "./videos.ts";
 
 function authorise(headers: IncomingHttpHeaders): void {
@@ -23,6 +24,7 @@ export function createDashscope(artifacts: Artifacts): Vendor {
     ["video-generation/video-synthesis", videoSynthesis(tasks, artifacts, "video-generation")],
     ["image2video/video-synthesis", videoSynthesis(tasks, artifacts, "image2video")],
     ["image-generation/generation", imageGeneration(tasks, artifacts)],
+    ["text2image/image-synthesis", textToImage(tasks, artifacts)],
   ]);
   return {
     name: "dashscope",

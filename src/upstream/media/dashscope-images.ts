@@ -1,6 +1,7 @@
 /**
  * DashScope's images, as tasks: one user message with the pictures and the prompt. Sizes are written with an asterisk, or as
- * a tier. Results stand in `output.choices`, or in `output.results` where an older model made them.
+ * a tier. Results stand in `output.choices`, or in `output.results` where an older model made them. Older models, qwen-image among them,
+ * take a prompt alone, at a service of their own.
  */
 import { defined } from "../../base/defined.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -27,6 +28,27 @@ function sizeOf({ size, aspectRatio, imageSize }: ImageRequest): string | undefi
   if (size !== undefined && size !== "auto") return size.replace("x", "*");
   if (aspectRatio === undefined || aspectRatio === "auto") return imageSize;
   return ratioSize(aspectRatio, imageSize ?? "1K") ?? imageSize;
+}
+
+/** Of a request with pictures such a model is asked as others are: the vendor refuses it, where leaving them out would make something else. */
+const isOlder = (model: string, { images }: ImageRequest): boolean =>
+  images.length === 0 && /^(?:qwen-image(?:-plus)?|wanx?2\.[0-5]-t2i.*)$/.test(model);
+
+function olderBody(request: ImageRequest, model: string): string {
+  const { prompt, negativePrompt: negative_prompt } = request;
+  const isQwen = model.startsWith("qwen");
+  return JSON.stringify({
+    model,
+    input: defined({ prompt, negative_prompt: isQwen ? undefined : negative_prompt }),
+    parameters: defined({
+      n: request.n,
+      size: sizeOf(request),
+      negative_prompt: isQwen ? negative_prompt : undefined,
+      prompt_extend: request.promptExtend,
+      watermark: request.watermark,
+      seed: request.seed,
+    }),
+  });
 }
 
 function bodyParts(request: ImageRequest, model: string) {
@@ -84,13 +106,13 @@ function madeImages(output: WireObject, usage: WireObject): MediaState {
 export const dashscopeImages: MediaDialect = {
   ...dashscopeTasks,
   pollSeconds: 3,
-  submit: (provider, apiKey, job) =>
-    serviceAsk(
-      provider,
-      apiKey,
-      "image-generation/generation",
-      streamedBody(bodyParts(job.request as ImageRequest, job.upstreamModel), job.open),
-    ),
+  submit(provider, apiKey, { request: asked, upstreamModel: model, open }) {
+    const request = asked as ImageRequest;
+    if (isOlder(model, request))
+      return serviceAsk(provider, apiKey, "text2image/image-synthesis", olderBody(request, model));
+    const body = streamedBody(bodyParts(request, model), open);
+    return serviceAsk(provider, apiKey, "image-generation/generation", body);
+  },
   lost: (request) =>
     droppedFields(request, [
       ...(["mask", "quality", "background", "outputFormat", "outputCompression"] as const),

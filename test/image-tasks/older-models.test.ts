@@ -1,0 +1,84 @@
+// Models of DashScope that make pictures of a prompt alone, at a service of their own: qwen-image, and wan before 2.6. Wire:
+// docs.qwencloud.com, "Async image generation".
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startSandbox } from "../../sandbox/index.ts";
+import { plain, shapesOf, startImages, type ImageBench } from "./support.ts";
+
+const models = ["qwen-image", "qwen-image-plus", "wan2.5-t2i-preview", "wanx2.0-t2i-turbo"];
+const service = "/dashscope/api/v1/services/aigc/text2image/image-synthesis";
+
+let sandbox: Awaited<ReturnType<typeof startSandbox>>;
+let bench: ImageBench;
+beforeAll(async () => {
+  sandbox = await startSandbox({ host: "127.0.0.1", port: 0 });
+  const offers = models.map(
+    (name) => `
+  - id: acme/${name}
+    kind: image
+    family: image-c
+    offers: [{ provider: alibaba, upstream_model: ${name}, price: { output_image: "0.04" } }]`,
+  );
+  bench = await startImages({
+    config: `
+providers:
+  - { id: alibaba, dialect: dashscope, base_url: "${sandbox.url}/dashscope/api/v1", api_key: sandbox }
+models:${offers.join("")}
+`,
+  });
+  await bench.credit("10");
+});
+afterAll(async () => {
+  await bench?.close();
+  await sandbox?.close();
+});
+
+interface Sent {
+  readonly path: string;
+  readonly body: { readonly input: object; readonly parameters: object };
+}
+async function sentWith(text: string): Promise<Sent> {
+  const url = `${sandbox.url}/__journal?contains=${encodeURIComponent(text)}`;
+  const { data } = (await (await fetch(url)).json()) as { data: Sent[] };
+  return data[0]!;
+}
+
+it.each(models)("BILL-09 STORE-01: %s makes what is asked for, and it is charged", async (name) => {
+  const prompt = `A fox for ${name}`;
+  const fields = { n: 2, size: "1328x1328", seed: 7, prompt_extend: false };
+  const { id } = await bench.create({
+    model: `acme/${name}`,
+    prompt,
+    negative_prompt: "blur",
+    ...fields,
+  });
+  const task = await bench.until(id, "succeeded", "failed");
+  expect(task).toMatchObject({ status: "succeeded", cost: "0.08" });
+  expect("notes" in task).toBe(false);
+  expect(await shapesOf(task)).toEqual(["1328x1328 png", "1328x1328 png"]);
+  const { path, body } = await sentWith(prompt);
+  const negative = { negative_prompt: "blur" };
+  const isQwen = name.startsWith("qwen");
+  expect(path).toBe(service);
+  expect(body.input).toEqual({ prompt, ...(isQwen ? {} : negative) });
+  expect(body.parameters).toEqual({
+    ...fields,
+    size: "1328*1328",
+    watermark: false,
+    ...(isQwen ? negative : {}),
+  });
+});
+
+it("a picture to change is not left out: the vendor refuses it, and nothing is charged", async () => {
+  const form = new FormData();
+  form.append("model", "acme/qwen-image");
+  form.append("prompt", "A wolf");
+  form.append("image", new Blob([new Uint8Array(await plain())]), "a.png");
+  const answer = await bench.send("POST", "/v1/tasks", { body: form });
+  const { id } = (await answer.json()) as { id: string };
+  const task = await bench.until(id, "succeeded", "failed");
+  expect(task).toMatchObject({
+    status: "failed",
+    cost: "0",
+    error: { code: "invalid_argument", message: expect.stringContaining("url error") as string },
+  });
+});
