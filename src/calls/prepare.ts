@@ -110,9 +110,10 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
 
 type Most = Pick<TextModel, "contextLength" | "maxOutputTokens">;
 
-/** The most that those which may serve the call can take and produce, whatever their health. */
+/** The most that those which may serve the call can take and produce, whatever their health; of paused ones where no others are. */
 function mostOf({ model, offers, leftOut }: Plan): Most {
-  const all = [...offers, ...leftOut].map((offer) => modelAt(model, offer));
+  const serving = [...offers, ...leftOut];
+  const all = (serving.length > 0 ? serving : model.offers).map((offer) => modelAt(model, offer));
   return {
     contextLength: Math.max(...all.map(({ contextLength }) => contextLength)),
     maxOutputTokens: Math.max(...all.map(({ maxOutputTokens }) => maxOutputTokens)),

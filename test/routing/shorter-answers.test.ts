@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { at, chat, messages, protocols, type Protocol } from "../rows/protocols.ts";
 import { answering } from "../rows/world.ts";
-import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
+import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { steadyHealthRules } from "../support/steady-health.ts";
 
-let gateway: GatewayUnderTest;
+let gateway: AdminGateway;
 let first: Recorder;
 let second: Recorder;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   second = await startRecorder(answering);
   const provider = (id: string, { url }: Recorder) =>
     `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}/v1", api_key: k }`;
-  gateway = await startTestGateway({
+  gateway = await startAdminGateway({
     health: steadyHealthRules,
     config: [
       "providers:",
@@ -119,4 +119,11 @@ it("an offer whose record says less is asked for that", async () => {
   const answer = await ask(chat, "mixed/chat", asking(chat, "mixed/chat", 50_000));
   expect(await answer.json()).toMatchObject({ gw: { droppedParams: ["max_tokens"] } });
   expect(second.requests[0]!.body["max_tokens"]).toBe(4_000);
+});
+
+it("so is a fallback that answers because the model itself is paused", async () => {
+  const until = new Date(Date.now() + 60_000).toISOString();
+  expect((await gateway.admin("POST", "/providers/first/pause", { until })).status).toBe(200);
+  const answer = await ask(chat, "large/chat", asking(chat, "large/chat", 50_000));
+  expect([answer.status, second.requests[0]!.body["max_tokens"]]).toEqual([200, 4_000]);
 });
