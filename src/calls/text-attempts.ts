@@ -9,7 +9,13 @@ import { isObject } from "../base/json.ts";
 import { jsonOrText } from "../base/json-text.ts";
 import { textOf } from "../base/text.ts";
 import { wholeTimeouts, type Credential, type Provider } from "../catalog/index.ts";
-import { errorCodec, upstreamErrors, type Codec, type JsonObject } from "../protocols/index.ts";
+import {
+  errorCodec,
+  upstreamErrors,
+  type Codec,
+  type JsonObject,
+  type WireError,
+} from "../protocols/index.ts";
 import type { MeasuredCall } from "../routing/index.ts";
 import {
   askText,
@@ -177,9 +183,15 @@ async function refused(
     mayGoOn: fault === "provider",
     retrySame,
     health,
-    body: isPassedOn ? completed(body, errorCodec(protocol), error) : undefined,
+    body: isPassedOn
+      ? completed(withWords(body, wire, error), errorCodec(protocol), error)
+      : undefined,
   });
 }
+
+/** The vendor's body with the message that its caller may read, where that is not the vendor's own. */
+const withWords = (body: RefusalBody, wire: WireError, { message }: GatewayError): RefusalBody =>
+  message === wire.message ? body : { ...body, error: { ...body.error, message } };
 
 /** The vendor's body, and what every error of its protocol has and this one lacks (ERR-01). */
 function completed(body: RefusalBody, codec: Codec, error: GatewayError): JsonObject {

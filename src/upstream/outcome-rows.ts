@@ -8,6 +8,7 @@ import { isForeignProof } from "./foreign-proof.ts";
 import { isModelsMistake } from "./models-mistake.ts";
 import { isModerated } from "./moderation.ts";
 import { isAboutCallersThing, isAboutModel } from "./not-found.ts";
+import { isOverRate } from "./over-rate.ts";
 import type { retryAfterMsOf } from "./retry-after.ts";
 
 /** What a status means; `Outcome` says what each member is. */
@@ -35,7 +36,7 @@ const callerMistake: Row = {
 };
 /** Nobody is in trouble, and another provider may answer: the conversation began there, or its model makes no such mistake. */
 const othersMay: Row = { ...callerMistake, fault: "provider" };
-/** The same, and the account that gave the proof may be another one of this provider's. */
+/** The same, and the account that gave the proof, or has the rate, may be another one of this provider's. */
 const otherAccountsMay: Row = { ...othersMay, ofAccount: true };
 const providerFault: Row = {
   fault: "provider",
@@ -108,6 +109,7 @@ export function rowOf({ status, wire, namesThing = () => false }: Refusal): Row 
   // Google refuses a wrong key with 400; it is ours, not the caller's.
   if (wire.code !== undefined && credentialCodes.has(wire.code)) return ourCredential;
   if (isModerated(wire.message)) return callerMistake;
+  if (isOverRate(wire.message)) return otherAccountsMay;
   if (isAboutCallersThing(status, wire, namesThing)) return callerMistake;
   const said = status === 400 ? saidRow(wire) : undefined;
   if (said) return said;

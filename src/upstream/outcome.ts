@@ -7,6 +7,7 @@ import type { WireError } from "../protocols/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
 import { ExchangeError, type ExchangeFailure } from "./exchange-error.ts";
 import { moderationWords } from "./moderation.ts";
+import { isOverRate, overRateWords } from "./over-rate.ts";
 import { rowOf, type Refusal, type Row } from "./outcome-rows.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
 import { toldStatus } from "./told-status.ts";
@@ -79,6 +80,7 @@ function errorOf(
   switch (row.code) {
     case "upstream_rejected":
       if (isTooLong(wire)) return tooLong(wire, status);
+      if (isOverRate(wire.message)) return overRate(wire);
       return new GatewayError("upstream_rejected", moderationWords(wire.message), {
         status,
         param: wire.param,
@@ -103,6 +105,10 @@ function errorOf(
       return new GatewayError("upstream_error", failedWith(status));
   }
 }
+
+/** Whatever its vendor's status: 429 would say that waiting helps. */
+const overRate = ({ message, param }: WireError): GatewayError =>
+  new GatewayError("upstream_rejected", overRateWords(message), { status: 413, param });
 
 /** What a caller reads of a provider that failed. Our refused key must not look like theirs. */
 export const failedWith = (status: number): string =>
