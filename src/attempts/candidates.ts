@@ -20,6 +20,8 @@ export interface Candidate {
   readonly offer: ServedModel;
   /** Its context is shorter than that of another offer of the model that the call asks for. */
   readonly isShorter?: boolean;
+  /** One with a longer context is left out for its health. */
+  readonly isLongerOut?: boolean;
   /** What the calls of a session share: an account has its prompt cache and its reasoning, so they use one credential. */
   readonly session?: string | undefined;
 }

@@ -17,7 +17,7 @@ import {
 } from "../routing/index.ts";
 import { maskError } from "../upstream/index.ts";
 import { nextAfter, type Candidate } from "./candidates.ts";
-import { AttemptFailure, goingOn, isOfShorter, soonerOf } from "./failure.ts";
+import { AttemptFailure, goingOn, isOfShorter, noneAvailable, soonerOf } from "./failure.ts";
 import { noteFailure, reportFailure, type Attempt } from "./record.ts";
 import { endAttempt, type TracedCall } from "./trace.ts";
 
@@ -190,9 +190,10 @@ export abstract class Failover<
   }
 
   /** A GatewayError means that the answer had begun: nobody else is asked then. */
-  #failureOf(thrown: unknown, call: Call, { isShorter = false }: Asked): AttemptFailure {
+  #failureOf(thrown: unknown, call: Call, candidate: Asked): AttemptFailure {
+    const { isShorter = false, isLongerOut = false } = candidate;
     const failed = this.failureOf(thrown, call);
-    return isShorter && !(thrown instanceof GatewayError) ? goingOn(failed) : failed;
+    return isShorter && !(thrown instanceof GatewayError) ? goingOn(failed, isLongerOut) : failed;
   }
 
   /**
@@ -266,8 +267,3 @@ function followers(planned: readonly object[], { index, count }: Place): number 
   const following = planned.slice(index + 1).filter((one) => modelOf(one) === model);
   return Math.min(following.length, candidatesMax - count);
 }
-
-const noneAvailable = (): GatewayError =>
-  new GatewayError("no_provider_available", "No provider of this model is available now.", {
-    retryAfterSeconds: 5,
-  });

@@ -75,11 +75,21 @@ function waitSecondsOf({ error, retrySame, soonestSeconds = Infinity }: Failure)
 const isTooLong = ({ failure: { error } }: AttemptFailure): boolean =>
   error.code === "context_length_exceeded";
 
-/** A request that is too long for a candidate with a shorter context than others is theirs to answer. `failed` had no answer that began. */
-export const goingOn = (failed: AttemptFailure): AttemptFailure =>
-  isTooLong(failed)
-    ? new AttemptFailure({ ...failed.failure, mayGoOn: true }, failed.cause)
-    : failed;
+/**
+ * A request that is too long for a candidate with a shorter context than others is theirs to answer: now, or where they are out
+ * (`isLongerOut`), later. `failed` had no answer that began.
+ */
+export function goingOn(failed: AttemptFailure, isLongerOut: boolean): AttemptFailure {
+  if (!isTooLong(failed)) return failed;
+  const later = isLongerOut && { error: noneAvailable(), body: undefined };
+  return new AttemptFailure({ ...failed.failure, mayGoOn: true, ...later }, failed.cause);
+}
+
+/** The answer to a call that nobody can be asked for now. */
+export const noneAvailable = (): GatewayError =>
+  new GatewayError("no_provider_available", "No provider of this model is available now.", {
+    retryAfterSeconds: retryAfterSecondsDefault,
+  });
 
 /** Whether a request was too long for one candidate alone. */
 export const isOfShorter = (failed: AttemptFailure): boolean =>

@@ -30,6 +30,7 @@ import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
 import { boundOf, reservedOutput } from "./bound.ts";
 import { planWithFallbacks, withoutFallbacks } from "./fallbacks.ts";
+import { mostOf, type Most } from "./most.ts";
 import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
 import type { WrittenRequest } from "./write-body.ts";
@@ -42,6 +43,8 @@ export interface Candidate<Kind extends Offer = Offer> {
   readonly model: string;
   /** Its context is shorter than that of another offer of the model that the call asks for. */
   readonly isShorter?: boolean;
+  /** One with a longer context is left out for its health. */
+  readonly isLongerOut?: boolean;
   /** `prompt_cache_key`, else the end-user id. */
   readonly session?: string | undefined;
   /** The way to this upstream and back. Made when it is first asked for. @throws GatewayError `unsupported_content` */
@@ -108,18 +111,6 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   return { candidates, inputEstimate };
 }
 
-type Most = Pick<TextModel, "contextLength" | "maxOutputTokens">;
-
-/** The most that those which may serve the call can take and produce, whatever their health; of paused ones where no others are. */
-function mostOf({ model, offers, leftOut }: Plan): Most {
-  const serving = [...offers, ...leftOut];
-  const all = (serving.length > 0 ? serving : model.offers).map((offer) => modelAt(model, offer));
-  return {
-    contextLength: Math.max(...all.map(({ contextLength }) => contextLength)),
-    maxOutputTokens: Math.max(...all.map(({ maxOutputTokens }) => maxOutputTokens)),
-  };
-}
-
 /** Those of one model. */
 const candidatesOf = (
   { model, offers }: Plan,
@@ -156,6 +147,7 @@ class OfferCandidate implements Candidate<TextOffer> {
   readonly model: string;
   readonly limits: TextModel;
   readonly isShorter: boolean;
+  readonly isLongerOut: boolean;
   readonly reservedOutputTokens: number;
   written: WrittenRequest | undefined;
   #releasable: CandidateParts | undefined;
@@ -167,7 +159,9 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.provider = parts.catalog.providers.get(offer.provider)!;
     this.model = parts.model.id;
     this.limits = parts.model;
-    this.isShorter = modelAt(parts.model, offer).contextLength < parts.most.contextLength;
+    const { contextLength } = modelAt(parts.model, offer);
+    this.isShorter = contextLength < parts.most.contextLength;
+    this.isLongerOut = contextLength < parts.most.contextLengthOut;
     this.reservedOutputTokens = reservedOutput(parts.model, parts.askedOutputTokens);
     this.#releasable = parts;
   }

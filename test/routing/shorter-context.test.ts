@@ -112,3 +112,17 @@ it("where only a shorter fallback is left, the caller is told of the model's own
   up.long.answer(answering);
   expect(await (await ask("lab/lone")).json()).toMatchObject({ model: "lab/lone" });
 });
+
+it("where the one with the longer context is out, the caller may come again", async () => {
+  up.long.answer(json({ error: { message: "down" } }, 500));
+  for (let calls = 0; calls < 5; calls += 1) await (await ask("lab/mixed:long")).text();
+  up.long.requests.length = 0;
+  up.short.answer(tooLong);
+  const answer = await ask("lab/mixed:@price");
+  expect([answer.status, answer.headers.get("retry-after"), asked()]).toEqual([
+    503,
+    "5",
+    ["short"],
+  ]);
+  expect(await answer.json()).toMatchObject({ error: { code: "no_provider_available" } });
+});
