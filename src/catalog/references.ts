@@ -68,6 +68,11 @@ function checkProvider({ path, row }: Row, files: TlsFiles): Finding[] {
 /** The providers that offers may name, as the file has them; of those defined elsewhere id and dialect. */
 type Providers = ReadonlyMap<string, WireObject>;
 
+/** Whoever has vendors by their variable looks for them here: the list may change, so a file cannot rest on it. */
+const oneOf = (name: string, choice: readonly string[]): string =>
+  suggest(name, choice) ||
+  "name one that the file defines; those that variables bring do not count";
+
 function checkOffers({ path, row }: Row, providers: Providers): Finding[] {
   return rowsAt(row, "offers", path).flatMap((offer): Finding[] => {
     const { provider, protocol } = offer.row;
@@ -80,7 +85,7 @@ function checkOffers({ path, row }: Row, providers: Providers): Finding[] {
           message: `there is no provider "${provider}"`,
           fix: provider.startsWith("sandbox-")
             ? "the sandbox's providers are there where TOLLGATE_SANDBOX is on"
-            : suggest(provider, [...providers.keys()]),
+            : oneOf(provider, [...providers.keys()]),
         };
     return fault === undefined ? [] : [{ path: [...offer.path, "provider"], ...fault }];
   });
@@ -188,7 +193,7 @@ function checkFallbacks(models: readonly Row[], known: readonly string[]): Findi
         return [{ path: at, message: "this is the model itself", fix: "name another one" }];
       if (same.includes(name) || (known.includes(name) && !kinds.has(name))) return [];
       const message = `there is no ${String(kind)} model "${name}"`;
-      return [{ path: at, message, fix: suggest(name, [...known, ...same]) }];
+      return [{ path: at, message, fix: oneOf(name, [...known, ...same]) }];
     });
   });
 }
@@ -222,7 +227,7 @@ function checkDefault(
   ];
   if (ids.includes(name)) return [];
   const message = `there is no model "${name}"`;
-  return [{ path: ["default_model"], message, fix: suggest(name, ids) }];
+  return [{ path: ["default_model"], message, fix: oneOf(name, ids) }];
 }
 
 /** What a file may refer to that is not in it. */

@@ -36,7 +36,9 @@ export type ServerTlsRow = Static<typeof serverTls>;
 /** The settings, each optional. */
 export const settings = {
   default_model: Type.Optional(
-    text("the id of the model that answers to names that no other has; none if absent"),
+    text(
+      "the id of the model of this file that answers to names that no other has; none if absent",
+    ),
   ),
   limits: Type.Optional(
     closed({

@@ -305,6 +305,21 @@ stroage: {}
     ]);
   });
 
+  it("what only a variable brings is named by no file, and the mistake says so", () => {
+    const text = `default_model: openai/gpt-4o
+models: [{ id: a/b, kind: text, context_length: 1, max_output_tokens: 1, fallbacks: [openai/gpt-4o], offers: [
+      { provider: openai, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }] }]`;
+    const elsewhere = "name one that the file defines; those that variables bring do not count";
+    expect(mistakesOf("default_model: openai/gpt-4o")).toEqual([
+      `tollgate.yaml:1:16 default_model: there is no model "openai/gpt-4o"; ${elsewhere}`,
+    ]);
+    expect(mistakesOf(text)).toEqual([
+      'tollgate.yaml:1:16 default_model: there is no model "openai/gpt-4o"; allowed: a/b',
+      'tollgate.yaml:2:86 models[0].fallbacks[0]: there is no text model "openai/gpt-4o"; allowed: a/b',
+      `tollgate.yaml:3:19 models[0].offers[0].provider: there is no provider "openai"; ${elsewhere}`,
+    ]);
+  });
+
   it("never quotes what may be a secret", () => {
     const text = `providers: [{ id: p, dialect: openai, base_url: https://x/v1, api_key: 123456789 }]
 console: { oidc: { issuer: https://i, client_id: c, client_secret: 987654321 } }`;
