@@ -111,16 +111,20 @@ function filesText({ files }: MediaFamily): string[] {
 function dropsText({ drops = {}, refuses = {} }: MediaFamily): string[] {
   const told = Object.entries(drops).filter(([, why]) => why !== null);
   const silent = Object.entries(drops).filter(([, why]) => why === null);
+  const notes = told.map(([name, why]) => `- ${code(name)}: ${why}`);
   const sentences = [
-    ...(told.length > 0
+    ...(silent.length > 0
       ? [
-          `Dropped with a note:\n\n${told.map(([name, why]) => `- ${code(name)}: ${why}`).join("\n")}\n`,
+          `Dropped without ${told.length > 0 ? "one" : "a note"}: ${list(silent.map(([name]) => name))}.`,
         ]
       : []),
-    ...(silent.length > 0 ? [`Dropped without one: ${list(silent.map(([name]) => name))}.`] : []),
     ...(Object.keys(refuses).length > 0 ? [`Refused: ${list(Object.keys(refuses))}.`] : []),
   ];
-  return sentences.length > 0 ? [sentences.join(" "), ""] : [];
+  // A blank line ends the list: a sentence right below it would be a part of its last item.
+  return [
+    ...(notes.length > 0 ? ["Dropped with a note:", "", ...notes, ""] : []),
+    ...(sentences.length > 0 ? [sentences.join(" "), ""] : []),
+  ];
 }
 
 const usages = {
@@ -148,6 +152,8 @@ function section(family: MediaFamily): string {
     "",
     ...filesText(family),
     ...dropsText(family),
+    // Without words between them two lists are one: what is refused would be among what is dropped.
+    ...(family.remarks.length > 0 ? ["Rules:", ""] : []),
     ...family.remarks.map((remark) => `- ${remark}`),
     "",
   ].join("\n");

@@ -171,6 +171,16 @@ describe("documentation", () => {
     expect(status).toBe(0);
   });
 
+  it("no two lists of a page are one to its reader, and no sentence of the media page is a part of a list's last item", () => {
+    const lists = pages.flatMap((path) =>
+      [...read(path).matchAll(/^- .*(?:\n {2}.*)*\n\n(- .*)/gm)].map(
+        ([, second]) => `${path}: ${second}`,
+      ),
+    );
+    expect(lists).toEqual([]);
+    expect(read("docs/media.md")).not.toMatch(/^ +(?:Dropped|Refused)/m);
+  });
+
   it("every link within the repository leads to a file, and to a heading of it", () => {
     const slugs = (path: string) =>
       [...read(path).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) =>
