@@ -21,7 +21,7 @@ const introduction = `# Errors
 
 <!-- Generated from src/base/errors.ts by \`npm run docs\`. -->
 
-Every error the gateway itself answers with carries one of the codes below. A code is stable: it keeps its
+Every error that the gateway itself answers with has one of the codes below. A code is stable: it keeps its
 name and meaning as long as its path prefix exists. Branch on \`code\`, or on \`type\` where a whole class is
 treated alike; \`message\` is for people and may change.
 
@@ -29,11 +29,16 @@ treated alike; \`message\` is for people and may change.
 
 The body follows the protocol of the path that was called, so that each vendor's SDK raises its own error class:
 
-| path | body |
-|---|---|
-| \`/v1/chat/completions\`, \`/v1/responses\`, \`/v1/embeddings\`, \`/v1/models\` | \`{"error": {"message", "type", "param", "code"}}\` |
-| \`/v1/messages\`, \`/v1/messages/count_tokens\` | \`{"type": "error", "error": {"type", "message"}, "request_id"}\` |
-| \`...:generateContent\`, \`...:streamGenerateContent\`, \`...:countTokens\` | \`{"error": {"code": <HTTP status>, "message", "status", "details"}}\` |
+| path | body | the code is |
+|---|---|---|
+| all but those below | \`{"error": {"message", "type", "param", "code"}}\` | \`error.code\` |
+| \`/v1/messages\` and below | \`{"type": "error", "error": {"type", "message", "details": {"error_code", "param"}}, "request_id"}\` | \`error.details.error_code\` |
+| below \`/v1beta\`; \`...:generateContent\`, \`...:streamGenerateContent\`, \`...:countTokens\` | \`{"error": {"code": <HTTP status>, "message", "status", "details": [{"reason", ...}]}}\` | \`reason\` in \`error.details\`, in upper case |
+| \`/api/v1/tasks\` | \`{"code", "message", "request_id"}\` | one of DashScope's, such as \`TaskNotFound\` |
+| \`/api/v3/contents/generations/tasks\` | \`{"error": {"code", "message", "param", "type"}}\` | one of Ark's, such as \`ResourceNotFound\` |
+
+Below the first row \`type\` and \`status\` are the vendor's own words, not those of the list. Where a vendor's refusal is passed on as it
+came, its code is the vendor's, or missing.
 
 \`param\` is the offending field as the caller spelled it, or null. Items of lists are counted from 0: \`messages[0].content\` in calls,
 \`credentials.0.id\` in the management API. A call that is refused, or whose upstream

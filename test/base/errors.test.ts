@@ -7,6 +7,7 @@ import {
   GatewayError,
   toGatewayError,
 } from "../../src/base/errors.ts";
+import { encodeError } from "../../src/http/errors/reply-error.ts";
 
 const page = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
@@ -23,6 +24,23 @@ describe("docs/errors.md", () => {
       return { code, status, type };
     });
     expect(documented).toEqual(expected);
+  });
+
+  it("says of each shape which members it has and where the code stands", () => {
+    const error = new GatewayError("task_not_found", "No such task.", { param: "id" });
+    const styles = ["chat", "messages", "generate_content", "dashscope", "ark"] as const;
+    const rows = [...page.matchAll(/^\| .*?\| `(\{.*?\})` +\| (.*?) +\|$/gm)];
+    expect(rows).toHaveLength(styles.length);
+    for (const [at, style] of styles.entries()) {
+      const text = JSON.stringify(encodeError(style, error, "req_1"));
+      const [, body, place] = rows[at]!;
+      for (const [, name] of body!.matchAll(/"(\w+)"/g)) expect(text).toContain(`"${name}":`);
+      const named = /`(?:[\w.]+\.)?(\w+)`[^`]*(?:`error.details`.*)?$/.exec(place!)![1]!;
+      const code = { reason: `"reason":"TASK_NOT_FOUND"`, code: `"code":"task_not_found"` }[named];
+      expect(text).toContain(
+        code ?? (named === "error_code" ? `"error_code":"task_not_found"` : `"code":"${named}"`),
+      );
+    }
   });
 });
 
