@@ -34,11 +34,14 @@ let gateway: GatewayUnderTest;
 beforeAll(async () => {
   collector = await startCollector();
   gateway = await startTestGateway({
+    config: "tags: { metrics: [team] }\n",
+    sandbox: "on",
     tasks: { timing: { firstPollMs: 20, sweepMs: 50 } },
     environment: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: "20",
       TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on",
+      TOLLGATE_INITIAL_CREDIT: "100",
       // No standby, and not read; its metrics are there.
       DATABASE_READ_URL: (await sharedPostgres()).url,
     },
@@ -171,4 +174,26 @@ it("each alert has a test in which it fires, and is among those that stay quiet"
   const tests = read("prometheus/alerts.test.yml");
   for (const { alert } of rules)
     expect([alert, tests.split(`alertname: ${alert}\n`).length - 1]).toEqual([alert, 2]);
+});
+
+it("the page has every metric of a running gateway, and every alert", async () => {
+  const page = readFileSync(new URL("../../docs/monitoring.md", import.meta.url), "utf8");
+  const tagged = { "x-gw-metadata": '{"team":"search"}' };
+  await (await gateway.post("/v1/chat/completions", hello, tagged)).text();
+  const text = await metrics();
+  expect(text).toContain(
+    'tollgate_tagged_calls_total{tag="team",value="search",status="succeeded"} 1',
+  );
+  const names = Array.from(
+    text.matchAll(/^# TYPE ((?:tollgate|gen_ai)_\S+) /gm),
+    ([, name]) => name!,
+  );
+  expect(names.length).toBeGreaterThan(35);
+  // A second name of a row may be its ending alone.
+  const lacks = names.filter((name) => {
+    const ending = name.slice(name.lastIndexOf("_"));
+    return !page.includes(`\`${name}\``) && !page.includes(`\`${ending}\` `);
+  });
+  expect(lacks).toEqual([]);
+  expect(rules.filter(({ alert }) => !page.includes(`\`${alert}\``))).toEqual([]);
 });
