@@ -16,12 +16,14 @@ export async function checkProvider(pools: Pools, provider: Provider): Promise<F
   const way = await inspectProvider(pools, provider).catch((error: unknown) =>
     noWay(check, provider, error),
   );
-  if ("status" in way) return [way];
   const keys = provider.credentials.map(({ id, apiKey }) => {
     const name = provider.credentials.length === 1 ? check : `${check}, key ${id}`;
-    return checkKey(pools, provider, { name, apiKey });
+    return { name, apiKey, mistake: keyMistake(apiKey, provider) };
   });
-  return [wayFinding(`${check}, connection`, way), ...(await Promise.all(keys)).flat()];
+  // What can be told of a key by looking needs no way to its vendor.
+  if ("status" in way) return [way, ...keys.flatMap(formFindings)];
+  const asked = keys.map((key) => checkKey(pools, provider, key));
+  return [wayFinding(`${check}, connection`, way), ...(await Promise.all(asked)).flat()];
 }
 
 const noWay = (check: string, provider: Provider, error: unknown): Finding =>
@@ -30,15 +32,19 @@ const noWay = (check: string, provider: Provider, error: unknown): Finding =>
 interface Key {
   readonly name: string;
   readonly apiKey: string;
+  readonly mistake: ReturnType<typeof keyMistake>;
+}
+
+function formFindings({ name, mistake }: Key): Finding[] {
+  if (mistake === undefined) return [];
+  const finding = mistake.isSendable ? warning : failed;
+  return [finding(name, `its key ${mistake.message}`, mistake.fix)];
 }
 
 /** What its form says, and where it can be sent at all, what the vendor says of it. */
 async function checkKey(pools: Pools, provider: Provider, key: Key): Promise<Finding[]> {
-  const mistake = keyMistake(key.apiKey, provider);
-  if (mistake === undefined) return [await askWith(pools, provider, key)];
-  const words = [key.name, `its key ${mistake.message}`, mistake.fix] as const;
-  if (!mistake.isSendable) return [failed(...words)];
-  return [warning(...words), await askWith(pools, provider, key)];
+  const form = formFindings(key);
+  return key.mistake?.isSendable === false ? form : [...form, await askWith(pools, provider, key)];
 }
 
 async function askWith(pools: Pools, provider: Provider, key: Key): Promise<Finding> {
