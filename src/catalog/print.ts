@@ -7,6 +7,7 @@ import type * as Yaml from "yaml";
 import { isObject } from "../base/json.ts";
 import { later } from "../base/later.ts";
 import { formatUsd, type NanoUsd } from "../base/money.ts";
+import { isIdentity } from "./access-check.ts";
 import { accessRow } from "./access-build.ts";
 import { isDisguised, undisguise } from "./environment.ts";
 import { priceRow, usd } from "./price-rows.ts";
@@ -205,11 +206,12 @@ function withPlaceholders(value: unknown, source: unknown, key = ""): unknown {
   return isSecretKey(key) ? (shownPlaceholder(source) ?? value) : source;
 }
 
-/** A provider as its file has it: one key as `api_key`, unless the file lists credentials. */
+/** A provider as its file has it: one key as `api_key`, unless the file lists credentials; none beside the identity of a cloud. */
 function providerText(provider: Provider, source: unknown): unknown {
   const { credentials, ...row } = providerRow(provider);
   const isList = isObject(source) && source["credentials"] !== undefined;
-  const keys = isList ? { credentials } : { api_key: credentials[0]?.api_key };
+  const given = isList ? { credentials } : { api_key: credentials[0]?.api_key };
+  const keys = isIdentity(row.auth) ? {} : given;
   const { on_disconnect, timeouts, auth, headers, query, paths, request, proxy, tls, ...names } =
     row;
   const own = { auth, headers, query, paths, request, proxy, tls };

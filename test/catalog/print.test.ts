@@ -1,4 +1,5 @@
 /** `config print`: what came from a variable is printed as one, so that the text starts the same gateway; a mask never does. */
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
   checkConfig,
@@ -170,4 +171,38 @@ console: { oidc: { issuer: https://id.example, client_id: c, client_secret: "***
       "console.oidc.client_secret",
     ]);
   });
+});
+
+it.each(["azure", "vertex", "bedrock"])(
+  "the file of docs/%s.md, whose providers have the identity of a cloud in place of a key",
+  (page) => {
+    const text = readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), "utf8");
+    const [, file] = /```yaml\n([^]*?)```/.exec(text)!;
+    const names = [...file!.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!);
+    const isPlain = /PROJECT|KEY|TOKEN/;
+    const values = Object.fromEntries(
+      names.map((name) => [name, isPlain.test(name) ? name : `https://${name}.example`]),
+    );
+    const config = configIn(file!, values);
+    const printed = printConfig(config);
+    expect(configIn(printed, values).catalog).toEqual(config.catalog);
+    expect(printed).not.toContain("api_key: none");
+  },
+);
+
+it("clouds whose variables are set are printed without a key too", () => {
+  const variables = {
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: "id",
+    AWS_SECRET_ACCESS_KEY: "secret",
+    GOOGLE_CLOUD_PROJECT: "p",
+    GOOGLE_CLOUD_LOCATION: "global",
+    GOOGLE_GENAI_USE_VERTEXAI: "true",
+  };
+  const catalog = environmentCatalog(variables);
+  const source = environmentSource(variables);
+  const printed = printConfig({ catalog, settings: defaultSettings, source });
+  expect(printed).toMatch(/type: aws/);
+  expect(printed).toMatch(/type: google/);
+  expect(mistakesIn(printed, variables)).toEqual([]);
 });
