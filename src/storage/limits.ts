@@ -1,6 +1,7 @@
 /**
- * The settings of each connection: how long a statement may take, and how long a transaction may stand still. They are set by a
- * statement and not as it connects, because poolers (PgBouncer) refuse parameters that they do not know, or drop them.
+ * The settings of each connection: how long a statement may take, how long a transaction may stand still, and what ours need whatever the
+ * database says. They are set by a statement and not as it connects, because poolers (PgBouncer) refuse parameters that they do not know,
+ * or drop them.
  */
 import type { ClientBase, QueryConfig } from "pg";
 
@@ -10,11 +11,18 @@ const idleMsMax = 3_000;
 /** Whoever waits for the connection waits for this too. */
 const answerMsMax = 10_000;
 
-/** Sets something on a connection that is new. */
+const everywhere = {
+  // Compiling the step of usage took a server with LLVM 17 seconds of its processor each time, and running it takes milliseconds.
+  jit: "off",
+} as const;
+
+/** Sets something on a connection that is new, beside what each needs. */
 export const setting =
   (settings: Readonly<Record<string, string | number>>) =>
   async (client: ClientBase): Promise<void> => {
-    const text = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`);
+    const text = Object.entries({ ...everywhere, ...settings }).map(
+      ([name, value]) => `set ${name} = ${value}`,
+    );
     // The driver knows a statement's own time, its declaration does not.
     const limited: QueryConfig & { readonly query_timeout: number } = {
       text: text.join("; "),

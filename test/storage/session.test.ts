@@ -1,0 +1,28 @@
+/** What each connection sets for itself, whatever the server, the database or the user says. */
+import { expect, it, onTestFinished } from "vitest";
+import { openDatabase, type Queryable } from "../../src/storage/index.ts";
+import { openConnections } from "../../src/storage/replica/connections.ts";
+import { sharedPostgres, silentLog } from "../support/postgres.ts";
+
+/** A database whose owner wants what our statements do not bear. */
+async function otherwiseMinded(): Promise<string> {
+  const url = await (await sharedPostgres()).createMigrated();
+  const database = await openDatabase({ url, log: silentLog });
+  for (const setting of ["jit = on"])
+    await database.query(`alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
+  await database.close();
+  return url;
+}
+
+const readSession = (session: Queryable): Promise<object[]> =>
+  session.query("select current_setting('jit') as jit");
+
+it("a connection has its statements never compiled (jit)", async () => {
+  const url = await otherwiseMinded();
+  const database = await openDatabase({ url, log: silentLog });
+  onTestFinished(() => database.close());
+  expect(await readSession(database)).toEqual([{ jit: "off" }]);
+  const replica = openConnections(url, silentLog);
+  onTestFinished(() => replica.close());
+  expect(await replica.use(readSession)).toEqual([{ jit: "off" }]);
+});
