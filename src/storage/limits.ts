@@ -14,6 +14,8 @@ const answerMsMax = 10_000;
 const everywhere = {
   // Compiling the step of usage took a server with LLVM 17 seconds of its processor each time, and running it takes milliseconds.
   jit: "off",
+  // The driver reads moments in this style alone.
+  datestyle: "iso",
 } as const;
 
 /** Sets something on a connection that is new, beside what each needs. */

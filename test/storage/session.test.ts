@@ -4,25 +4,27 @@ import { openDatabase, type Queryable } from "../../src/storage/index.ts";
 import { openConnections } from "../../src/storage/replica/connections.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
 
+const at = new Date("2026-11-02T10:00:00.123Z");
+
 /** A database whose owner wants what our statements do not bear. */
 async function otherwiseMinded(): Promise<string> {
   const url = await (await sharedPostgres()).createMigrated();
   const database = await openDatabase({ url, log: silentLog });
-  for (const setting of ["jit = on"])
+  for (const setting of ["jit = on", "datestyle = 'SQL, DMY'"])
     await database.query(`alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
   await database.close();
   return url;
 }
 
 const readSession = (session: Queryable): Promise<object[]> =>
-  session.query("select current_setting('jit') as jit");
+  session.query("select current_setting('jit') as jit, $1::timestamptz as at", [at]);
 
-it("a connection has its statements never compiled (jit)", async () => {
+it("a connection has its statements never compiled (jit), and reads moments in a database of another style", async () => {
   const url = await otherwiseMinded();
   const database = await openDatabase({ url, log: silentLog });
   onTestFinished(() => database.close());
-  expect(await readSession(database)).toEqual([{ jit: "off" }]);
+  expect(await readSession(database)).toEqual([{ jit: "off", at }]);
   const replica = openConnections(url, silentLog);
   onTestFinished(() => replica.close());
-  expect(await replica.use(readSession)).toEqual([{ jit: "off" }]);
+  expect(await replica.use(readSession)).toEqual([{ jit: "off", at }]);
 });
