@@ -5,6 +5,7 @@
 import type { Readable } from "node:stream";
 import { counted } from "../base/counted.ts";
 import { dayMs } from "../base/durations.ts";
+import type { Log } from "../base/log.ts";
 import type { FileStore } from "../files/index.ts";
 import { differencesIn } from "../verification/index.ts";
 import {
@@ -28,6 +29,7 @@ import {
   quoted,
   sumsOf,
   tablesOf,
+  takeAll,
 } from "./schema.ts";
 import type { BackupEnd, BackupHeader, Progress } from "./write.ts";
 
@@ -41,6 +43,8 @@ export interface RestoreOptions {
   /** Throws where the restored data cannot be used here (another master key); within the transaction. */
   readonly check: (tx: Queryable) => Promise<void>;
   readonly progress: (progress: Progress) => void;
+  /** Hears why it waits. */
+  readonly log?: Pick<Log, "warn">;
   /** It comes from a database that has just been left, and not from a time before: exported files have nothing more. */
   readonly isPresent?: boolean;
 }
@@ -135,6 +139,7 @@ async function restoreWithin(
   await tx.query("set local idle_in_transaction_session_timeout = 0");
   await prepareMigrations(tx);
   if (!reading.replace) await refuseUsed(tx);
+  await takeAll(tx, reading.log);
   for (const name of await fileNames(tx)) reading.before.add(name);
   await makeSchema(tx, reading.header);
   const end = await readAll(tx, reading);

@@ -1,5 +1,6 @@
 /** What the database's schema consists of, as far as a backup must know: tables, their order, their counters. */
-import type { Queryable } from "../storage/index.ts";
+import type { Log } from "../base/log.ts";
+import { limitLockWaits, patiently, type Queryable } from "../storage/index.ts";
 
 /** Bookkeeping of the schema itself, which a backup tells in its header. */
 const ownTable = "schema_migrations";
@@ -25,6 +26,33 @@ export async function tablesOf(tx: Queryable): Promise<string[]> {
   };
   for (const { name } of rows) place(name);
   return ordered;
+}
+
+/**
+ * Takes all tables for this transaction alone, and removes the views. Calls use tables in other orders, so a restore that takes one after
+ * the other and keeps them can wait for a call that waits for it. A try that fails gives all of them back.
+ */
+export async function takeAll(tx: Queryable, log?: Pick<Log, "warn">): Promise<void> {
+  const found = await tx.query<{ names: string; is_view: boolean }>(
+    `select string_agg(format('%I.%I', current_schema(), relname), ', ' order by relname) as names, relkind = 'v' as is_view
+     from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v') and not relispartition
+       and oid not in (select objid from pg_depend where deptype = 'e')
+     group by is_view order by is_view desc`,
+    [],
+  );
+  await tx.query("savepoint untaken");
+  await patiently(tx, log, async () => {
+    try {
+      await limitLockWaits(tx);
+      // To lock a view is to lock what it reads, the server's own tables included.
+      for (const { names, is_view: isView } of found)
+        await tx.query(isView ? `drop view ${names} cascade` : `lock table ${names}`);
+    } catch (error) {
+      await tx.query("rollback to savepoint untaken").catch(() => undefined);
+      throw error;
+    }
+  });
+  await tx.query("set local lock_timeout = 0");
 }
 
 /** Removes the tables, views, functions and types of the schema, as far as no extension brought them. */

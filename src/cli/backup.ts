@@ -107,6 +107,7 @@ export async function restoreCommand(path: string, options: RestoreCommandOption
       source,
       replace: options.replace === true,
       progress: createProgress(),
+      log: createLog("warn"),
       async check(tx) {
         await openSecrets({ ...environment, database: tx }).catch(ofBackup);
       },

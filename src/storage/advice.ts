@@ -38,6 +38,8 @@ const fixes: Readonly<Record<string, string>> = {
   "3D000": "make the database first, by CREATE DATABASE",
   "53100": "free its disk: it is full",
   "53300": "raise the server's max_connections, or the CONNECTION LIMIT of user and database",
+  "40P01": slow,
+  "55P03": slow,
   "57014": slow,
   "57P01": restarting,
   "57P02": restarting,

@@ -29,6 +29,7 @@ export {
   SchemaError,
   schemaState,
 } from "./migrate.ts";
+export { limitLockWaits, patiently } from "./migrate-patiently.ts";
 export { openDatabase } from "./open.ts";
 export {
   holdRetryMs,
