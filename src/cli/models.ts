@@ -100,7 +100,7 @@ function priceText({ price, price_above: above, price_tiers: tiers }: Json): str
     const perCall = request === "0" ? "" : `, ${request} a call`;
     return `${input} / ${output}${hasTiers ? " +" : ""}${perCall}`;
   }
-  return Object.entries(price)
+  return Object.entries(defined(price))
     .map(([name, value]) => `${name} ${rateText(value)}`)
     .join(", ");
 }
