@@ -35,6 +35,7 @@ function fakeWorker(number: number): Fake {
 /** Two of them; no process can be made after `processesMax`. */
 async function startFleet(processesMax = Infinity, patience?: Patience) {
   const fakes: Fake[] = [];
+  const errors: object[] = [];
   const fleet = new Fleet({
     count: 2,
     start(number) {
@@ -43,13 +44,13 @@ async function startFleet(processesMax = Infinity, patience?: Patience) {
       fakes.push(fake);
       return fake.worker;
     },
-    log: silentLog,
+    log: { ...silentLog, error: (fields, message) => void errors.push({ ...fields, message }) },
     patience,
     failed: () => undefined,
     gaveUp: () => undefined,
   });
   await fleet.start();
-  return { fleet, fakes };
+  return { fleet, fakes, errors };
 }
 
 const stops = ({ told }: Fake): ToWorker[] => told.filter(({ kind }) => kind === "stop");
@@ -106,6 +107,23 @@ it("a reload for which no process can be made leaves the old workers, and ends",
   const stopped = fleet.stop(0);
   for (const fake of fakes) fake.end();
   await stopped;
+});
+
+it("a reload that ends half-way says that workers have two configurations, and only then", async () => {
+  const none = await startFleet(2);
+  await none.fleet.reload();
+  expect(none.errors).toMatchObject([{ worker: 1, replaced: 0, of: 2 }]);
+  expect(none.errors).toMatchObject([{ message: expect.stringMatching(/the old ones stay$/) }]);
+  none.fleet.kill();
+
+  const half = await startFleet(3);
+  const reloaded = half.fleet.reload();
+  await expect.poll(() => half.fakes.flatMap(stops)).toHaveLength(1);
+  half.fakes[0]!.end();
+  await reloaded;
+  expect(half.errors).toMatchObject([{ worker: 2, replaced: 1, of: 2 }]);
+  expect(half.errors).toMatchObject([{ message: expect.stringMatching(/reload again$/) }]);
+  half.fleet.kill();
 });
 
 it("workers that are killed as they start are tried so often, and then the operator is told what helps", async () => {

@@ -28,6 +28,10 @@ const endMsMax = 45_000;
 /** Calls under way of a worker that was replaced may take so long. */
 const replacedMsMax = 600_000;
 
+/** Calls meet two configurations then. */
+const halfReplaced =
+  "a new worker did not start: those replaced before it have the configuration of now, the others that of before; reload again";
+
 export interface FleetOptions {
   readonly count: number;
   readonly start: (
@@ -167,14 +171,16 @@ export class Fleet {
 
   /** Replaces all workers, one after the other: the old one leaves when the new one takes calls. */
   async reload(): Promise<void> {
+    let replaced = 0;
     for (const place of this.#places) {
       // Nobody would stop a worker that is started now, and it would be killed with the calls it took.
       if (this.#stopping.signal.aborted) return;
       const old = place.current;
       // One that is being started again reads the configuration of now by itself.
       if (old.state !== "ready" || !this.#alive.has(old)) continue;
-      place.replacement = this.#replace(place);
+      place.replacement = this.#replace(place, replaced);
       if (!(await place.replacement)) return;
+      replaced += 1;
       old.send({ kind: "stop", leaveMs: 0, replaced: true });
       await within(old.ended, replacedMsMax + endMsMax, () => old.kill());
     }
@@ -182,8 +188,8 @@ export class Fleet {
     this.#options.log.info({ workers: this.#places.length }, "all workers were replaced");
   }
 
-  /** Puts a new worker into a place; false, and the old one stays, where none comes up. */
-  async #replace(place: Place): Promise<boolean> {
+  /** Puts a new worker into a place; false, and the old one stays, where none comes up. `replaced`: how many were before. */
+  async #replace(place: Place, replaced: number): Promise<boolean> {
     const { current: old, number } = place;
     let next: WorkerProcess | undefined;
     try {
@@ -194,8 +200,8 @@ export class Fleet {
       const reason = (error as Error).message;
       if (!this.#stopping.signal.aborted)
         this.#options.log.error(
-          { worker: number, reason },
-          "a new worker did not start; the old ones stay",
+          { worker: number, reason, replaced, of: this.#places.length },
+          replaced === 0 ? "a new worker did not start; the old ones stay" : halfReplaced,
         );
       next?.kill();
       return false;
