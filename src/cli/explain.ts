@@ -35,7 +35,18 @@ interface SystemError extends Error {
   readonly address?: string;
   readonly hostname?: string;
   readonly port?: number;
+  /** Of the file, where it is about one. */
+  readonly path?: string;
 }
+
+/** Why a file or a folder cannot be used that the operator named. */
+const refusals = new Map([
+  ["EACCES", "this user has no right to it"],
+  ["EPERM", "this user has no right to it"],
+  ["EROFS", "its file system is read-only"],
+  ["ENOSPC", "its disk is full"],
+  ["EDQUOT", "the quota of its disk is used up"],
+]);
 
 /** Reads an error that ended a command. */
 export async function explain(error: unknown): Promise<Explanation> {
@@ -59,10 +70,18 @@ async function ofDatabase(error: Error): Promise<string | undefined> {
   return `the database cannot be used: ${reason}; ${fix}`;
 }
 
-/** What the system refused: a port that could not be listened on, or output that nobody reads. */
-function ofSystem({ code, syscall, address, hostname, port }: SystemError): string | undefined {
+/** What the system refused: a file, a port that could not be listened on, or output that nobody reads. */
+function ofSystem(error: SystemError): string | undefined {
+  const { code = "", path, syscall } = error;
+  const refusal = refusals.get(code);
+  if (path !== undefined && refusal !== undefined)
+    return `${path} cannot be used: ${refusal} (${code})`;
   if (syscall === "write" && code === "EPIPE") return "whoever read the output has gone";
   if (syscall === "write" && code === "ENOSPC") return "the disk that it is written to is full";
+  return ofNetwork(error);
+}
+
+function ofNetwork({ code, syscall, address, hostname, port }: SystemError): string | undefined {
   if (syscall === "getaddrinfo")
     return `the address "${hostname}" cannot be listened on: no such host name; set HOST or --host`;
   if (syscall !== "listen" && syscall !== "bind") return undefined;

@@ -1,5 +1,6 @@
 /** Where exports go: a folder, or a bucket with a prefix. A file is there whole or not at all, as in every store of files. */
 import { isAbsolute, resolve } from "node:path";
+import { reasonOf } from "../base/errors.ts";
 import { exportPlacePattern } from "../base/export-place.ts";
 import { openFileStore, type FileStore, type FileStoreOptions } from "../files/index.ts";
 
@@ -36,11 +37,19 @@ function storeOptions(place: ExportPlace): FileStoreOptions {
   return { kind: "s3", bucket, prefix, endpoint, region, accessKeyId, secretAccessKey };
 }
 
-/** Opens the place. `agents` gives those for a bucket; the client's own if absent. @throws ExportPlaceError; Error where a folder cannot be made */
+/** Opens the place. `agents` gives those for a bucket; the client's own if absent. @throws ExportPlaceError */
 export async function openExportPlace(
   place: ExportPlace,
   agents?: () => Agents,
 ): Promise<FileStore> {
   const options = storeOptions(place);
-  return openFileStore(options.kind === "s3" ? { ...options, agents: agents?.() } : options, "");
+  if (options.kind === "s3") return openFileStore({ ...options, agents: agents?.() }, "");
+  try {
+    return await openFileStore(options, "");
+  } catch (error) {
+    throw new ExportPlaceError(
+      `"${place.to}" is no place for exports, because its folder cannot be made: ${reasonOf(error)}`,
+      { cause: error },
+    );
+  }
 }

@@ -22,6 +22,10 @@ it.each([
   [coded("42P01"), undefined],
   [coded("ECONNRESET", { syscall: "read" }), undefined],
   [coded("EPIPE", { syscall: "write" }), "whoever read the output has gone"],
+  [
+    coded("EACCES", { syscall: "open", path: "/exports/.part-1" }),
+    "/exports/.part-1 cannot be used: this user has no right to it (EACCES)",
+  ],
 ])("%s keeps its stack, or the words that it had", async (error, text) => {
   expect(await explain(error)).toEqual({ text, exitCode: 1 });
 });

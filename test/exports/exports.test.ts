@@ -2,7 +2,7 @@
  * Exports read back: every row of a day once, the sums of the ledger to the nano-dollar, in a folder and in a bucket; whatever breaks
  * off is written again and doubles nothing.
  */
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -331,6 +331,18 @@ describeDatabase("exports", (open) => {
       new RegExp(exportPlacePattern).test(to),
     );
     expect(folders).toEqual([true, true, true]);
+  });
+
+  it("a folder that cannot be made is said in a line", async () => {
+    const file = join(temporaryDirectory(), "exports");
+    writeFileSync(file, "");
+    for (const into of [file, join(file, "below")])
+      expect(
+        await tollgateHere(["export", "ledger", "--from", "2026-01-01", "--into", into], {}),
+      ).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^tollgate: ".*" is no place for exports, .*\n$/) as string,
+      });
   });
 
   it("whoever is stopped in the middle of a day holds it for minutes, and not for ever", async () => {
