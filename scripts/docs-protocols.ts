@@ -251,6 +251,7 @@ asked for it. A field that the model does not have (\`parameters\` in the config
 Claude Code's line about its bill (\`x-anthropic-billing-header\`) is left out where the model has another vendor's name, such as Kimi.
 Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, go to it under others.
 Earlier reasoning is left out of what Groq, Cerebras and Mistral are sent, converted or not: they refuse \`reasoning_content\`.
+So are parameters of OpenAI's that they refuse, such as \`store\` and \`prompt_cache_key\`, which is reported.
 
 ## What is reported
 

@@ -10,6 +10,7 @@ import {
   dialectRows,
   modelAt,
   refusedMembers,
+  refusedParameters,
   removeUnsupported,
   type Catalog,
   type Offer,
@@ -205,6 +206,15 @@ class OfferCandidate implements Candidate<TextOffer> {
   }
 
   #makeOwn(): Own {
+    const { call, model } = this.#parts;
+    const ofModel = this.#ofModel();
+    if (this.offer.protocol !== "chat") return ofModel;
+    const here = { id: model.id, parameters: refusedParameters(this.provider) };
+    const { body, notes } = removeUnsupported(here, call.protocol, ofModel.body);
+    return body === ofModel.body ? ofModel : { body, notes: [...ofModel.notes, ...notes] };
+  }
+
+  #ofModel(): Own {
     const { call, record, model } = this.#parts;
     const said = withoutFallbacks(call);
     const own = (narrowed: Pick<TextModel, "id" | "parameters">): Own =>

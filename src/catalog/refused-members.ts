@@ -1,18 +1,33 @@
-/** What a vendor of the shipped list refuses in messages, for its providers however they were configured. Traps T39, T41. */
+/** What a vendor of the shipped list refuses in chat, for its providers however they were configured. Traps T31, T39, T41. */
 import { perObject } from "../base/made-once.ts";
 import { vendorRows } from "./list/shipped.ts";
-import type { Provider } from "./types.ts";
+import type { VendorRow } from "./list/types.ts";
+import type { Provider, TextModel } from "./types.ts";
 
 type Named = Pick<Provider, "id" | "baseUrl">;
 
 /** The members of a chat request's messages that a provider refuses, by its address or its name; nearly none refuses any. */
-export const refusedMembers = perObject((provider: Named): readonly string[] => {
+export const refusedMembers = perObject(
+  (provider: Named): readonly string[] => listOf(provider, "refused_members") ?? [],
+);
+
+/** The same of a chat request's parameters, as a record has what a model lacks. */
+export const refusedParameters = perObject((provider: Named): TextModel["parameters"] => {
+  const names = listOf(provider, "refused_fields") ?? [];
+  return Object.fromEntries(names.map((name) => [name, false as const]));
+});
+
+/** What the vendor's row says, where one of its rows says anything of it. */
+function listOf(
+  provider: Named,
+  list: "refused_members" | "refused_fields",
+): VendorRow[typeof list] {
   const host = hostOf(provider.baseUrl);
   const row = vendorRows().find(
-    ({ id, base_url: url, refused_members: refused }) =>
-      refused !== undefined && (id === provider.id || hostOf(url) === host),
+    ({ id, base_url: url, ...said }) =>
+      said[list] !== undefined && (id === provider.id || hostOf(url) === host),
   );
-  return row?.refused_members ?? [];
-});
+  return row?.[list];
+}
 
 const hostOf = (url: string): string | undefined => URL.parse(url)?.hostname;

@@ -16,7 +16,7 @@ const closed = (properties: object, required: readonly string[]) => ({
 function sent(to: "chat" | "responses", input_schema: object) {
   const tools = [{ name: "look", strict: true, input_schema }];
   const said = { model: "acme/x", max_tokens: 50, ...user("Hi"), tools };
-  const { body, notes } = routeOf("messages", to, said as never);
+  const { body, notes } = routeOf("messages", to, said);
   const tool = at(body, "tools", 0);
   return {
     strict: at(to === "chat" ? at(tool, "function") : tool, "strict"),

@@ -96,7 +96,7 @@ describe("the shipped list", () => {
   it("OpenAI's models that reason are known to take no stop sequences and no penalties", () => {
     const { models } = environmentCatalog({ OPENAI_API_KEY: "k", OPENROUTER_API_KEY: "k" });
     const lacked = (id: string): boolean[] => {
-      const { parameters = {} } = models.get(id) as TextModel;
+      const { parameters } = models.get(id) as TextModel;
       return ["stop", "presence_penalty", "logit_bias"].map((name) => parameters[name] === false);
     };
     for (const name of ["o3", "o4-mini", "gpt-5", "gpt-5-mini", "gpt-5.2", "gpt-5.4-nano"])

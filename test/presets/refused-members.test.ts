@@ -1,10 +1,10 @@
 /**
  * Vendors that refuse what others want back: earlier reasoning, as a member of a chat message. Groq and Cerebras answer 400 to
- * `reasoning_content`, Mistral 422. Traps T39, T41.
+ * `reasoning_content`, Mistral 422. So they do to parameters of OpenAI's. Traps T31, T39, T41.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
-import { refusedMembers } from "../../src/catalog/index.ts";
+import { refusedMembers, refusedParameters } from "../../src/catalog/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 type Body = Record<string, unknown>;
@@ -21,7 +21,7 @@ describe("a conversation with reasoning in it", () => {
     gateway = await startTestGateway({
       sandbox: "off",
       environment: Object.fromEntries(
-        ["GROQ", "DEEPSEEK"].flatMap((name) => [
+        ["GROQ", "DEEPSEEK", "MISTRAL"].flatMap((name) => [
           [`${name}_API_KEY`, "sandbox"],
           [`${name}_BASE_URL`, `${upstream.url}/openai/v1`],
         ]),
@@ -39,13 +39,14 @@ describe("a conversation with reasoning in it", () => {
     const model = [...models.values()].find(
       (one) => one.kind === "text" && one.offers.some(({ provider }) => provider === vendor),
     )!.id;
-    const marked = { ...conversation, max_tokens: 1000, model };
+    const marked = { max_tokens: 1000, ...conversation, model };
     const answer = await gateway.post(path, marked);
     expect(answer.status).toBe(200);
     const { gw } = (await answer.json()) as { gw?: { droppedParams: string[] } };
     const journal = await fetch(`${upstream.url}/__journal?contains=${encodeURIComponent(next)}`);
-    const { data } = (await journal.json()) as { data: { body: { messages: Body[] } }[] };
-    return { messages: data.at(-1)!.body.messages, told: gw?.droppedParams ?? [] };
+    const { data } = (await journal.json()) as { data: { body: Body & { messages: Body[] } }[] };
+    const { body } = data.at(-1)!;
+    return { messages: body.messages, body, told: gw?.droppedParams ?? [] };
   }
 
   const messages = {
@@ -79,6 +80,26 @@ describe("a conversation with reasoning in it", () => {
     expect(direct.told).toEqual(["messages.reasoning_content"]);
   });
 
+  // What Codex sends in every request.
+  const codex = {
+    input: next,
+    store: false,
+    prompt_cache_key: "session-1",
+    text: { verbosity: "low" },
+    max_tokens: undefined,
+  };
+
+  it.each([
+    ["groq", { store: false }, ["prompt_cache_key", "text.verbosity"]],
+    ["mistral", { prompt_cache_key: "session-1" }, ["store", "text.verbosity"]],
+    ["deepseek", { store: false, prompt_cache_key: "session-1", verbosity: "low" }, []],
+  ])("T31: %s gets no parameter that it refuses, and that is told", async (vendor, kept, lost) => {
+    const { body, told } = await sent(vendor, "/v1/responses", codex);
+    const { store, prompt_cache_key, verbosity } = body;
+    expect({ store, prompt_cache_key, verbosity }).toEqual({ ...kept });
+    expect(told.toSorted()).toEqual(lost);
+  });
+
   it("T41: goes on at a vendor that wants it with it", async () => {
     const turn = { role: "assistant", content: "There.", reasoning_content: thought };
     const converted = await sent("deepseek", "/v1/messages", messages);
@@ -89,6 +110,15 @@ describe("a conversation with reasoning in it", () => {
 });
 
 describe("what a provider refuses", () => {
+  it("T31: its parameters are known by its name or its address", () => {
+    const groq = { prompt_cache_key: false, verbosity: false };
+    const address = "https://api.groq.com/openai/v1";
+    expect(refusedParameters({ id: "fast", baseUrl: address })).toEqual(groq);
+    const proxy = "https://proxy.example.com/v1";
+    expect(refusedParameters({ id: "cerebras", baseUrl: proxy })).toMatchObject({ store: false });
+    expect(refusedParameters({ id: "openai", baseUrl: proxy })).toEqual({});
+  });
+
   it.each([
     ["by its name", { id: "cerebras", baseUrl: "https://proxy.example.com/v1" }, true],
     ["by its address", { id: "fast", baseUrl: "https://api.groq.com/openai/v1" }, true],

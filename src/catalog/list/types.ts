@@ -51,6 +51,8 @@ export interface VendorRow {
   readonly reasoning_fields?: Readonly<Record<string, ReasoningField>>;
   /** Members of a chat request's messages that it refuses with 400 or 422: the earlier reasoning of others, mostly. */
   readonly refused_members?: readonly string[];
+  /** Parameters that it refuses with 400 or 422 in chat, by chat-completions names. */
+  readonly refused_fields?: readonly string[];
   readonly tier?: SupplyTier;
   /** Where its models are described. */
   readonly docs: string;
