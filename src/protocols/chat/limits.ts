@@ -31,7 +31,8 @@ export const conversionLimits: Limits = {
   carries: ["name", "detail", "strict", "assistantMedia"],
   detailBecomes: { original: "high" },
   endUserIdMax: 64,
-  callIdMax: 64,
+  // OpenAI refuses longer ones, such as the 46 characters of vLLM.
+  callIdMax: 40,
   plainCallIds: false,
   cacheMarkersMax: 0,
   systemOnTop: false,
