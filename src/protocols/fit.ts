@@ -128,6 +128,9 @@ function fitFormatOrTools(fitting: Fitting): void {
 /** Without tools there is nothing to choose from or to call in parallel, and vendors refuse the wish (RESP-16). */
 function fitChoice(fitting: Fitting): void {
   const { tools = [], toolChoice, parallelToolCalls } = fitting.request;
+  // To leave the choice to the model is what happens anyway.
+  if (fitting.target.limits.refusesAuto && toolChoice?.type === "auto")
+    fitting.request = { ...fitting.request, toolChoice: undefined };
   if (tools.length > 0) return;
   const why = "sent only with tools, dropped";
   // Of no tools none is called, whether that is wished or left to the model.

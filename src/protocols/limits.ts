@@ -81,6 +81,8 @@ export interface Limits {
   readonly jsonWord?: "anywhere" | "input";
   /** True where metadata is refused unless the answer is stored. Absent: it is taken. */
   readonly metadataNeedsStore?: true;
+  /** True where a choice of tools is refused even if it leaves all to the model. Absent: it is taken. */
+  readonly refusesAuto?: true;
   /** False where a model cannot be kept from calling the tools that it is offered. Absent: it can. */
   readonly forbidsTools?: boolean;
   /** Names of tools the vendor takes; others are refused by it, and go under another name (tool-names.ts). */

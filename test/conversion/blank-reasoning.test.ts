@@ -1,4 +1,4 @@
-/** Conversations with calls at models that refuse an earlier answer without its reasoning. Traps T39, T41. */
+/** Conversations with calls at models that refuse an earlier answer without its reasoning, or a choice of tools. Traps T29, T39, T41. */
 import { describe, expect, it } from "vitest";
 import { routeOf } from "./route.ts";
 import { names, type Body } from "./world.ts";
@@ -86,4 +86,22 @@ it("T41: a conversation without calls goes on as it is", () => {
   const messages = [question("Hi"), { role: "assistant", content: "Yes?" }];
   const body = { ...conversations.messages, messages: [...messages, question("Why?")] };
   expect(sent("messages", body, { upstreamModel })).toEqual([undefined]);
+});
+
+describe("tools that the model may choose from", () => {
+  const tools = [{ name: "look", input_schema: { type: "object", properties: {} } }];
+  const sentChoice = (model: string, type: string): unknown => {
+    const body = { ...conversations.messages, tools, tool_choice: { type } };
+    return routeOf("messages", "chat", body, { upstreamModel: model }).body["tool_choice"];
+  };
+
+  it("T29: DeepSeek, which refuses any choice while it reasons, is not told that it may", () => {
+    expect(sentChoice("deepseek-v4-flash", "auto")).toBeUndefined();
+    expect(sentChoice("deepseek-v4-flash", "any")).toBe("required");
+    expect(sentChoice("deepseek-v4-flash", "none")).toBe("none");
+  });
+
+  it("T29: others are", () => {
+    expect(sentChoice("kimi-k2.5", "auto")).toBe("auto");
+  });
 });

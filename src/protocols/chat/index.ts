@@ -15,7 +15,8 @@ export const chatCodec: Codec = {
   limits: conversionLimits,
   forModel(model) {
     if (isMistral(model)) return ofMistral;
-    return wantsReasoning.test(model) ? reasoningCodec : chatCodec;
+    if (deepseek.test(model)) return ofDeepseek;
+    return kimi.test(model) ? ofKimi : chatCodec;
   },
   decodeRequest,
   encodeRequest,
@@ -30,9 +31,14 @@ export const chatCodec: Codec = {
 
 const ofMistral = mistralCodec(chatCodec);
 
-/** Kimi and DeepSeek, wherever they are served: they refuse a call in the conversation without the reasoning before it. */
-const wantsReasoning = /(?:^|[/-])(?:kimi|deepseek)/i;
-const reasoningCodec: UpstreamCodec = {
+/** By the names that they have wherever they are served. */
+const deepseek = /(?:^|[/-])deepseek/i;
+const kimi = /(?:^|[/-])kimi/i;
+
+/** Both refuse a call in the conversation without the reasoning before it. */
+const ofKimi: UpstreamCodec = {
   ...chatCodec,
   limits: { ...conversionLimits, needsReasoning: true },
 };
+/** It refuses any choice of tools while it reasons, which it does by default. */
+const ofDeepseek: UpstreamCodec = { ...ofKimi, limits: { ...ofKimi.limits, refusesAuto: true } };
