@@ -208,8 +208,9 @@ class OfferCandidate implements Candidate<TextOffer> {
   #makeOwn(): Own {
     const { call, model } = this.#parts;
     const ofModel = this.#ofModel();
-    if (this.offer.protocol !== "chat") return ofModel;
-    const here = { id: model.id, parameters: refusedParameters(this.provider) };
+    const parameters = refusedParameters(this.provider)[this.offer.protocol];
+    if (parameters === undefined) return ofModel;
+    const here = { id: model.id, parameters };
     const { body, notes } = removeUnsupported(here, call.protocol, ofModel.body);
     return body === ofModel.body ? ofModel : { body, notes: [...ofModel.notes, ...notes] };
   }

@@ -20,6 +20,8 @@ export interface DialectRow {
   readonly countField?: string;
   /** Its chat has tools of type `custom`. Elsewhere they go as functions. */
   readonly customTools?: true;
+  /** Parameters that it refuses with 400 or 422, by protocol and by chat-completions names. */
+  readonly refusedFields?: Readonly<Record<string, readonly string[]>>;
   /** What its chat calls the maximum of output tokens at models that reason, of which it refuses `max_tokens`. */
   readonly maximumField?: "max_completion_tokens";
 }
@@ -33,8 +35,8 @@ const rows = {
   dashscope: {},
   ark: {},
   azure: { keyHeader: "api-key", customTools: true, maximumField: "max_completion_tokens" },
-  // Of express mode; an identity has a token instead.
-  vertex: { keyHeader: "x-goog-api-key" },
+  // The key is of express mode; an identity has a token instead. Of Google's two services only the other one stores answers.
+  vertex: { keyHeader: "x-goog-api-key", refusedFields: { generate_content: ["store"] } },
   bedrock: { countField: "inputTokens" },
 } as const satisfies Readonly<Record<string, DialectRow>>;
 

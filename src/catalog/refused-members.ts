@@ -1,8 +1,9 @@
 /** What a vendor of the shipped list refuses in chat, for its providers however they were configured. Traps T31, T39, T41. */
 import { perObject } from "../base/made-once.ts";
+import { dialectRows } from "./dialects.ts";
 import { vendorRows } from "./list/shipped.ts";
 import type { VendorRow } from "./list/types.ts";
-import type { Provider, TextModel } from "./types.ts";
+import type { OfferProtocol, Provider } from "./types.ts";
 
 type Named = Pick<Provider, "id" | "baseUrl">;
 
@@ -11,11 +12,26 @@ export const refusedMembers = perObject(
   (provider: Named): readonly string[] => listOf(provider, "refused_members") ?? [],
 );
 
-/** The same of a chat request's parameters, as a record has what a model lacks. */
-export const refusedParameters = perObject((provider: Named): TextModel["parameters"] => {
-  const names = listOf(provider, "refused_fields") ?? [];
-  return Object.fromEntries(names.map((name) => [name, false as const]));
-});
+/**
+ * The parameters that a provider refuses, by the protocol of an offer, as a record has what a model lacks: what its vendor's row says of
+ * chat, and what its dialect says. Absent: none.
+ */
+export const refusedParameters = perObject(
+  (provider: Named & Pick<Provider, "dialect">): Refused => {
+    const ofVendor = { chat: listOf(provider, "refused_fields") ?? [] };
+    const lists = Object.entries({ ...ofVendor, ...dialectRows[provider.dialect].refusedFields });
+    return Object.fromEntries(
+      lists
+        .filter(([, names]) => names.length > 0)
+        .map(([protocol, names]) => [
+          protocol,
+          Object.fromEntries(names.map((name) => [name, false])),
+        ]),
+    );
+  },
+);
+
+type Refused = Readonly<Partial<Record<OfferProtocol, Readonly<Record<string, false>>>>>;
 
 /** What the vendor's row says, where one of its rows says anything of it. */
 function listOf(

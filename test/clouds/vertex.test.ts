@@ -64,6 +64,17 @@ describe("with the machine's identity", () => {
     expect(google.given - before).toBe(1);
   });
 
+  it("T31: what Codex says of storing does not reach Gemini there, which refuses it, and that is told", async () => {
+    const input = "Is it stored?";
+    const body = { model: "sandbox/generate-content", input, store: false };
+    const reply = await cloud.gateway.post("/v1/responses", body);
+    const { gw } = (await reply.json()) as { gw?: object };
+    expect([reply.status, gw]).toEqual([200, { droppedParams: ["store"] }]);
+    const journal = `${cloud.sandbox.url}/__journal?contains=${encodeURIComponent(input)}`;
+    const { data } = (await (await fetch(journal)).json()) as { data: { body: object }[] };
+    expect(data.map(({ body: sent }) => Object.keys(sent))).toEqual([["contents"]]);
+  });
+
   it("a wrong region is told by the vendor's own words, and another provider answers", async () => {
     const { status, attempts } = await called(cloud, "sandbox/elsewhere");
     expect(status).toBe(200);

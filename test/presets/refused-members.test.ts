@@ -110,13 +110,21 @@ describe("a conversation with reasoning in it", () => {
 });
 
 describe("what a provider refuses", () => {
-  it("T31: its parameters are known by its name or its address", () => {
-    const groq = { prompt_cache_key: false, verbosity: false };
-    const address = "https://api.groq.com/openai/v1";
-    expect(refusedParameters({ id: "fast", baseUrl: address })).toEqual(groq);
-    const proxy = "https://proxy.example.com/v1";
-    expect(refusedParameters({ id: "cerebras", baseUrl: proxy })).toMatchObject({ store: false });
-    expect(refusedParameters({ id: "openai", baseUrl: proxy })).toEqual({});
+  const dialect = "openai-compatible" as const;
+  const proxy = "https://proxy.example.com/v1";
+
+  it.each([
+    ["by its address", { id: "fast", baseUrl: "https://api.groq.com/openai/v1", dialect }, true],
+    ["by its name", { id: "groq", baseUrl: proxy, dialect }, true],
+    ["is nothing elsewhere", { id: "openai", baseUrl: proxy, dialect }, false],
+  ])("T31: of parameters is known %s", (_how, provider, refuses) => {
+    const groq = { chat: { prompt_cache_key: false, verbosity: false } };
+    expect(refusedParameters(provider)).toEqual(refuses ? groq : {});
+  });
+
+  it("T31: of parameters is known by its dialect", () => {
+    const vertex = { id: "any", baseUrl: proxy, dialect: "vertex" } as const;
+    expect(refusedParameters(vertex)).toEqual({ generate_content: { store: false } });
   });
 
   it.each([
