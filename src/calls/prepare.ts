@@ -256,6 +256,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         refusedMembers: refusedMembers(this.provider),
         customTools: dialect.customTools,
         maximumField: dialect.maximumField,
+        inlineMedia: dialect.inlineMedia,
         inputMedia,
         inputEstimate,
         id: call.id,

@@ -20,6 +20,8 @@ export interface DialectRow {
   readonly countField?: string;
   /** Its chat has tools of type `custom`. Elsewhere they go as functions. */
   readonly customTools?: true;
+  /** Its Claude reads media as base64 only, not at addresses. */
+  readonly inlineMedia?: true;
   /** Parameters that it refuses with 400 or 422, by protocol and by chat-completions names. */
   readonly refusedFields?: Readonly<Record<string, readonly string[]>>;
   /** What its chat calls the maximum of output tokens at models that reason, of which it refuses `max_tokens`. */
@@ -36,8 +38,12 @@ const rows = {
   ark: {},
   azure: { keyHeader: "api-key", customTools: true, maximumField: "max_completion_tokens" },
   // The key is of express mode; an identity has a token instead. Of Google's two services only the other one stores answers.
-  vertex: { keyHeader: "x-goog-api-key", refusedFields: { generate_content: ["store"] } },
-  bedrock: { countField: "inputTokens" },
+  vertex: {
+    keyHeader: "x-goog-api-key",
+    refusedFields: { generate_content: ["store"] },
+    inlineMedia: true,
+  },
+  bedrock: { countField: "inputTokens", inlineMedia: true },
 } as const satisfies Readonly<Record<string, DialectRow>>;
 
 /** How a vendor is spoken to. */

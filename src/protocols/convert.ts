@@ -210,9 +210,11 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
 
 /**
  * What an upstream's protocol can carry. Of chat's many vendors some refuse the member that earlier reasoning would stand in, few
- * have custom tools, and some call the maximum otherwise at models that reason.
+ * have custom tools, and some call the maximum otherwise at models that reason. Of those of messages some read no addresses.
  */
 function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
+  if (limits.protocol === "messages" && input.inlineMedia)
+    return { ...limits, takesUrl: () => false };
   if (limits.protocol !== "chat") return limits;
   const { refusedMembers = [], customTools, maximumField, abilities } = input;
   const reasons = (abilities?.reasoning?.kind ?? "none") !== "none";

@@ -23,6 +23,8 @@ export interface RouteInput extends OwnInput {
   readonly customTools?: true | undefined;
   /** What the upstream's vendor calls the maximum of output tokens in chat. Absent: as the protocol does. */
   readonly maximumField?: "max_completion_tokens" | undefined;
+  /** The upstream's vendor reads no media at addresses in messages. Absent: pictures. */
+  readonly inlineMedia?: true | undefined;
   readonly inputEstimate: number;
   /** The gateway's id of the call. */
   readonly id: string;

@@ -13,11 +13,11 @@ import { decodeResponse, encodeResponse } from "./response.ts";
 export const messagesCodec: Codec = {
   name: "messages",
   limits: conversionLimits,
-  forModel: (model) => (takesOneSampler(model) ? oneSamplerCodec : messagesCodec),
   decodeRequest,
   encodeRequest,
   decodeResponse,
   encodeResponse,
+  forModel: (model) => (takesOneSampler(model) ? oneSamplerCodec : messagesCodec),
   decodeStream,
   encodeStream,
   encodeError,
