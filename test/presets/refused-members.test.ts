@@ -122,6 +122,13 @@ describe("what a provider refuses", () => {
     expect(refusedParameters(provider)).toEqual(refuses ? groq : {});
   });
 
+  it("T31: of parameters is known of Google's chat, which refuses names that it does not know", () => {
+    const baseUrl = "https://generativelanguage.googleapis.com/v1beta/openai";
+    const { chat = {}, ...others } = refusedParameters({ id: "gemini", baseUrl, dialect });
+    expect(chat).toMatchObject({ store: false, prompt_cache_key: false, seed: false });
+    expect([Object.keys(chat).includes("stop"), others]).toEqual([false, {}]);
+  });
+
   it("T31: of parameters is known by its dialect", () => {
     const vertex = { id: "any", baseUrl: proxy, dialect: "vertex" } as const;
     expect(refusedParameters(vertex)).toEqual({ generate_content: { store: false } });
