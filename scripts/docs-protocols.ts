@@ -297,6 +297,7 @@ Kimi and DeepSeek get a blank in place of reasoning that an earlier answer of a 
 At Mistral's models ids of calls have nine characters, and a short answer stands between results and the user's next words. That one is reported.
 Gemini models before the third generation refuse JSON output beside tools. It is lost and reported, unless no tool may be called: then the tools stay out.
 Claude on Bedrock and Vertex AI reads pictures as base64 only: with others a call goes to another provider of the model, or is refused.
+On Bedrock tools keep \`strict\` only where the model's record has \`structured_outputs: true\`: some of its models refuse it.
 Claude 4.1 to 4.6 refuse a temperature beside \`top_p\`. Of two that differ from 1 \`top_p\` is left out, which is reported.
 Towards messages and Converse a schema for the answer goes on where the model's record has \`structured_outputs: true\`, as Claude has since 4.5. Bounds that the vendor
 refuses stand in descriptions then, and are reported. Other JSON output is lost there ([models](models.md)). Tools lose \`strict\` there where their schema has such bounds, and beyond 20 tools, 24 optional members or 16 choices in one request. Towards

@@ -257,6 +257,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         customTools: dialect.customTools,
         maximumField: dialect.maximumField,
         inlineMedia: dialect.inlineMedia,
+        strictByRecord: dialect.strictByRecord,
         inputMedia,
         inputEstimate,
         id: call.id,

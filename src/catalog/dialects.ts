@@ -22,6 +22,8 @@ export interface DialectRow {
   readonly customTools?: true;
   /** Its Claude reads media as base64 only, not at addresses. */
   readonly inlineMedia?: true;
+  /** It holds tools to their schema for those models of Claude only whose record says that answers are held to one. */
+  readonly strictByRecord?: true;
   /** Parameters that it refuses with 400 or 422, by protocol and by chat-completions names. */
   readonly refusedFields?: Readonly<Record<string, readonly string[]>>;
   /** What its chat calls the maximum of output tokens at models that reason, of which it refuses `max_tokens`. */
@@ -43,7 +45,7 @@ const rows = {
     refusedFields: { generate_content: ["store"] },
     inlineMedia: true,
   },
-  bedrock: { countField: "inputTokens", inlineMedia: true },
+  bedrock: { countField: "inputTokens", inlineMedia: true, strictByRecord: true },
 } as const satisfies Readonly<Record<string, DialectRow>>;
 
 /** How a vendor is spoken to. */

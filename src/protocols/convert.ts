@@ -210,11 +210,11 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
 
 /**
  * What an upstream's protocol can carry. Of chat's many vendors some refuse the member that earlier reasoning would stand in, few
- * have custom tools, and some call the maximum otherwise at models that reason. Of those of messages some read no addresses.
+ * have custom tools, and some call the maximum otherwise at models that reason. Of those of messages some read no addresses, and know
+ * no `strict`.
  */
 function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
-  if (limits.protocol === "messages" && input.inlineMedia)
-    return { ...limits, takesUrl: () => false };
+  if (limits.protocol === "messages") return limitsOfClaude(limits, input);
   if (limits.protocol !== "chat") return limits;
   const { refusedMembers = [], customTools, maximumField, abilities } = input;
   const reasons = (abilities?.reasoning?.kind ?? "none") !== "none";
@@ -224,6 +224,16 @@ function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
     unsignedReasoning: limits.unsignedReasoning && !refusesReasoning,
     ...(customTools ? { customTools } : {}),
     ...(maximumField && reasons ? { maximumField } : {}),
+  };
+}
+
+function limitsOfClaude(limits: Limits, input: RouteInput): Limits {
+  const { inlineMedia, strictByRecord, abilities } = input;
+  const isLoose = strictByRecord && abilities?.structuredOutputs !== true;
+  return {
+    ...limits,
+    ...(inlineMedia ? { takesUrl: () => false } : {}),
+    ...(isLoose ? { carries: limits.carries.filter((extra) => extra !== "strict") } : {}),
   };
 }
 

@@ -25,6 +25,8 @@ export interface RouteInput extends OwnInput {
   readonly maximumField?: "max_completion_tokens" | undefined;
   /** The upstream's vendor reads no media at addresses in messages. Absent: pictures. */
   readonly inlineMedia?: true | undefined;
+  /** It refuses `strict` in messages, but of models whose record says that answers are held to a schema. Absent: it takes it. */
+  readonly strictByRecord?: true | undefined;
   readonly inputEstimate: number;
   /** The gateway's id of the call. */
   readonly id: string;

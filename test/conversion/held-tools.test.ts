@@ -3,7 +3,9 @@
  * and to so much of it in one request. Beyond that it refuses the request. CONV-113, CONV-409.
  */
 import { describe, expect, it } from "vitest";
+import { dialectRows } from "../../src/catalog/dialects.ts";
 import { codecs, createRoute, type JsonObject } from "../../src/protocols/index.ts";
+import { routeOf as routeTo } from "./route.ts";
 
 const text: JsonObject = { type: "string" };
 const closed = (properties: JsonObject, required = Object.keys(properties)): JsonObject => ({
@@ -90,5 +92,27 @@ describe("so much in one request", () => {
     expect(held(body)).toBe(1);
     expect(body).not.toHaveProperty("output_config");
     expect(notes).toMatchObject([{ param: "response_format", kind: "dropped" }]);
+  });
+});
+
+describe("on Bedrock, some of whose models refuse it", () => {
+  const sent = (dialect: keyof typeof dialectRows, abilities: object | undefined) => {
+    const tools = [{ type: "function", function: { name: "f", strict: true } }];
+    const body = { model: "acme/talk", messages: [{ role: "user", content: "Hi" }], tools };
+    const { strictByRecord } = dialectRows[dialect];
+    const route = routeTo("chat", "messages", body, { abilities, strictByRecord });
+    return [toolsOf(route.body)[0]!.strict, route.notes.map(({ param }) => param)];
+  };
+
+  it.each([undefined, {}, { structuredOutputs: false }])(
+    "CONV-409: it is lost and told where the record does not have it: %o",
+    (abilities) => {
+      expect(sent("bedrock", abilities)).toEqual([undefined, ["tools.function.strict"]]);
+    },
+  );
+
+  it("CONV-409: it goes on where the record has it, and elsewhere", () => {
+    expect(sent("bedrock", { structuredOutputs: true })).toEqual([true, []]);
+    expect(sent("anthropic", undefined)).toEqual([true, []]);
   });
 });
