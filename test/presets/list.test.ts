@@ -105,6 +105,17 @@ describe("the shipped list", () => {
       expect([name, ...lacked(`openai/${name}`)]).toEqual([name, false, false, false]);
   });
 
+  it("DeepSeek is known to hold no answer to a schema, whatever the list says", () => {
+    const { models } = environmentCatalog({ DEEPSEEK_API_KEY: "k", TOGETHER_API_KEY: "k" });
+    const held = [...models.values()].flatMap((model) =>
+      model.kind === "text" && model.offers[0]!.provider === "deepseek"
+        ? [model.structuredOutputs]
+        : [],
+    );
+    expect(held.length).toBeGreaterThan(2);
+    expect(new Set(held)).toEqual(new Set([false]));
+  });
+
   it("CONV-412: Claude since 4.5 is known to hold an answer to a schema, and no earlier one", () => {
     const { models } = environmentCatalog({ ANTHROPIC_API_KEY: "k" });
     const structured = [...models.values()].flatMap((model) =>

@@ -99,7 +99,7 @@ function recordOf(
     parameters: parametersOf(row, vendor, protocols),
     ...(reasoning && { reasoning }),
     ...(isClaude(vendor, protocols) && claudeRecord(row, vendor)),
-    ...(row.structured !== undefined && { structuredOutputs: row.structured }),
+    ...structureOf(row, vendor),
     inputModalities: ["text", ...(row.in ?? []).filter(isModality)],
     outputModalities: ["text"],
     ...(row.status && { lifecycle: { stage: row.status } }),
@@ -135,6 +135,15 @@ const claudeRecord = (
   ...(fits(noPrefill, model) && { prefill: false }),
   ...(fits(structured, model) && { structuredOutputs: true }),
 });
+
+/** Whether answers are held to a schema, as far as that is known. Lists say so of JSON without one, too. */
+function structureOf(
+  { model, structured }: ListedModel,
+  { no_structured_outputs: none }: VendorRow,
+): Pick<ModelRecord, "structuredOutputs"> {
+  const holds = fits(none, model) ? false : structured;
+  return holds === undefined ? {} : { structuredOutputs: holds };
+}
 
 const fits = (pattern: string | undefined, model: string): boolean =>
   pattern !== undefined && new RegExp(pattern).test(model);
