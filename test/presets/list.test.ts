@@ -93,8 +93,8 @@ describe("the shipped list", () => {
     expect(spoken).toEqual(["chat,responses", only, only, only, only]);
   });
 
-  it("OpenAI's models that reason are known to take no stop sequences and no penalties", () => {
-    const { models } = environmentCatalog({ OPENAI_API_KEY: "k", OPENROUTER_API_KEY: "k" });
+  it("models of OpenAI and xAI that reason are known to take no stop sequences and no penalties", () => {
+    const { models } = environmentCatalog({ OPENAI_API_KEY: "k", XAI_API_KEY: "k" });
     const lacked = (id: string): boolean[] => {
       const { parameters } = models.get(id) as TextModel;
       return ["stop", "presence_penalty", "logit_bias"].map((name) => parameters[name] === false);
@@ -103,6 +103,8 @@ describe("the shipped list", () => {
       expect([name, ...lacked(`openai/${name}`)]).toEqual([name, true, true, true]);
     for (const name of ["gpt-4o", "gpt-4.1", "gpt-5-chat-latest"])
       expect([name, ...lacked(`openai/${name}`)]).toEqual([name, false, false, false]);
+    expect(lacked("xai/grok-4.3")).toEqual([true, true, false]);
+    expect(lacked("xai/grok-4.20-0309-non-reasoning")).toEqual([false, false, false]);
   });
 
   it("DeepSeek is known to hold no answer to a schema, whatever the list says", () => {

@@ -114,7 +114,8 @@ function parametersOf(
 ): TextModel["parameters"] {
   const sampling = ["temperature", "top_p", ...(protocols.includes("messages") ? ["top_k"] : [])];
   const missing = [
-    ...(temperature === false ? [...sampling, ...(fitting(lacks, model) ?? [])] : []),
+    ...(temperature === false ? sampling : []),
+    ...(fitting(lacks, model) ?? []),
     ...(tools === false ? ["tools", "tool_choice", "parallel_tool_calls"] : []),
   ];
   return Object.fromEntries(missing.map((name) => [name, false as const]));

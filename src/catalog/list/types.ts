@@ -45,7 +45,7 @@ export interface VendorRow {
   readonly structured_outputs?: string;
   /** A regular expression of the models that hold no answer to a schema, whatever its list says. */
   readonly no_structured_outputs?: string;
-  /** What models without a temperature lack beside it, by regular expressions of models and by chat-completions names. */
+  /** What its list does not say that models lack, by regular expressions of models and by chat-completions names. */
   readonly lacks?: Readonly<Record<string, readonly string[]>>;
   /** The field of its chat requests that switches reasoning; `reasoning_effort` if absent. */
   readonly reasoning_field?: ReasoningField;
