@@ -295,7 +295,7 @@ a call, are removed and reported. Neighbouring turns of one role are merged, and
 The chat of OpenAI and Azure gets the maximum of output as \`max_completion_tokens\` for models whose record says that they reason: those refuse \`max_tokens\`.
 Kimi and DeepSeek get a blank in place of reasoning that an earlier answer of a conversation with calls lacks: they refuse it otherwise.
 At Mistral's models ids of calls have nine characters, and a short answer stands between results and the user's next words. That one is reported.
-Gemini models before the third generation refuse JSON output beside tools. It is lost and reported, unless no tool may be called: then the tools stay out.
+Groq, and Gemini models before the third generation, refuse JSON output beside tools. It is lost and reported, unless no tool may be called: then the tools stay out.
 Claude on Bedrock and Vertex AI reads pictures as base64 only: with others a call goes to another provider of the model, or is refused.
 On Bedrock tools keep \`strict\` only where the model's record has \`structured_outputs: true\`: some of its models refuse it.
 Claude 4.1 to 4.6 refuse a temperature beside \`top_p\`. Of two that differ from 1 \`top_p\` is left out, which is reported.

@@ -9,7 +9,7 @@ type Named = Pick<Provider, "id" | "baseUrl">;
 
 /** The members of a chat request's messages that a provider refuses, by its address or its name; nearly none refuses any. */
 export const refusedMembers = perObject(
-  (provider: Named): readonly string[] => listOf(provider, "refused_members") ?? [],
+  (provider: Named): readonly string[] => saidOf(provider, "refused_members") ?? [],
 );
 
 /**
@@ -18,7 +18,7 @@ export const refusedMembers = perObject(
  */
 export const refusedParameters = perObject(
   (provider: Named & Pick<Provider, "dialect">): Refused => {
-    const ofVendor = { chat: listOf(provider, "refused_fields") ?? [] };
+    const ofVendor = { chat: saidOf(provider, "refused_fields") ?? [] };
     const lists = Object.entries({ ...ofVendor, ...dialectRows[provider.dialect].refusedFields });
     return Object.fromEntries(
       lists
@@ -31,19 +31,24 @@ export const refusedParameters = perObject(
   },
 );
 
+/** Whether it refuses a form for the answer beside tools. */
+export const refusesFormatBesideTools = perObject(
+  (provider: Named): boolean => saidOf(provider, "format_or_tools") === true,
+);
+
 type Refused = Readonly<Partial<Record<OfferProtocol, Readonly<Record<string, false>>>>>;
 
 /** What the vendor's row says, where one of its rows says anything of it. */
-function listOf(
+function saidOf<Said extends "refused_members" | "refused_fields" | "format_or_tools">(
   provider: Named,
-  list: "refused_members" | "refused_fields",
-): VendorRow[typeof list] {
+  name: Said,
+): VendorRow[Said] {
   const host = hostOf(provider.baseUrl);
   const row = vendorRows().find(
     ({ id, base_url: url, ...said }) =>
-      said[list] !== undefined && (id === provider.id || hostOf(url) === host),
+      said[name] !== undefined && (id === provider.id || hostOf(url) === host),
   );
-  return row?.[list];
+  return row?.[name];
 }
 
 const hostOf = (url: string): string | undefined => URL.parse(url)?.hostname;

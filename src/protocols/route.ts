@@ -19,6 +19,8 @@ export interface RouteInput extends OwnInput {
   readonly model: string;
   /** Members of a chat request's messages that the upstream refuses; absent: none. */
   readonly refusedMembers?: readonly string[] | undefined;
+  /** The upstream's vendor refuses a form for the answer beside tools in chat. Absent: it takes it. */
+  readonly formatOrTools?: boolean | undefined;
   /** The upstream's vendor has custom tools in chat. Absent: they go to it as functions. */
   readonly customTools?: true | undefined;
   /** What the upstream's vendor calls the maximum of output tokens in chat. Absent: as the protocol does. */

@@ -1,5 +1,6 @@
-/** JSON output beside tools at Gemini's models that refuse the two together. Requirements: CONV-511, TXT-14. */
+/** JSON output beside tools, where a vendor or its models refuse the two together. Requirements: CONV-211, CONV-511, TXT-14. */
 import { describe, expect, it } from "vitest";
+import { refusesFormatBesideTools } from "../../src/catalog/index.ts";
 import { at } from "../rows/protocols.ts";
 import { routeOf } from "./route.ts";
 import { toolsOf, user, type Body } from "./world.ts";
@@ -49,4 +50,30 @@ describe.each(["gemini-2.5-flash", "gemini-2.0-flash-001"])("at %s", (model) => 
 it.each(formats)("CONV-511: models of the third generation get both: %o", (format) => {
   const expected = { tools: "look", mode: undefined, form: json, told: [] };
   expect(sent("gemini-3.1-pro-preview", { ...format, ...toolsOf.chat })).toEqual(expected);
+});
+
+describe("at Groq, which refuses the two together for all models", () => {
+  const groq = { id: "fast", baseUrl: "https://api.groq.com/openai/v1" };
+  const elsewhere = { id: "fast", baseUrl: "https://api.example.com/v1" };
+  const body = {
+    model: "acme/x",
+    input: "Give me JSON.",
+    ...toolsOf.responses,
+    text: { format: { type: "json_schema", name: "a", schema } },
+  };
+  const routed = (provider: typeof groq) =>
+    routeOf("responses", "chat", body, { formatOrTools: refusesFormatBesideTools(provider) });
+
+  it("CONV-211 TXT-14: tools go on, and the form is lost", () => {
+    const { body: sentBody, notes } = routed(groq);
+    expect(sentBody).not.toHaveProperty("response_format");
+    expect(at(sentBody, "tools", 0, "function", "name")).toBe("look");
+    expect(notes.map(({ param }) => param)).toEqual(["text.format"]);
+  });
+
+  it("CONV-211: elsewhere both go on", () => {
+    const { body: sentBody, notes } = routed(elsewhere);
+    expect(at(sentBody, "response_format", "type")).toBe("json_schema");
+    expect(notes).toEqual([]);
+  });
 });

@@ -55,6 +55,8 @@ export interface VendorRow {
   readonly refused_members?: readonly string[];
   /** Parameters that it refuses with 400 or 422 in chat, by chat-completions names. */
   readonly refused_fields?: readonly string[];
+  /** It refuses a form for the answer, such as JSON, beside tools in chat. */
+  readonly format_or_tools?: true;
   readonly tier?: SupplyTier;
   /** Where its models are described. */
   readonly docs: string;
