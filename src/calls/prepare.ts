@@ -7,12 +7,10 @@ import { inRequestOrder, type Note } from "../base/notes.ts";
 import {
   checkParameters,
   estimateInputTokens,
-  dialectRows,
   modelAt,
-  refusedMembers,
   refusedParameters,
-  refusesFormatBesideTools,
   removeUnsupported,
+  vendorWays,
   type Catalog,
   type Offer,
   type Provider,
@@ -242,7 +240,6 @@ class OfferCandidate implements Candidate<TextOffer> {
   #makeRoute(): Route {
     const { services, call, record, model, inputEstimate, inputMedia } = this.#parts;
     const abilities = modelAt(model, this.offer);
-    const dialect = dialectRows[this.provider.dialect];
     return routeOf(
       {
         caller: codecs[call.protocol],
@@ -254,12 +251,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         maxOutputTokens: abilities.maxOutputTokens,
         outputTokensMax: this.#outputTokensMax(abilities),
         abilities,
-        refusedMembers: refusedMembers(this.provider),
-        formatOrTools: refusesFormatBesideTools(this.provider),
-        customTools: dialect.customTools,
-        maximumField: dialect.maximumField,
-        inlineMedia: dialect.inlineMedia,
-        strictByRecord: dialect.strictByRecord,
+        ...vendorWays(this.provider),
         inputMedia,
         inputEstimate,
         id: call.id,

@@ -12,23 +12,27 @@ import { withDropped } from "./dropped-params.ts";
 import { fitOwn, type Own, type OwnInput } from "./fit-own.ts";
 import { collectFrames } from "./whole.ts";
 
+/** What the upstream's vendor has otherwise than its protocol says. Absent: nothing. */
+interface VendorWays {
+  /** Members of a chat request's messages that it refuses. */
+  readonly refusedMembers?: readonly string[] | undefined;
+  /** It refuses a form for the answer beside tools in chat. */
+  readonly formatOrTools?: boolean | undefined;
+  /** It has custom tools in chat. Absent: they go to it as functions. */
+  readonly customTools?: true | undefined;
+  /** What its chat calls the maximum of output tokens at models that reason. */
+  readonly maximumField?: "max_completion_tokens" | undefined;
+  /** It reads no media at addresses in messages. */
+  readonly inlineMedia?: true | undefined;
+  /** It refuses `strict` in messages, but of models whose record says that answers are held to a schema. */
+  readonly strictByRecord?: true | undefined;
+}
+
 /** What a route is made from. */
-export interface RouteInput extends OwnInput {
+export interface RouteInput extends OwnInput, VendorWays {
   readonly upstream: UpstreamCodec;
   /** The model as the caller reads it. */
   readonly model: string;
-  /** Members of a chat request's messages that the upstream refuses; absent: none. */
-  readonly refusedMembers?: readonly string[] | undefined;
-  /** The upstream's vendor refuses a form for the answer beside tools in chat. Absent: it takes it. */
-  readonly formatOrTools?: boolean | undefined;
-  /** The upstream's vendor has custom tools in chat. Absent: they go to it as functions. */
-  readonly customTools?: true | undefined;
-  /** What the upstream's vendor calls the maximum of output tokens in chat. Absent: as the protocol does. */
-  readonly maximumField?: "max_completion_tokens" | undefined;
-  /** The upstream's vendor reads no media at addresses in messages. Absent: pictures. */
-  readonly inlineMedia?: true | undefined;
-  /** It refuses `strict` in messages, but of models whose record says that answers are held to a schema. Absent: it takes it. */
-  readonly strictByRecord?: true | undefined;
   readonly inputEstimate: number;
   /** The gateway's id of the call. */
   readonly id: string;

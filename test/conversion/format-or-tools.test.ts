@@ -1,6 +1,6 @@
 /** JSON output beside tools, where a vendor or its models refuse the two together. Requirements: CONV-211, CONV-511, TXT-14. */
 import { describe, expect, it } from "vitest";
-import { refusesFormatBesideTools } from "../../src/catalog/index.ts";
+import { vendorWays } from "../../src/catalog/index.ts";
 import { at } from "../rows/protocols.ts";
 import { routeOf } from "./route.ts";
 import { toolsOf, user, type Body } from "./world.ts";
@@ -53,16 +53,20 @@ it.each(formats)("CONV-511: models of the third generation get both: %o", (forma
 });
 
 describe("at Groq, which refuses the two together for all models", () => {
-  const groq = { id: "fast", baseUrl: "https://api.groq.com/openai/v1" };
-  const elsewhere = { id: "fast", baseUrl: "https://api.example.com/v1" };
+  const groq = {
+    id: "fast",
+    baseUrl: "https://api.groq.com/openai/v1",
+    dialect: "openai-compatible",
+  } as const;
+  const elsewhere = { ...groq, baseUrl: "https://api.example.com/v1" };
   const body = {
     model: "acme/x",
     input: "Give me JSON.",
     ...toolsOf.responses,
     text: { format: { type: "json_schema", name: "a", schema } },
   };
-  const routed = (provider: typeof groq) =>
-    routeOf("responses", "chat", body, { formatOrTools: refusesFormatBesideTools(provider) });
+  const routed = (provider: Parameters<typeof vendorWays>[0]) =>
+    routeOf("responses", "chat", body, vendorWays(provider));
 
   it("CONV-211 TXT-14: tools go on, and the form is lost", () => {
     const { body: sentBody, notes } = routed(groq);

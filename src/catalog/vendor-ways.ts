@@ -1,0 +1,58 @@
+/**
+ * What a vendor has otherwise than the protocol that it speaks: what its row of the shipped list says, for its providers however they
+ * were configured, and what its dialect says. Traps T31, T39, T41.
+ */
+import { perObject } from "../base/made-once.ts";
+import { dialectRows } from "./dialects.ts";
+import { vendorRows } from "./list/shipped.ts";
+import type { VendorRow } from "./list/types.ts";
+import type { OfferProtocol, Provider } from "./types.ts";
+
+type Named = Pick<Provider, "id" | "baseUrl" | "dialect">;
+
+/** All of it that a route needs to know. */
+export const vendorWays = perObject((provider: Named) => {
+  const { customTools, maximumField, inlineMedia, strictByRecord } = dialectRows[provider.dialect];
+  return {
+    refusedMembers: saidOf(provider, "refused_members") ?? [],
+    formatOrTools: saidOf(provider, "format_or_tools") === true,
+    customTools,
+    maximumField,
+    inlineMedia,
+    strictByRecord,
+  };
+});
+
+/**
+ * The parameters that a provider refuses, by the protocol of an offer, as a record has what a model lacks: what its vendor's row says of
+ * chat, and what its dialect says. Absent: none.
+ */
+export const refusedParameters = perObject((provider: Named): Refused => {
+  const ofVendor = { chat: saidOf(provider, "refused_fields") ?? [] };
+  const lists = Object.entries({ ...ofVendor, ...dialectRows[provider.dialect].refusedFields });
+  return Object.fromEntries(
+    lists
+      .filter(([, names]) => names.length > 0)
+      .map(([protocol, names]) => [
+        protocol,
+        Object.fromEntries(names.map((name) => [name, false])),
+      ]),
+  );
+});
+
+type Refused = Readonly<Partial<Record<OfferProtocol, Readonly<Record<string, false>>>>>;
+
+/** What the vendor's row says, where one of its rows says anything of it. */
+function saidOf<Said extends "refused_members" | "refused_fields" | "format_or_tools">(
+  provider: Named,
+  name: Said,
+): VendorRow[Said] {
+  const host = hostOf(provider.baseUrl);
+  const row = vendorRows().find(
+    ({ id, base_url: url, ...said }) =>
+      said[name] !== undefined && (id === provider.id || hostOf(url) === host),
+  );
+  return row?.[name];
+}
+
+const hostOf = (url: string): string | undefined => URL.parse(url)?.hostname;
