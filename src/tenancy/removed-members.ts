@@ -31,15 +31,24 @@ interface Kept {
   readonly disabled_keys: readonly string[];
 }
 
+interface Restored {
+  readonly member: Member;
+  readonly disabledKeys: readonly string[];
+  /** The open invitation of their address, where they were invited again since. */
+  readonly invited: Member | undefined;
+}
+
 /**
  * Makes somebody the member again that they were, once, by either id that `getMember` takes. The keys that were disabled with them
- * are the caller's to enable.
+ * are the caller's to enable, and an invitation since is the caller's to end: nobody is a member twice.
  * @throws GatewayError `not_found` after ten minutes; `conflict` where they are a member again
  */
 export async function restoreMember(
   { database, clock }: RowContext,
   { workspaceId, userId: named }: MemberReference,
-): Promise<{ readonly member: Member; readonly disabledKeys: readonly string[] }> {
+): Promise<Restored> {
+  // As an invitation does: two at once wait here.
+  await database.query("select 1 from workspaces where id = $1 for no key update", [workspaceId]);
   const [kept] = await database.query<Kept>(
     `select user_id, disabled_keys from removed_members
      where workspace_id = $1 and (user_id = $2 or member ->> 'invited_as' = $2) and removed_at > $3
@@ -59,5 +68,14 @@ export async function restoreMember(
     workspaceId,
     userId,
   ]);
-  return { member: memberOfRow(rows[0]!), disabledKeys: kept.disabled_keys };
+  const invited = await database.query<MemberRow>(
+    `select ${memberColumns} from members where workspace_id = $1 and status = 'invited'
+       and user_id in (select o.id from users u join users o on o.email = u.email where u.id = $2) for update`,
+    [workspaceId, userId],
+  );
+  return {
+    member: memberOfRow(rows[0]!),
+    disabledKeys: kept.disabled_keys,
+    invited: invited.map(memberOfRow)[0],
+  };
 }

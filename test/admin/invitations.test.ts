@@ -197,6 +197,25 @@ describe("who is let in", () => {
     expect(codeOf(await accept({ token }, world.bob.cookie))).toEqual(gone);
   });
 
+  it("taking a removal back ends the invitation that was sent since: nobody is a member twice", async () => {
+    const email = freshEmail();
+    const { token, userId } = await invited(email);
+    expect((await accept({ token, password: "a long password" })).status).toBe(200);
+    const path = `/workspaces/${world.home.id}/members`;
+    world.must(await world.ann.call("DELETE", `${path}/${userId}`));
+    const again = await invited(email);
+    const restored = await world.ann.call("POST", `${path}/${userId}/restore`, {});
+    expect([restored.status, restored.json.user_id]).toEqual([201, userId]);
+    const { data } = world.must(await world.ann.call("GET", `${path}?limit=100`));
+    const listed = data.filter((one: { email: string }) => one.email === email);
+    expect(listed).toMatchObject([{ status: "active", user_id: userId }]);
+    expect(codeOf(await accept({ token: again.token, password: "a long password" }))).toEqual(gone);
+    expect(await auditOf(again.invitation.id)).toEqual([
+      ["invitation.revoke", "ann@example.com"],
+      ["invitation.create", "ann@example.com"],
+    ]);
+  });
+
   it("inviting again replaces the link and the password, and keeps the id; taking it back ends both", async () => {
     const email = freshEmail();
     const first = await invited(email);

@@ -2,6 +2,7 @@
 import { Type } from "../../base/json-schema.ts";
 import { createObject, etagOf, memberKind, placeOfWorkspace } from "../../admin/index.ts";
 import { restoreMember } from "../../tenancy/index.ts";
+import { noteRevoked, removeInvited } from "./invitations.ts";
 import { bringBackKeys } from "./member-keys.ts";
 import { memberSchema, renderMembers } from "./member-views.ts";
 import { route } from "./route.ts";
@@ -12,7 +13,8 @@ const restore = route({
   operationId: "restoreMember",
   summary: "Take the removal of a member back, within ten minutes",
   description:
-    "With the role, the caps and the limits they had. The keys that were disabled with the removal are enabled again.",
+    "With the role, the caps and the limits they had. The keys that were disabled with the removal are enabled again. An " +
+    "invitation that they were sent since is taken back.",
   action: "member.create",
   answer: {
     name: "MemberRestored",
@@ -32,9 +34,13 @@ const restore = route({
       async create(context) {
         const reference = { workspaceId, userId: params["user_id"]! };
         const restored = await restoreMember(context, reference);
-        const { disabledKeys } = restored;
+        const { member, disabledKeys, invited } = restored;
+        if (invited) {
+          await noteRevoked(context, request, invited);
+          await removeInvited(context, invited);
+        }
         return {
-          member: restored.member,
+          member,
           enabled: await bringBackKeys(context, request, { workspaceId, ids: disabledKeys }),
         };
       },
