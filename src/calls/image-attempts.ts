@@ -25,13 +25,10 @@ import {
   askForStream,
   asReported,
   createImageEventReader,
-  isEventStream,
   type AskLimits,
   type ImageEvent,
   type MediaAnswer,
   type MediaJob,
-  type MediaRefusal,
-  type MediaState,
   type StreamedAnswer,
 } from "../upstream/index.ts";
 import { HeldBack, tooSlow } from "./held-back.ts";
@@ -112,16 +109,14 @@ const jobAt = ({ services, request }: ImageContext, { offer }: MediaCandidate): 
   open: (upload) => openUpload(services.files, upload),
 });
 
-/** A whole answer as pictures; a vendor that streamed though nobody asked is read to its end. @throws AttemptFailure */
+/** A whole answer as pictures. @throws AttemptFailure */
 async function readWhole(
   context: ImageContext,
   candidate: MediaCandidate,
   answer: MediaAnswer,
 ): Promise<Made> {
-  const state =
-    isEventStream(answer) && answer.status === 200
-      ? stateOfEvents(answer.body)
-      : candidate.dialect.readSubmit(answer.status, answer.body, jobAt(context, candidate));
+  const { status, body } = answer;
+  const state = candidate.dialect.readSubmit(status, body, jobAt(context, candidate));
   if (state.state !== "succeeded")
     throw notMade(asAnswered(candidate.provider, state, answer, context.services.clock.now()));
   const { request, call } = context;
@@ -132,21 +127,6 @@ async function readWhole(
     pictures.push({ ...picture, revisedPrompt: state.revisedPrompts?.[index] });
   }
   return { candidate, pictures, rendered: state.rendered ?? {}, reported: state.reported };
-}
-
-function stateOfEvents(body: Buffer): MediaState | MediaRefusal {
-  const reader = createImageEventReader();
-  const events = [...reader.push(body), ...reader.end()];
-  const failed = events.find((event) => event.type === "error");
-  if (failed) return failed.refusal;
-  const completed = events.filter((event) => event.type === "completed");
-  const [first] = completed;
-  return {
-    state: "succeeded",
-    results: completed.map(({ base64 }) => ({ from: "base64", base64 })),
-    reported: first!.reported,
-    rendered: first!.rendered,
-  };
 }
 
 /** Sends the previews of a stream as they come, no more than were asked for; its picture. @throws AttemptFailure, AskFailure */

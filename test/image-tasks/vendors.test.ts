@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { padded } from "../task-http/upload-support.ts";
 import { startReceiver } from "../webhooks/support.ts";
-import { json, startRecorder, type Recorder } from "../support/recorder.ts";
+import { json, sse, startRecorder, type Recorder } from "../support/recorder.ts";
 import { formOf, plain, startImages, type Fields, type Files, type ImageBench } from "./support.ts";
 import type { TaskBody } from "../task-http/support.ts";
 
@@ -250,6 +250,32 @@ describe("what a vendor says", () => {
         ),
       )
       .toContain("[credential]");
+  });
+});
+
+describe("a vendor that streams though nobody asked", () => {
+  const streamed = (...events: object[]) =>
+    vendor.answer(sse(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("")));
+  const usage = { input_tokens: 100, output_tokens: 1000 };
+
+  it.each(["acme/tokens", "acme/pictures:first"])(
+    "STORE-01: is read to its end: %s",
+    async (model) => {
+      const type = "image_generation.completed";
+      streamed({ type: "ping" }, { type, b64_json: picture, usage });
+      const cost = model === "acme/tokens" ? "0.0305" : "0.01";
+      expect(await run({ model })).toMatchObject({ status: "succeeded", cost });
+      expect(vendor.requests).toHaveLength(1);
+    },
+  );
+
+  it("T81: tells in it that the prompt is refused", async () => {
+    streamed({ type: "error", error: { code: "moderation_blocked", message: "Unsafe." } });
+    const { status, error } = await run({ model: "acme/tokens" });
+    expect([status, error]).toEqual([
+      "failed",
+      { code: "content_policy_violation", message: "Unsafe." },
+    ]);
   });
 });
 

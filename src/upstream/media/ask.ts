@@ -44,7 +44,7 @@ export function askForStream(
 }
 
 /** Whether an answer is a stream of events by what its head says. */
-export const isEventStream = ({ headers }: Pick<MediaAnswer, "headers">): boolean =>
+const isEventStream = ({ headers }: Pick<MediaAnswer, "headers">): boolean =>
   (headers["content-type"] ?? "").toLowerCase().startsWith("text/event-stream");
 
 interface Asking {

@@ -4,9 +4,9 @@
  */
 import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse.ts";
 import { reportedAmount } from "../../base/usage.ts";
-import { base64In, imageTokensIn, renderedIn } from "./image-answer.ts";
-import type { MediaRefusal, Rendered, ReportedUsage } from "./types.ts";
-import { readObject, textIn, toldError, unusable } from "./wire.ts";
+import { base64In, imagesIn, imageTokensIn, renderedIn } from "./image-answer.ts";
+import type { MediaRefusal, MediaState, Rendered, ReportedUsage } from "./types.ts";
+import { isSuccess, readObject, textIn, toldError, unusable } from "./wire.ts";
 
 /** One event of an image stream. */
 export type ImageEvent =
@@ -109,4 +109,29 @@ function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
         base64,
         rendered,
       };
+}
+
+/** How a stream of events begins; no JSON does. */
+const eventStart = /^\ufeff?\s*(?:event|data|id|retry)?:/;
+const startBytes = 64;
+
+/** The answer to an image request, whole: a list of pictures, or the events of a vendor that streams though nobody asked. */
+export function imagesOrEventsIn(status: number, body: Buffer): MediaState | MediaRefusal {
+  const isStream = isSuccess(status) && eventStart.test(body.toString("utf8", 0, startBytes));
+  return isStream ? stateOfEvents(body) : imagesIn(status, body);
+}
+
+function stateOfEvents(body: Buffer): MediaState | MediaRefusal {
+  const reader = createImageEventReader();
+  const events = [...reader.push(body), ...reader.end()];
+  const failed = events.find((event) => event.type === "error");
+  if (failed) return failed.refusal;
+  const completed = events.filter((event) => event.type === "completed");
+  const [first] = completed;
+  return {
+    state: "succeeded",
+    results: completed.map(({ base64 }) => ({ from: "base64", base64 })),
+    reported: first!.reported,
+    rendered: first!.rendered,
+  };
 }

@@ -1,5 +1,5 @@
 /** Vendors of images and videos: their dialects, asking them, and what their refusals mean. */
-export { ask, askForStream, isEventStream } from "./ask.ts";
+export { ask, askForStream } from "./ask.ts";
 export { AskFailure } from "./ask-failure.ts";
 export type { MediaAnswer, StreamedAnswer } from "./ask-handler.ts";
 export { lostFields, mediaDialect } from "./dialects.ts";

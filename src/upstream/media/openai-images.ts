@@ -6,7 +6,7 @@ import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { ImageRequest } from "../../media/index.ts";
 import type { Note } from "../../base/notes.ts";
-import { imagesIn } from "./image-answer.ts";
+import { imagesOrEventsIn } from "./image-events.ts";
 import { multipartBody, type FormPart } from "./multipart.ts";
 import { synchronous } from "./synchronous.ts";
 import type { MediaDialect, MediaJob } from "./types.ts";
@@ -102,6 +102,6 @@ function lost(request: ImageRequest, model: string): Note[] {
 export const openaiImages: MediaDialect = {
   ...synchronous,
   submit,
-  readSubmit: imagesIn,
+  readSubmit: imagesOrEventsIn,
   lost: (request, upstreamModel) => lost(request as ImageRequest, upstreamModel),
 };

@@ -4,7 +4,7 @@
  */
 import { defined } from "../../base/defined.ts";
 import type { ImageRequest } from "../../media/index.ts";
-import { imagesIn } from "./image-answer.ts";
+import { imagesOrEventsIn } from "./image-events.ts";
 import { DataUrl, jsonParts, streamedBody } from "./streamed-body.ts";
 import { synchronous } from "./synchronous.ts";
 import type { MediaDialect } from "./types.ts";
@@ -48,7 +48,7 @@ export const xaiImages: MediaDialect = {
     });
     return { ...ask, pictures: request.n };
   },
-  readSubmit: imagesIn,
+  readSubmit: imagesOrEventsIn,
   lost: (request) =>
     droppedFields(request, [
       ...(["size", "mask", "background", "outputFormat", "outputCompression"] as const),
