@@ -59,13 +59,9 @@ function fitTool(tool: Tool, context: Context): Tool {
 /** The schema that the upstream holds arguments to; undefined where it cannot, or where it holds as many as it can already. */
 function heldSchema(parameters: JsonObject | undefined, context: Context): JsonObject | undefined {
   const { target, budget, request } = context;
-  const { answerSchema, carries, holds } = target.limits;
+  const { answerSchema, carries } = target.limits;
   if (!carries.includes("strict")) return undefined;
-  if (answerSchema === undefined) {
-    // Whoever speaks chat or responses knows what can be held to there.
-    const isClaudes = request.protocol === "messages";
-    return isClaudes && parameters && holds?.(parameters) === false ? undefined : parameters;
-  }
+  if (answerSchema === undefined) return isHeld(parameters, context) ? parameters : undefined;
   const fitted = answerSchema(parameters ?? { type: "object", properties: {} });
   if (!fitted || fitted.told.length > 0 || budget?.take(fitted.schema, true) === false)
     return undefined;
@@ -76,6 +72,10 @@ function heldSchema(parameters: JsonObject | undefined, context: Context): JsonO
   context.note(request.names.tools ?? "tools", "rewritten", why);
   return schema;
 }
+
+/** Where a schema goes on as it is. Whoever speaks chat or responses knows what can be held to there. */
+const isHeld = (parameters: JsonObject | undefined, { target, request }: Context): boolean =>
+  request.protocol !== "messages" || !parameters || target.limits.holds?.(parameters) !== false;
 
 const whyNoRoot = {
   no_object: "whose arguments are no object",
