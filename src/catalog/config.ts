@@ -14,7 +14,7 @@ import { settingsOf, type Settings } from "./settings.ts";
 import { TlsFiles } from "./tls-files.ts";
 import type { Catalog, KnownProvider } from "./types.ts";
 import { validateFile } from "./validate.ts";
-import { parseYaml } from "./yaml-text.ts";
+import { parseYaml, withoutQuote } from "./yaml-text.ts";
 
 /** What a configuration file says. */
 export interface Config {
@@ -67,7 +67,14 @@ export function checkConfig(text: string, options: ConfigOptions): ConfigResult 
 
 const unreadable = (file: string, error: unknown): ConfigResult => ({
   mistakes: [
-    { file, line: 1, column: 1, path: "", message: `cannot be read: ${reasonOf(error)}`, fix: "" },
+    {
+      file,
+      line: 1,
+      column: 1,
+      path: "",
+      message: `cannot be read: ${withoutQuote(reasonOf(error))}`,
+      fix: "",
+    },
   ],
 });
 

@@ -66,3 +66,4 @@ export { checkSecrets, isSecretKey } from "./secrets.ts";
 export { isHeader } from "./settings-check.ts";
 export { watchConfig, type ConfigWatch } from "./watch.ts";
 export { formatMistakes, formatPath, type Mistake } from "./mistakes.ts";
+export { withoutQuote } from "./yaml-text.ts";

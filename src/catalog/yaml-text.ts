@@ -1,6 +1,6 @@
 /** A YAML text as values that remember where they stood. Placeholders are expanded here, in values only. */
 import type * as Yaml from "yaml";
-import type { Document, Node, Scalar } from "yaml";
+import type { Document, Node, Scalar, YAMLError } from "yaml";
 import { later } from "../base/later.ts";
 import { withoutAddressSecrets } from "../base/userinfo.ts";
 import {
@@ -96,6 +96,19 @@ export interface YamlOptions {
   readonly isNumeric: (key: string) => boolean;
 }
 
+/** What the parser says, without the text of the file that it quotes at its end: a key may stand there. */
+export const withoutQuote = (message: string): string =>
+  message.replace(
+    /(in YAML stream|extra characters|before the alias\)|Unresolved tag): .*$/s,
+    "$1",
+  );
+
+/** The parser's errors. Behind a token that it did not expect it expects none of the rest, and says so of each. */
+function errorsOf(document: Document): YAMLError[] {
+  const first = document.errors.find(({ code }) => code === "UNEXPECTED_TOKEN");
+  return document.errors.filter((error) => error === first || error.code !== "UNEXPECTED_TOKEN");
+}
+
 /** Parses a YAML text. Never throws: what is wrong is in `mistakes`. */
 export function parseYaml(text: string, options: YamlOptions): YamlText {
   const { isScalar, LineCounter, parseDocument } = yaml();
@@ -109,14 +122,17 @@ export function parseYaml(text: string, options: YamlOptions): YamlText {
     const { line, col } = lines.linePos(offset);
     return { file: options.file, line, column: col };
   };
-  const mistakes: Mistake[] = document.errors.map((error) => ({
+  const mistakes: Mistake[] = errorsOf(document).map((error) => ({
     ...place(error.pos[0]),
     path: "",
     message:
       error.code === "MULTIPLE_DOCS"
         ? "a second document begins here; a configuration is one: take the line --- out"
-        : `not valid YAML: ${undisguise(error.message)}`,
-    fix: "",
+        : `not valid YAML: ${undisguise(withoutQuote(error.message))}`,
+    fix:
+      error.code === "UNEXPECTED_TOKEN"
+        ? "mend this place, or put the value in quotes; what follows was not read"
+        : "",
   }));
   const isValid = document.errors.length === 0;
   const hide = withoutSecrets(text, options.environment);

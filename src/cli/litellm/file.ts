@@ -5,6 +5,7 @@
 import type * as Yaml from "yaml";
 import { reasonOf } from "../../base/errors.ts";
 import { later } from "../../base/later.ts";
+import { withoutQuote } from "../../catalog/index.ts";
 import { UsageError } from "../environment.ts";
 
 const yaml = later<typeof Yaml>("yaml");
@@ -24,7 +25,7 @@ export function parseLitellm(text: string, file: string): Section {
     value = yaml().parse(text, { schema: "failsafe", merge: true, logLevel: "error" });
   } catch (error) {
     const [line] = reasonOf(error).split("\n");
-    throw new UsageError(`${file} is not valid YAML: ${line}`);
+    throw new UsageError(`${file} is not valid YAML: ${withoutQuote(line!)}`);
   }
   if (!isMap(value)) throw new UsageError(`${file} holds no settings: it should have a model_list`);
   return new Section("", value);
