@@ -45,6 +45,9 @@ export async function intoBackup<T>(path: string, write: (to: Writable) => Promi
   const { ino } = fstatSync(fd, { bigint: true });
   const isOurs = (): boolean =>
     statSync(part, { bigint: true, throwIfNoEntry: false })?.ino === ino;
+  const forget = removeOnSignal(() => {
+    if (isOurs()) rmSync(part, { force: true });
+  });
   try {
     const end = await write(createWriteStream(part, { fd, flush: true }));
     if (!isOurs())
@@ -56,7 +59,24 @@ export async function intoBackup<T>(path: string, write: (to: Writable) => Promi
   } catch (error) {
     if (isOurs()) await rm(part, { force: true });
     throw wordsOf(error, path);
+  } finally {
+    forget();
   }
+}
+
+/** Removes what is half written where somebody ends the command: it may be as large as the disk. The signal then does what it does. */
+function removeOnSignal(remove: () => void): () => void {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const end = (signal: NodeJS.Signals): void => {
+    forget();
+    remove();
+    process.kill(process.pid, signal);
+  };
+  const forget = (): void => {
+    for (const signal of signals) process.off(signal, end);
+  };
+  for (const signal of signals) process.on(signal, end);
+  return forget;
 }
 
 function statOf(path: string): Stats | undefined {

@@ -1,4 +1,6 @@
 /** The file of a backup has its name only when it is whole, also where two are written to one name at once. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
@@ -49,3 +51,28 @@ it("what a run left that was killed is written over", async () => {
   expect(readFileSync(path, "utf8")).toBe("whole");
   expect(readdirSync(directory)).toEqual(["daily.backup"]);
 });
+
+it.skipIf(process.platform === "win32")(
+  "a backup that a signal ends leaves nothing behind, and ends by it",
+  async () => {
+    const directory = temporaryDirectory();
+    const file = new URL("../../src/cli/backup-file.ts", import.meta.url).href;
+    const script = `const { intoBackup } = await import(${JSON.stringify(file)});
+      await intoBackup(process.argv[1], async (to) => {
+        to.write("half of it", () => console.log("begun"));
+        setInterval(Object, 2 ** 30);
+        await new Promise(Object);
+      });`;
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      const path = join(directory, `${signal}.backup`);
+      const args = ["--input-type=module", "--eval", script, path];
+      const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+      const ended = once(child, "exit");
+      await once(child.stdout, "data");
+      expect(readdirSync(directory)).toEqual([`${signal}.backup.part`]);
+      child.kill(signal);
+      expect(await ended).toEqual([null, signal]);
+      expect(readdirSync(directory)).toEqual([]);
+    }
+  },
+);
