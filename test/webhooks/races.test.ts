@@ -144,6 +144,31 @@ describeDatabase("an outbox with several deliverers", (open) => {
     await next.close();
   });
 
+  it("tries that the gateway cut off are none of the schedule's: the first pause follows them", async () => {
+    const tenant = await newTenant(database);
+    let answers = 0;
+    const receiver = await startReceiver((response) => {
+      answers += 1;
+      if (answers > 3) response.writeHead(500).end();
+    });
+    const taskId = await tenant.end(receiver.url);
+    for (let stop = 1; stop <= 3; stop += 1) {
+      const deliverer = newDeliverer(database, tenant.clock, { closeMs: 50, timeoutMs: 120_000 });
+      deliverer.start();
+      await until(() => answers === stop);
+      await deliverer.close();
+    }
+    const last = newDeliverer(database, tenant.clock);
+    last.start();
+    await until(async () => (await tenant.delivery(taskId)).tries.length === 4);
+    await last.close();
+    const { status, dueAt } = await tenant.delivery(taskId);
+    expect({ status, pauseMs: dueAt!.getTime() - tenant.clock.now() }).toEqual({
+      status: "pending",
+      pauseMs: 5_000,
+    });
+  });
+
   it("an outbox with nothing due is read once a wake, not again and again", async () => {
     const tenant = await newTenant(database);
     let reads = 0;

@@ -127,6 +127,8 @@ export interface Tried {
   readonly durationMs: number;
   readonly outcome: Outcome;
   readonly step: NextStep;
+  /** False where its end says nothing of the receiver: the schedule stays where it was. */
+  readonly counts: boolean;
 }
 
 /**
@@ -147,7 +149,8 @@ export async function noteTry(
        values ($1, $2, $4, $5, $6, $7, $8) on conflict do nothing
      )
      update webhook_deliveries
-     set status = $9, due_at = $10, lease_token = null, lease_until = null, updated_at = $11
+     set status = $9, due_at = $10, lease_token = null, lease_until = null, updated_at = $11,
+       attempts_before = attempts_before + $12
      where workspace_id = $1 and id = $2 and lease_token = $3 returning id`,
     [
       delivery.workspaceId,
@@ -161,6 +164,7 @@ export async function noteTry(
       step.status,
       dueAt,
       new Date(nowMs),
+      tried.counts ? 0 : 1,
     ],
     { name: "webhooks_note" },
   );

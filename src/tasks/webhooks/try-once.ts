@@ -153,7 +153,7 @@ export async function tryOnce(
       : nextStep(outcome, delivery.type, failures, random());
   const durationMs = performance.now() - startedMs;
   services.tried?.(step.status, durationMs);
-  const tried = { startedAt, durationMs, outcome, step };
+  const tried = { startedAt, durationMs, outcome, step, counts: outcome !== cut };
   const held = await persist(settleRetryMs, () => noteTry(database, delivery, tried, clock.now()));
   await services.at?.("callback.noted");
   report(log, delivery, tried, held);
