@@ -45,6 +45,9 @@ export const masked = (secret: string | undefined): string | undefined =>
 /** Whether a text is what {@link mask} makes of a secret. */
 const isMasked = (text: string): boolean => text.startsWith(hidden);
 
+/** What stands before a secret in a header, and is none itself. */
+const scheme = /^\s*(?:bearer|basic|token|api-key)\s/i;
+
 /**
  * A secret's placeholder as it may be shown, in disguise; undefined where the file holds a part of the secret itself. A
  * default is left out: it would be the secret.
@@ -52,7 +55,7 @@ const isMasked = (text: string): boolean => text.startsWith(hidden);
 export function shownPlaceholder(source: unknown): string | undefined {
   if (typeof source !== "string" || !isDisguised(source)) return undefined;
   const { rest, bare } = placeholdersOf(source);
-  return /[A-Za-z0-9]/.test(rest) ? undefined : bare;
+  return /[A-Za-z0-9]/.test(rest.replace(scheme, "")) ? undefined : bare;
 }
 
 /** Every secret of a file that is a masked one, as `config print` shows it. */

@@ -1,5 +1,5 @@
 /** `config print` as a person uses it: what it prints is checked, started from, and gives the same gateway. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -99,6 +99,26 @@ it("a key that the file itself holds is masked, named on standard error, and ref
     expect({ words, code }).toEqual({ words, code: 2 });
     expect(stderr).toMatch(/providers\[0\]\.api_key: is a masked key, .*; write the key itself/);
   }
+});
+
+it("a header that has a scheme before its variable holds no secret itself: it is printed, and the file is taken", async () => {
+  const file = join(directory, "collector.yaml");
+  const header = 'authorization: "Bearer ${COLLECTOR_TOKEN}"';
+  writeFileSync(
+    file,
+    `telemetry: { otlp_endpoint: https://x/otlp, otlp_headers: { ${header} } }\n`,
+  );
+  const environment = { COLLECTOR_TOKEN: "collector-0123456789", TOLLGATE_CONFIG: file };
+  const { file: again, said } = await printed(environment);
+  expect([said, readFileSync(again, "utf8")]).toEqual([
+    "",
+    expect.stringMatching(/authorization: "?Bearer \$\{COLLECTOR_TOKEN\}/),
+  ]);
+  const { code } = await tollgateHere(["config", "check"], {
+    ...environment,
+    TOLLGATE_CONFIG: again,
+  });
+  expect(code).toBe(0);
 });
 
 it("the sandbox, which no file can hold, is told as such", async () => {
