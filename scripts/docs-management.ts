@@ -58,7 +58,8 @@ npx tollgate requests show req_...                               # why it failed
 \`\`\`
 
 The commands ask the gateway that runs on the data directory, or at \`--url\` with \`TOLLGATE_ADMIN_TOKEN\`. Where none
-runs they work on its database. \`--json\` prints what the API answers.
+runs they work on its database. \`--json\` prints what the API answers; of keys, workspaces
+and members, whose lists are read to their end, the rows alone.
 
 A second \`credits add\` or \`credits take\` with the same \`--reference\` changes nothing. With the same amount it says what was counted
 and exits with 0. With another amount it is refused, names the first amount, and exits with 1.
