@@ -1,4 +1,5 @@
 /** What the model that a call asks for takes and produces at most: candidates that do less are measured by it. docs/routing.md. */
+import { perObject } from "../base/made-once.ts";
 import { modelAt, type TextModel } from "../catalog/index.ts";
 import type { Plan } from "../routing/index.ts";
 
@@ -7,8 +8,8 @@ export interface Most extends Pick<TextModel, "contextLength" | "maxOutputTokens
   readonly contextLengthOut: number;
 }
 
-/** By those that may serve the call, whatever their health; by paused ones where no others are. */
-export function mostOf({ model, offers, leftOut }: Plan): Most {
+/** By those that may serve the call, whatever their health; by paused ones where no others are. Plans are kept, and so is this. */
+export const mostOf = perObject(({ model, offers, leftOut }: Plan): Most => {
   const serving = [...offers, ...leftOut];
   const all = serving.length > 0 ? serving : model.offers;
   const most = (of: typeof all, what: "contextLength" | "maxOutputTokens"): number =>
@@ -18,4 +19,4 @@ export function mostOf({ model, offers, leftOut }: Plan): Most {
     maxOutputTokens: most(all, "maxOutputTokens"),
     contextLengthOut: most(leftOut, "contextLength"),
   };
-}
+});
