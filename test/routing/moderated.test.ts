@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { startTestGateway } from "../support/gateway.ts";
 import { startRecorder } from "../support/recorder.ts";
+import { twoProviders } from "./two-providers.ts";
 
 const refusal = {
   code: "The caller does not have permission to execute the specified operation",
@@ -23,25 +24,7 @@ it("the caller reads the refusal, no other provider is asked, and the next call 
     response.writeHead(isBad ? 403 : 200, { "content-type": "application/json" });
     response.end(JSON.stringify(isBad ? refusal : answer));
   });
-  const provider = (id: string) =>
-    `  - { id: ${id}, dialect: openai-compatible, base_url: "${vendor.url}/${id}/v1", api_key: k }`;
-  const offer = (id: string, rate: number) =>
-    `      - { provider: ${id}, protocol: chat, upstream_model: m, price: { input: "${rate}", output: "${rate}" } }`;
-  const gateway = await startTestGateway({
-    config: `
-providers:
-${provider("first")}
-${provider("second")}
-models:
-  - id: lab/chat
-    kind: text
-    context_length: 1000
-    max_output_tokens: 100
-    offers:
-${offer("first", 1)}
-${offer("second", 2)}
-`,
-  });
+  const gateway = await startTestGateway({ config: twoProviders({ url: vendor.url }) });
   await gateway.credit("10");
   const ask = (content: string) =>
     gateway.post("/v1/chat/completions", {

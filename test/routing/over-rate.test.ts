@@ -4,30 +4,15 @@ import { chat } from "../rows/protocols.ts";
 import { answering } from "../rows/world.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { json, sse, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
+import { twoProviders } from "./two-providers.ts";
 
 let vendor: Recorder;
 let gateway: GatewayUnderTest;
 beforeAll(async () => {
   vendor = await startRecorder(answering);
-  const provider = (id: string) =>
-    `  - { id: ${id}, dialect: openai-compatible, base_url: "${vendor.url}/${id}/v1", credentials: [{ id: one, api_key: ${id}-one }, { id: two, api_key: ${id}-two }] }`;
-  const offer = (id: string, rate: number) =>
-    `      - { provider: ${id}, protocol: chat, upstream_model: m, price: { input: "${rate}", output: "${rate}" } }`;
-  gateway = await startTestGateway({
-    config: `
-providers:
-${provider("first")}
-${provider("second")}
-models:
-  - id: lab/chat
-    kind: text
-    context_length: 1000
-    max_output_tokens: 100
-    offers:
-${offer("first", 1)}
-${offer("second", 2)}
-`,
-  });
+  const keys = (id: string) =>
+    `credentials: [{ id: one, api_key: ${id}-one }, { id: two, api_key: ${id}-two }]`;
+  gateway = await startTestGateway({ config: twoProviders({ url: vendor.url, keys }) });
   await gateway.credit("10");
 });
 afterAll(async () => {

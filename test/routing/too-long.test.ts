@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { startTestGateway } from "../support/gateway.ts";
 import { startRecorder } from "../support/recorder.ts";
+import { twoProviders } from "./two-providers.ts";
 
 const message = "Your input exceeds the context window of this model.";
 const error = { type: "invalid_request_error", code: "context_length_exceeded", message };
@@ -55,24 +56,8 @@ it("the caller reads why, no other provider is asked, and the next call goes to 
     reply.writeHead(200, { "content-type": "text/event-stream" });
     reply.end(streamOf(request.text.includes("long") ? refusal : answer));
   });
-  const provider = (id: string) =>
-    `  - { id: ${id}, dialect: openai-compatible, base_url: "${vendor.url}/${id}/v1", api_key: k }`;
-  const offer = (id: string, rate: number) =>
-    `      - { provider: ${id}, protocol: responses, upstream_model: m, price: { input: "${rate}", output: "${rate}" } }`;
   const gateway = await startTestGateway({
-    config: `
-providers:
-${provider("first")}
-${provider("second")}
-models:
-  - id: lab/chat
-    kind: text
-    context_length: 1000
-    max_output_tokens: 100
-    offers:
-${offer("first", 1)}
-${offer("second", 2)}
-`,
+    config: twoProviders({ url: vendor.url, protocol: "responses" }),
   });
   await gateway.credit("10");
   const ask = async (path: string, input: object): Promise<string> => {
