@@ -1,21 +1,14 @@
 /** A restore in place of a database that gateways use: their transactions and it take the same tables in other orders. */
-import { PassThrough, Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
+import { Readable } from "node:stream";
 import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { restoreBackup, writeBackup } from "../../src/backup/index.ts";
+import { restoreBackup } from "../../src/backup/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
+import { backupOf } from "./bytes.ts";
 
 const nothing = (): void => undefined;
-
-async function backupOf(database: Database): Promise<Buffer> {
-  const destination = new PassThrough();
-  const bytes = buffer(destination);
-  await writeBackup({ database, files: undefined, destination, version: "0", progress: nothing });
-  return bytes;
-}
 
 /** A transaction as a call has it, which reads a table and goes on. The server never ends it in place of the restore. */
 async function beginWith(url: string, table: string): Promise<Client> {

@@ -6,15 +6,9 @@ import { carryOver, restoreBackup, writeBackup } from "../../src/backup/index.ts
 import { openFileStore, type FileStore } from "../../src/files/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
+import { backupOf } from "./bytes.ts";
 
 const nothing = (): void => undefined;
-
-async function backupOf(database: Database, files: FileStore | undefined): Promise<Buffer> {
-  const destination = new PassThrough();
-  const bytes = buffer(destination);
-  await writeBackup({ database, files, destination, version: "0", progress: nothing });
-  return bytes;
-}
 
 const restoreInto = (database: Database, files: FileStore, bytes: Buffer) =>
   restoreBackup({
@@ -72,7 +66,7 @@ describeDatabase("files of a restore", (open) => {
   it("STORE-01: in a bucket those go that no row names any more, and no other", async () => {
     const database = await open();
     await add(database, "of-the-backup");
-    const bytes = await backupOf(database, undefined);
+    const bytes = await backupOf(database);
     await add(database, "made-since");
     const { files, removed } = bucket();
     await restoreInto(database, files, bytes);
@@ -129,7 +123,7 @@ describeDatabase("files of a restore", (open) => {
     const noted = (database: Database) =>
       database.query("select name from settings where name = 'restored_at'");
     const [from, restored, carried] = [await open(), await open(), await open()];
-    await restoreInto(restored, bucket().files, await backupOf(from, undefined));
+    await restoreInto(restored, bucket().files, await backupOf(from));
     expect(await noted(restored)).toHaveLength(1);
     await carryOver(from, carried);
     expect(await noted(carried)).toEqual([]);

@@ -1,8 +1,7 @@
 /** Backups of older schemas: one from the baseline on is restored and brought up to date, one from before it is refused. */
-import { PassThrough, Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
+import { Readable } from "node:stream";
 import { expect, it } from "vitest";
-import { carryOver, restoreBackup, writeBackup } from "../../src/backup/index.ts";
+import { carryOver, restoreBackup } from "../../src/backup/index.ts";
 import { readFrames } from "../../src/backup/frames.ts";
 import { replaced } from "../../src/storage/baseline.ts";
 import {
@@ -13,15 +12,9 @@ import {
 } from "../../src/storage/index.ts";
 import { catalogueOf } from "../storage/catalogue.ts";
 import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres.ts";
+import { backupOf } from "./bytes.ts";
 
 const nothing = (): void => undefined;
-
-async function backupOf(database: Database): Promise<Buffer> {
-  const destination = new PassThrough();
-  const bytes = buffer(destination);
-  await writeBackup({ database, files: undefined, destination, version: "0", progress: nothing });
-  return bytes;
-}
 
 /** The bytes of the largest frame of rows. */
 async function largestOf(bytes: Buffer): Promise<number> {
