@@ -301,7 +301,7 @@ On Bedrock tools keep \`strict\` only where the model's record has \`structured_
 Claude 4.1 to 4.6 refuse a temperature beside \`top_p\`. Of two that differ from 1 \`top_p\` is left out, which is reported.
 Towards messages and Converse a schema for the answer goes on where the model's record has \`structured_outputs: true\`, as Claude has since 4.5. Bounds that the vendor
 refuses stand in descriptions then, and are reported. Other JSON output is lost there ([models](models.md)). Tools lose \`strict\` there where their schema has such bounds, and beyond 20 tools, 24 optional members or 16 choices in one request. Towards
-chat completions and responses those of a messages caller lose it where an object is open or has members that are not required, which OpenAI refuses. Towards chat completions and responses a
+chat completions and responses tools of a messages caller lose it where an object is open or has members that are not required, which OpenAI refuses. Towards chat completions and responses a
 schema that is no object, such as a list, goes within one. The answer is taken out, streamed in one piece, and that is reported.
 A tool's schema goes as one object: \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Others are 400 \`unsupported_parameter\`.
 A \`$ref\` at its root, or that of an answer's schema, is replaced by what it refers to. Lists without \`items\` go to chat completions and responses with empty ones.

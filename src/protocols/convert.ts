@@ -231,6 +231,7 @@ function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
 function limitsOfClaude(limits: Limits, input: RouteInput): Limits {
   const { inlineMedia, strictByRecord, abilities } = input;
   const isLoose = strictByRecord && abilities?.structuredOutputs !== true;
+  if (!inlineMedia && !isLoose) return limits;
   return {
     ...limits,
     ...(inlineMedia ? { takesUrl: () => false } : {}),
