@@ -6,9 +6,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sentencesOf, wordsMax, wordsOf } from "./sentences.ts";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-const wordsMax = 30;
 /** A sentence of so many words is not said twice by chance. */
 const twiceFrom = 9;
 
@@ -38,18 +38,6 @@ function paragraphsOf(page: string): readonly Paragraph[] {
   }
   return paragraphs;
 }
-
-/** The sentences of a paragraph, with code as one word and links as their text. */
-function sentencesOf(text: string): readonly string[] {
-  return text
-    .replaceAll(/(`+)(?!`).*?[^`]\1(?!`)/g, "code")
-    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replaceAll(/\b(e\.g|i\.e|etc|vs|incl)\./g, "$1")
-    .split(/(?<=[.!?]["')*]*)\s+/);
-}
-
-const wordsOf = (sentence: string) =>
-  sentence.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word));
 
 let found = 0;
 const complain = (place: string, problem: string): void => {

@@ -1,0 +1,17 @@
+/** Cuts plain text into sentences and words, for the checks of docs and of comments. */
+
+/** The sentences of a paragraph, with code as one word and links as their text. */
+export function sentencesOf(text: string): readonly string[] {
+  return text
+    .replaceAll(/(`+)(?!`).*?[^`]\1(?!`)/g, "code")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/\b(e\.g|i\.e|etc|vs|incl)\./g, "$1")
+    .split(/(?<=[.!?]["')*]*)\s+/);
+}
+
+/** The words of a sentence; a mark without a letter or a digit is no word. */
+export const wordsOf = (sentence: string): readonly string[] =>
+  sentence.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word));
+
+/** The longest sentence that docs and comments may have, in words. */
+export const wordsMax = 30;
