@@ -1,32 +1,32 @@
-/** How large a body may be, by what the table of routes says. Multipart bodies are streamed to storage and have limits of their own (uploads.ts). */
+/** The size limits of bodies, by the route's row. Multipart bodies are streamed to storage and have their own limits (forms/uploads.ts). */
 import { GatewayError } from "../../base/errors.ts";
 import type { ByteBudget } from "../../base/byte-budget.ts";
 import type { Route } from "../routes.ts";
 
-/** What the configuration says about bodies, and the budget that they all share. */
+/** The configured limits of bodies, and the byte budgets that all bodies share. */
 export interface BodyServices {
   readonly budget: ByteBudget;
-  /** Of the pictures of forms that are still being received, on disk: their senders have reserved nothing yet. */
+  /** Budget for the pictures of forms that are still being received, on disk. Their calls have no reservation yet. */
   readonly uploads: ByteBudget;
-  /** Of text calls, embeddings and counts (`limits.text_body_mb`). */
+  /** Limit for text calls, embeddings and token counts (`limits.text_body_mb`). */
   readonly textBytesMax: number;
-  /** Of images and tasks, which may carry pictures (`limits.body_mb`). */
+  /** Limit for images and tasks, which may carry pictures (`limits.body_mb`). */
   readonly mediaBytesMax: number;
 }
 
-/** Of one body. */
+/** The limit of one body. */
 export interface BodyLimit {
   readonly bytesMax: number;
-  /** The setting that changes it, where there is one. */
+  /** The setting that changes the limit, if there is one. */
   readonly setting?: "limits.body_mb" | "limits.text_body_mb";
-  /** Nothing is decompressed: for strangers. */
+  /** Compressed bodies are refused: callers of these routes are not signed in yet. */
   readonly plain?: true;
 }
 
-/** An address, a password and a choice: read from strangers. */
+/** Sign-in bodies: an email address, a password and a choice, from clients that are not signed in yet. */
 const authLimit: BodyLimit = { bytesMax: 16 * 1024, plain: true };
 const adminLimit: BodyLimit = { bytesMax: 4 * 1024 * 1024 };
-/** A list of models: the public one has three to five megabytes, and grows. */
+/** A list of models. The public one has three to five megabytes, and grows. */
 const catalogLimit: BodyLimit = { bytesMax: 16 * 1024 * 1024 };
 
 export function limitOf(bodies: BodyServices, { body }: Pick<Route, "body">): BodyLimit {
@@ -54,6 +54,6 @@ export function bodyTooLarge({ bytesMax, setting }: BodyLimit): GatewayError {
   return new GatewayError("request_too_large", `The body is larger than ${most}${where}.`);
 }
 
-/** What is left of the client's faults: a body that does not have the length it was announced with, or that broke off. */
+/** The error for the client's other faults: a body whose length is not the announced one, or that broke off. */
 export const brokenBody = (): GatewayError =>
   new GatewayError("malformed_request", "The request could not be read to its end.");

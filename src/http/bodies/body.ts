@@ -1,4 +1,4 @@
-/** The bodies of calls: JSON objects, parsed once with our own bounds, and the model they name. */
+/** The bodies of calls: JSON objects, parsed once within our own bounds, and the model that they name. */
 import type { FastifyRequest } from "fastify";
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
@@ -10,7 +10,7 @@ import { refuseUnstorableText } from "./stored-text.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What its body holds of the process's budget, until the answer is over; undefined until the body is read. */
+    /** The body's lease of the process's byte budget, until the answer is over. Undefined before the body is read. */
     lease: ByteLease | undefined;
   }
 }
@@ -27,8 +27,8 @@ export const bytesOf = ({ body }: FastifyRequest): Buffer | undefined =>
   Buffer.isBuffer(body) ? body : undefined;
 
 /**
- * A body's bytes as a JSON object. Large ones wait for their turn, so that others are served in between; the work that
- * follows must begin at once when the promise resolves. `lease` has counted the bytes, and counts the values here.
+ * Parses a body's bytes as a JSON object. Large bodies wait for their turn, so that other calls are served in between. The caller must
+ * begin the work that follows as soon as the promise resolves. `lease` has counted the bytes already; this counts the values too.
  * @throws GatewayError `invalid_json`, also where there is no body, or `overloaded`; or rejects with it
  */
 export function jsonBody(
@@ -39,11 +39,11 @@ export function jsonBody(
   const turn = lease.turn();
   if (turn !== undefined) return turn.then(() => bodyInTurns(bytes, lease));
   const json = measured(readJson(bytes), lease);
-  // Short, but perhaps full of values.
+  // A short body may have many values: their counted memory decides whether it waits for a turn.
   return parsedInTurn(json, lease);
 }
 
-/** Bytes that are scanned in one turn: some 10 ms, and ten times that before the scan is compiled. */
+/** Bytes scanned per turn: some 10 ms of work, and ten times that before V8 has compiled the scan. */
 const scannedBytes = 4 * 2 ** 20;
 
 async function bodyInTurns(bytes: Buffer, lease: ByteLease): Promise<JsonSource> {
@@ -57,13 +57,13 @@ function parsedInTurn(json: JsonText, lease: ByteLease): JsonSource | Promise<Js
   return turn === undefined ? new JsonSource(json) : turn.then(() => new JsonSource(json));
 }
 
-/** Counts what a body's values will take. @throws GatewayError `overloaded` */
+/** Adds the memory that the body's values will take to the lease. @throws GatewayError `overloaded` */
 function measured(json: JsonText, lease: ByteLease): JsonText {
   lease.take(json.shape.memoryBytes);
   return json;
 }
 
-/** The model that a body names. @throws GatewayError naming the field. */
+/** Returns the model that a body names. @throws GatewayError naming the field. */
 export function modelInBody({ model }: { readonly model?: unknown }): string {
   if (model === undefined) {
     throw new GatewayError("missing_required_parameter", "The field model is required.", {
@@ -81,7 +81,7 @@ export function modelInBody({ model }: { readonly model?: unknown }): string {
   return model;
 }
 
-/** Whether a body asks for a stream. @throws GatewayError naming the field. */
+/** True if a body asks for a stream. @throws GatewayError naming the field. */
 export function streamInBody({ stream = false }: JsonObject): boolean {
   if (stream !== null && typeof stream !== "boolean") {
     throw new GatewayError("invalid_type", "The field stream must be a boolean.", {

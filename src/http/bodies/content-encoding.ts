@@ -1,6 +1,6 @@
 /**
- * Request bodies that were compressed by their sender: gzip, br and zstd. Decoded when they have arrived, so that a slow
- * sender holds no decoder, a few at a time, and never beyond the limit of the path. RFC 9110, section 8.4.
+ * Decompresses request bodies: gzip, br and zstd. Decoding starts when the whole body has arrived, so that a slow sender holds no
+ * decoder. A few bodies are decoded at once, and never beyond the limit of the path. RFC 9110, section 8.4.
  */
 import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
@@ -11,22 +11,25 @@ import { bodyTooLarge, type BodyLimit } from "./body-limits.ts";
 
 const chunkSize = 65_536;
 
-/** A window as large as RFC 9659 allows for zstd as a content encoding, 8 MB: what a stranger announces is allocated. */
+/**
+ * The largest zstd window that RFC 9659 allows for a content encoding, 8 MB. The decoder allocates the window that the sender
+ * announces.
+ */
 const zstdOptions = { chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip({ chunkSize }),
-  // The same by an older name (RFC 9110, section 8.4.1.3).
+  // The older name of gzip (RFC 9110, section 8.4.1.3).
   "x-gzip": () => createGunzip({ chunkSize }),
   br: () => createBrotliDecompress({ chunkSize }),
   zstd: () => createZstdDecompress(zstdOptions),
 };
 
-/** What `Accept-Encoding` says beside a 415 (RFC 9110, section 12.5.3). */
+/** The `Accept-Encoding` header of a 415 (RFC 9110, section 12.5.3). */
 const accepted = "gzip, br, zstd";
 
 /**
- * What a `Content-Encoding` calls for: the name of a decoder, or undefined for a body that is as it is.
+ * Returns the name of the decoder for a `Content-Encoding`, or undefined if the body is not encoded.
  * @throws GatewayError 415 `unsupported_content_encoding`
  */
 export function encodingOf(header: string | undefined): string | undefined {
@@ -41,7 +44,7 @@ export function encodingOf(header: string | undefined): string | undefined {
   );
 }
 
-/** Refuses every encoding, where bodies are read as they are. @throws GatewayError 415 `unsupported_content_encoding` */
+/** Refuses every encoding, for routes that do not decompress bodies. @throws GatewayError 415 `unsupported_content_encoding` */
 export function refuseEncoded(header: string | undefined): void {
   if (header === undefined || encodingOf(header) === undefined) return;
   throw new GatewayError(
@@ -51,12 +54,13 @@ export function refuseEncoded(header: string | undefined): void {
   );
 }
 
-/** Decoders that work at once, each with a thread of the pool and up to 16 MB for its window. */
+/** At most two decoders work at once: each takes a thread of the pool and up to 16 MB for its window. */
 const decoding = inTurns(2);
 
 /**
- * Decodes a whole body. Its bytes are counted in the lease in place of the compressed ones.
- * @throws GatewayError `request_too_large` above the limit, `overloaded`, or `malformed_request` for bytes that are not in this encoding
+ * Decodes a whole body. In the lease, the decoded bytes replace the compressed ones.
+ * @throws GatewayError `request_too_large` above the limit, `overloaded`, or `malformed_request` for bytes that are not in this
+ * encoding
  */
 export async function decodeBody(
   bytes: Buffer,
@@ -75,7 +79,7 @@ export async function decodeBody(
   }
 }
 
-/** Leaving the loop, also by an error, destroys the decoder: nothing is decoded beyond the limit. */
+/** Collects the decoded bytes. Leaving the loop, also by an error, destroys the decoder: nothing is decoded beyond the limit. */
 async function collect(
   decoder: Transform,
   { limit, lease }: { readonly limit: BodyLimit; readonly lease: ByteLease },

@@ -1,10 +1,13 @@
-/** How Fastify's routes get their bodies: as bytes, read by our own reader after the caller was let in, and counted until the answer is over. */
+/**
+ * Gives Fastify's routes their bodies as bytes. Our own reader reads them after authentication, and they count until the answer is
+ * over.
+ */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { limitOf, type BodyServices } from "./body-limits.ts";
 import { readBytes } from "./receive-body.ts";
 import { refuseUnstorableText } from "./stored-text.ts";
 
-/** Puts our reader in place of Fastify's. Bodies are parsed by the routes, once, with our own bounds (body.ts). */
+/** Replaces Fastify's body reader with ours. The routes parse the bodies, once, within our own bounds (body.ts). */
 export function readBodiesAsBytes(app: FastifyInstance, bodies: BodyServices): void {
   app.decorateRequest("lease", undefined);
   app.addHook("preHandler", (request, _reply, done) => {
@@ -14,7 +17,7 @@ export function readBodiesAsBytes(app: FastifyInstance, bodies: BodyServices): v
     }
     done();
   });
-  // After `onRequest`, where strangers are refused.
+  // Runs after `onRequest`, which refuses callers without a valid key.
   app.addHook("preParsing", (request, reply, _payload, done) => {
     const lease = bodies.budget.lease();
     request.lease = lease;

@@ -1,18 +1,18 @@
 /**
- * Large bodies on their way are read so slowly that each turn of the event loop stays short: the system hands over two
- * megabytes of each connection at once, and everybody else waits for all of them.
+ * Reads large bodies slowly enough to keep each turn of the event loop short. The system hands over two megabytes of each connection at
+ * once, and all other calls would wait for that.
  */
 import type { BodyStream } from "../exchange.ts";
 
 const bytesPerTurn = 512 * 1024;
-/** One read is 64 kB at most. */
+/** Bodies resumed per turn: one read is 64 kB at most. */
 const resumedPerTurn = 8;
 
 const waiting: BodyStream[] = [];
 let turnBytes = 0;
 let isCounting = false;
 
-/** Called at each read of a large body. It may be paused for a turn or more, and goes on by itself. */
+/** Call this at each read of a large body. It may pause the body for a turn or more, and resumes it by itself. */
 export function pace(request: BodyStream, bytes: number): void {
   turnBytes += bytes;
   if (turnBytes > bytesPerTurn && !request.readableEnded) {
@@ -33,12 +33,12 @@ function nextTurn(): void {
   setImmediate(nextTurn);
 }
 
-/** Requests whose client has not been told to send its body, and may never be. */
+/** Requests whose client waits for `100 Continue` before it sends its body, and may never get it. */
 export const heldBack = new WeakSet<object>();
 
 /**
- * Reads what is left of a body that was refused, and forgets it: a client that is still sending would not read the answer.
- * Without this Node reads it as fast as it comes.
+ * Reads the rest of a refused body and discards it: a client that is still sending would not read the answer. Without this, Node reads
+ * the rest as fast as it arrives.
  */
 export function forgetBody(request: BodyStream): void {
   if (request.readableEnded || request.destroyed || request.listenerCount("data") > 0) return;

@@ -1,4 +1,4 @@
-/** Reading the body of a request: its announced type, encoding and length first, then its bytes, within its limit and the process's budget. */
+/** Reads the body of a request. First checks the announced type, encoding and length, then reads within its limit and the byte budget. */
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { Pieces } from "../../base/pieces.ts";
@@ -9,13 +9,13 @@ import { pace } from "./paced.ts";
 
 export interface BodyBounds {
   readonly limit: BodyLimit;
-  /** Counts the bytes; whoever made it releases it. */
+  /** Counts the bytes; its creator releases it. */
   readonly lease: ByteLease;
 }
 
 const isJsonType = (type: string): boolean => /^application\/([\w.+-]+\+)?json\b/i.test(type);
 
-/** Refuses what is not JSON by its Content-Type; without one it is taken for JSON. @throws GatewayError `unsupported_media_type` */
+/** Refuses a Content-Type that is not JSON; a body without one is read as JSON. @throws GatewayError `unsupported_media_type` */
 function checkJsonType(type = "application/json"): void {
   if (isJsonType(type)) return;
   const message = `The Content-Type is ${type.slice(0, 80)}; send application/json.`;
@@ -23,9 +23,9 @@ function checkJsonType(type = "application/json"): void {
 }
 
 /**
- * The bytes of a request's JSON body, decompressed; undefined where it has none. What is announced as too large is not read.
- * @throws GatewayError `unsupported_media_type`, `unsupported_content_encoding`, `request_too_large`, `overloaded`, or
- * rejects with one of them, or with `malformed_request` where the body breaks off or is not in its encoding.
+ * Returns the bytes of a request's JSON body, decompressed; undefined if it has none. A body announced as too large is not read.
+ * @throws GatewayError `unsupported_media_type`, `unsupported_content_encoding`, `request_too_large`, `overloaded`, or rejects with one
+ * of them, or with `malformed_request` where the body breaks off or is not in its encoding.
  */
 export function readBytes(
   { headers }: RequestHead,
@@ -34,7 +34,7 @@ export function readBytes(
 ): Buffer | undefined | Promise<Buffer> {
   const length = headers["content-length"];
   const type = headers["content-type"];
-  // No body has no type, whatever is said of it: curl calls one a form that was given as `-d ''`.
+  // Without a body, ignore the Content-Type: curl sends a form's for `-d ''`.
   if (headers["transfer-encoding"] === undefined && (type === undefined || !isJsonType(type))) {
     if (length === undefined || length === "0") return undefined;
   }
@@ -58,12 +58,12 @@ const silent = (): GatewayError =>
     "Next to nothing of the body came for ten seconds, and others needed its room. Send it again.",
   );
 
-/** Up to here a body is read as it comes. */
+/** A body's first bytes, which are read without pacing. */
 const unpacedBytes = 65_536;
 
 function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // The listeners stay as long as the request: what they share must not keep the body so long.
+    // The listeners live as long as the request: `settle` clears the state that they share, so that the body does not live as long.
     let asking: { resolve: typeof resolve; reject: typeof reject } | undefined = {
       resolve,
       reject,
@@ -78,13 +78,13 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
       pieces = new Pieces();
       return settled;
     };
-    // The rest is read and forgotten: a client that is still sending would not read our answer.
+    // Reads and discards the rest: a client that is still sending would not read our answer.
     const refuse = (error: unknown): void => {
       refused = true;
       lease.give(length);
       settle()?.reject(error);
     };
-    // Whose client left before somebody listened has told so already.
+    // The client left before we listened: no `error` event will follow.
     if (request.destroyed) return reject(brokenBody());
     lease.arrives(() => refuse(silent()));
     request.on("data", (chunk: Buffer) => {

@@ -1,8 +1,8 @@
-/** Text that the database cannot keep: the character U+0000, and halves of surrogate pairs. JSON can spell both, nobody means them. */
+/** Refuses text that the database cannot store: U+0000, and halves of surrogate pairs. JSON can spell both, but no caller means them. */
 import { GatewayError } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
 
-/** How a place in a list is written in `param`: `image[0]` as in calls, or `credentials.0.id` as in the management API. */
+/** How `param` writes an index: `image[0]` as in calls, or `credentials.0.id` as in the management API. */
 export type PlaceStyle = "brackets" | "dots";
 
 /** Refuses fields that hold such text, in a name or a value. @throws GatewayError `invalid_value` naming the place */
