@@ -1,4 +1,4 @@
-/** Who calls: the key of a request, checked before its body is read, and the headers that a direct route passes on. */
+/** Authenticates the caller of a request before the body is read, and reads the headers that a direct route passes on. */
 import type { FastifyRequest } from "fastify";
 import type { Note } from "../../base/notes.ts";
 import type { TagHeaders, TextCall } from "../../calls/index.ts";
@@ -15,8 +15,8 @@ declare module "fastify" {
 }
 
 /**
- * The caller of a request: at once where it is known without asking the database, else as a promise.
- * @throws GatewayError, or rejects with one, where the key is none
+ * Returns the caller of a request: at once if cached, else as a promise, after a database query.
+ * @throws GatewayError, or rejects with one, where the key is not valid
  */
 export function callerOf(
   { authenticator }: Pick<HttpServices, "authenticator">,
@@ -29,13 +29,13 @@ export function callerOf(
   );
 }
 
-/** Methods whose answers a cache may keep unless it is told. */
+/** Methods whose answers an HTTP cache may store by default. */
 const reading: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**
- * The first step of Fastify's routes, as the table says: the key before the body is read, so that a stranger cannot make us
- * buffer megabytes, then its limits of requests and of calls at once. Tokens of what is not a text call are not counted.
- * @throws GatewayError where the key is none, or above its limit
+ * The first step of Fastify's routes, as the table says. It checks the key before the body is read: a stranger must not make us buffer
+ * megabytes. Then it applies the caller's limits of requests and of concurrent calls. Only text calls count tokens.
+ * @throws GatewayError where the key is not valid, or above its limit
  */
 export async function admitCaller(
   services: Pick<HttpServices, "authenticator" | "rates" | "load">,
@@ -43,7 +43,7 @@ export async function admitCaller(
   response: Parameters<typeof rateOf>[1],
 ): Promise<void> {
   const { key, limited } = request.match.route;
-  // A cache between us tells callers apart by `Authorization` alone (RFC 9111, 3.5), and keys come in other headers too.
+  // A shared cache tells callers apart by `Authorization` alone (RFC 9111, 3.5), but keys come in other headers too.
   if (key !== undefined && reading.has(request.method))
     response.setHeader("cache-control", "no-store");
   if (key === undefined || (key === "optional" && !hasCredential(request))) return;
@@ -63,8 +63,8 @@ export function callerHeaders({ raw }: Routed): TextCall["callerHeaders"] {
 const ownersHeaders = ["anthropic-user-profile-id", "anthropic-workspace-id"] as const;
 
 /**
- * What a call of messages says in headers that are never forwarded: they name a customer, or a part, of the account at the vendor, which
- * is the operator's own. Anthropic's SDK writes parameters so (`user_profile_id`, `workspace_id`).
+ * Notes for the headers of a messages call that are never forwarded. They name a customer, or a part, of the account at the vendor,
+ * which is the operator's own. Anthropic's SDK sends parameters in them (`user_profile_id`, `workspace_id`).
  */
 export function droppedHeaders({ raw }: Routed): readonly Note[] | undefined {
   const sent = ownersHeaders.filter((name) => raw.headers[name] !== undefined);
@@ -73,15 +73,15 @@ export function droppedHeaders({ raw }: Routed): readonly Note[] | undefined {
   return sent.map((param) => ({ param, kind: "dropped", detail }));
 }
 
-/** Other models that may answer: the header of the protocols that have no field for them (docs/routing.md). */
+/** Fallback models, from the header for protocols that have no field for them (docs/routing.md). */
 export const fallbackModels = ({ raw }: Routed): string | undefined =>
   text(raw.headers["x-gw-fallback-models"]);
 
-/** Whether an answer of the key's cache will do: `no-cache`, `no-store` (docs/cache.md). */
+/** The caller's directives for the response cache: `no-cache`, `no-store` (docs/cache.md). */
 export const cacheControl = ({ raw }: Routed): string | undefined =>
   text(raw.headers["cache-control"]);
 
-/** What the caller says of a call for their own books (docs/tags.md). */
+/** The caller's tags of a call, for its own accounting (docs/tags.md). */
 export function tagHeaders({ raw }: Routed): TagHeaders {
   const metadata = raw.headers["x-gw-metadata"];
   const endUser = raw.headers["x-gw-end-user"];

@@ -1,11 +1,11 @@
-/** The calling key of an HTTP request, from wherever the caller's SDK put it. AUTH rows; docs/decisions.md "Key carriers". */
+/** The API key of an HTTP request, in any place where the caller's SDK may put it. AUTH rows; docs/decisions.md "Key carriers". */
 import { readCredential, type CredentialCarriers } from "../../tenancy/index.ts";
 import type { RequestHead, Routed } from "../exchange.ts";
 import { queryValuesOf } from "../path.ts";
 
 type CarrierHeader = "authorization" | "api-key" | "x-api-key" | "x-goog-api-key";
 
-/** A header's values, each line of it by itself: Node keeps only the first Authorization, and joins lines of the others. */
+/** Returns a header's values, one per line. Node keeps only the first Authorization, and joins the lines of other headers. */
 function sent({ headers, headersDistinct }: RequestHead, name: CarrierHeader) {
   const lines = headersDistinct?.[name];
   return lines === undefined || lines.length < 2 ? headers[name] : lines;
@@ -23,12 +23,12 @@ function carriers(request: Routed): CredentialCarriers {
   return { ...carried, queryKey: queryValuesOf(request, "key") };
 }
 
-/** The key a request carries. @throws GatewayError `missing_api_key`, `invalid_api_key`. */
+/** Returns the key that a request carries. @throws GatewayError `missing_api_key`, `invalid_api_key`. */
 export function credentialOf(request: Routed): string {
   return readCredential(carriers(request));
 }
 
-/** Whether a request carries any credential, for the one endpoint that also answers without (AUTH-06). */
+/** True if a request carries any credential, for the one endpoint that also answers without (AUTH-06). */
 export function hasCredential(request: Routed): boolean {
   const values: unknown[] = Object.values(carriers(request)).flat();
   return values.some((value) => value !== undefined && value !== "");

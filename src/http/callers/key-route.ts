@@ -1,11 +1,11 @@
-/** `GET /v1/key`: the calling key's own limits, spend and remainder. docs/operate.md. */
+/** `GET /v1/key`: the limits, the spend and the remaining money of the calling key. docs/operate.md. */
 import type { FastifyInstance } from "fastify";
 import { readSpend } from "../../admin/index.ts";
 import { getKey, renderKey } from "../../tenancy/index.ts";
 import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
 
-/** Adds the key's view of itself. It asks the database, so what it says is true now. */
+/** Adds the route. It queries the database, so its answer is current. */
 export function registerKeyRoute(app: FastifyInstance, services: HttpServices): void {
   const { database, text } = services;
   handle(app, "GET /v1/key", async ({ caller }) => {

@@ -1,6 +1,6 @@
 /**
- * Whether a call is taken, before its body is read: what the gateway can take, then the limits of the caller. What is left of
- * these stands in the headers of every answer. LIM-17.
+ * Admission of a call before its body is read: first the gateway's load limit, then the caller's limits. Headers of every answer show
+ * the remainder of the caller's limits. LIM-17.
  */
 import type { RateUse } from "../../rates/index.ts";
 import type { Caller } from "../../tenancy/index.ts";
@@ -8,7 +8,7 @@ import type { ResponseSink } from "../exchange.ts";
 import type { HttpServices } from "../services.ts";
 
 /**
- * Takes a call. Where its caller has limits it is counted, and among the calls at once until its answer is over.
+ * Admits a call. If its caller has limits, the call is counted, and is one of the concurrent calls until its answer is over.
  * @throws GatewayError `overloaded`, `rate_limit_exceeded`, `database_unavailable` (or rejects)
  */
 export function rateOf(
@@ -28,7 +28,7 @@ export function rateOf(
 }
 
 function endWith(response: ResponseSink, use: RateUse): RateUse {
-  // The client may have left while the limits were asked for.
+  // The client may have left while the limits were checked.
   if (response.destroyed) use.end();
   else response.on("close", () => use.end());
   return use;
