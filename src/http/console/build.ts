@@ -1,6 +1,6 @@
 /**
- * The built console, in memory: read when somebody first looks at it, and again when another build has taken its place.
- * docs/console.md; scripts/console.mjs builds it.
+ * The built console, in memory: read at the first request, and again when a new build has replaced it. docs/console.md;
+ * scripts/console.mjs builds it.
  */
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -22,23 +22,23 @@ export interface Asset {
 }
 
 export interface Build {
-  /** With `CSP_NONCE` where the nonce of an answer belongs. */
+  /** The page, with `CSP_NONCE` as the placeholder for each answer's nonce. */
   readonly index: string;
-  /** The first steps of the pages' addresses. */
+  /** The first path segments of the console's pages. */
   readonly pages: ReadonlySet<string>;
-  /** By file name; those of the build before among them, for pages that are still open. */
+  /** By file name. Includes the assets of the previous build, for pages that are still open. */
   readonly assets: ReadonlyMap<string, Asset>;
 }
 
 export interface Builds {
-  /** The build that is there now; undefined before the first one is made. */
+  /** The current build; undefined before the first one is made. */
   current(): Build | undefined;
-  /** Why the last one could not be made; undefined where nothing went wrong, or nobody tried. */
+  /** Why the last build failed; undefined if it succeeded, or if no build was tried. */
   failure(): string | undefined;
 }
 
 const folderDefault = fileURLToPath(ownFile("console/"));
-/** How often it is looked whether another build is there. */
+/** Least time between two checks for a new build, in ms. */
 const lookMs = 1_000;
 
 function readAssets(folder: string): [string, Asset][] {
@@ -63,7 +63,7 @@ function readBuild(dist: string): Build {
   };
 }
 
-/** The builds of a folder, `console` of this package if none is named. */
+/** Opens the builds of a folder; by default, `console` of this package. */
 export function openBuilds(folder: string = folderDefault): Builds {
   const dist = join(folder, "dist");
   let lookedMs = -Infinity;
@@ -80,7 +80,7 @@ export function openBuilds(folder: string = folderDefault): Builds {
         build = readBuild(dist);
         stamp = found;
       } catch {
-        // It is just being replaced: the one before holds until the next look.
+        // The build is being replaced right now: keep the previous one until the next check.
       }
       return build;
     },

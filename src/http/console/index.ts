@@ -1,4 +1,4 @@
-/** The door of the console: its assets by name, and its page where a browser asks for one. docs/console.md. */
+/** Serves the console: its assets by name, and its page for browsers. docs/console.md. */
 import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import type { Asset, Builds } from "./build.ts";
@@ -6,7 +6,7 @@ import type { Asset, Builds } from "./build.ts";
 export { openBuilds } from "./build.ts";
 export { answerPage } from "./page.ts";
 
-/** The smallest form that the caller takes; a coding with `q=0` is one it does not take. */
+/** Returns the smallest encoding that the client accepts. A coding with `q=0` is not accepted. */
 function encoded(asset: Asset, accepted: string): { bytes: Buffer; coding?: string } {
   const takes = (coding: string): boolean =>
     accepted.split(",").some((one) => {
@@ -18,7 +18,7 @@ function encoded(asset: Asset, accepted: string): { bytes: Buffer; coding?: stri
   return { bytes: asset.bytes };
 }
 
-/** Adds `/assets`. Their names carry a hash of what they are, so they are kept for good. */
+/** Adds `/assets`. Asset names carry a hash of their content, so browsers may cache them for good. */
 export function registerConsole(app: FastifyInstance, builds: Builds): void {
   app.get<{ Params: { name: string } }>("/assets/:name", (request, reply) => {
     const { name } = request.params;

@@ -1,6 +1,6 @@
 /**
- * The console's one page, and what stands in its place before it is built. Its policy allows scripts and styles of this
- * origin alone, and no other page to frame it; styles that its components add carry a nonce that is used once.
+ * The console's one page, and the page that replaces it before the console is built. The policy allows scripts and styles of this
+ * origin alone, and no page to frame it. Styles that its components add carry a nonce that is used once.
  */
 import { randomBytes } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -21,7 +21,7 @@ const policyOf = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** Nothing that a page could ask a browser for, but writing to the clipboard. */
+/** Denies every browser feature but writing to the clipboard. */
 const permissions = [
   "accelerometer",
   "bluetooth",
@@ -66,7 +66,7 @@ function send(reply: FastifyReply, status: number, html: (nonce: string) => stri
 const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** What is said before there is a console. It looks again by itself while one is being built. */
+/** The page before the console is built. It reloads by itself while a build runs. */
 function unbuilt(failure: string | undefined): string {
   const said =
     failure === undefined
@@ -76,14 +76,14 @@ function unbuilt(failure: string | undefined): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8">${refresh}<title>Tollgate</title></head><body>${said}<p><a href="/docs">API reference</a></p></body></html>\n`;
 }
 
-/** Whether a page is wanted: programs that ask for JSON, or for anything, get the API's errors. */
+/** True if the client wants a page: programs that accept JSON or any type get the API's errors. */
 function wantsPage(request: FastifyRequest): boolean {
   const { method, headers } = request;
   if (method !== "GET" && method !== "HEAD") return false;
   return headers.accept?.toLowerCase().includes("text/html") === true;
 }
 
-/** Answers with the console where a browser asks for one of its pages, at a path that is nobody else's. */
+/** Answers a browser with the console's page. Undefined if the client wants no page, or if the path is none of the console's. */
 export function answerPage(
   builds: Builds,
   request: FastifyRequest,
