@@ -24,7 +24,7 @@ function dashscopeError(error: GatewayError, requestId: string): object {
   return { code, message: error.message, request_id: requestId };
 }
 
-/** Ark's `type`, and its `code` where nothing more is known, by HTTP status. */
+/** Ark's `type`, and its default `code`, by HTTP status. */
 const arkCodes: Readonly<Record<number, readonly [type: string, code: string]>> = {
   401: ["Unauthorized", "AuthenticationError"],
   402: ["Forbidden", "AccountOverdueError"],
@@ -54,7 +54,7 @@ const arkOwnCodes: Readonly<Partial<Record<GatewayError["code"], string>>> = {
   model_not_found: "InvalidEndpointOrModel.NotFound",
 };
 
-/** An error as the clients of an alias path's vendor read it. */
+/** Encodes an error in the shape of an alias path's vendor. */
 export function encodeAliasError(
   style: "dashscope" | "ark",
   error: GatewayError,

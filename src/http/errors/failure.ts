@@ -1,4 +1,4 @@
-/** What is thrown while a request is served, as its answer: in the caller's protocol, and logged where it is our fault. Requirements: ERR. */
+/** Answers with errors thrown while a request is served: in the caller's protocol, and logged if the fault is ours. Requirements: ERR. */
 import { IncomingMessage } from "node:http";
 import { atIntervals } from "../../base/at-intervals.ts";
 import { GatewayError, toGatewayError } from "../../base/errors.ts";
@@ -13,7 +13,7 @@ import type { HttpServices } from "../services.ts";
 
 type FailureServices = Pick<HttpServices, "log"> & Partial<Pick<HttpServices, "load">>;
 
-/** Answers with the error that was thrown, unless an answer has begun. */
+/** Answers with the thrown error, unless an answer has begun. */
 export function answerFailure(services: FailureServices, asked: Asked, thrown: unknown): void {
   if (asked.raw instanceof IncomingMessage) forgetBody(asked.raw);
   const refused = thrown instanceof CallError ? thrown : undefined;
@@ -34,8 +34,8 @@ export function answerFailure(services: FailureServices, asked: Asked, thrown: u
 const managed = /^\/(?:admin|auth)\//;
 
 /**
- * Of the management API and of signing in a database that is away is said. Calls of programs say it themselves, with what it means
- * for their money.
+ * Reports a database that is away, for the management API and sign-in. Callers' own calls report it themselves, with what it means for
+ * their charge.
  */
 function awayOf({ match, raw }: Asked, error: GatewayError): GatewayError {
   const { code, cause } = error;
@@ -45,20 +45,23 @@ function awayOf({ match, raw }: Asked, error: GatewayError): GatewayError {
   return new GatewayError("database_unavailable", `The database does not answer now.${more}`, told);
 }
 
-/** Of a text call that has not begun; a task may have been accepted all the same. */
+/**
+ * For text calls, reports this process's lateness in place of a database error. Not for tasks: a task may have been accepted all the
+ * same.
+ */
 const toldOf = ({ load }: FailureServices, { match }: Asked, error: GatewayError): GatewayError =>
   (match.route.protocol !== undefined && load?.told(error)) || error;
 
 const shortageLogMs = 1_000;
 const shortages = atIntervals(shortageLogMs);
 
-/** At most once a second: a shortage meets many requests at once, and a log that grows with them is another one. */
+/** Logs at most once a second: a shortage meets many requests at once, and logging each would make it worse. */
 function logShortage({ log }: Pick<FailureServices, "log">, error: GatewayError): void {
   if (error.cause !== undefined && shortages() !== undefined)
     log.warn({ err: error.cause }, "the gateway is short of open files, ports or buffers");
 }
 
-/** Fastify's own errors in our catalogue. */
+/** Converts Fastify's own errors to our catalogue. */
 function fromFastify(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const code =

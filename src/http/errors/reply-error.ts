@@ -1,4 +1,4 @@
-/** Errors on the wire: the body in the caller's own protocol, and the headers that tell a client what to do next. */
+/** Errors on the wire: the body in the caller's own protocol, and the headers that tell a client whether to retry. */
 import type { GatewayError } from "../../base/errors.ts";
 import { errorCodec } from "../../protocols/index.ts";
 import { encodeAliasError } from "./alias-errors.ts";
@@ -6,8 +6,8 @@ import type { ResponseSink } from "../exchange.ts";
 import type { ErrorStyle } from "../routes.ts";
 
 /**
- * The headers of an error answer. `x-should-retry: false` is for what must not be sent again by itself. No cache on the way keeps
- * it for others: what was refused may be one caller's rights, or headers that nobody else sends. RFC 9110, 15.1.
+ * The headers of an error answer. `x-should-retry: false` tells SDKs not to retry. No shared cache may store the answer: it may depend
+ * on one caller's rights, or on unusual headers of one request. RFC 9110, 15.1.
  */
 function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = { ...error.headers, "cache-control": "no-store" };
@@ -16,7 +16,7 @@ function errorHeaders(error: GatewayError): Record<string, string> {
   if (error.shouldRetry === false) headers["x-should-retry"] = "false";
   if (error.status === 401) {
     headers["www-authenticate"] = "Bearer";
-    // The same key is refused again, and Claude Code would ask eleven times, silent for minutes.
+    // The same key would be refused again, and Claude Code would retry eleven times, silent for minutes.
     headers["x-should-retry"] = "false";
   }
   return headers;
@@ -26,11 +26,11 @@ interface ErrorAnswer {
   readonly style: ErrorStyle;
   readonly error: GatewayError;
   readonly requestId: string;
-  /** An upstream's own body, passed on as it is. */
+  /** The upstream's own body, passed on unchanged. */
   readonly body?: object | undefined;
 }
 
-/** The headers and the body of an error answer. */
+/** Returns the headers and the body of an error answer. */
 export function errorAnswer(answer: ErrorAnswer): {
   headers: Record<string, string>;
   text: string;
@@ -46,7 +46,7 @@ export function errorAnswer(answer: ErrorAnswer): {
   return { headers, text };
 }
 
-/** An error's body in one of the shapes. */
+/** Returns an error's body in the shape of `style`. */
 export function encodeError(style: ErrorStyle, error: GatewayError, requestId: string): object {
   return style === "dashscope" || style === "ark"
     ? encodeAliasError(style, error, requestId)
@@ -61,7 +61,7 @@ export function writeError(raw: ResponseSink, answer: ErrorAnswer): void {
   raw.end(text);
 }
 
-/** The request's id under the names that the protocols' SDKs read. */
+/** The request's id, under the header names that the protocols' SDKs read. */
 export function requestIdHeaders(style: ErrorStyle, requestId: string): Record<string, string> {
   return style === "messages"
     ? { "x-request-id": requestId, "request-id": requestId }
