@@ -1,4 +1,7 @@
-/** The headers that say how a task is created: once (`Idempotency-Key`), and with how much patience (`Prefer`). docs/decisions.md "Idempotency", docs/decisions.md "Creation". */
+/**
+ * The headers for creating a task: only once (`Idempotency-Key`), and how long to wait (`Prefer`). docs/decisions.md "Idempotency",
+ * docs/decisions.md "Creation".
+ */
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../../base/errors.ts";
@@ -17,7 +20,10 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
   );
 }
 
-/** SHA-256, in hex, of what must be the same in a replay. Members of objects count in any order, numbers with all their digits. */
+/**
+ * SHA-256, in hex, of the parts of a request that a replay must repeat. The order of object members does not matter; all digits of
+ * numbers do.
+ */
 export function fingerprint(method: string, path: string, content: unknown): string {
   const inOrder = (_name: string, value: unknown): unknown =>
     isObject(value) && !isRawNumber(value)
@@ -30,12 +36,12 @@ export function fingerprint(method: string, path: string, content: unknown): str
 const waitSecondsMax = 60;
 
 /**
- * How many seconds a caller waits in place (`Prefer: wait=N`, RFC 7240), at most 60; undefined where it does not.
- * `wait` alone is the most; 0 and what is malformed is as if it were not there. Of several, the first counts.
+ * Seconds that the caller waits for the result (`Prefer: wait=N`, RFC 7240), at most 60; undefined if it does not wait. `wait` without
+ * a number means 60; 0 and malformed values are ignored. The first `wait` counts.
  */
 export function waitSecondsOf(headers: IncomingHttpHeaders): number | undefined {
   const preferences = [headers["prefer"] ?? []].flat().join(",").split(",");
-  // Each by itself, and no two runs of blanks beside each other: a header of blanks must not keep everybody waiting.
+  // Split first, and never match two adjacent runs of blanks: backtracking in a header of blanks must not block the process.
   const found = preferences
     .map((one) => /^wait(?:\s*=\s*"?([^";\s]*)"?)?$/i.exec(one.split(";", 1)[0]!.trim()))
     .find((one) => one !== null);

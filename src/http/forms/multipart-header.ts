@@ -1,18 +1,18 @@
-/** The headers of multipart bodies: the boundary, and what a part says of itself. RFC 7578, RFC 2046. */
+/** Parses the headers of multipart bodies: the boundary, and the header block of a part. RFC 7578, RFC 2046. */
 import { GatewayError } from "../../base/errors.ts";
 
 export interface PartHeader {
   readonly name: string;
-  /** Whether it is an upload rather than a text field: it has a file name, or is announced as a picture or as bytes. */
+  /** True for an upload rather than a text field: it has a file name, or its type is a picture or octet stream. */
   readonly isFile: boolean;
-  /** What the sender calls the file; shown in messages at most, never believed. Empty where it has none. */
+  /** The sender's name of the file, empty if absent. Only shown in messages, never trusted. */
   readonly filename: string;
 }
 
 export const malformed = (message: string): GatewayError =>
   new GatewayError("malformed_request", message);
 
-/** The boundary that a Content-Type names. @throws GatewayError `malformed_request` without a usable one. */
+/** Returns the boundary that a Content-Type names. @throws GatewayError `malformed_request` without a usable one. */
 export function boundaryOf(contentType: string): string {
   const [, quoted, token] =
     /;\s*boundary\s*=\s*(?:"([^"\r\n]*)"|([^\s;,"]+))/i.exec(contentType) ?? [];
@@ -27,7 +27,7 @@ export function boundaryOf(contentType: string): string {
 
 const identityEncodings = new Set(["7bit", "8bit", "binary"]);
 
-/** Reads a part's header block. @throws GatewayError `malformed_request`; nothing is skipped in silence. */
+/** Parses a part's header block. @throws GatewayError `malformed_request`; nothing is skipped in silence. */
 export function readPartHeader(block: Buffer): PartHeader {
   const headers = headerLines(block.toString("utf8"));
   const disposition = headers.get("content-disposition");
@@ -48,7 +48,7 @@ export function readPartHeader(block: Buffer): PartHeader {
 function headerLines(text: string): Map<string, string> {
   const headers = new Map<string, string>();
   for (const line of text.split("\r\n")) {
-    // Blanks are taken off behind: where two parts of an expression may take them, a long run of them is read over and over.
+    // Blanks are trimmed afterwards: if two parts of the expression could match them, a long run of blanks would backtrack.
     const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):([^\r\n]*)$/.exec(line) ?? [];
     if (name === undefined) throw malformed("A part of the body has a malformed header.");
     if (headers.has(name.toLowerCase()))
@@ -58,7 +58,7 @@ function headerLines(text: string): Map<string, string> {
   return headers;
 }
 
-/** Browsers escape a quotation mark as `%22`, others with a backslash; both lead to the same name. */
+/** Parses the parameters of a Content-Disposition. Browsers escape a quotation mark as `%22`, others with a backslash: both are decoded. */
 function dispositionParameters(disposition: string): Map<string, string> {
   const parameters = new Map<string, string>();
   const pattern = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g;

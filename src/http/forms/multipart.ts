@@ -1,31 +1,31 @@
 /**
- * Multipart bodies, read as they come: one part at a time, in bounded memory, strictly. What published readers skip in silence
- * (a part whose header they cannot read, a header that is too long, a body that breaks off) is refused here, because a picture
- * that is left out changes what is made. RFC 7578; TASK-02, LIM rows.
+ * Reads multipart bodies as they arrive: one part at a time, in bounded memory, strictly. Published readers skip errors in silence: a
+ * part with an unreadable header, a header that is too long, a body that breaks off. This one refuses them, because a missing picture
+ * changes the result. RFC 7578; TASK-02, LIM rows.
  */
 import type { GatewayError } from "../../base/errors.ts";
 import { malformed, readPartHeader, type PartHeader } from "./multipart-header.ts";
 
 export interface Part extends PartHeader {
-  /** The part's bytes. What is not read of them is skipped when the next part is asked for. */
+  /** The part's bytes. Unread bytes are skipped when the next part is requested. */
   readonly content: AsyncIterable<Buffer>;
 }
 
 export interface PartLimits {
   readonly parts: number;
-  /** Of one part's header block. */
+  /** Limit of one part's header block. */
   readonly headerBytes: number;
 }
 
 const brokeOff = (): GatewayError =>
   malformed("The multipart body ends before its closing boundary.");
 
-/** What came before the first boundary, and between a boundary and its line's end, is padding at most. */
+/** Most bytes of padding before the first boundary, and between a boundary and the end of its line. */
 const paddingBytesMax = 1024;
 const crlf = Buffer.from("\r\n");
 const headerEnd = Buffer.from("\r\n\r\n");
 
-/** The bytes of a body that were received and not yet used. */
+/** A buffer of received bytes that are not used yet, and the source of more. */
 class Unread {
   #bytes: Buffer;
   readonly #source: AsyncIterator<Uint8Array>;
@@ -39,7 +39,7 @@ class Unread {
     return this.#bytes;
   }
 
-  /** Adds what comes next. @throws GatewayError at the body's end: what is looked for is still to come. */
+  /** Adds the next chunk. @throws GatewayError at the body's end: the bytes that are searched for are missing. */
   async more(): Promise<void> {
     const { done, value } = await this.#source.next();
     if (done === true) throw brokeOff();
@@ -53,7 +53,10 @@ class Unread {
     return taken;
   }
 
-  /** Everything before `mark`, which is taken too. @throws GatewayError where that is more than `bytesMax`. */
+  /**
+   * Takes everything up to `mark`, and `mark` too; returns the bytes before it. @throws GatewayError where these are more than
+   * `bytesMax`.
+   */
   async until(mark: Buffer, bytesMax: number, tooLong: string): Promise<Buffer> {
     for (;;) {
       const at = this.#bytes.indexOf(mark);
@@ -75,8 +78,8 @@ class Unread {
 }
 
 /**
- * The parts of a body, in order. The source is read to its end, and never destroyed: an answer must still be possible.
- * @throws GatewayError `malformed_request`; whatever the source throws
+ * Yields the parts of a body, in order. Reads the source to its end, and never destroys it: an answer must still be possible.
+ * @throws GatewayError `malformed_request`; any error of the source
  */
 export async function* readParts(
   source: AsyncIterator<Uint8Array>,
@@ -84,7 +87,7 @@ export async function* readParts(
   limits: PartLimits,
 ): AsyncGenerator<Part, void, undefined> {
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
-  // The first boundary needs no line before it; with this one all are alike.
+  // The first boundary may come without a line break before it. This one makes all boundaries alike.
   const unread = new Unread(crlf, source);
   await unread.until(delimiter, paddingBytesMax, "The multipart body begins with no boundary.");
   for (let count = 1; !(await atEnd(unread)); count += 1) {
@@ -99,7 +102,7 @@ export async function* readParts(
   await unread.drain();
 }
 
-/** After a boundary: whether it was the last one. Otherwise its line is taken, of which the rest must be white space. */
+/** Call it after a boundary. True if it was the last one; otherwise takes the rest of its line, which must be white space. */
 async function atEnd(unread: Unread): Promise<boolean> {
   while (unread.bytes.length < 2) await unread.more();
   if (unread.bytes.toString("latin1", 0, 2) === "--") return true;
@@ -109,7 +112,7 @@ async function atEnd(unread: Unread): Promise<boolean> {
   return false;
 }
 
-/** What stands between a part's header and the next boundary. */
+/** The bytes between a part's header and the next boundary. */
 class Content implements AsyncIterable<Buffer> {
   #ended = false;
   readonly #unread: Unread;
@@ -124,7 +127,7 @@ class Content implements AsyncIterable<Buffer> {
     const unread = this.#unread;
     while (!this.#ended) {
       const at = unread.bytes.indexOf(this.#delimiter);
-      // The start of a boundary may be the end of what is there.
+      // The last bytes may be the start of a boundary: keep them back.
       const certain = at === -1 ? unread.bytes.length - this.#delimiter.length + 1 : at;
       const piece = certain > 0 ? unread.take(certain) : undefined;
       if (at !== -1) {

@@ -1,6 +1,6 @@
 /**
- * One uploaded picture on its way to storage: measured and hashed as it passes, and refused by what its first bytes say before
- * the rest is read. Requirements: EDIT1, EDIT2 (`image`, `mask`); LIM rows.
+ * Streams one uploaded picture to storage: measures and hashes it on the way, and refuses it by its first bytes, before the rest is
+ * read. Requirements: EDIT1, EDIT2 (`image`, `mask`); LIM rows.
  */
 import { createHash } from "node:crypto";
 import { refusal } from "../../base/errors.ts";
@@ -17,23 +17,23 @@ import type { Upload } from "../../media/index.ts";
 import type { Part } from "./multipart.ts";
 
 export interface PictureLimits {
-  /** Of one picture. */
+  /** Limit of one picture. */
   readonly fileBytes: number;
-  /** Of a picture's longer side, and of its area: what it declares, before anything is decoded. */
+  /** Limits of a picture's longer side and of its area, as its header declares them, before anything is decoded. */
   readonly sidePixels: number;
   readonly areaPixels: number;
 }
 
-/** A file that was read to its end. */
+/** The result of a file that was read to its end. */
 export interface Received<Result> {
   readonly result: Result;
   readonly sha256: string;
 }
 
-/** A name that callers make up, as a message says it again. */
+/** Shortens a name from the caller for a message. */
 export const shown = (name: string): string => shortText(name, 60);
 
-/** Passes a file on to `use`, hashing it. @throws GatewayError `image_too_large` as soon as it is. */
+/** Passes a file on to `use`, hashing it. @throws GatewayError `image_too_large` as soon as the limit is passed. */
 export async function receive<Result>(
   { name, content }: Part,
   bytesMax: number,
@@ -56,12 +56,12 @@ export async function receive<Result>(
   return { result, sha256: hash.digest("hex") };
 }
 
-/** How much of a picture is held back until its header is read; metadata in front of it may be longer. */
+/** Bytes of a picture that are held back until its header is read. Metadata before the header may be longer. */
 const heldBytesMax = 65_536;
 
 /**
- * Stores a picture; undefined where the part is empty. Long metadata in front of the header is stored while it is read, and
- * what was stored is removed where no picture follows.
+ * Stores a picture; returns undefined if the part is empty. If long metadata precedes the header, storing begins before the header is
+ * read. The stored bytes are removed if no picture follows.
  * @throws GatewayError `invalid_image_file`, `image_too_large`
  */
 export async function storePicture(

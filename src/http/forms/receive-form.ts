@@ -1,6 +1,4 @@
-/**
- * Receives the multipart body of a call: its fields, and its pictures in storage. Requirements: TASK, EDIT1, EDIT2.
- */
+/** Receives the multipart body of a call: reads its fields, and stores its pictures. Requirements: TASK, EDIT1, EDIT2. */
 import type { FastifyRequest } from "fastify";
 import { bodyTooLarge } from "../bodies/body-limits.ts";
 import { idempotencyKeyOf } from "./creation-headers.ts";
@@ -11,17 +9,17 @@ import { readMultipart, uploadLimits, type Multipart } from "./uploads.ts";
 import { inputDrafts, type FileDrafts } from "../../files/index.ts";
 
 export interface ReceivedForm extends Multipart {
-  /** Where its pictures are; whoever receives them removes them. */
+  /** The stored pictures; the receiver of this form removes them. */
   readonly uploads: FileDrafts;
 }
 
-/** Whether a request's body is a form. */
+/** True if a request's body is a form. */
 export const isForm = ({ headers }: FastifyRequest): boolean =>
   /^multipart\/form-data/i.test(headers["content-type"] ?? "");
 
 /**
- * Reads the body to its end. Where that fails nothing is kept, and what the client still sends is read and forgotten for a
- * while: one that is sending would not read our answer.
+ * Reads the body to its end. On failure nothing is kept, and the client's further bytes are discarded for a while: a client that is
+ * still sending would not read our answer.
  * @throws GatewayError
  */
 export async function receiveForm(
@@ -29,7 +27,7 @@ export async function receiveForm(
   request: FastifyRequest,
 ): Promise<ReceivedForm> {
   try {
-    // Before megabytes are read for nothing.
+    // Check it before megabytes are read for nothing.
     idempotencyKeyOf(request.headers);
     return await read(services, request);
   } catch (error) {
@@ -51,7 +49,7 @@ async function read(services: HttpServices, { raw, caller, lease }: FastifyReque
     const options = { boundary, store: uploads, limits, lease: lease!, stored };
     return { ...(await readMultipart(raw, options)), uploads };
   } finally {
-    // From here on what is kept is bounded by what the call has reserved, or it is removed.
+    // From here on the call's reservation bounds the stored bytes, or they are removed.
     stored.release();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Multipart calls: text fields, and pictures streamed to storage while they are checked by their content. Every count and size
- * has a bound, and a call that is refused, or whose client leaves, keeps nothing. Requirements: TASK, EDIT1, EDIT2.
+ * Reads multipart calls: text fields, and pictures that are streamed to storage while their content is checked. Every count and size
+ * has a bound. A call that is refused, or whose client leaves, keeps nothing. Requirements: TASK, EDIT1, EDIT2.
  */
 import type { Readable } from "node:stream";
 import { ByteBudget, type ByteLease } from "../../base/byte-budget.ts";
@@ -13,43 +13,43 @@ import { readParts, type Part, type PartLimits } from "./multipart.ts";
 import { receive, shown, storePicture, type PictureLimits } from "./picture-upload.ts";
 
 export interface UploadLimits extends PartLimits, PictureLimits {
-  /** Of one text field, and of all of them. */
+  /** Limits of one text field, and of all of them together. */
   readonly fieldBytes: number;
   readonly fieldsBytes: number;
   readonly files: number;
-  /** Of the whole body. */
+  /** Limit of the whole body. */
   readonly bodyBytes: number;
 }
 
 const mebibyte = 1_048_576;
 
-/** General bounds; a family's own, which are tighter, are checked once it is known. LIM rows. */
+/** General bounds. A family's own, tighter bounds are checked once the family is known. LIM rows. */
 export const uploadLimits: UploadLimits = {
   parts: 100,
   headerBytes: 8192,
   fieldBytes: mebibyte,
   fieldsBytes: 4 * mebibyte,
   fileBytes: 25 * mebibyte,
-  // Sixteen pictures and a mask; one more lets a family say how many it takes.
+  // Sixteen pictures and a mask. One more lets a family refuse with its own limit.
   files: 18,
   bodyBytes: 432 * mebibyte,
   sidePixels: 16_384,
   areaPixels: 100_000_000,
 };
 
-/** Of the pictures of all forms that one process receives at the same time; large ones may use three quarters of it. */
+/** Bytes of pictures that one process may receive at the same time. Large uploads may use three quarters of it. */
 const underWayBytesMax = 4096 * mebibyte;
 
-/** What forms may put on disk before their calls have reserved anything. */
+/** The budget of bytes that forms may store on disk before their calls have a reservation. */
 export const uploadBudget = (bytesMax = underWayBytesMax): ByteBudget =>
   new ByteBudget(bytesMax, "Too many bytes of uploads are under way. Retry in a moment.");
 
 export interface Multipart {
-  /** By the caller's names, in their order; a list where a name that ends in `[]` comes again. */
+  /** By the caller's names, in order. A repeated name that ends in `[]` has a list. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly images: readonly Upload[];
   readonly mask: Upload | undefined;
-  /** What a replay must send again: each part's name and content, in order. */
+  /** The parts that a replay must repeat, in order: each part's name and content. */
   readonly digest: readonly PartDigest[];
 }
 
@@ -59,15 +59,15 @@ interface Options {
   readonly boundary: string;
   readonly store: FileDrafts;
   readonly limits: UploadLimits;
-  /** Counts the text fields, and what of a picture is in memory on its way to storage. */
+  /** Counts the text fields, and the bytes of a picture that are in memory on their way to storage. */
   readonly lease: ByteLease;
-  /** Counts the pictures, which go to storage as they come. */
+  /** Counts the pictures, which are stored as they arrive. */
   readonly stored: ByteLease;
 }
 
 /**
- * Reads a body to its end. On failure what was stored of it is removed before the error is thrown; the source is left
- * as it is, so that an answer can be written. One that is silent while others need its room is destroyed: it is gone, or will be.
+ * Reads a body to its end. On failure it removes the stored pictures before it throws. It leaves the source open, so that an answer can
+ * be written. Only a source that is silent while others need its bytes is destroyed.
  * @throws GatewayError `malformed_request`, `request_too_large`, `invalid_image_file`, `image_too_large`, `too_many_images`,
  * `invalid_value`, `overloaded`
  */
@@ -96,7 +96,10 @@ export async function readMultipart(source: Readable, options: Options): Promise
   }
 }
 
-/** The body's bytes. A client that leaves is no fault of ours, and leaving the loop destroys nothing. */
+/**
+ * Yields the body's bytes. A client that leaves is the client's fault (`malformed_request`). Leaving the loop does not destroy the
+ * source.
+ */
 async function* bounded(
   source: Readable,
   bytesMax: number,
@@ -169,7 +172,7 @@ class Form {
       this.#store(shown(part.name), content),
     );
     if (upload === undefined) {
-      // What a browser sends for a file that nobody chose.
+      // Browsers send this for a file input without a file.
       if (part.filename === "") return;
       throw refusal("invalid_image_file", shown(part.name), "the file is empty");
     }
@@ -180,7 +183,8 @@ class Form {
   }
 
   /**
-   * Stores a picture, which is counted as it comes; what of it is in memory, until it is stored. undefined where the part is empty.
+   * Stores a picture, and counts its bytes as they arrive: in `lease` those in memory, until it is stored. Undefined if the part is
+   * empty.
    * @throws GatewayError `overloaded`, and as `storePicture`
    */
   async #store(name: string, content: AsyncGenerator<Buffer>): Promise<Upload | undefined> {
@@ -203,7 +207,7 @@ class Form {
     }
   }
 
-  /** No family has such a file: it is reported as any unknown field is, and its bytes are not kept. */
+  /** No family takes such a file: it is reported like any unknown field, and its bytes are not kept. */
   async #ignoreFile(part: Part): Promise<void> {
     const { sha256 } = await receive(part, this.#options.limits.fileBytes, async (content) => {
       while ((await content.next()).done !== true);
