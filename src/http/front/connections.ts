@@ -1,6 +1,6 @@
 /**
- * How many connections there may be, in total and of one address, in front of whichever front end answers them. One too many
- * is answered so in HTTP and closed; one whose client does not read is closed too (unread.ts).
+ * Limits connections, in total and per address, for both front ends. A connection above a limit gets an HTTP error and is closed. A
+ * connection whose client does not read is closed too (unread.ts).
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
@@ -17,9 +17,9 @@ import { UnreadWatch, type UnreadRules } from "./unread.ts";
 
 export interface ConnectionRules extends UnreadRules {
   readonly totalMax: number;
-  /** Of one IPv4 address, or of one IPv6 network of 64 bits. Loopback and trusted proxies stand for many callers. */
+  /** Per IPv4 address, or per IPv6 network of 64 bits. Loopback and trusted proxies stand for many callers, and are not limited. */
   readonly perAddressMax: number;
-  /** Refused connections that may wait for their request, so that its sender surely reads the answer. */
+  /** Refused connections that may wait for their request at once: after it, the client surely reads the answer. */
   readonly refusedMax: number;
 }
 
@@ -27,7 +27,7 @@ export interface ConnectionServices {
   readonly connections: ConnectionRules;
   readonly trustedProxies: TrustedProxies;
   readonly log: Log;
-  /** Decrypts what comes, where the gateway speaks TLS itself. */
+  /** Decrypts connections, if the gateway speaks TLS itself. */
   readonly secure?: SecureDoor | undefined;
 }
 
@@ -37,13 +37,16 @@ const checkMs = 250;
 const refusedMs = 1_000;
 const logMs = 10_000;
 
-/** Takes new connections before everybody else. Call it last, once, before the server listens; it ends with the server. */
+/**
+ * Installs the limits in front of all other `connection` listeners. Call it last, once, before the server listens; it ends with the
+ * server.
+ */
 export function boundConnections(server: Server, services: ConnectionServices): void {
   const { connections: rules, trustedProxies, log, secure } = services;
   const open = new Open(rules, trustedProxies);
   const refused = new Refused(rules.refusedMax);
   const unread = new UnreadWatch(rules);
-  /** What answers are written to. */
+  /** The sockets that answers are written to. */
   const written = new Set<Socket>();
   const counts = { refused: 0, late: 0, crowded: 0 };
   const next = server.listeners("connection") as ConnectionListener[];
@@ -60,7 +63,7 @@ export function boundConnections(server: Server, services: ConnectionServices): 
     const error = open.add(socket);
     if (error !== undefined) {
       counts.refused += 1;
-      // A handshake for an answer would cost more than many calls.
+      // A TLS handshake for the error would cost more than many calls.
       return secure === undefined ? refused.answer(socket, error) : void socket.destroy();
     }
     if (secure === undefined) enter(socket);
@@ -80,7 +83,7 @@ export function boundConnections(server: Server, services: ConnectionServices): 
   void whenClosed(server).then(() => clearInterval(checking));
 }
 
-/** The connections that were let in. */
+/** The admitted connections. */
 class Open {
   readonly sockets = new Set<Socket>();
   readonly #byAddress = new Map<string, number>();
@@ -92,7 +95,7 @@ class Open {
     this.#trusted = trusted;
   }
 
-  /** Counts a connection until it closes; why not, where it is one too many. */
+  /** Counts a connection until it closes. Returns the error if it is one too many. */
   add(socket: Socket): GatewayError | undefined {
     if (this.sockets.size >= this.#rules.totalMax)
       return overloaded("The gateway has as many connections as it takes. Retry in a moment.");
@@ -111,7 +114,7 @@ class Open {
     return undefined;
   }
 
-  /** What is counted; undefined where nothing is. */
+  /** The address or network to count for; undefined if it has no limit. */
   #addressOf(socket: Socket): string | undefined {
     if (this.#rules.perAddressMax >= this.#rules.totalMax) return undefined;
     const address = normalAddress(socket.remoteAddress ?? "");
@@ -125,10 +128,7 @@ class Open {
   }
 }
 
-/**
- * Connections that are refused. The answer waits for the first bytes, whose path says in which shape; one that says nothing
- * is closed.
- */
+/** Answers refused connections. The error waits for the first bytes, whose path decides its shape. A silent connection is closed. */
 class Refused {
   readonly #max: number;
   #waiting = 0;

@@ -1,16 +1,16 @@
 /**
- * Calls from pages of other origins (browser SDKs, extensions), for the origins that the operator lists under `cors.origins`.
- * Keys travel in headers that a page must set itself, so what is shared here needs no cookie. The management API and
- * signing in live by cookies, and are never shared (routes.ts). Fetch Standard, "CORS protocol".
+ * CORS: calls from pages of other origins (browser SDKs, extensions), for the origins that the operator lists under `cors.origins`.
+ * Keys travel in headers that a page must set itself, so shared routes need no cookie. The management API and sign-in use cookies, and
+ * are never shared (routes.ts). Fetch Standard, "CORS protocol".
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Routed } from "../exchange.ts";
 
 const methods = "GET, POST, DELETE";
-/** How long a browser may remember a preflight's answer, in seconds. */
+/** Seconds for which a browser may cache a preflight's answer. */
 const rememberedSeconds = "600";
 
-/** What SDKs and callers read; a browser hides every other header from a page. */
+/** Response headers that SDKs and callers read; a browser hides all others from a page. */
 const exposed = [
   "idempotent-replayed",
   "location",
@@ -30,20 +30,20 @@ const exposed = [
   "x-should-retry",
 ].join(", ");
 
-/** SDKs ask for a dozen headers, and name new ones with each version: whatever is a list of names is allowed. */
+/** SDKs ask for a dozen headers, and for new ones with each version. So any well-formed list of names is allowed. */
 const headerNames = /^[\w!#$%&'*+\-.^`|~]{1,100}(?:[ \t]*,[ \t]*[\w!#$%&'*+\-.^`|~]{1,100}){0,63}$/;
 
 export interface Cors {
-  /** Says on the answer, before it has a head, whether the asking page may read it. */
+  /** Sets the CORS headers of an answer, before its head is written. */
   mark(request: Routed, response: { setHeader(name: string, value: string): unknown }): void;
-  /** Answers a preflight, which never carries a key. False where the request is none, or not for its origin. */
+  /** Answers a preflight, which never carries a key. False if the request is no preflight, or its origin or route is not allowed. */
   answerPreflight(
     request: Routed & { readonly raw: IncomingMessage },
     response: ServerResponse,
   ): boolean;
 }
 
-/** Undefined where no origin is allowed: nothing is added to any answer. */
+/** Undefined if no origin is allowed: no answer gets CORS headers. */
 export function createCors(origins: readonly string[]): Cors | undefined {
   if (origins.length === 0) return undefined;
   const anyone = origins.includes("*");
@@ -54,7 +54,7 @@ export function createCors(origins: readonly string[]): Cors | undefined {
     mark({ match, raw }, response) {
       if (match.route.shared !== true) return;
       const { origin } = raw.headers;
-      // Also on answers to others, or a cache would give them to everybody: with `*` what a page shows, and then reads itself.
+      // Set `vary` also for other origins, or a cache would serve them this answer. With `*` every page may read every answer.
       if (!anyone) response.setHeader("vary", "Origin");
       if (anyone) response.setHeader("access-control-allow-origin", "*");
       if (!isKnown(origin)) return;

@@ -1,15 +1,15 @@
-/** Ending connections whose client does not read. */
+/** Closes connections whose client does not read. */
 import type { Socket } from "node:net";
 
-/** The connection that TLS was put on, which Node keeps and does not show; undefined without TLS. */
+/** Returns the TCP socket under a TLS socket, a private field of Node; undefined without TLS. */
 export function rawOf(socket: Socket): Socket | undefined {
   const { _parent: raw } = socket as { _parent?: Socket };
   return raw;
 }
 
 /**
- * Closes a connection with what waits in it, by a reset. After an orderly end the system would keep what it had taken, some
- * megabytes of each connection, and offer it for minutes to a client that does not read.
+ * Resets a connection and drops its unsent output. After an orderly close the kernel would keep its buffers, some megabytes of each
+ * connection, and offer them for minutes to a client that does not read.
  */
 export function cut(socket: Socket): void {
   (rawOf(socket) ?? socket).resetAndDestroy();

@@ -1,6 +1,6 @@
 /**
- * `Expect: 100-continue`: a client holds its body back until it hears that it is wanted. It hears so when somebody begins to read it,
- * and so not before its key is known; refused, it need not send a byte. RFC 9110, section 10.1.1.
+ * `Expect: 100-continue`: the client sends its body only after the gateway has asked for it. The gateway asks when a handler begins to
+ * read, so not before it knows the key. A refused client need not send a byte. RFC 9110, section 10.1.1.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { heldBack } from "../bodies/paced.ts";
@@ -8,7 +8,7 @@ import { heldBack } from "../bodies/paced.ts";
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** What a server does with such requests: as `answer` does with others. */
+/** Returns a `checkContinue` listener that answers such requests with `answer`. */
 export function expecting(answer: RequestListener): RequestListener {
   return (request, response) => {
     if (hasBody(request)) continueWhenRead(request, response);

@@ -1,6 +1,6 @@
 /**
- * The door: every request of both front ends comes in here. What it asks for is looked up in the table of routes, once; text
- * endpoints are answered by ours, on the fast path without Node's HTTP in between, everything else by whoever listened before.
+ * The entry of every request of both front ends. It matches the route once. The gateway answers text endpoints itself, plain ones on
+ * the fast path without Node's HTTP. All other requests go to the previous listeners.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { newId } from "../../base/ids.ts";
@@ -36,10 +36,10 @@ interface Entered {
 
 const entered = new WeakMap<IncomingMessage, Entered>();
 
-/** The route of a request that came in through the door, and what its line in the access log is to say. */
+/** The route of a request that passed `openDoor`, and the record for its access log line. */
 export const enteredBy = (request: IncomingMessage): Entered => entered.get(request)!;
 
-/** Puts the door in front of a server. Call it once, when all others listen and before the server does. */
+/** Puts this entry in front of a server. Call it once, after all other listeners are added and before the server listens. */
 export function openDoor(server: Server, services: FrontServices, answerText: AnswerText): void {
   const cors = createCors(services.corsOrigins);
   const onNode = nodeListener(server, { services, cors, answerText });
@@ -73,7 +73,7 @@ interface Door {
 function nodeListener(server: Server, { services, cors, answerText }: Door): RequestListener {
   const others = server.listeners("request") as RequestListener[];
   const answer = (raw: IncomingMessage, response: ServerResponse): void => {
-    // It came behind a request that was the last of its connection.
+    // It came after the last request of its connection.
     if (isLingering(raw.socket)) return;
     if (isAmbiguous(raw)) return refuseAmbiguous(raw);
     const match = matchRoute(raw.method ?? "", raw.url ?? "/");
@@ -83,7 +83,7 @@ function nodeListener(server: Server, { services, cors, answerText }: Door): Req
     lingerBehind(raw);
     if (raw.rawHeaders.length > 2 * headersMax)
       return answerFailure(services, asked, tooManyHeaders());
-    // Served, but the next request of this client goes elsewhere.
+    // Serve it, but make the client send its next request to another gateway.
     if (services.leaving()) response.setHeader("connection", "close");
     cors?.mark(asked, response);
     if (cors?.answerPreflight(asked, response) === true) return;

@@ -1,13 +1,13 @@
 /**
- * All that a gateway listens with. A round of Node's event loop takes one connection of a listener: while rounds are long, as
- * they are with many calls under way, new connections wait for each other. So there are several listeners, of sockets that
- * share a port or of one socket, and a round takes one connection of each.
+ * All listeners of a gateway. A round of Node's event loop accepts one connection per listener. While rounds are long, as with many
+ * calls in flight, new connections wait for each other. So there are several listeners, on sockets that share a port or on one socket,
+ * and a round accepts one connection of each.
  */
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { createServer, Server as TcpServer, type BoundSocket } from "node:net";
 
-/** An address, a descriptor that was inherited, or a socket of our own. */
+/** An address, an inherited file descriptor, or a socket of this process. */
 export type Place =
   | { readonly host: string; readonly port: number }
   | { readonly fd: number }
@@ -15,19 +15,19 @@ export type Place =
 
 interface Others {
   readonly servers: readonly TcpServer[];
-  /** Resolves when they have closed, and with them their connections. */
+  /** Resolves when they and all their connections have closed. */
   readonly closed: Promise<unknown>;
 }
 
-/** What listens beside a server. */
+/** The further listeners of a server. */
 const othersOf = new WeakMap<Server, Others>();
 
 /**
- * Listens on all of them, in place of the server's own `listen`; every connection comes in at the server. They close with it.
+ * Listens on all places, in place of the server's own `listen`. The server gets every connection. The further listeners close with it.
  * @throws Error of `listen`
  */
 export async function listenOnAll(server: Server, places: readonly Place[]): Promise<void> {
-  // As Node's HTTP server takes its connections.
+  // The same options as Node's HTTP server.
   const others = places.slice(1).map(() => createServer({ allowHalfOpen: true, noDelay: true }));
   for (const other of others) other.on("connection", (socket) => server.emit("connection", socket));
   server.once("close", () => others.forEach((other) => other.close()));
@@ -41,7 +41,7 @@ export async function listenOnAll(server: Server, places: readonly Place[]): Pro
 const closing = (server: TcpServer): Promise<void> =>
   new Promise((resolve) => server.once("close", () => resolve()));
 
-/** Resolves when no listener is left, and no connection. Call it before the server closes. */
+/** Resolves when all listeners and all connections have closed. Call it before the server closes. */
 export const whenClosed = async (server: Server): Promise<void> => {
   await closing(server);
   await othersOf.get(server)?.closed;
@@ -49,11 +49,11 @@ export const whenClosed = async (server: Server): Promise<void> => {
 
 const allOf = (server: Server): TcpServer[] => [server, ...(othersOf.get(server)?.servers ?? [])];
 
-// Node's HTTP server would first look through all connections and close the idle ones: a new connection may arrive meanwhile.
+// Node's HTTP server first closes all idle connections, and new ones may arrive meanwhile. So this is `close` of TCP servers.
 // oxlint-disable-next-line typescript/unbound-method -- it is called with its server
 const { close } = TcpServer.prototype;
 
-/** Takes no connection any more; those that are open stay. */
+/** Stops accepting connections; open ones stay. */
 export const closeListeners = (server: Server): void => {
   for (const one of allOf(server)) close.call(one);
 };

@@ -1,6 +1,6 @@
 /**
- * What never becomes a request: bytes that are not HTTP, headers beyond their limit, a client that takes for ever.
- * Node hands these over with a bare socket; they are answered in our error shape too. Requirements: ERR.
+ * Answers bytes that never become a request: no HTTP, headers beyond their limit, a request that never ends. Node passes these with a
+ * bare socket; they get our error shape too. Requirements: ERR.
  */
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -13,7 +13,7 @@ import { closeLingering, isLingering, lingerFor } from "./lingering.ts";
 
 interface ClientError extends Error {
   readonly code?: string;
-  /** The bytes in which the fault was found: the start of the request, unless it came in pieces. */
+  /** The bytes with the fault: the start of the request, unless it came in pieces. */
   readonly rawPacket?: unknown;
 }
 
@@ -33,16 +33,16 @@ function gatewayError({ code }: ClientError): GatewayError {
   }
 }
 
-/** The refusal of a request with more headers than are read: Node would leave out some of them, and tell nobody. */
+/** The error for a request with more headers than are read: Node would drop some of them in silence. */
 export const tooManyHeaders = (): GatewayError =>
   new GatewayError("request_too_large", `The request has more than ${headersMax} headers.`, {
     status: 431,
   });
 
 /**
- * Whether a request that Node has read is one that HTTP/1.1 has refused: another version or none, two hosts, chunks in HTTP/1.0, or a
- * body coded in another way than by chunks, which Node hands over as it is. A proxy in front may take the other host, or another
- * body. RFC 9112, sections 2.3, 3.2, 6.1 and 7.
+ * True if Node accepted a request that HTTP/1.1 forbids: another version or none, two Hosts, chunks in HTTP/1.0, or a transfer coding
+ * other than `chunked`, which Node does not decode. A proxy in front may use the other Host, or see another body. RFC 9112, sections
+ * 2.3, 3.2, 6.1 and 7.
  */
 export function isAmbiguous(request: IncomingMessage): boolean {
   const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
@@ -58,25 +58,25 @@ export function isAmbiguous(request: IncomingMessage): boolean {
   return hosts > 1;
 }
 
-/** Refuses such a request as what is no HTTP: nothing that follows on its connection is read. */
+/** Refuses such a request like malformed HTTP: nothing that follows on its connection is read. */
 export function refuseAmbiguous({ method, url, socket }: IncomingMessage): void {
   const rawPacket = Buffer.from(`${method} ${url} `, "latin1");
   answerClientError(Object.assign(new Error("an ambiguous request"), { rawPacket }), socket);
 }
 
-/** The answer that is being made on a connection, which Node keeps and does not show. */
+/** Returns the answer in flight on a connection, a private field of Node. */
 function answerUnderWay(socket: Socket): ServerResponse | undefined {
   const { _httpMessage: current } = socket as { _httpMessage?: ServerResponse | null };
   return current ?? undefined;
 }
 
-/** Connections whose fault is told behind the answers that are on their way. */
+/** Connections whose error is sent after the answers that are in flight. */
 const toldLater = new WeakSet<Socket>();
 
-/** Where the fault stands behind a whole request, that one is answered first, as on the fast path. @returns whether */
+/** If the fault comes after a whole request, delays its error until that request is answered, as on the fast path. @returns true if so */
 function tellBehind(error: ClientError, socket: Socket, current: ServerResponse): boolean {
   const { code = "" } = error;
-  // Who ends its side in the middle of a request waits for no answer.
+  // A client that ends its side in the middle of a request waits for no answer.
   const isFault = code === late || (code.startsWith("HPE_") && code !== cutOff);
   if (!isFault || !current.req.complete) return false;
   if (toldLater.has(socket)) return true;
@@ -88,14 +88,14 @@ function tellBehind(error: ClientError, socket: Socket, current: ServerResponse)
   return true;
 }
 
-/** Answers a client error and closes the connection: where the next request would begin is not known any more. */
+/** Answers a client error and closes the connection, because the start of the next request is unknown. */
 export function answerClientError(error: ClientError, socket: Socket): void {
   if (isLingering(socket)) return;
-  // What comes behind the last request of a connection counts for nothing, and its answer is on the way. RFC 9112, section 9.6.
+  // Bytes after the last request of a connection are ignored, and its answer is on the way. RFC 9112, section 9.6.
   if (error.code === "HPE_CLOSED_CONNECTION") return lingerFor(socket);
   const current = answerUnderWay(socket);
   if (current !== undefined && socket.writable && tellBehind(error, socket, current)) return;
-  // What is written now would land in the middle of another answer.
+  // An error written now would land in the middle of another answer.
   if (error.code === "ECONNRESET" || !socket.writable || current?.headersSent === true) {
     socket.destroy();
     return;
@@ -107,7 +107,7 @@ export function answerClientError(error: ClientError, socket: Socket): void {
   closeLingering(socket);
 }
 
-/** Writes an error as the last answer of a connection. `start` is what is known of the request: its path decides on the shape. */
+/** Writes an error as the last answer of a connection. `start` is the known start of the request: its path decides the error's shape. */
 export function answerOnSocket(socket: Socket, error: GatewayError, start: string): void {
   const [, method = "", url = ""] = /^([A-Z]+) (\S*)/.exec(start) ?? [];
   const style = styleOf(matchRoute(method, url), {});

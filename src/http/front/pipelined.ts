@@ -1,12 +1,12 @@
 /**
- * Requests that a client sends before it has read the answers to those before (pipelining, RFC 9112, section 9.3.2). Node hands
- * over all that came in one read, and 64 kB hold 1,500 requests. Each begins when the answer before it has left, so a connection
- * holds one answer at most, and others are served in between. The fast path does the same.
+ * Orders pipelined requests, which a client sends before it has read the previous answers (RFC 9112, section 9.3.2). Node passes on all
+ * requests of one read, and 64 kB hold 1,500. Here each begins when the previous answer has left. So a connection holds one answer at
+ * most, and other connections are served in between. The fast path does the same.
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Requests of one connection that may wait: HTTP clients that pipeline at all send some ten ahead. */
+/** Most waiting requests of one connection: HTTP clients that pipeline at all send some ten ahead. */
 export const waitingMax = 32;
 
 interface Waiting {
@@ -14,15 +14,15 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** What waits on each connection that has a request under way. */
+/** The waiting requests of each connection that has a request in flight. */
 const lines = new WeakMap<Socket, Waiting[]>();
 
 /**
- * Calls `begin` when the requests before it on its connection are answered: at once where there are none, and never where the
- * connection ends first. It ends here where too many wait: to answer each would cost as much as the rest.
+ * Calls `begin` when the previous requests of its connection are answered: at once if there are none, never if the connection ends
+ * first. With too many waiting requests it destroys the connection: an error for each would cost as much as an answer.
  */
 export function inOrder(socket: Socket, response: ServerResponse, begin: () => void): void {
-  // Its answer could not get out any more.
+  // Its answer could not be sent any more.
   if (!socket.writable) return;
   const line = lines.get(socket);
   if (line === undefined) {
@@ -33,7 +33,7 @@ export function inOrder(socket: Socket, response: ServerResponse, begin: () => v
 }
 
 function start(socket: Socket, { response, begin }: Waiting): void {
-  // In a turn of its own: answers that the system takes at once would else follow each other without an end.
+  // In a new turn: otherwise answers that the kernel takes at once would follow each other without a break.
   response.once("close", () => setImmediate(goOn, socket));
   begin();
 }

@@ -1,7 +1,6 @@
 /**
- * TLS in front of both front ends, where the operator has no proxy for it: a connection is taken as ever, and who answers it
- * sees what was decrypted. Certificates are replaced while the gateway runs: connections that are open keep theirs.
- * docs/operate.md "TLS".
+ * TLS in front of both front ends, for operators without a TLS proxy. It passes on the decrypted socket of a connection. Certificates
+ * can be replaced while the gateway runs: open connections keep theirs. docs/operate.md "TLS".
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
@@ -13,23 +12,23 @@ import { rawOf } from "./cut.ts";
 
 /** Decrypts connections. */
 export interface SecureDoor {
-  /** Hands the connection on when its client has shown what it must; else it is closed. */
+  /** Passes the connection on after its handshake and client certificate check; closes it if these fail. */
   take(raw: Socket, secured: (socket: Socket) => void): void;
-  /** New connections get these from now on, unless they are wrong, which is logged. @returns whether they do */
+  /** Uses these certificates for new connections, unless they are invalid, which is logged. @returns true if they are used */
   replace(tls: ServerTls): boolean;
-  /** The server's own ways to close connections close those that have not been handed on, too. */
+  /** Makes the server's methods that close connections also close those in their handshake. */
   closeWith(server: Server): void;
 }
 
-/** A client that takes longer for its handshake is slower than any network. */
+/** Time limit of a handshake: no network is slower. */
 const handshakeMs = 10_000;
-/** One that was just made may carry a call: after so long it does not. */
+/** A connection younger than this may carry a call. */
 const freshMsMax = 1_000;
 const logMs = 10_000;
 
-/** @throws Error where the certificate and the key are none */
+/** @throws Error where the certificate or the key is invalid */
 export function createSecureDoor(initial: ServerTls, log: Log): SecureDoor {
-  /** Connections in their handshake, and since when. */
+  /** Connections in their handshake, with their start by `performance.now`. */
   const underWay = new Map<Socket, number>();
   const failures = countFailures(log);
   let current = listen(initial, failures);
@@ -77,10 +76,10 @@ export function createSecureDoor(initial: ServerTls, log: Log): SecureDoor {
   };
 }
 
-/** What follows the handshake of a connection. */
+/** The callback after the handshake of each connection. */
 const waiting = new WeakMap<Socket, (socket: Socket) => void>();
 
-/** A TLS server that listens nowhere: it is given connections. @throws Error of OpenSSL */
+/** A TLS server that does not listen: connections are passed to it. @throws Error of OpenSSL */
 function listen({ cert, key, clientCa }: ServerTls, failed: (error: Error) => void): TlsServer {
   const server = createServer({
     cert,
@@ -98,14 +97,14 @@ function listen({ cert, key, clientCa }: ServerTls, failed: (error: Error) => vo
     else next(socket);
   });
   server.on("tlsClientError", (error, socket) => {
-    // Who only looks whether the port is open has begun none.
+    // A port check that sends no bytes has begun no handshake.
     if (rawOf(socket)?.bytesRead !== 0) failed(error);
     socket.destroy();
   });
   return server;
 }
 
-/** Says at most every ten seconds how many handshakes failed, and why the last one did. */
+/** Logs at most every ten seconds how many handshakes failed, and why the last one did. */
 function countFailures(log: Log): (error: Error) => void {
   const counted = atIntervals(logMs);
   return (error) => {

@@ -1,41 +1,44 @@
 /**
- * Stopping the server so that whoever asked gets an answer. Behind a balancer without health checks of its own (nginx) a
- * refused connection is the sign to ask another gateway, and costs nobody anything; a connection that was made and is then
- * reset costs its call. Requirement: rolling gateways behind a balancer loses no call.
+ * Stops the server so that every request gets an answer. Behind a balancer without its own health checks (nginx), a refused connection
+ * makes the balancer try another gateway, at no cost. A connection that is accepted and then reset costs its call. Requirement: rolling
+ * gateways behind a balancer loses no call.
  */
 import type { Server } from "node:http";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { closeListeners, countConnections, whenClosed } from "./listeners.ts";
 
-/** Requests on open connections are served for this long after the listener closed, and refused after it. */
+/** Milliseconds after the listeners close in which requests on open connections are served; later ones are refused. */
 const lateMs = 3_000;
-/** How long calls under way may take to end when the gateway stops. */
+/** Milliseconds that calls in flight may take to end when the gateway stops. */
 const cutMsDefault = 20_000;
-/** What a call that can be answered at any time has for its answer before it is cut. */
+/** Milliseconds before the cut at which calls that only wait are answered. */
 const hurryMs = 2_000;
-/** What a stream has for its charge, whose tokens are counted, and its last frames; half of a short time. */
+/**
+ * Milliseconds before the cut at which streams are ended, for counting their tokens, their charge and last frames. At most half the
+ * time.
+ */
 const lastFramesMs = 2_000;
 const lastParts = 4;
 const idleCheckMs = 50;
 
-/** What a server that stops tells. */
+/** The callbacks of a server that stops. */
 interface Stopping {
-  /** It is too late for new requests. */
+  /** From now on, refuse new requests. */
   readonly refuse: () => void;
-  /** Calls will be cut in two seconds: those that only wait are to be answered now. */
+  /** Calls will be cut in two seconds: answer those that only wait now. */
   readonly hurry: () => void;
   /**
-   * Calls will be cut in two seconds: streams are to be ended now, in words. Again shortly before (`isLast`), for those that began since,
-   * and for answers that have not begun.
+   * Calls will be cut in two seconds: end streams now, with an error frame. Called again shortly before the cut (`isLast`), for streams
+   * that began since and for answers that have not begun.
    */
   readonly lastWords: (isLast: boolean) => void;
-  /** Calls have no longer the time that they were given, but `sooner.ms` (20 s if absent) from its abort on. */
+  /** On abort of the signal, calls get `sooner.ms` (20 s if absent) from then on, if that is less than `cutMs`. */
   readonly sooner?: { readonly signal: AbortSignal; readonly ms: number | undefined };
 }
 
 /**
- * Closes the listeners and then, one by one as they fall idle, all connections. Calls that are still under way after `cutMs`
- * (20 s if absent) are cut.
+ * Closes the listeners, and then each connection as it falls idle. Calls that are still in flight after `cutMs` (20 s if absent) are
+ * cut.
  */
 export async function stopServer(
   server: Server,
@@ -51,8 +54,8 @@ export async function stopServer(
   if (sooner?.signal.aborted === true) shorten();
   else cut.in(cutMs);
   sooner?.signal.addEventListener("abort", shorten, { once: true });
-  // A connection that was busy when we began to close is kept open by its client after its answer. Right after what has
-  // arrived was read, so that no request is cut that is already here.
+  // Clients keep connections open that were busy when we began to close. This runs right after a read, so that no request is cut that
+  // has already arrived.
   const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleCheckMs);
   await closed;
   clearInterval(idle);
@@ -61,13 +64,13 @@ export async function stopServer(
   clearTimeout(late);
 }
 
-/** When calls under way are cut; the last word counts. */
+/** Schedules the cut of calls in flight; the last call of `in` counts. */
 function cutting(server: Server, { hurry, lastWords }: Pick<Stopping, "hurry" | "lastWords">) {
   let timers: NodeJS.Timeout[] = [];
   const never = (): void => timers.forEach(clearTimeout);
   /**
-   * In parts: counting the tokens of streams may keep the process from everything else for a second, and then nothing has been
-   * sent. In the last part streams that began since are ended too.
+   * Waits in parts: counting the tokens of streams may block the process for a second, in which it sends nothing. Before the last part
+   * it also ends streams that began since.
    */
   const cutAfter = (partMs: number, parts: number): void => {
     if (parts === 1) lastWords(true);
@@ -89,9 +92,9 @@ function cutting(server: Server, { hurry, lastWords }: Pick<Stopping, "hurry" | 
 }
 
 /**
- * Closes the listeners alone, where another process goes on with the same sockets, and waits for at most `ms` until no
- * connection is left. They are closed as ever: by their clients, after an answer that says so, or when idle for too long,
- * which is what their clients expect. So none is closed while its next request is on the way. An abort of `sooner` ends the wait.
+ * Closes the listeners only, because another process goes on with the same sockets. Waits at most `ms` until no connection is left.
+ * Connections close as ever: by their clients, after an answer with `Connection: close`, or when idle for too long, which clients
+ * expect. So none is closed while its next request is on the way. An abort of `sooner` ends the wait.
  */
 export async function leaveConnections(
   server: Server,
@@ -107,9 +110,9 @@ export async function leaveConnections(
 const quietSearchMs = 1_000;
 
 /**
- * Waits for a turn of the event loop in which no connection arrived and that was so short that none can have since.
- * Connections that the system holds for us are reset when the listener closes, and with them what they have sent.
- * The longer it takes under load, the longer a turn may be.
+ * Waits for a turn of the event loop in which no connection arrived, and so short that none can have arrived since. When a listener
+ * closes, the kernel resets the connections in its backlog, with the bytes that they have sent. The longer the search takes under load,
+ * the longer a turn may be.
  */
 async function quietTurn(server: Server): Promise<void> {
   let arrived = 0;

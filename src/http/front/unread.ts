@@ -1,52 +1,52 @@
 /**
- * Connections whose client does not read. What waits in them is memory of ours: one that took nothing for a while is closed,
- * and when all of them together hold too much, those that stand still longest go first.
+ * Closes connections whose client does not read, because their waiting output takes our memory. A connection that took nothing for a
+ * while is closed. When all together hold too much, those go first that have stood still longest.
  */
 import type { Socket } from "node:net";
 import { cut } from "./cut.ts";
 
 /**
- * What a stream that stands still holds beside its output, as measured: a read of its upstream as bytes, as a text of two bytes a
- * character, and converted. Each connection with output that waits counts so much more.
+ * Memory that a stalled stream holds beside its output, as measured: a read of its upstream as bytes, as a text of two bytes a
+ * character, and converted. Each connection with waiting output counts this much more.
  */
 export const besideBytes = 512 * 1024;
 
 export interface UnreadRules {
-  /** How long output may wait without one byte being taken, in milliseconds. */
+  /** Milliseconds that output may wait while the client takes no byte. */
   readonly unreadMs: number;
-  /** What may be held for all connections together, in bytes. */
+  /** Bytes that all connections together may hold. */
   readonly pendingBytesMax: number;
 }
 
-/** What was seen of a socket's output. */
+/** The last observed state of a socket's output. */
 interface Seen {
-  /** Bytes of the writes that are over. */
+  /** Bytes of finished writes. */
   done: number;
-  /** Bytes of the write under way that the kernel has not taken. */
+  /** Bytes of the current write that the kernel has not taken. */
   queued: number;
-  /** When one of both last changed, by `performance.now`. */
+  /** When one of these last changed, by `performance.now`. */
   movedMs: number;
 }
 
-/** Why connections were closed in one look, for the log. */
+/** How many connections one check closed, by reason, for the log. */
 export interface ClosedUnread {
-  /** They stood still for too long. */
+  /** Connections that stood still for too long. */
   readonly late: number;
-  /** All of them held too much. */
+  /** Connections closed because all together held too much. */
   readonly crowded: number;
 }
 
-/** Looks at all connections of a server from time to time. */
+/** Checks all connections of a server; the caller calls `look` at intervals. */
 export class UnreadWatch {
   readonly #rules: UnreadRules;
-  /** Of sockets with output that waits: usually none. */
+  /** Per socket with waiting output; usually empty. */
   readonly #seen = new Map<Socket, Seen>();
 
   constructor(rules: UnreadRules) {
     this.#rules = rules;
   }
 
-  /** Cuts the sockets that are late or too many. `nowMs` is by `performance.now`. */
+  /** Cuts the sockets that are late, or above the total. `nowMs` is by `performance.now`. */
   look(sockets: Iterable<Socket>, nowMs: number): ClosedUnread {
     let held = 0;
     let late = 0;
@@ -63,7 +63,7 @@ export class UnreadWatch {
     return { late, crowded: this.#makeRoom(held) };
   }
 
-  /** The connection is closed. */
+  /** Call it when the connection is closed. */
   forget(socket: Socket): void {
     this.#seen.delete(socket);
   }
@@ -88,7 +88,7 @@ export class UnreadWatch {
   #makeRoom(held: number): number {
     let over = held - this.#rules.pendingBytesMax;
     if (over <= 0) return 0;
-    // Of two that moved in the same look, one may just have come; the other has taken some of it.
+    // If two moved in the same check, the one with more in the queue goes first: the other client may have read some.
     const waiting = [...this.#seen].sort(
       ([a, aSeen], [b, bSeen]) =>
         aSeen.movedMs - bSeen.movedMs ||
@@ -110,8 +110,8 @@ export class UnreadWatch {
 const heldFor = ({ writableLength }: Socket): number => writableLength + besideBytes;
 
 /**
- * What the kernel has not taken of the write under way. `writableLength` falls only when a write is over, and an answer of
- * many megabytes is one write. Node reads the same field for its own socket timeouts.
+ * Bytes of the current write that the kernel has not taken. `writableLength` falls only when a write is over, and an answer of many
+ * megabytes is one write. Node reads the same field for its own socket timeouts.
  */
 function queuedIn(socket: Socket): number {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };

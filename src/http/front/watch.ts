@@ -1,7 +1,7 @@
 /**
- * Every request from the door to its end: how many are under way, where its key is used from, a line for each in the access
- * log, and its span. Both name the route's pattern and the key's id. Paths, queries and headers, in which secrets may stand,
- * are not in them. docs/operate.md "Access log"; docs/monitoring.md.
+ * Observes every request from its arrival to its end: the count in flight, where its key is used from, an access log line, and its
+ * span. Line and span name the route's pattern and the key's id, but no path, query or header, which may have secrets. docs/operate.md
+ * "Access log"; docs/monitoring.md.
  */
 import type { ServerResponse } from "node:http";
 import type { TrustedProxies } from "../../base/client-address.ts";
@@ -15,11 +15,11 @@ import type { RouteMatch } from "../routes.ts";
 import type { FastResponse } from "./fast/index.ts";
 
 export interface WatchServices {
-  /** Absent: no lines. */
+  /** Absent: no access log. */
   readonly accessLog?: AccessLog | undefined;
   /** Absent: no traces. */
   readonly tracer?: Tracer | undefined;
-  /** Requests with a key that are under way. */
+  /** Requests on routes with a key that are in flight. */
   readonly metrics: { readonly inFlight: { total: number } };
   readonly trustedProxies: TrustedProxies;
   readonly clients: Pick<KeyClients, "note">;
@@ -33,20 +33,20 @@ interface Incoming {
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
-/** Health and metrics are asked for all the time, by those who also read the log. */
+/** False for health and metrics: the same people poll them all the time who read the log. */
 const isWatched = ({ route }: RouteMatch): boolean => route.whileStopping !== true;
 
-/** What Node and proxies call an answer whose client left before it began. */
+/** The status that proxies log for a client that left before the answer began. */
 const clientLeft = 499;
 
-/** One request under way. */
+/** One request in flight. */
 class UnderWay implements Seen {
   keyId: string | undefined = undefined;
   route: string | undefined = undefined;
   readonly span: Span | undefined;
   readonly #services: WatchServices;
   readonly #request: Incoming;
-  /** Of the connection, which is gone when it has closed. */
+  /** The client's address, read now: a closed connection has none. */
   readonly #address: string;
   readonly #beganMs = performance.now();
   readonly #counts: boolean;
@@ -66,7 +66,7 @@ class UnderWay implements Seen {
     if (this.#counts) services.metrics.inFlight.total += 1;
   }
 
-  /** Its answer is over; `whole`: it was written to its end. */
+  /** Call it when the answer is over; `whole`: it was written to its end. */
   over(status: number, bytes: number, whole: boolean): void {
     const { accessLog, metrics, clients } = this.#services;
     if (this.#counts) metrics.inFlight.total -= 1;
@@ -101,7 +101,7 @@ class UnderWay implements Seen {
   }
 }
 
-/** The span's name has the route's pattern, which is known at its end where the table of routes has none. */
+/** The span's name and attributes. Set at the end, because only then the pattern is known of routes that the table does not have. */
 const partOf = sharedParts((route: string | undefined, method: string, status: number) => ({
   name: route === undefined ? method : `${method} ${route}`,
   attributes: {
@@ -127,7 +127,7 @@ export function watchNode(
   const { socket } = response;
   const before = socket?.bytesWritten ?? 0;
   const underWay = new UnderWay(services, request);
-  // What was written when it is over: afterwards the connection may be another request's.
+  // Remember the bytes at `finish`: afterwards the connection may belong to another request.
   let written = 0;
   response.once("finish", () => (written = (socket?.bytesWritten ?? 0) - before));
   response.once("close", () => {

@@ -1,36 +1,36 @@
-/** The body of a request on the fast path that comes in several reads: what is used of Node's IncomingMessage, and nothing more. */
+/** A request body on the fast path that comes in several reads. It has only the parts of Node's IncomingMessage that the gateway uses. */
 import type { Socket } from "node:net";
 import type { BodyStream } from "../../exchange.ts";
 
 export const emptyBytes = Buffer.alloc(0);
 
-/** It is not read before somebody listens: a stranger's body stays in the system's buffers. */
+/** Not read before a `data` listener is added: until then, a stranger's body stays in the kernel's buffers. */
 export class FastBody implements BodyStream {
   readonly #socket: Pick<Socket, "pause" | "resume">;
-  /** Bytes that are still to come. */
+  /** Bytes that have not arrived yet. */
   #missing: number;
-  /** What came with the head, until somebody listens. */
+  /** The bytes that came with the head, until a listener takes them. */
   #first: Buffer;
   #onData: ((chunk: Buffer) => void) | undefined;
   #onEnd: (() => void) | undefined;
   #onError: (() => void) | undefined;
-  /** True once all of it has been read. */
+  /** True once the whole body has been read. */
   readableEnded = false;
   /** True once the connection broke. */
   destroyed = false;
 
-  /** `length` is what the request announces; `first`, which is shorter, came with its head. */
+  /** `length` is the announced length; `first`, which is shorter, came with the head. */
   constructor(socket: Pick<Socket, "pause" | "resume">, length: number, first: Buffer) {
     this.#socket = socket;
     this.#missing = length - first.length;
     this.#first = first;
   }
 
-  /** The next bytes that were read; how many of them are the body's. */
+  /** Passes on the next bytes that were read. Returns how many of them belong to this body. */
   take(bytes: Buffer): number {
     const taken = Math.min(bytes.length, this.#missing);
     this.#missing -= taken;
-    // Before the last bytes are given out: nobody pauses for them any more.
+    // Set before the last bytes are passed on: after them, no reader may pause the socket.
     this.readableEnded = this.#missing === 0;
     this.#onData?.(taken === bytes.length ? bytes : bytes.subarray(0, taken));
     if (this.readableEnded) this.#onEnd?.();

@@ -1,7 +1,7 @@
 /**
- * One connection that has not been given to Node's HTTP yet. A read that is one plain request, or begins one with all of its
- * head, is answered on the socket itself, and the rest of its body is read here. At the first read that is anything else the
- * connection is handed over for the rest of its life.
+ * One connection that the fast path has not handed over to Node's HTTP yet. A read that holds one plain request, or its whole head and
+ * part of its body, is answered on the socket itself. The rest of such a body is read here. At the first other read the connection is
+ * handed over for the rest of its life.
  */
 import type { Socket } from "node:net";
 import { Pieces } from "../../../base/pieces.ts";
@@ -20,13 +20,13 @@ export type Take = (
   socket: Socket,
 ) => boolean;
 
-/** What a connection needs of its server. */
+/** The parts of the server that a connection uses. */
 export interface FastServer {
   /** Answers a request, or leaves it untouched and returns false. */
   readonly take: Take;
-  /** A fault of the client in the middle of its request, as Node tells it. */
+  /** Reports a client's fault in the middle of its request, as Node reports it. */
   clientError(error: Error, socket: Socket): void;
-  /** Gives the socket to Node, with what was read of it. */
+  /** Hands the socket over to Node, with the bytes that were read of it. */
   handOver(connection: FastConnection, bytes: Buffer): void;
   forget(connection: FastConnection): void;
   /** True once the gateway stops: connections close after their next answer. */
@@ -34,25 +34,25 @@ export interface FastServer {
   readonly common: CommonLines;
 }
 
-/** What may be kept of the next requests while a call runs; above it nothing more is read. */
+/** Bytes of further requests that are kept while a call runs; above this, reading pauses. */
 const earlyBytesMax = 65_536;
 
-/** `fresh`: nothing was read yet; `busy`: until the body is read, and the answer written and little of it waits; `idle`: after that. */
+/** `fresh`: nothing was read yet. `busy`: until the body is read, the answer is written, and little of it waits. `idle`: after that. */
 export type ConnectionState = "fresh" | "busy" | "idle";
 
 export class FastConnection implements AnswerLine {
   readonly socket: Socket;
   readonly #server: FastServer;
   state: ConnectionState = "fresh";
-  /** Since when it has been in this state, by `performance.now`. */
+  /** When it entered this state, by `performance.now`. */
   sinceMs = performance.now();
   closed = false;
   #response: FastResponse | undefined;
-  /** What of a request is still on its way. */
+  /** The body of the current request, while it is still arriving. */
   #body: FastBody | undefined;
-  /** Whether the request, or the answer in flight, says that the connection closes after it. */
+  /** True if the request, or the answer in flight, says that the connection closes after it. */
   #last = false;
-  /** What came while busy. */
+  /** Bytes that came while busy. */
   #early: Pieces | undefined;
 
   constructor(socket: Socket, server: FastServer) {
@@ -75,7 +75,7 @@ export class FastConnection implements AnswerLine {
   }
 
   send(text: string, encoding: "latin1" | "utf8"): void {
-    // A client that has ended its side gets nothing more; `close` follows.
+    // A client that has closed its side gets nothing more; `close` follows.
     if (this.socket.writable) this.socket.write(text, encoding);
   }
 
@@ -87,18 +87,18 @@ export class FastConnection implements AnswerLine {
     else closeLingering(this.socket);
   }
 
-  /** Whether the body of a request is on its way. */
+  /** True while the body of a request is arriving. */
   get isReceiving(): boolean {
     return this.#body !== undefined;
   }
 
-  /** A body that cannot be read to its end: the client gets an error where no answer has begun, and the connection ends. */
+  /** Ends the connection because a body cannot be read to its end. The client gets an error if no answer has begun. */
   fail(error: Error): void {
     if (this.#response?.headersSent === true) this.socket.destroy();
     else this.#server.clientError(error, this.socket);
   }
 
-  /** Gives the socket back as it was found. */
+  /** Removes all listeners and returns the socket. */
   release(): Socket {
     const { socket } = this;
     socket.removeListener("data", this.#onData);
@@ -109,7 +109,7 @@ export class FastConnection implements AnswerLine {
     return socket;
   }
 
-  /** Goes idle where nothing is left of the last request. A client that does not read its answers is asked for no more. */
+  /** Goes idle if nothing is left of the last request. Nothing more is read from a client that does not read its answers. */
   #rest(): void {
     if (this.#response !== undefined || this.#body !== undefined || this.full) return;
     this.state = "idle";
@@ -138,7 +138,7 @@ export class FastConnection implements AnswerLine {
     const wasIdleMs = this.sinceMs;
     this.sinceMs = performance.now();
     if (this.#server.take(request, response, this.#body ?? body, this.socket)) {
-      // Nothing is read before the caller is known.
+      // The body is not read before the caller is known.
       if (this.#body?.listenerCount("data") === 0) this.socket.pause();
       return;
     }
@@ -157,7 +157,7 @@ export class FastConnection implements AnswerLine {
     this.#rest();
   }
 
-  /** Pipelined, or noise: for Node to judge when the answer is over. */
+  /** Keeps bytes after the request, pipelined or malformed: Node reads them when the answer is over. */
   #keep(bytes: Buffer): void {
     if (isLingering(this.socket)) return;
     this.#early ??= new Pieces();
@@ -165,7 +165,7 @@ export class FastConnection implements AnswerLine {
     if (this.#early.length >= earlyBytesMax) this.socket.pause();
   }
 
-  // As Node's server does: a client that ends its side is answered no more.
+  // As Node's server does: a client that closes its side gets no further answers.
   readonly #onEnd = (): void => {
     if (this.#body === undefined) this.socket.end();
     else this.fail(cutOff());
@@ -187,6 +187,6 @@ export class FastConnection implements AnswerLine {
   };
 }
 
-/** Node's error for the same. */
+/** The same error as Node's. */
 const cutOff = (): Error =>
   Object.assign(new Error("Parse Error: Invalid EOF state"), { code: "HPE_INVALID_EOF_STATE" });

@@ -4,7 +4,7 @@ import { STATUS_CODES, validateHeaderValue } from "node:http";
 /** An answer's headers by name, in their order. */
 export type AnswerHeaders = Readonly<Record<string, string | number>>;
 
-/** The lines that every answer has alike. `keepAliveMs` is how long a connection may be idle, 0 without end. */
+/** The header lines that all answers share. `keepAliveMs` is how long a connection may be idle; 0 means without limit. */
 export class CommonLines {
   readonly #keepAlive: string;
   #second = -1;
@@ -17,7 +17,7 @@ export class CommonLines {
     this.#keepAlive = `Connection: keep-alive\r\n${timeout}`;
   }
 
-  /** The date and what becomes of the connection, at a time in milliseconds since 1970. `last`: it closes after this answer. */
+  /** Returns the Date and Connection lines at a time in milliseconds since 1970. `last`: the connection closes after this answer. */
   at(nowMs: number, last: boolean): string {
     const second = Math.floor(nowMs / 1000);
     if (second !== this.#second) {
@@ -32,7 +32,7 @@ export class CommonLines {
 const okLine = "HTTP/1.1 200 OK\r\n";
 
 /**
- * The head of an answer with its empty line; one without content-length announces chunks.
+ * Formats the head of an answer, with its empty line. Without a content-length it announces chunks.
  * @throws TypeError for a value with characters that a header must not have
  */
 export function formatHead(status: number, headers: AnswerHeaders, common: string): string {

@@ -1,33 +1,33 @@
 /**
- * Reading a request whose head arrived in one read. Only the strict, plain form is read here; whatever else HTTP/1.1 allows or
- * forbids is for Node's own parser, so that there is one opinion about where a message ends. RFC 9112, sections 3 to 6.
+ * Parses a request whose head arrived in one read. It accepts only the strict, plain form and leaves all other HTTP/1.1 to Node's
+ * parser. So only Node decides where a message ends in any doubtful case. RFC 9112, sections 3 to 6.
  */
 import { CallHeaders, headBytesMax, headersMax, type RequestHead } from "../../exchange.ts";
 import { matchRoute, type RouteMatch } from "../../routes.ts";
 
-/** A request, and what came of its body with its head. */
+/** A request, and the bytes of its body that came with its head. */
 export interface PlainRequest extends RequestHead {
   readonly method: "POST";
   readonly url: string;
   readonly match: RouteMatch;
   readonly headers: CallHeaders;
-  /** Whoever takes it leaves nothing behind: the head is kept as long as the answer takes, and all of one read with its bytes. */
+  /** The taker replaces this by an empty buffer: the request lives as long as its answer, and would keep the bytes of the whole read. */
   body: Buffer;
-  /** The announced length of the body, which may be more than has come. */
+  /** The announced length of the body; more than has arrived, perhaps. */
   readonly length: number;
-  /** Whether its client wants no other answer on this connection. */
+  /** True if its client wants no other answer on this connection (`Connection: close`). */
   readonly last: boolean;
 }
 
 type ReadName = keyof CallHeaders;
 
-/** A header that matters: it is read, or the request is not plain. */
+/** A header that matters. `read` is its name in `CallHeaders`; undefined: with this header a request is not plain. */
 interface Known {
   readonly name: string;
   readonly read: ReadName | undefined;
 }
 
-/** These change how a message is read, or what comes after it. */
+/** Headers that change how a message is read, or what comes after it. */
 const notPlain = [
   "expect",
   "http2-settings",
@@ -43,29 +43,29 @@ const allKnown: readonly Known[] = [
   ...notPlain.map((name) => ({ name, read: undefined })),
 ];
 
-/** Where names of one length and first letter, large or small, stand in `known`. */
+/** Returns the index in `known` for names of one length and one first letter, in either case. */
 const place = (length: number, first: number): number => (length % 32) * 32 + (first & 31);
 
-/** Most headers that a client sends do not matter: this tells them apart without reading their names. */
+/** Buckets of known headers. Most headers that a client sends do not matter: this skips them without comparing their names. */
 const known: readonly (readonly Known[])[] = Array.from({ length: 32 * 32 }, (_, at) =>
   allKnown.filter(({ name }) => place(name.length, name.charCodeAt(0)) === at),
 );
 
-/** What is larger is for Node to judge. */
+/** Node handles requests with larger heads. */
 const plainBytesMax = headBytesMax / 2;
 const headEnd = Buffer.from("\r\n\r\n");
 
 /**
- * The head with the line end of its last header. The path in characters that need no thought, names as tokens, values without
- * control characters (RFC 9110, sections 5.1 and 5.5); no folded lines.
+ * The head up to the line end of its last header. The path has only characters that need no decoding, names are tokens, and values have
+ * no control characters (RFC 9110, sections 5.1 and 5.5); no folded lines.
  */
 const plainHead =
   /^POST (\/[\w\-.~:/?@!$&'()*+,;=%]*) HTTP\/1\.1\r\n(?:[\w!#$%&'*+\-.^`|~]+:[\t\x20-\x7e\x80-\xff]*\r\n)+$/;
 const plainLength = /^(?:0|[1-9]\d{0,8})$/;
 
 /**
- * The one request that these bytes are or begin, with all of its head; undefined when they are anything else or when there is
- * any doubt. Values of headers are decoded as Latin-1.
+ * Parses the one request that these bytes are or begin, with its whole head. Undefined for anything else, and in any doubt. Header
+ * values are decoded as Latin-1.
  */
 export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   const end = bytes.indexOf(headEnd);
@@ -82,7 +82,7 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   return { method: "POST", url, match: matchRoute("POST", url), headers, body, length, last };
 }
 
-/** The headers of a well-formed head; undefined where one comes twice or is not plain, or there are too many. */
+/** Returns the headers of a well-formed head. Undefined if a known one repeats or is not plain, or if there are too many. */
 function readHeaders(head: string): CallHeaders | undefined {
   const headers = new CallHeaders();
   let at = head.indexOf("\r\n") + 2;
@@ -101,7 +101,7 @@ function readHeaders(head: string): CallHeaders | undefined {
   return headers;
 }
 
-/** The known header whose name stands there in any spelling. */
+/** Returns the known header whose name is at `from`, in either case. */
 function knownAt(head: string, from: number, to: number): Known | undefined {
   const length = to - from;
   const candidates = known[place(length, head.charCodeAt(from))]!;
@@ -110,7 +110,7 @@ function knownAt(head: string, from: number, to: number): Known | undefined {
   return undefined;
 }
 
-/** Whether a name of small letters, digits and hyphens stands there in a token: there only letters differ from these by that bit. */
+/** True if `name`, of small letters, digits and hyphens, is at `from` in either case. In a token, only letters differ by this bit alone. */
 function isAt(head: string, from: number, name: string): boolean {
   for (let index = 0; index < name.length; index += 1) {
     const expected = name.charCodeAt(index);
@@ -120,7 +120,7 @@ function isAt(head: string, from: number, name: string): boolean {
   return true;
 }
 
-/** A stretch of text without the spaces and tabs around it. */
+/** Returns a slice of the text without the spaces and tabs around it. */
 function trimmed(text: string, from: number, to: number): string {
   while (from < to && isBlank(text.charCodeAt(from))) from += 1;
   while (to > from && isBlank(text.charCodeAt(to - 1))) to -= 1;
@@ -132,7 +132,7 @@ const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
 const isOption = (connection: string | undefined, name: "close" | "keep-alive"): boolean =>
   connection === name || connection?.toLowerCase() === name;
 
-/** Whether nothing is said of the connection but whether it stays open, and the body has a length. */
+/** True if the Connection header says at most whether it stays open, and the body has a length. */
 function isPlain({ host, connection, "content-length": length }: CallHeaders): boolean {
   return (
     host !== undefined &&

@@ -1,29 +1,29 @@
-/** An answer on the fast path: what the text endpoints use of Node's ServerResponse, and nothing more. */
+/** An answer on the fast path. It has only the parts of Node's ServerResponse that the text endpoints use. */
 import { validateHeaderValue } from "node:http";
 import { joinedMax, type ResponseSink } from "../../exchange.ts";
 import { formatHead, type AnswerHeaders } from "./head.ts";
 
-/** What an answer needs of its connection. */
+/** The parts of the connection that an answer uses. */
 export interface AnswerLine {
   /** True once the socket is closed. */
   readonly closed: boolean;
-  /** The lines of a head that all answers share. */
+  /** The header lines that all answers share. */
   commonLines(): string;
   /** True while the client reads slower than we write. */
   readonly full: boolean;
-  /** Writes. Latin-1 is for ASCII, where it is faster. */
+  /** Writes a text. Pass `latin1` for ASCII, where it is faster. */
   send(text: string, encoding: "latin1" | "utf8"): void;
-  /** The answer has been written to its end. */
+  /** Called when the answer has been written to its end. */
   answered(): void;
 }
 
-/** Who wants to know how an answer ended. */
+/** Observes how an answer ends. */
 export interface AnswerWatch {
-  /** `status` is 0 where it had no head; `bytes` were written, with the head; `whole`: to its end. */
+  /** `status` is 0 if no head was sent; `bytes` were written, with the head; `whole`: the answer was written to its end. */
   over(status: number, bytes: number, whole: boolean): void;
 }
 
-/** So much is not kept until the end of a turn. */
+/** Characters of output that are sent at once, before the end of the turn. */
 const outMax = 16_384;
 
 const flushNow = (response: FastResponse): void => response.flush();
@@ -34,12 +34,12 @@ export class FastResponse implements ResponseSink {
   /** The head, until it is sent with the first text. */
   #head = "";
   #chunked = false;
-  /** What was written in this turn: it leaves in one write. */
+  /** Text that was written in this turn: it leaves in one write. */
   #out = "";
-  /** Whether all texts so far are ASCII. */
+  /** True while all texts so far are ASCII. */
   #ascii = true;
   #flushing = false;
-  /** Whether the writer has to wait. */
+  /** True while the writer has to wait for `drain`. */
   #waiting = false;
   #ended = false;
   /** Called once, when the answer is over or the client has left. */
@@ -48,9 +48,9 @@ export class FastResponse implements ResponseSink {
   headersSent = false;
   /** 0 before it has a head. */
   statusCode = 0;
-  /** What was written, with the head. */
+  /** Bytes that were written, with the head. */
   bytes = 0;
-  /** Hears once that it has been written to its end, or that the connection closed before. */
+  /** Called once: when the answer has been written to its end, or the connection has closed before. */
   watch: AnswerWatch | undefined;
 
   constructor(line: AnswerLine) {
@@ -107,11 +107,11 @@ export class FastResponse implements ResponseSink {
     this.#line.send(out, this.#ascii ? "latin1" : "utf8");
   }
 
-  /** A text, behind the head where that is still to be sent. */
+  /** Adds a text, after the head if that is not sent yet. */
   #add(text: string): void {
     const bytes = Buffer.byteLength(text);
     this.bytes += this.#head.length + bytes;
-    // A chunk of no bytes would be the end.
+    // An empty chunk would end the answer.
     const isChunk = this.#chunked && bytes > 0;
     this.#out += isChunk ? `${this.#head}${bytes.toString(16)}\r\n` : this.#head;
     this.#head = "";

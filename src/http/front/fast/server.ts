@@ -1,6 +1,6 @@
 /**
- * Puts the fast path in front of an HTTP server: what they do not answer reaches it as if they were not there. Time limits,
- * idle connections and the end of the server are as Node has them.
+ * Puts the fast path in front of an HTTP server. Connections that it does not answer reach the server unchanged. Time limits, idle
+ * connections and the server's close work as in Node.
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
@@ -13,13 +13,16 @@ interface FastPathOptions {
   readonly take: Take;
   /** True once the gateway stops. */
   readonly leaving: () => boolean;
-  /** How often idle connections are looked at. */
+  /** Milliseconds between two checks of idle connections. */
   readonly checkMs: number;
 }
 
 type ConnectionListener = (this: Server, socket: Socket) => void;
 
-/** Takes new connections first. Call it once, before the server listens; it ends with the server. */
+/**
+ * Installs the fast path in front of all other `connection` listeners. Call it once, before the server listens; it ends with the
+ * server.
+ */
 export function installFastPath(server: Server, { take, leaving, checkMs }: FastPathOptions): void {
   const open = new Set<FastConnection>();
   const toNode = server.listeners("connection") as ConnectionListener[];
@@ -45,7 +48,7 @@ export function installFastPath(server: Server, { take, leaving, checkMs }: Fast
   closeWithServer(server, open);
 }
 
-/** Node reads `bytes` first, then what comes. */
+/** Hands a socket over to Node, which reads `bytes` first. */
 function giveToNode(socket: Socket, bytes: Buffer, connect: (socket: Socket) => void): void {
   socket.pause();
   socket.unshift(bytes);
@@ -53,7 +56,7 @@ function giveToNode(socket: Socket, bytes: Buffer, connect: (socket: Socket) => 
   socket.resume();
 }
 
-/** Ends connections that have not said anything in time, or nothing more since their last answer, or are late with a body. */
+/** Ends connections that exceed a time limit: for their first request, for a body, or for the next request after an answer. */
 function closeLate(server: Server, fast: FastServer, open: ReadonlySet<FastConnection>): void {
   const nowMs = performance.now();
   const idleMsMax = server.keepAliveTimeout + server.keepAliveTimeoutBuffer;
@@ -65,24 +68,24 @@ function closeLate(server: Server, fast: FastServer, open: ReadonlySet<FastConne
     } else if (connection.isReceiving) {
       if (isOver(server.requestTimeout, quietMs)) connection.fail(requestTimeout());
     } else if (state === "idle" && server.keepAliveTimeout > 0) {
-      // It rests from when its answer has left.
+      // Its idle time starts when its answer has left.
       if (socket.writableLength > 0) connection.sinceMs = nowMs;
       else if (quietMs > idleMsMax) socket.destroy();
     }
   }
 }
 
-/** Whether a time is longer than its limit, where 0 is none. Both in milliseconds. */
+/** True if a time is longer than its limit; a limit of 0 means none. Both in milliseconds. */
 const isOver = (limitMs: number, ms: number): boolean => limitMs > 0 && ms > limitMs;
 
-/** Node's error for the same. */
+/** The same error as Node's. */
 const requestTimeout = (): Error =>
   Object.assign(new Error("Request timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
 
-/** A connection that has said nothing for so long carries no call: browsers and pools open some ahead. */
+/** Milliseconds after which a silent new connection carries no call: browsers and connection pools open some in advance. */
 const freshMsMax = 1_000;
 
-/** The server's own ways to close connections close these too; `server.close` uses the first. */
+/** Makes the server's `closeIdleConnections` and `closeAllConnections` close these too; `server.close` uses the first. */
 function closeWithServer(server: Server, open: ReadonlySet<FastConnection>): void {
   const closeIdle = server.closeIdleConnections.bind(server);
   const closeAll = server.closeAllConnections.bind(server);
