@@ -1,11 +1,11 @@
-/** The lists of models in the shapes of their readers. MODELS rows. */
+/** The lists of models in the shapes that the SDKs read. MODELS rows. */
 import { getOrMake, perObject } from "../../base/made-once.ts";
 import { listModels } from "../../calls/index.ts";
 import { modelNames, type Catalog } from "../../catalog/index.ts";
 
 export type ListedModel = ReturnType<typeof listModels>[number];
 
-/** How a list is written, and one model, of a catalogue. */
+/** Encodes the list of a catalogue's models, and one model. */
 export interface Shape {
   readonly list: (models: ListedModel[], catalog: Catalog) => object;
   readonly one: (model: ListedModel, catalog: Catalog) => object;
@@ -21,7 +21,7 @@ export const geminiShape: Shape = {
   one: geminiModel,
 };
 
-/** What Anthropic's SDK reads beside what every model says. */
+/** Adds the fields of Anthropic's SDK to those of every model. */
 export const anthropicShape: Shape = {
   list: (models, catalog) => ({
     object: "list",
@@ -33,7 +33,7 @@ export const anthropicShape: Shape = {
   one: anthropicModel,
 };
 
-/** The last second that RFC 3339 has; a server may tell its models' time in other units. */
+/** The last second of RFC 3339. A server may give its models' time in another unit. */
 const lastSecond = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
 
 const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString();
@@ -43,9 +43,9 @@ function anthropicModel(model: ListedModel, catalog: Catalog) {
     ...model,
     type: "model",
     display_name: model.name,
-    // The beginning of time stands for one that is not known.
+    // The epoch stands for an unknown time.
     created_at: timeText(model.created <= lastSecond ? model.created : 0),
-    // 0 stands for what is not counted.
+    // 0 means unknown or not counted.
     max_input_tokens: model.context_length || null,
     max_tokens: model.max_output_tokens || null,
     ...lifecycleOf(model, catalog),
@@ -78,8 +78,8 @@ function geminiModel(model: ListedModel) {
 }
 
 /**
- * What strangers read, as bytes of JSON. It is the same for all of them while a catalogue holds: made anew for each, a list of 500
- * models takes as long as a hundred other answers. It is in memory once, however many connections it waits to be read on.
+ * The lists for callers without a key, as bytes of JSON. All of them get the same list while a catalogue is in force. Encoding a list
+ * of 500 models takes as long as a hundred other answers. One copy in memory serves all connections that wait to read it.
  */
 export function listsOfStrangers(): (catalog: Catalog, shape: Shape) => Buffer {
   const listsOf = perObject((_catalog: Catalog) => new Map<Shape, Buffer>());

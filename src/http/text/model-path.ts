@@ -1,11 +1,11 @@
 /**
- * The model and the method in a generateContent path: `/v1beta/models/vendor/model:@price:streamGenerateContent`.
- * The method stands after the last colon; what is left after the model id is its suffix (docs/decisions.md "Other spellings").
+ * Parses the model and the method of a generateContent path: `/v1beta/models/vendor/model:@price:streamGenerateContent`. The method
+ * follows the last colon; the rest after the model id is its suffix (docs/decisions.md "Other spellings").
  */
 import { GatewayError } from "../../base/errors.ts";
 import type { RouteMatch } from "../routes.ts";
 
-/** The model of a path, with what stands behind it. @throws GatewayError `malformed_request` on a bad escape. */
+/** Returns the model of a path, with its suffix and method. @throws GatewayError `malformed_request` on a bad escape. */
 export function modelOf({ model }: RouteMatch): string {
   if (model === undefined)
     throw new GatewayError("malformed_request", "The path has a malformed percent-escape.");

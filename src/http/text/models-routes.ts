@@ -1,5 +1,5 @@
 /**
- * `GET /v1/models`, one model by id, and the same in the shapes that SDKs read: Google's under `/v1beta` and for its SDKs, Anthropic's.
+ * `GET /v1/models`, one model by id, and both in the shapes that SDKs read: Google's under `/v1beta` and for its SDKs, Anthropic's.
  * MODELS rows. The only endpoint that also answers without a key (AUTH-06); a wrong key is still refused.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -45,7 +45,7 @@ function shapeOf({ match, headers }: FastifyRequest): Shape {
   return headers["anthropic-version"] === undefined ? openShape : anthropicShape;
 }
 
-/** Somebody who opens the address of a call in a browser, or forgot its method. */
+/** Refuses a GET of a call's path: a person opened it in a browser, or a program sent the wrong method. */
 function refuseCall({ match, method }: FastifyRequest, reply: FastifyReply): void {
   if (!/:(?:generateContent|streamGenerateContent|countTokens)$/.test(modelOf(match))) return;
   reply.raw.setHeader("allow", "POST");

@@ -1,6 +1,6 @@
 /**
- * A text call's answer: whole, or as server-sent events, or as the JSON array that
- * generateContent streams without `?alt=sse`. Head and first frame leave in one write.
+ * Writes a text call's answer: whole, or as server-sent events, or as the JSON array that generateContent streams without `?alt=sse`.
+ * Head and first frame leave in one write.
  */
 import { formatSse, sseKeepAlive, type SseEvent } from "../../base/sse.ts";
 import type { Reply } from "../../calls/index.ts";
@@ -21,7 +21,7 @@ const sseFraming: Framing = {
   end: () => "",
 };
 
-/** One JSON array, an element a frame. White space between elements keeps an idle connection open. */
+/** One JSON array with one element per frame. White space between elements keeps an idle connection open. */
 function arrayFraming(): Framing {
   let opened = false;
   const open = (): string => {
@@ -43,7 +43,7 @@ interface ReplyOptions {
   readonly jsonArray: boolean;
 }
 
-/** The reply of one request. `raw` is the response, with nothing sent yet. */
+/** Creates the reply of one request. `raw` is the response, with nothing sent yet. */
 export function createTextReply(raw: ResponseSink, options: ReplyOptions): Reply {
   return new HttpTextReply(raw, options);
 }
@@ -62,7 +62,7 @@ class HttpTextReply implements Reply {
     this.#raw = raw;
     this.#headers = headers;
     this.#framing = jsonArray ? arrayFraming() : sseFraming;
-    // A client that left while its key was checked has fired its event already.
+    // If the client left while its key was checked, `close` has fired already.
     this.gone = raw.destroyed;
     raw.on("close", () => {
       if (this.ended) return;
@@ -84,7 +84,7 @@ class HttpTextReply implements Reply {
       ...this.#headers,
       ...headers,
     });
-    // From here on nothing fails: a header that cannot be sent is answered with an error.
+    // From here on nothing fails. A header that cannot be sent has thrown before, and is answered with an error.
     this.ended = true;
     if (text.length > joinedMax) this.#raw.write("");
     this.#raw.end(text, bytes === text.length ? "latin1" : "utf8");

@@ -1,7 +1,7 @@
 /**
- * The endpoints that answer at once: the four text protocols with their streaming forms, their counts of tokens, and
- * embeddings. TXT-01 to TXT-04, STREAM-01, STREAM-02. They are answered without Fastify, whose
- * router, hooks and body parser take as long as the key, the bounds and the parse.
+ * The endpoints that answer at once: the four text protocols with their streaming forms, their token counts, and embeddings. TXT-01 to
+ * TXT-04, STREAM-01, STREAM-02. They run without Fastify: its router, hooks and body parser take as long as checking the key, the
+ * limits and the body.
  */
 import type { ByteLease } from "../../base/byte-budget.ts";
 import { GatewayError } from "../../base/errors.ts";
@@ -52,7 +52,7 @@ export async function answerText(services: HttpServices, asked: Received): Promi
     const call = { protocol, caller, rate, body, lease };
     await answer(services, { raw, match, response, id, seen, ...call });
   } catch (thrown) {
-    // A moment later: what came in the same read may turn out to be no HTTP, and is then answered so (malformed.ts).
+    // Answer one microtask later: the same read may turn out to be malformed HTTP, which is then answered first (malformed.ts).
     await Promise.resolve();
     answerFailure(services, asked, thrown);
   } finally {
@@ -60,7 +60,7 @@ export async function answerText(services: HttpServices, asked: Received): Promi
   }
 }
 
-/** The body of a request, in nobody else's hands: what holds it here would hold it until its answer has ended. */
+/** Returns the body of a request, and clears it in `asked`, which would keep it in memory until its answer has ended. */
 function read(
   services: HttpServices,
   asked: Received,
@@ -72,7 +72,7 @@ function read(
   const bytes = readBytes(raw, body!, { limit, lease });
   const parsed =
     bytes instanceof Promise ? bytes.then((all) => jsonBody(all, lease)) : jsonBody(bytes, lease);
-  // Checking and converting takes as long as parsing, or longer.
+  // Waits for another turn: checking and converting takes as long as parsing, or longer.
   return parsed instanceof Promise
     ? parsed.then((source) => inTurn(source, lease))
     : inTurn(parsed, lease);
@@ -114,7 +114,7 @@ function answer(services: HttpServices, read: Read): Promise<void> {
 interface Address {
   readonly model: string;
   readonly stream: boolean;
-  /** A stream as one JSON array instead of events. */
+  /** True for a stream as one JSON array instead of events. */
   readonly jsonArray: boolean;
 }
 
