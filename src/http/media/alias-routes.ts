@@ -1,7 +1,6 @@
 /**
- * Tasks under two vendors' own paths: DashScope's `/api/v1/tasks`, Ark's `/api/v3/contents/generations/tasks`.
- * Requirements: ALIAS, ARK. Canceling, and creating on
- * Ark's path, are extensions: clients of those vendors can do them nowhere else.
+ * Tasks under two vendors' own paths: DashScope's `/api/v1/tasks`, Ark's `/api/v3/contents/generations/tasks`. Requirements: ALIAS,
+ * ARK. Canceling, and creating on Ark's path, are extensions: clients of those vendors know no other path for them.
  */
 import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
@@ -30,7 +29,7 @@ function registerDashscope(app: FastifyInstance, services: HttpServices): void {
   });
 }
 
-/** Ark makes videos only: an image task is as if it did not exist here (docs/decisions.md "Reads on other paths"). */
+/** Ark makes only videos: this path hides image tasks (docs/decisions.md "Reads on other paths"). */
 function registerArk(app: FastifyInstance, services: HttpServices): void {
   handle(app, "POST /api/v3/contents/generations/tasks", async (request, reply) => {
     const creation = await jsonCreation(request, "tasks", arkFields);
@@ -48,7 +47,7 @@ function registerArk(app: FastifyInstance, services: HttpServices): void {
   });
 }
 
-/** A task that could not be read here is not made here. An unknown model is refused with all others. */
+/** Refuses models without videos: the task could not be read on this path. An unknown model is refused later, with all other checks. */
 function refuseImageModel({ text }: HttpServices, { model }: Creation): void {
   const catalog = text.catalog();
   const found = catalog.models.get(resolveModelId(model, catalog).model);
@@ -58,7 +57,7 @@ function refuseImageModel({ text }: HttpServices, { model }: Creation): void {
   });
 }
 
-/** A refusal that names a field of ours, naming the caller's. */
+/** Rethrows an error with the field's name on Ark's path. */
 function inArkNames(error: unknown): never {
   if (!(error instanceof GatewayError) || error.param === null) throw error;
   const param = arkParam(error.param);

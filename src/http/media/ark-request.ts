@@ -1,8 +1,11 @@
-/** Ark's own creation body in the names of `POST /v1/tasks`: its `content` list taken apart, its other names translated. docs/media.md. */
+/**
+ * Converts Ark's creation body to the fields of `POST /v1/tasks`: takes its `content` list apart, and renames its fields.
+ * docs/media.md.
+ */
 import { refusal } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
 
-/** Our name of each field that Ark calls otherwise. */
+/** Our name of each field that Ark names differently. */
 const ourNames: Readonly<Record<string, string>> = {
   ratio: "aspect_ratio",
   generate_audio: "audio",
@@ -17,7 +20,7 @@ const fromContent: ReadonlySet<string> = new Set([
   "reference_images",
 ]);
 
-/** The fields of a body under our names, in its order. @throws GatewayError for a `content` that is none, or cannot be had */
+/** Returns the fields of a body under our names, in its order. @throws GatewayError for a `content` that is malformed or not supported */
 export function arkFields(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const fields = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
     if (name === "content") return Object.entries(materialOf(value));
@@ -26,7 +29,7 @@ export function arkFields(body: Readonly<Record<string, unknown>>): Record<strin
   return Object.fromEntries(fields);
 }
 
-/** The name an Ark client knows a field of ours by. */
+/** Returns Ark's name of one of our fields. */
 export function arkParam(param: string): string {
   const [, name = "", rest = ""] = /^(\w+)(.*)$/s.exec(param) ?? [];
   if (fromContent.has(name)) return "content";
@@ -53,7 +56,7 @@ function materialOf(content: unknown): Material {
 interface Item {
   readonly item: unknown;
   readonly place: string;
-  /** It is the only picture, and needs no role. */
+  /** True for the only picture, which needs no role. */
   readonly alone: boolean;
 }
 

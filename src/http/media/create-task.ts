@@ -1,4 +1,4 @@
-/** What all paths that create tasks have in common: the body taken apart, the idempotency key, uploads kept or removed. Requirements: TASK. */
+/** Shared by all paths that create tasks: parses the body, claims the idempotency key, keeps or removes uploads. Requirements: TASK. */
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import type { Tags } from "../../base/tags.ts";
@@ -24,12 +24,12 @@ export interface Creation {
   readonly model: string;
   readonly webhookUrl: string | undefined;
   readonly input: MediaInput;
-  /** What a replay must send again. */
+  /** The content that a replay must repeat. */
   readonly content: unknown;
   readonly uploads?: FileDrafts;
 }
 
-/** A JSON body that creates a task. `fields` are the body, unless a path has names of its own. @throws GatewayError */
+/** Parses a JSON body that creates a task. `fieldsOf` converts a path's own field names. @throws GatewayError */
 export async function jsonCreation(
   request: FastifyRequest,
   form: MediaForm,
@@ -40,7 +40,7 @@ export async function jsonCreation(
 }
 
 /**
- * A multipart body that creates a task: its pictures are in storage when this returns.
+ * Parses a multipart body that creates a task. Its pictures are stored when this returns.
  * @throws GatewayError; then nothing is kept
  */
 export async function multipartCreation(
@@ -78,7 +78,7 @@ function textOf(value: unknown, param: string): string | undefined {
   throw new GatewayError("invalid_type", `The field ${param} must be a string.`, { param });
 }
 
-/** Puts a creation before the operator's hooks. @throws GatewayError */
+/** Passes a creation through the operator's hooks, and returns their changes. @throws GatewayError */
 async function changeOf(
   { text: { hooks } }: HttpServices,
   request: FastifyRequest,
@@ -110,7 +110,7 @@ async function changeOf(
   };
 }
 
-/** Hands a creation to the tasks. Uploads that no task needs are removed. @throws GatewayError what refuses it */
+/** Submits a creation. Removes uploads that no task needs. @throws GatewayError what refuses it */
 export async function submitCreation(
   services: HttpServices,
   request: FastifyRequest,
@@ -137,13 +137,13 @@ export async function submitCreation(
   }
 }
 
-/** What the request's idempotency key stands for; undefined without one. @throws GatewayError `invalid_value` */
+/** Returns the claim of the request's idempotency key; undefined without one. @throws GatewayError `invalid_value` */
 export function claimOf(request: FastifyRequest, content: unknown): IdempotencyClaim | undefined {
   const key = idempotencyKeyOf(request.headers);
   if (key === undefined) return undefined;
   return { key, fingerprint: fingerprint(request.method, request.match.path, content) };
 }
 
-/** The header that tells a replay from a first answer. */
+/** The header that marks a replay. */
 export const replayHeaders = ({ replayed }: SubmitResult): Record<string, string> =>
   replayed ? { "idempotent-replayed": "true" } : {};

@@ -1,6 +1,6 @@
 /**
- * `GET /files/{name}`: produced files, in whole or by range. No key is asked: the name is 128 random bits, and a browser's
- * player sends no headers. What has expired, and what was uploaded, is not there. Rows STORE-01, STORE-03; RFC 9110 section 14.
+ * `GET /files/{name}`: produced files, whole or by range. No key is needed: the name is 128 random bits, and a browser's player sends
+ * no headers. Expired files and uploads are not found. Rows STORE-01, STORE-03; RFC 9110 section 14.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { atIntervals } from "../../base/at-intervals.ts";
@@ -42,7 +42,7 @@ type FileServices = HttpServices & {
 };
 
 interface FileTroubles {
-  /** So many bytes of a file are there, of those that are wanted; undefined: it is not in the store. @returns what its caller is told */
+  /** Reports a file with `found` bytes instead of `wanted`; undefined: it is not in the store. @returns the caller's error */
   told(row: FileRow, found: number | undefined, wanted: number): GatewayError;
 }
 
@@ -50,7 +50,7 @@ const saidEveryMs = 600_000;
 const restoring =
   "put the file back from a copy: it was cut or replaced in the directory or bucket";
 
-/** Tells an operator, each thing once in ten minutes: a page or a player may ask for the same files again and again. */
+/** Logs each kind of trouble for the operator once in ten minutes: a page or a player may request the same files again and again. */
 function tellTroubles({ log }: HttpServices): FileTroubles {
   const [missed, cut] = [atIntervals(saidEveryMs), atIntervals(saidEveryMs)];
   const tell = (file: string, found: number | undefined, wanted: number): void => {
@@ -82,7 +82,7 @@ async function sendFile(
   if (listsTag(request.headers["if-none-match"], tagOf(row))) return reply.code(304).send();
   const range = rangeFor(request, row);
   if (range === "unsatisfiable") {
-    // On the response itself: of the reply's own headers an error keeps none.
+    // Set on the raw response: an error drops the reply's own headers.
     reply.raw.setHeader("content-range", `bytes */${row.bytes}`);
     throw new GatewayError("range_not_satisfiable", `The file has ${counted(row.bytes, "byte")}.`);
   }
@@ -96,11 +96,11 @@ async function sendFile(
     return reply.send();
   }
   const file = await openWhole(services, row, range);
-  // Fastify ends the stream where the client leaves, and waits where it is slow.
+  // Fastify ends the stream if the client leaves, and waits if the client is slow.
   return reply.send(file.stream);
 }
 
-/** A file that was cut or replaced has another size: its bytes would not fill what the head promises, or run into the next answer. */
+/** Opens a file and checks its size. The bytes of a file that was cut or replaced would not fill the announced length, or exceed it. */
 async function openWhole(
   { files, troubles }: Pick<FileServices, "files" | "troubles">,
   row: FileRow,
@@ -108,7 +108,7 @@ async function openWhole(
 ): Promise<OpenFile> {
   const wanted = range ? range.end - range.start + 1 : row.bytes;
   const file = await files.open(row.name, range).catch((error: unknown) => {
-    // The range is within the file that was kept.
+    // The range fits the file that was stored, so this file was cut.
     if (error instanceof RangeError) return { bytes: 0, stream: undefined };
     throw error;
   });
@@ -117,7 +117,7 @@ async function openWhole(
   throw troubles.told(row, file?.bytes, wanted);
 }
 
-/** As above, without opening it: of a bucket's file that would be all of its bytes. */
+/** Checks a file's size without opening it: opening a bucket's file would fetch all its bytes. */
 async function checkSize(
   { files, troubles }: Pick<FileServices, "files" | "troubles">,
   row: FileRow,
@@ -130,12 +130,12 @@ async function findResult(services: HttpServices, request: FastifyRequest): Prom
   const name = (request.params as { "*": string })["*"];
   if (!isFileName(name)) throw missing();
   const row = await findFile(services.database, name, new Date(services.images.clock.now()));
-  // A row without bytes is of a file that is still on its way.
+  // A row without bytes belongs to a file that is still being stored.
   if (row === undefined || row.purpose !== "result" || row.bytes === 0) throw missing();
   return row;
 }
 
-/** Of a picture a small copy may be asked for. */
+/** The width of the requested thumbnail; undefined for the file itself. */
 function widthOf({ query }: FastifyRequest): ThumbnailWidth | undefined {
   const text = (query as Record<string, unknown>)["width"];
   if (text === undefined) return undefined;
@@ -160,14 +160,14 @@ function headersOf(row: FileRow, nowMs: number): Record<string, string> {
   };
 }
 
-/** A name never leads to other bytes. */
+/** The name is the tag, because a name always has the same bytes. */
 const tagOf = (row: FileRow): string => `"${row.name}"`;
 
 const listsTag = (header: string | undefined, tag: string): boolean =>
   header !== undefined &&
   header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === tag);
 
-/** The range that is asked for; undefined for the whole file, which also answers several ranges and other units. */
+/** Returns the requested range. Undefined means the whole file, also for several ranges and for other units. */
 function rangeFor(request: FastifyRequest, row: FileRow): ByteRange | "unsatisfiable" | undefined {
   if (!isCurrent(request.headers["if-range"], row)) return undefined;
   const match = /^bytes=(\d*)-(\d*)$/i.exec(request.headers.range?.trim() ?? "");
@@ -185,7 +185,7 @@ function rangeFor(request: FastifyRequest, row: FileRow): ByteRange | "unsatisfi
   return { start, end: last === "" ? end : Math.min(Number(last), end) };
 }
 
-/** Whether the part that the caller has is of this file: its tag, or the moment it was made. */
+/** True if the caller's part is of this file, by its tag or its creation time. */
 function isCurrent(ifRange: string | string[] | undefined, row: FileRow): boolean {
   return ifRange === undefined || ifRange === tagOf(row) || ifRange === row.createdAt.toUTCString();
 }

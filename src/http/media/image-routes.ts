@@ -1,6 +1,6 @@
 /**
- * The two paths that make and edit images while the caller waits, whole or streamed. Generations are JSON, edits a form.
- * Requirements: IMG, EDIT1, EDIT2; docs/decisions.md "Idempotency".
+ * The two paths that make and edit images while the caller waits, whole or streamed. Generations take JSON, edits a form. Requirements:
+ * IMG, EDIT1, EDIT2; docs/decisions.md "Idempotency".
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
@@ -30,7 +30,7 @@ export function registerImageRoutes(app: FastifyInstance, services: HttpServices
   );
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // Its body is read by the route, as it comes.
+    // The route reads the body itself, as it arrives.
     scope.addContentTypeParser("multipart/form-data", (_request, _payload, parsed) => parsed(null));
     scope.addContentTypeParser("*", (_request, _payload, parsed) => parsed(noForm()));
     handle(scope, "POST /v1/images/edits", async (request, reply) =>
@@ -40,12 +40,12 @@ export function registerImageRoutes(app: FastifyInstance, services: HttpServices
   });
 }
 
-/** A body taken apart. */
+/** A parsed body. */
 interface Body {
   readonly form: ImageCall["form"];
   readonly input: ImageCall["input"];
   readonly model: unknown;
-  /** What a replay must send again. */
+  /** The content that a replay must repeat. */
   readonly content: unknown;
   readonly uploads?: FileDrafts;
 }
@@ -78,8 +78,8 @@ interface Exchange {
 }
 
 /**
- * Runs the call, or repeats its answer. Its uploads and its part of the budget end with it, whatever happens: an answer that its client
- * does not read is the connection's to bound.
+ * Runs the call, or replays its answer. In any case, its uploads and its budget lease end with it. If the client does not read the
+ * answer, the limits of its connection apply.
  */
 async function answer(services: HttpServices, exchange: Exchange): Promise<FastifyReply> {
   const { request, reply, body } = exchange;
@@ -109,7 +109,7 @@ async function answer(services: HttpServices, exchange: Exchange): Promise<Fasti
   }
 }
 
-/** The model that a body names, if any. @throws GatewayError naming the field. */
+/** Returns the model that a body names, if any. @throws GatewayError naming the field. */
 const modelIn = (body: Body): string | undefined =>
   body.model === null || body.model === undefined ? undefined : modelInBody(body);
 

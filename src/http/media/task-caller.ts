@@ -1,12 +1,12 @@
-/** The task that a path names. */
+/** Looks up the task in a request's path. */
 import type { FastifyRequest } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import type { Task } from "../../tasks/index.ts";
 import type { HttpServices } from "../services.ts";
 
 /**
- * The caller's task that the path names; where `kind` is given, only of that kind.
- * @throws GatewayError `task_not_found`, in the same words for what does not exist and for what belongs to others (TASK-42)
+ * Returns the caller's task that the path names; if `kind` is given, only of that kind.
+ * @throws GatewayError `task_not_found`, with the same text for unknown tasks and for tasks of others (TASK-42)
  */
 export async function taskOf(
   { tasks }: HttpServices,
@@ -22,5 +22,5 @@ export async function taskOf(
   return task;
 }
 
-/** Whether a text can be a task's id at all. */
+/** True if a text has the form of a task's id. */
 export const isTaskId = (text: string): boolean => /^task_\w{1,60}$/.test(text);

@@ -24,7 +24,7 @@ import { isTaskId, taskOf } from "./task-caller.ts";
 /** Adds the unified endpoints of tasks. */
 export function registerTaskRoutes(app: FastifyInstance, services: HttpServices): void {
   void app.register((scope, _options, done) => {
-    // Its body is read by the route, as it comes.
+    // The route reads the body itself, as it arrives.
     scope.addContentTypeParser("multipart/form-data", (_request, _payload, parsed) => parsed(null));
     handle(scope, "POST /v1/tasks", (request, reply) => create(services, { request, reply }));
     done();
@@ -76,7 +76,7 @@ async function create(services: HttpServices, { request, reply }: Exchange): Pro
     .send(renderUnified(task, services.fileUrl));
 }
 
-/** Waits until the task has ended, its time is over, or the client has left; a gateway that stops ends all waits by itself. */
+/** Waits until the task has ended, the wait time is over, or the client has left. A stopping gateway ends all waits by itself. */
 async function waitInPlace(
   { tasks }: HttpServices,
   asked: { readonly reply: FastifyReply; readonly task: Task; readonly waitSeconds: number },
@@ -92,7 +92,10 @@ async function waitInPlace(
   }
 }
 
-/** 202 for image forms that are still to end; the video form says 200 in every state (docs/decisions.md "Creation"). */
+/**
+ * The status of a creation's answer: 202 for image tasks that have not ended; videos answer 200 in every state (docs/decisions.md
+ * "Creation").
+ */
 function creationStatus({ replayed }: SubmitResult, task: Task): number {
   return task.kind === "video" || replayed || isTerminal(task.status) ? 200 : 202;
 }
@@ -122,7 +125,7 @@ function filterOf({ text }: HttpServices, request: FastifyRequest): TaskFilter {
   };
 }
 
-/** The id that tasks have of a model, by any name that they can be created with; other text as it is, since it has no tasks. */
+/** Returns the model id that tasks store, from any name that they can be created with. Other text is kept: it matches no task. */
 function idOf(model: string, catalog: Catalog): string {
   try {
     return resolveModelId(model, catalog).model;

@@ -6,7 +6,7 @@ import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
 import { taskOf } from "./task-caller.ts";
 
-/** Adds the native endpoints. An image task is as if it did not exist here (docs/decisions.md "Reads on other paths"). */
+/** Adds the native endpoints. They hide image tasks (docs/decisions.md "Reads on other paths"). */
 export function registerVideoRoutes(app: FastifyInstance, services: HttpServices): void {
   handle(app, "POST /v1/videos/generations", async (request, reply) => {
     const creation = await jsonCreation(request, "videos");
