@@ -1,6 +1,6 @@
 /**
- * What the gateway answers: every route, and what holds for all of them (authentication, body limits, errors, ids).
- * Requirements: VER-01, AUTH, ERR.
+ * Assembles the HTTP application: every route, and the rules for all of them (authentication, body limits, errors, ids). Requirements:
+ * VER-01, AUTH, ERR.
  */
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { GatewayError } from "../base/errors.ts";
@@ -37,10 +37,10 @@ const notOurs = (): never => {
   throw new Error("routes have no schemas of fastify's");
 };
 
-/** Bodies are checked by ourselves: fastify's own compilers, a hundred modules, are not loaded. */
+/** We validate bodies ourselves: so Fastify's own compilers, a hundred modules, are not loaded. */
 const noSchemas = { buildValidator: notOurs, buildSerializer: notOurs };
 
-/** The HTTP application, ready to listen. */
+/** Creates the HTTP application, ready to listen. */
 export async function createApp(services: HttpServices): Promise<FastifyInstance> {
   const app = createFastify(services);
   const methods = collectMethods(app);
@@ -50,7 +50,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
   app.decorateRequest("match");
   app.decorateRequest("caller", undefined);
   app.decorateRequest("span", undefined);
-  // Before the body is read: what leads nowhere must not make us buffer megabytes for a stranger.
+  // Runs before the body is read: an unmatched request of a stranger must not make us buffer megabytes.
   app.addHook("onRequest", async (request, reply) => {
     const { match, seen } = enteredBy(request.raw);
     request.match = match;
@@ -60,7 +60,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
     const answered = isMatched(request) ? undefined : answerPage(builds, request, reply);
     if (answered !== undefined) return answered;
     if (!isMatched(request)) throw notFound(methods, { request, reply });
-    // What comes on open connections long after the listener closed could not be ended in time any more.
+    // A request that arrives long after the listener closed could not finish in time.
     if (services.refusing() && request.match.route.whileStopping !== true) throw shuttingDown();
     await admitCaller(services, request, reply.raw);
     seen.keyId = request.caller?.keyId;
@@ -90,9 +90,9 @@ const createFastify = (services: HttpServices): FastifyInstance =>
     logger: false,
     requestIdHeader: false,
     forceCloseConnections: "idle",
-    // We refuse by ourselves while stopping, in the caller's error shape.
+    // While stopping, we refuse requests ourselves, in the caller's error shape.
     return503OnClosing: false,
-    // A slow client may hold a socket, but not for ever.
+    // A slow client may hold a socket only for a limited time.
     requestTimeout: services.receive.requestMs,
     keepAliveTimeout: services.receive.keepAliveMs,
     http: {
@@ -107,7 +107,7 @@ const createFastify = (services: HttpServices): FastifyInstance =>
     },
     schemaController: { compilersFactory: noSchemas },
     routerOptions: {
-      // An id of any length is looked up: one too long to be an id is not found, as any other that does not exist.
+      // Accepts ids of any length: an overlong id gets the same 404 as any unknown one.
       maxParamLength: headBytesMax,
       querystringParser: parseQuery,
     },
@@ -126,7 +126,7 @@ function answerError(services: HttpServices, { error, request, reply }: Failed):
   return reply;
 }
 
-/** The table's, and of each route that is registered from now on. */
+/** Collects the methods of the table's routes, and of each route that is registered from now on. */
 function collectMethods(app: FastifyInstance): Methods {
   const methods = new Map<string, Set<string>>();
   const note = (url: string, method: string): void => {
@@ -151,7 +151,7 @@ function notFound(methods: Methods, { request, reply }: Omit<Failed, "error">): 
     reply.raw.setHeader("allow", allowed.join(", "));
     const instead = `use ${allowed.join(" or ")}.`;
     if (/^websocket$/i.test(request.headers.upgrade ?? "")) {
-      // Codex CLI goes on over HTTP at once when it reads 426, and after several tries otherwise (0.171).
+      // Codex CLI falls back to HTTP at once on 426, and otherwise only after several tries (0.171).
       reply.raw.setHeader("upgrade", "HTTP/1.1").appendHeader("connection", "upgrade");
       return new GatewayError("websocket_not_offered", `No WebSocket is offered here; ${instead}`);
     }

@@ -1,9 +1,9 @@
-/** What is said where nothing is: the path that was meant. A wrong base URL is the commonest mistake of a first call. */
+/** Hints for a 404: the path that the caller probably meant. A wrong base URL is the commonest mistake of a first call. */
 import { nearest } from "../base/suggest.ts";
 import { fitsRoute, withoutEndSlashes } from "./path.ts";
 import { likelyRoute } from "./routes.ts";
 
-/** The methods of each route's path. */
+/** The methods of each route, by its path pattern. */
 export type Methods = ReadonlyMap<string, ReadonlySet<string>>;
 
 interface Asked {
@@ -11,10 +11,10 @@ interface Asked {
   readonly path: string;
 }
 
-/** A longer path was not meant to be another; a stranger's may be as long as a head. */
+/** Longer paths get no suggestion: they are no typing mistake, and a stranger's path may be as long as a request head. */
 const lookedAtMax = 200;
 
-/** Where it is that was asked for, in a sentence; or where the paths are listed. */
+/** Returns a sentence with the path that was probably meant, or with the page that lists the paths. */
 export function whereInstead(asked: Asked, methods: Methods): string {
   if (asked.path.length > lookedAtMax) return "See /docs.";
   return (
@@ -34,7 +34,7 @@ function withoutSlash({ method, path }: Asked, methods: Methods): string | undef
   return isThere ? `It is at ${bare}, without the slash at the end.` : undefined;
 }
 
-/** For whom the base URL of an SDK has the wrong path: what it ends in. */
+/** The hint for an SDK whose base URL has the wrong path: how that URL must end. */
 function ofSdk({ method, path }: Asked): string | undefined {
   const meant = likelyRoute(method, path);
   if (meant === undefined) return undefined;
@@ -48,13 +48,13 @@ function ofSdk({ method, path }: Asked): string | undefined {
   }
 }
 
-/** The endpoint before chat completions, which examples of years ago still call. */
+/** The hint for the old completions endpoint, which examples of years ago still call. */
 const ofPrompt = ({ method, path }: Asked): string | undefined =>
   method === "POST" && /(?:^|\/)(?<!\/chat\/)completions$/.test(path)
     ? "Completions of a prompt are not offered: send `messages` to /v1/chat/completions."
     : undefined;
 
-/** A path with one segment misspelt, such as `/v1/chat/completion`. */
+/** The hint for a path with one misspelt segment, such as `/v1/chat/completion`. */
 function ofTypo({ method, path }: Asked, methods: Methods): string | undefined {
   const segments = path.split("/");
   const urls = [...methods]
@@ -71,7 +71,7 @@ function ofTypo({ method, path }: Asked, methods: Methods): string | undefined {
       )
       .map((url) => url[at]!);
     const near = nearest(segment, words);
-    // The same word means another segment is wrong, or missing.
+    // The same word here means that another segment is wrong, or missing.
     if (near !== undefined && near !== segment)
       return `Did you mean ${segments.with(at, near).join("/")}? See /docs.`;
   }
@@ -81,7 +81,7 @@ function ofTypo({ method, path }: Asked, methods: Methods): string | undefined {
 const management = "/admin/v1";
 const managementLike = /^(?:\/v1|\/api)?\/admin(?:\/v1|\/api)?(?=\/)/;
 
-/** The management API with another beginning, or with a collection that is misspelt. */
+/** The hint for a management API path with a wrong prefix, or with a misspelt collection. */
 function ofManagement(path: string, methods: Methods): string | undefined {
   const rest = path.replace(managementLike, "");
   if (rest === path) return undefined;

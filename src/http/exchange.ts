@@ -1,18 +1,18 @@
 /**
- * What the text endpoints need of a request and of the place its answer goes to. Node's IncomingMessage and ServerResponse
- * have it, and so have the requests and answers of the fast path (front/fast/).
+ * The parts of a request and of a response that the text endpoints use. Node's IncomingMessage and ServerResponse have them, and so do
+ * the requests and responses of the fast path (front/fast/).
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Span } from "../base/tracing.ts";
 import type { RouteMatch } from "./routes.ts";
 
-/** Headers of one request, and bytes of its head; above it the answer is 431, whoever reads it. */
+/** Most headers of one request, and most bytes of its head. Above these, both front ends answer 431. */
 export const headersMax = 500;
 export const headBytesMax = 16_384;
 
 /**
- * The headers that are read of a text call: the fast path keeps no others. Each at most once there, and all are there from
- * the start: objects of one shape are read fastest.
+ * The headers of a text call that the gateway reads; the fast path keeps no others, and each at most once. All are set from the start,
+ * because objects of one shape are read fastest.
  */
 export class CallHeaders {
   host: string | undefined = undefined;
@@ -42,17 +42,17 @@ type ReadHeaders = Partial<
   Pick<IncomingHttpHeaders, Exclude<keyof CallHeaders, "traceparent"> | "transfer-encoding">
 > & { readonly traceparent?: string | string[] | undefined };
 
-/** A request without its body. The names of headers are in lower case. */
+/** A request without its body. Header names are in lower case. */
 export interface RequestHead {
   readonly method?: string | undefined;
   /** Path and query, as sent. */
   readonly url?: string | undefined;
   readonly headers: Readonly<ReadHeaders>;
-  /** The lines of each header, where one may have several. The fast path takes no request with two of a name that is read. */
+  /** The lines of each header that may have several. The fast path takes no request that repeats a header of `CallHeaders`. */
   readonly headersDistinct?: Readonly<Partial<Record<string, readonly string[]>>> | undefined;
 }
 
-/** A body that is on its way. */
+/** A body that is still arriving. */
 export interface BodyStream {
   /** `error`: the connection broke before the body's end. Reading begins with the listener for `data`. */
   on(event: "data" | "end" | "error", listener: (chunk: Buffer) => void): unknown;
@@ -64,58 +64,64 @@ export interface BodyStream {
   readonly destroyed: boolean;
 }
 
-/** A body, where it came with its head, else what it is read from. */
+/** The body if it came with its head, else the stream to read it from. */
 export type RequestBody = Buffer | BodyStream;
 
-/** A longer text is sent by itself: joined to the head it would be copied once more, which takes several times as long. */
+/**
+ * Most characters of a text that is joined to the head. Joining a longer text would copy it once more, which takes several times as
+ * long.
+ */
 export const joinedMax = 65_536;
 
-/** Where an answer goes: a head, then text, then its end. */
+/** Where an answer is written to: a head, then text, then the end. */
 export interface ResponseSink {
   /** True once `writeHead` was called. */
   readonly headersSent: boolean;
   /** True once the connection is closed. */
   readonly destroyed: boolean;
-  /** A header that the answer will have beside those of `writeHead`. @throws TypeError for characters that a header must not have */
+  /** Adds a header to those of `writeHead`. @throws TypeError for characters that a header must not have */
   setHeader(name: string, value: string): unknown;
-  /** Sent with the first text, in one write. Without a content-length the answer is sent in chunks. @throws TypeError as `setHeader` */
+  /**
+   * The head is sent with the first text, in one write. Without a content-length the answer is chunked. @throws TypeError as
+   * `setHeader`
+   */
   writeHead(status: number, headers: Readonly<Record<string, string | number>>): unknown;
   /** False when the client reads slower than we write: wait for `drain`. */
   write(text: string): boolean;
   end(text: string): unknown;
-  /** `latin1` where all of it is known to be ASCII. */
+  /** `latin1` if the whole text is known to be ASCII. */
   end(text: string, encoding: "latin1" | "utf8"): unknown;
-  /** `close`: the answer is over, or the client left before; `drain`: what was written has left. */
+  /** `close`: the answer is over, or the client left before; `drain`: the written bytes have left. */
   on(event: "close" | "drain", listener: () => void): unknown;
 }
 
-/** A request whose route is known. Fastify's requests are such too. */
+/** A request whose route is known. Fastify's requests fit too. */
 export interface Routed {
   readonly raw: RequestHead;
   readonly match: RouteMatch;
 }
 
-/** What a request's line in the access log and its trace say beside its head. */
+/** The fields of a request's access log line and trace that its head does not have. */
 export interface Seen {
-  /** Where it is traced. */
+  /** Undefined if the request is not traced. */
   readonly span: Span | undefined;
-  /** Whose key it has; undefined before that is known, and where none is needed. */
+  /** The id of its API key; undefined before it is known, and where no key is needed. */
   keyId: string | undefined;
-  /** The pattern of its path, where the table of routes has none. */
+  /** The pattern of its path, if the table of routes has none. */
   route: string | undefined;
 }
 
-/** One request, and where its answer goes. */
+/** One request, and the sink for its answer. */
 export interface Asked extends Routed {
   readonly response: ResponseSink;
   /** The request's id, which its answer and its logs carry. */
   readonly id: string;
-  /** What is known of it later, for its line in the access log. */
+  /** Filled in later, for the access log. */
   readonly seen?: Seen | undefined;
 }
 
-/** A request whose body may still be on its way. */
+/** A request whose body may still be arriving. */
 export interface Received extends Asked {
-  /** Taken by whoever reads it: the request lives as long as its answer. */
+  /** Its reader clears this: the request lives as long as its answer, and would keep the body in memory. */
   body: RequestBody | undefined;
 }

@@ -1,22 +1,22 @@
-/** How Fastify's routes are tied to the table of routes: none is added without its row, and none runs that the door has not chosen. */
+/** Ties Fastify's routes to the table of routes. Every handler has a row, and runs only if the front end chose that row too. */
 import type { FastifyInstance, FastifyRequest, HTTPMethods, RouteHandlerMethod } from "fastify";
 import type { Span } from "../base/tracing.ts";
 import { routes, splitName, type Route, type RouteMatch, type RouteName } from "./routes.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the door found for it. */
+    /** The route that the front end matched. */
     match: RouteMatch;
-    /** Its span, where it is traced. */
+    /** Undefined if the request is not traced. */
     span: Span | undefined;
   }
   interface FastifyContextConfig {
-    /** Its row; absent where the area says all. */
+    /** Its row; absent if the rules of its area are enough. */
     row?: Route;
   }
 }
 
-/** Adds the handler of a row; `also` is a further method that it answers. */
+/** Adds the handler of a row. `also` lists further methods that it answers. */
 export function handle(
   app: FastifyInstance,
   name: RouteName,
@@ -27,6 +27,6 @@ export function handle(
   app.route({ method: [method, ...also], url: path, config: { row: routes[name] }, handler });
 }
 
-/** Whether Fastify found what the door has found. */
+/** True if Fastify matched the same route as the front end. */
 export const isMatched = ({ is404, routeOptions, match }: FastifyRequest): boolean =>
   !is404 && (routeOptions.config.row?.path ?? match.route.path) === match.route.path;

@@ -1,18 +1,18 @@
 /** Paths and queries of requests. */
 
-/** What a request asks for: path and query, as sent. */
+/** A request's path and query, as sent. */
 interface Asking {
   readonly raw: { readonly url?: string | undefined };
 }
 
 const origin = /^https?:\/\/[^/?#]*/i;
 const malformedEscape = /%(?![\da-f]{2})/i;
-/** Escapes of characters that mean the same with and without one. */
+/** Escapes of characters that mean the same unescaped. */
 const needlessEscape = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi;
 
 /**
- * The path of a request's target, without its query, and without the origin that a target may begin with. Needless escapes
- * are taken out of it; a path with a malformed one stays as it is.
+ * Returns the path of a request's target, without its query and without the origin that a target may begin with. Decodes needless
+ * escapes; leaves a path with a malformed escape as it is.
  */
 export function pathIn(target: string): string {
   const whole = target.startsWith("/") ? target : target.replace(origin, "");
@@ -26,12 +26,12 @@ function upTo(mark: string, text: string): string {
   return end === -1 ? text : text.slice(0, end);
 }
 
-/** The parameters of a query, without its question mark. Of a name that comes twice, the last counts. */
+/** Parses a query, without its question mark. If a name repeats, the last value counts. */
 export function parseQuery(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query));
 }
 
-/** The request's query, without its question mark; undefined where it has none. */
+/** The request's query, without its question mark; undefined if it has none. */
 function queryIn({ raw }: Asking): string | undefined {
   const url = raw.url ?? "/";
   const start = url.indexOf("?");
@@ -44,18 +44,18 @@ export function queryOf(asking: Asking): Record<string, string> {
   return query === undefined ? {} : parseQuery(query);
 }
 
-/** Every value of one name in the request's query, in their order. */
+/** Every value of one name in the request's query, in order. */
 export function queryValuesOf(asking: Asking, name: string): readonly string[] {
   const query = queryIn(asking);
   return query === undefined ? [] : new URLSearchParams(query).getAll(name);
 }
 
-/** Whether a path is one of a route's: `:name` stands for one step of it, a `*` at its end for all that begin so. */
+/** True if a path matches a route: `:name` stands for one segment, a final `*` for any rest. */
 export function fitsRoute(route: string, path: string): boolean {
   if (route.endsWith("*"))
     return path.length >= route.length && path.startsWith(route.slice(0, -1));
   const steps = route.split("/");
-  // A stranger's path may have thousands of steps, and is compared with each route.
+  // A stranger's path may have thousands of segments, and is compared with each route.
   const taken = path.split("/", steps.length + 1);
   return (
     steps.length === taken.length &&
@@ -63,7 +63,7 @@ export function fitsRoute(route: string, path: string): boolean {
   );
 }
 
-/** A path without the slashes at its end. By an expression, a path of slashes before something else would take a second. */
+/** Removes the slashes at the end of a path. A regular expression would take a second for many slashes before other characters. */
 export function withoutEndSlashes(path: string): string {
   let end = path.length;
   while (end > 0 && path[end - 1] === "/") end -= 1;

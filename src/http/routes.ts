@@ -1,68 +1,71 @@
 /**
- * Every path of the gateway and what holds for it before its handler runs: protocol, shape of errors, limit of bodies, who may
- * ask, how fresh that must be known. Both front ends look a request's route up once; the request carries it from there on.
- * One rule for all spellings: an escaped letter, digit, `-`, `.`, `_` or `~` is that character (RFC 3986, section 6.2.2.2), and
- * every other escape is data: `%2F` never separates two steps. Only in what stands for a model is it a slash.
+ * Every path of the gateway, with its rules before its handler runs: protocol, error shape, body limit, needed key, freshness of the
+ * key. Both front ends look a request's route up once; the request carries it from then on. One rule covers all spellings. An escaped
+ * letter, digit, `-`, `.`, `_` or `~` is that character (RFC 3986, section 6.2.2.2); every other escape is data. `%2F` never separates
+ * two segments; only in a model's name is it a slash.
  */
 import { getOrMake } from "../base/made-once.ts";
 import type { CallProtocol } from "../protocols/index.ts";
 import { fitsRoute, pathIn, withoutEndSlashes } from "./path.ts";
 
-/** Whose error shape an answer has: a protocol's, or that of the vendor whose paths `/api/v1` and `/api/v3` are. */
+/** The shape of an error: a protocol's, or that of the vendor whose paths are `/api/v1` or `/api/v3`. */
 export type ErrorStyle = CallProtocol | "dashscope" | "ark";
 
-/** What holds for a path and all below it, also where nothing is. */
+/** The rules for a path and all paths below it, also for those without a route. */
 interface Area {
   readonly errors: ErrorStyle;
-  /** Google's SDKs ask here too, recognised by their headers, and are answered in their own shape. */
+  /** Google's SDKs call these paths too. Their headers identify them, and they get answers in Google's shape. */
   readonly google?: true;
-  /** Whose limit a body has (bodies/body-limits.ts). */
+  /** Which limit its bodies have (bodies/body-limits.ts). */
   readonly body: "text" | "media" | "admin" | "catalog" | "sign_in";
   /** Pages of other origins may call it, where the operator allows them (front/cors.ts). */
   readonly shared?: true;
-  /** `?key=` counts, where vendors' tools send it. */
+  /** `?key=` is accepted as the key, because the vendor's tools send it. */
   readonly keyInQuery?: true;
-  /** What is sent goes to the database as text. */
+  /** The path, query and body go to the database as text. */
   readonly stored?: true;
 }
 
-/** What one route adds. */
+/** The rules that one route adds. */
 interface Rules {
   /** The protocol of a text endpoint; these are answered without Fastify (text/). */
   readonly protocol?: CallProtocol;
   /** It counts tokens in this protocol instead of making a call. */
   readonly counts?: "messages" | "generate_content";
-  /** Whose API key is needed; absent where none is, or where the handler looks itself (management, sign-in, metrics). */
+  /** Whether an API key is needed. Absent: none, or the handler checks access itself (management, sign-in, metrics). */
   readonly key?: "needed" | "optional";
-  /** The key is looked up in the database. Else a cache will do: a reservation follows, which asks the database again. */
+  /** The key is looked up in the database. Otherwise a cache is enough, because the reservation that follows asks the database again. */
   readonly fresh?: true;
   /** It counts against the key's limit of requests. */
   readonly limited?: true;
-  /** It is answered while the gateway stops. */
+  /** It is still answered while the gateway stops. */
   readonly whileStopping?: true;
 }
 
-/** Its errors have another shape than those of its area, and its body another limit, where it says so. */
+/** A row may override the error shape and the body limit of its area. */
 type Row = Rules & Partial<Pick<Area, "errors" | "body">>;
 
 export interface Route extends Area, Rules {
-  /** The pattern: `:name` stands for one step, `*` for all that follow; undefined where nothing is. */
+  /** The pattern: `:name` stands for one segment, `*` for the rest. Undefined if the request matches no route. */
   readonly path: string | undefined;
 }
 
-/** Where a request goes. */
+/** The route of a request. */
 export interface RouteMatch {
   readonly route: Route;
-  /** The path without its query, in the one spelling that counts. */
+  /** The path without its query, with needless escapes decoded. */
   readonly path: string;
-  /** What stands behind `/v1/models/`, decoded, or behind `/v1beta/` with or without `models/`; undefined on other paths and for malformed escapes. */
+  /**
+   * The decoded rest after `/v1/models/`, or after `/v1beta/` with or without `models/`. Undefined on other paths, and for malformed
+   * escapes.
+   */
   readonly model?: string | undefined;
 }
 
 const calls = { errors: "chat", body: "text", shared: true } as const;
 const none: Area = { errors: "chat", body: "text" };
 
-/** By the first step of a path, or its first two. */
+/** By the first one or two segments of a path. */
 const areas: ReadonlyMap<string, Area> = new Map<string, Area>([
   ["/v1", calls],
   ["/v1/messages", { ...calls, errors: "messages" }],
@@ -91,14 +94,14 @@ const generatingCount = { ...generating, ...counting, counts: "generate_content"
 const listing = { key: "optional", fresh: true } as const;
 const watching = { whileStopping: true } as const;
 
-/** The routes with a row of their own. Those of the management API are rows too (admin/index.ts): their area says the rest. */
+/** The routes with their own row. Routes of the management API have rows too (admin/index.ts): their area has the other rules. */
 const table = {
   "POST /v1/chat/completions": { ...calling, protocol: "chat" },
   "POST /v1/responses": { ...calling, protocol: "responses" },
   "POST /v1/messages": { ...calling, protocol: "messages" },
   "POST /v1/messages/count_tokens": { ...counting, protocol: "messages", counts: "messages" },
   "POST /v1/embeddings": { ...calling, protocol: "embeddings" },
-  // Under the spellings that current SDKs send: without `models/`, or with `/v1`.
+  // Also under the spellings that current SDKs send: without `models/`, or with `/v1`.
   "POST /v1beta/*:countTokens": generatingCount,
   "POST /v1beta/*": generating,
   "POST /v1/models/*:countTokens": generatingCount,
@@ -131,7 +134,7 @@ const table = {
 
 export type RouteName = keyof typeof table;
 
-/** All rows, each with what its area has. */
+/** All rows, each merged with its area. */
 export const routes = Object.fromEntries(
   Object.entries<Row>(table).map(([name, row]) => {
     const { path } = splitName(name);
@@ -139,7 +142,7 @@ export const routes = Object.fromEntries(
   }),
 ) as Readonly<Record<RouteName, Route>>;
 
-/** A row's name is its method and its path. */
+/** Splits a row's name into its method and path. */
 export function splitName(name: string): { method: string; path: string } {
   const [method = "", path = ""] = name.split(" ");
   return { method, path };
@@ -160,16 +163,16 @@ function stepEnd(path: string, from: number): number {
 const nothing: ReadonlyMap<Area, Route> = new Map<Area, Route>(
   [...areas.values(), none].map((area) => [area, { ...area, path: undefined }]),
 );
-/** Where a model that is called would be: in Google's style, whoever asks. */
+/** The route for an unknown POST below `/v1/models`: its errors have Google's shape for every caller. */
 const noModel: Route = { ...areas.get("/v1/models")!, errors: "generate_content", path: undefined };
 
-/** Rows of one method: those without a place for anything, by their path, and the others in their order. */
+/** Rows of one method: fixed paths by path, and patterns in order. */
 interface Rows {
   readonly exact: Map<string, RouteMatch>;
   readonly patterns: Pattern[];
 }
 
-/** What stands before and behind the `*` of a path; without one its steps are compared. */
+/** The text before and after the `*` of a path. Without `*`, `behind` is undefined and segments are compared. */
 interface Pattern {
   readonly route: Route;
   readonly before: string;
@@ -185,13 +188,13 @@ for (const [name, route] of Object.entries(routes)) {
   else rows.exact.set(path, { route, path });
 }
 
-/** The route of a method and a request's target, as sent. Most calls are one look into a map. */
+/** Returns the route of a method and a request's target, as sent. Most calls are one lookup in a map. */
 export function matchRoute(method: string, url: string): RouteMatch {
   return byMethod.get(method)?.exact.get(url) ?? search(method, pathIn(url));
 }
 
 function search(method: string, path: string): RouteMatch {
-  // What may be read may be asked for without its body.
+  // HEAD is allowed wherever GET is.
   const rows = byMethod.get(method === "HEAD" ? "GET" : method);
   const exact = rows?.exact.get(path);
   if (exact !== undefined) return exact;
@@ -227,7 +230,7 @@ function nothingAt(method: string, path: string): Route {
   return meant === undefined ? empty : { ...empty, errors: meant.errors };
 }
 
-/** What SDKs ask for, by what stands behind the `/v1` of its path. */
+/** The requests of SDKs, by the part of their path after `/v1`. */
 const tails = (
   [
     "POST /v1/chat/completions",
@@ -241,11 +244,11 @@ const tails = (
   ] as const
 ).map((name) => ({ ...splitName(name), tail: name.slice(name.indexOf("/v1") + 3), name }));
 
-/** What a base URL with the wrong path puts before it. */
+/** The prefixes that a wrong base URL puts before such a path. */
 const wrongBase = /^(?:\/(?:v1|v1beta|api|openai|anthropic|google|gemini)?)*$/;
 const generateMethods = [":generateContent", ":streamGenerateContent", ":countTokens"];
 
-/** The route that a request to nothing means, where only its SDK's base URL is wrong. */
+/** Returns the route that an unmatched request means, if only its SDK's base URL is wrong. */
 export function likelyRoute(method: string, asked: string): Route | undefined {
   const path = withoutEndSlashes(asked);
   const found = tails.find(
@@ -260,13 +263,13 @@ export function likelyRoute(method: string, asked: string): Route | undefined {
   return isGenerating && wrongBase.test(base) ? routes["POST /v1beta/*"] : undefined;
 }
 
-/** The shape of a request's errors, which for the lists of models is the shape of the answer too. */
+/** Returns the shape of a request's errors; for the lists of models, also the shape of the answer. */
 export function styleOf(
   { route }: RouteMatch,
   headers: Readonly<Record<string, unknown>>,
 ): ErrorStyle {
   if (route.google !== true) return route.errors;
-  // Under `/v1` only their headers tell Google's SDKs from everybody else's.
+  // Under `/v1` only their headers identify Google's SDKs.
   const asGoogle =
     headers["x-goog-api-key"] !== undefined || headers["x-goog-api-client"] !== undefined;
   return asGoogle ? "generate_content" : route.errors;

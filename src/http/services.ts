@@ -1,4 +1,4 @@
-/** What the routes need from the running gateway. The composition root (cli/serve.ts) makes it. */
+/** The services that the routes use. The composition root (cli/serve.ts) creates them. */
 import type { Actors, EventHubOptions, Sessions, Throttle } from "../admin/index.ts";
 import type { TrustedProxies } from "../base/client-address.ts";
 import type { Clock } from "../base/clock.ts";
@@ -25,8 +25,8 @@ import type { Metrics } from "./operation/metrics.ts";
 type EventTiming = EventHubOptions["timing"];
 
 /**
- * How long a client may take to send a request, how long it may have none, and how often that is looked at. Answers may take as long
- * as they like.
+ * Time limits for receiving: an idle connection, the headers, the whole request, and the interval of the checks. Answers may take as
+ * long as they like.
  */
 export interface ReceiveLimits {
   readonly keepAliveMs: number;
@@ -35,48 +35,48 @@ export interface ReceiveLimits {
   readonly checkMs: number;
 }
 
-/** What the management API needs, whether over HTTP or in a command that runs beside no gateway. */
+/** The services of the management API, over HTTP or in a command that runs without a gateway. */
 export interface AdminServices {
-  /** Names of tags that usage is summed by. */
+  /** Names of the tags by which usage is summed. */
   readonly usageTags: readonly string[];
   /** The operator's hooks, as configured. */
   readonly hooks: readonly HookSettings[];
   readonly actors: Actors;
   readonly sessions: Sessions;
   readonly throttle: Throttle;
-  /** The address people use. */
+  /** The public address of the gateway for people. */
   readonly publicUrl: () => string;
   readonly database: Database;
-  /** Where lists, usage and the like are read: what may be a moment old, and decides nothing. */
+  /** Reads for lists, usage and the like: they may be a moment old, and decide nothing. */
   readonly reads: Reads;
   readonly secrets: Secrets;
   readonly verifier: Verifier;
   readonly clock: Clock;
   /** The catalogue in force now. */
   readonly catalog: () => Catalog;
-  /** The vendors that need no configuration file, by a list of models. */
+  /** The vendors that work without a configuration file, from a list of models. */
   readonly vendors: (list: string) => readonly VendorState[];
-  /** Refuses an address that a provider must not have. @throws GatewayError `invalid_value` naming the field */
+  /** Refuses addresses that a provider must not have. @throws GatewayError `invalid_value` naming the field */
   readonly checkProviderAddress: (address: string, param: string) => Promise<void>;
-  /** One cheap call to a provider. @throws GatewayError as `tryProvider` */
+  /** Sends one cheap call to a provider. @throws GatewayError as `tryProvider` */
   readonly tryProvider: (options: TrialOptions) => Promise<Trial>;
-  /** How the providers are doing, as this process sees it; undefined where no calls are served. */
+  /** The health of the providers, as this process sees it; undefined in a process that serves no calls. */
   readonly health: Health | undefined;
-  /** How attempts at providers ended in the last hour, on all gateways. */
+  /** Outcomes of attempts at providers in the last hour, on all gateways. */
   readonly providerHour: () => Promise<ReadonlyMap<string, LastHour>>;
-  /** Resolves when this process has written the log rows of the calls it has answered, or after a moment under load. */
+  /** Resolves when this process has written the log rows of the calls that it has answered, or after a moment under load. */
   readonly logWritten: () => Promise<void>;
-  /** Resolves when bodies that are to be kept so far are written. */
+  /** Resolves when the bodies to be kept so far are written. */
   readonly bodiesWritten: () => Promise<void>;
-  /** Cancels a task, as its caller would. @throws GatewayError `task_not_found`, `task_not_cancelable` */
+  /** Cancels a task, as its caller can. @throws GatewayError `task_not_found`, `task_not_cancelable` */
   readonly cancelTask: Tasks["cancel"];
-  /** A callback was put into the outbox. */
+  /** Call it after a callback was added to the outbox. */
   readonly callbackDue: () => void;
   /** The address of a kept file, by its name. */
   readonly fileUrl: (name: string) => string;
 }
 
-/** Whether the gateway takes calls; with several processes also how many of them do. */
+/** Whether the gateway takes calls; with several processes, also how many of them are ready. */
 export interface Readiness {
   readonly isReady: boolean;
   readonly workers?: { readonly ready: number; readonly of: number };
@@ -88,7 +88,7 @@ export interface HttpServices {
   readonly database: Database;
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
-  /** Refuses calls while there are more than this process can take. */
+  /** Refuses calls while more are in flight than this process can take. */
   readonly load: Pick<LoadGuard, "admit" | "check" | "told">;
   readonly tasks: Tasks;
   readonly files: WatchedFiles;
@@ -97,38 +97,38 @@ export interface HttpServices {
   readonly admin: AdminServices;
   readonly metrics: Metrics;
   readonly metricsAccess: MetricsAccess;
-  /** The pages that may call from a browser; `*` for all. */
+  /** The origins whose pages may call from a browser; `*` for all. */
   readonly corsOrigins: readonly string[];
-  /** Whose `X-Forwarded-For` counts. */
+  /** The proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: TrustedProxies;
   readonly log: Log;
-  /** Gets where each request with a key comes from. */
+  /** Receives the address and user agent of each request with a key. */
   readonly clients: KeyClients;
-  /** Gets a line for each request that is over; absent: none is written. */
+  /** Receives a line for each finished request; absent: no access log. */
   readonly accessLog?: AccessLog | undefined;
   /** Absent: no traces. */
   readonly tracer?: Tracer | undefined;
   readonly bodies: BodyServices;
   readonly receive: ReceiveLimits;
-  /** How many connections there may be, and for how long one may be left unread. */
+  /** Limits of connections, and of the time for which a client may leave output unread. */
   readonly connections: ConnectionRules;
-  /** Decrypts connections, where the gateway speaks TLS itself. */
+  /** Decrypts connections, if the gateway speaks TLS itself. */
   readonly secure?: SecureDoor | undefined;
-  /** How often streams of events look for what is new, and what they bound; the usual if absent. */
+  /** Intervals and limits of the event streams; defaults if absent. */
   readonly events?: EventTiming | undefined;
-  /** Where the console is built; the package's own folder if absent. */
+  /** The folder of the built console; the package's own if absent. */
   readonly consoleFolder?: string | undefined;
-  /** Whether text calls that arrive whole in one read are answered without Node's HTTP; yes if absent. */
+  /** Whether plain text calls use the fast path; true if absent. */
   readonly fastPath?: boolean | undefined;
-  /** Whether the gateway takes calls, as `/readyz` says: with several processes, whether enough of them do. */
+  /** Whether the gateway takes calls, as `/readyz` answers; with several processes, whether enough of them do. */
   ready(): Promise<Readiness>;
   /** True once this process was asked to stop: answers close their connections. */
   leaving(): boolean;
-  /** True once it is too late for anything new. */
+  /** True once new requests are refused. */
   refusing(): boolean;
 }
 
-/** The answer to what comes too late while the gateway stops. */
+/** The error for requests that come too late while the gateway stops. */
 export const shuttingDown = (): GatewayError =>
   new GatewayError(
     "shutting_down",
