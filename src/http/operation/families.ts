@@ -1,21 +1,20 @@
 /**
- * What the gateway counts and measures, by name. Names are those of OpenTelemetry's `gen_ai.*` conventions where one fits,
- * else they begin with `tollgate_`. Labels are bounded: models and providers are those of the catalogue, the rest closed sets.
- * docs/monitoring.md.
+ * The metrics of the gateway, by name. Names follow OpenTelemetry's `gen_ai.*` conventions where one fits, else they begin with
+ * `tollgate_`. Labels are bounded: models and providers come from the catalogue, all other labels from closed sets. docs/monitoring.md.
  */
 import { counters, histograms, usdCounters } from "./series.ts";
 
 const secondsBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /**
- * Those above and some between them, where people wait: within a bucket an alert only guesses. The bounds of a metric may grow and not
- * change, for queries name them.
+ * The bounds above, and some between them where people wait: within a bucket an alert only guesses. A metric may gain bounds, but a
+ * bound must not change, because queries name it.
  */
 const firstTokenBuckets = [
   0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10, 15, 20, 30, 60, 120, 300,
 ];
 /** Videos take minutes. */
 const taskBuckets = [1, 5, 10, 30, 60, 120, 300, 600, 1_200, 3_600];
-/** Those that the conventions name. */
+/** The bounds that the conventions name. */
 const tokenBuckets = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576];
 const batchSecondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const entriesBuckets = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024];
@@ -69,7 +68,7 @@ const callFamilies = () => ({
   }),
 });
 
-/** Everything that is no call. */
+/** All metrics that are not about calls. */
 const workFamilies = () => ({
   tasks: counters({ name: "tollgate_tasks_total", help: "Tasks that ended, by how." }),
   taskDuration: histograms(

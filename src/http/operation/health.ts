@@ -4,7 +4,7 @@ import { databaseState, type DatabaseState } from "../../storage/index.ts";
 import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
 
-/** How long an answer of the database holds. */
+/** Milliseconds for which an answer of the database is reused. */
 const freshMs = 1_000;
 
 /** Adds the health endpoints. They need no key. */
@@ -26,12 +26,12 @@ export function registerHealth(app: FastifyInstance, services: HttpServices): vo
   });
 }
 
-/** A cache on the way would tell of another moment. */
+/** Forbids caching: a cached answer would be about another moment. */
 const ofNow = (reply: FastifyReply): FastifyReply => reply.header("cache-control", "no-store");
 
 /**
- * Whether the database can be written. Anybody may ask for the answer: it is
- * shared by all who come while it is on its way, and for a second after.
+ * Returns a check whether the database can be written. Its endpoint needs no key, so requests share one database query: all that come
+ * while it is in flight, and for a second after it.
  */
 function createProbe({ database }: HttpServices): () => Promise<DatabaseState["is"]> {
   let answer: Promise<DatabaseState["is"]> | undefined;

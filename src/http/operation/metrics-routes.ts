@@ -1,6 +1,6 @@
 /**
- * `/metrics` tells models, traffic and spend, so not everybody may read it: a port of its own, a token, or else programs on
- * this machine only. docs/operate.md "Metrics".
+ * Serves `/metrics`. It shows models, traffic and spend, so access is limited: by a port of its own, by a token, or else to programs on
+ * this machine. docs/operate.md "Metrics".
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,11 +18,11 @@ import { writeError } from "../errors/reply-error.ts";
 
 /** Who may read the metrics. */
 export interface MetricsAccess {
-  /** The bearer that opens them; without one only this machine's programs may, or whoever reaches the port of their own. */
+  /** The bearer token. Without one, only programs on this machine may read the metrics, or any client that reaches their own port. */
   readonly token: string | undefined;
-  /** The port of their own, where there is one. */
+  /** The metrics' own port, if there is one. */
   readonly own: { readonly host: string; readonly port: number } | undefined;
-  /** Whether a proxy is known to be in front: what comes from loopback may then be anybody's. */
+  /** True if a proxy is known to be in front: then requests from loopback may come from any client. */
   readonly behindProxy: boolean;
 }
 
@@ -56,7 +56,7 @@ function checkToken({ headers }: IncomingMessage, token: string): void {
     throw new GatewayError("invalid_credential", "The token is not TOLLGATE_METRICS_TOKEN.");
 }
 
-/** What proxies add to what they pass on. */
+/** Headers that proxies add to the requests that they pass on. */
 const proxyHeaders = [
   "forwarded",
   "via",
@@ -67,8 +67,8 @@ const proxyHeaders = [
 ];
 
 /**
- * A program on this machine that asks directly. A proxy here passes on what strangers ask: it is recognised by the headers that
- * proxies add, by HTTP/1.0 (nginx with its defaults adds none), or by the operator.
+ * Requires a direct request of a program on this machine. A proxy on this machine passes on strangers' requests. It is recognised by
+ * the headers that proxies add, by HTTP/1.0 (nginx with its defaults adds none), or by the operator's settings.
  * @throws GatewayError 403 `insufficient_permissions`
  */
 function checkOwnMachine(request: IncomingMessage, { behindProxy }: MetricsAccess): void {
@@ -92,8 +92,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `/metrics` on its own port; undefined where it has none. Rejects when the port is taken.
- * @param bound the descriptor of a socket that has that port already
+ * Serves `/metrics` on its own port; undefined if none is configured. Rejects if the port is taken. @param bound the descriptor of a
+ * socket that has that port already
  */
 export async function startMetricsServer(
   services: MetricsServices,
@@ -142,7 +142,8 @@ async function answer(
   if (request.method !== "GET" || pathIn(request.url ?? "/") !== "/metrics")
     throw new GatewayError("not_found", "Only GET /metrics is here.");
   if (token !== undefined) checkToken(request, token);
-  // Whoever reaches the port may read, but for a page of the web that has led a name of its own here.
+  // Any client that reaches the port may read. Only a web page that points its own host name at this machine (DNS rebinding) is
+  // refused.
   else if (isLoopback(request.socket.remoteAddress ?? "") && !isLocalHost(request.headers.host))
     throw new GatewayError("insufficient_permissions", "The Host header names no local machine.");
   const { type, text } = await metrics.answer(request.headers.accept);

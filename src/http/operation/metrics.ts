@@ -1,4 +1,4 @@
-/** Prometheus metrics: counters and histograms of what the gateway does, and gauges that others add. docs/monitoring.md. */
+/** Prometheus metrics: counters and histograms of the gateway's work, and gauges that other modules add. docs/monitoring.md. */
 import { getOrMake } from "../../base/made-once.ts";
 import { renderFamilies, type MetricFamily } from "../../base/metric-family.ts";
 import type { CallRecord, ImageRecord } from "../../calls/index.ts";
@@ -23,29 +23,29 @@ export interface Metrics {
   observeCallback(became: "delivered" | "failed" | "pending", durationMs: number): void;
   /** Counts one call of a key that has a response cache. */
   observeCache(outcome: "hit" | "miss" | "bypass"): void;
-  /** Counts one question to a hook of the operator's. */
+  /** Counts one request to an operator's hook. */
   observeHook(
     question: { readonly hook: string; readonly at: string; readonly outcome: string },
     durationMs: number,
   ): void;
-  /** Counts one batch of the ledger that is over. */
+  /** Counts one finished batch of the ledger. */
   observeBatch(entries: number, durationMs: number, isGood: boolean): void;
-  /** Requests with a key that are under way now. */
+  /** Requests on routes with a key that are in flight now. */
   readonly inFlight: { total: number };
-  /** What else is read with each scrape. */
+  /** Adds gauges that are read with each scrape. */
   add(gauges: Gauges): void;
-  /** What this process has measured. */
+  /** Returns the metrics of this process. */
   read(): Promise<MetricFamily[]>;
-  /** The gateway's metrics as Prometheus' text: of all its processes, where it has several. */
+  /** Returns the gateway's metrics as Prometheus text, of all its processes. */
   render(): Promise<string>;
-  /** The same as whoever asks wants it: OpenMetrics, with exemplars, where `accept` names it. */
+  /** The same in the format that `accept` names: OpenMetrics with exemplars, or Prometheus text. */
   answer(accept: string | undefined): Promise<{ readonly type: string; readonly text: string }>;
 }
 
-/** Makes the metrics of the whole gateway of those of this process. */
+/** Joins the metrics of this process with those of the gateway's other processes. */
 export type JoinMetrics = (own: () => Promise<MetricFamily[]>) => Promise<MetricFamily[]>;
 
-/** The series that calls of one kind are counted in. */
+/** The series of calls with the same labels. */
 interface CallSeries {
   readonly calls: Counter;
   readonly duration: Histogram;
@@ -80,7 +80,7 @@ function callSeries(
   };
 }
 
-/** Counting calls and their attempts. What was looked up is remembered; keys are made of bounded labels. */
+/** Returns the function that counts calls and their attempts. It caches the series it has looked up; the keys are bounded labels. */
 function callObserver(families: Families): Metrics["observe"] {
   const unknown = new Map<string, Counter>();
   const known = new Map<string, CallSeries>();
@@ -88,7 +88,7 @@ function callObserver(families: Families): Metrics["observe"] {
   const attempted = new Map<string, { readonly total: Counter; readonly duration: Histogram }>();
 
   function countUnknown({ protocol, status }: Observed): void {
-    // Unknown model names come from callers: they must not grow the set of labels.
+    // Unknown model names come from callers: they must not add labels.
     const labels = { protocol, model: "unknown", provider: "none", status };
     getOrMake(unknown, `${protocol} ${status}`, () => families.calls.series(labels)).total += 1;
   }
@@ -136,7 +136,7 @@ function callObserver(families: Families): Metrics["observe"] {
   };
 }
 
-/** Counting what is no call. */
+/** Returns the functions that count everything but calls. */
 function workObservers(
   families: Families,
 ): Pick<
@@ -183,7 +183,7 @@ const readInFlight = ({ total }: Metrics["inFlight"]): MetricFamily => ({
 const textType = "text/plain; version=0.0.4; charset=utf-8";
 const openType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/** Metrics of their own, so that several gateways can live in one process (tests do that). */
+/** Creates a separate set of metrics, so that several gateways can run in one process (tests do that). */
 export function createMetrics(
   join: JoinMetrics = (own) => own(),
   tagNames: readonly string[] = [],

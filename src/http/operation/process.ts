@@ -1,11 +1,11 @@
-/** What prom-client measures of the process itself: memory, processor, open files, the event loop, garbage. */
+/** Metrics of the process itself, from prom-client: memory, processor, open files, the event loop, garbage collection. */
 import type { Registry } from "prom-client";
 import { labelText, type Joined, type MetricFamily } from "../../base/metric-family.ts";
 
-/** How prom-client says that values of several processes become one; a moment or an average is the largest. */
+/** Maps prom-client's aggregators to ours: how the values of several processes become one. Times and averages become the largest. */
 const joinedBy: Readonly<Record<string, Joined>> = { sum: "sum", min: "min" };
 
-/** prom-client's JSON, which its types tell only in part. */
+/** prom-client's JSON, which its types describe only in part. */
 interface ProcessMetric {
   readonly name: string;
   readonly help: string;
@@ -18,7 +18,7 @@ interface ProcessMetric {
   }[];
 }
 
-/** prom-client on this process, from its first reader on: a gateway whose metrics nobody reads goes without. */
+/** Starts prom-client at the first read: a gateway whose metrics are never read does not load it. */
 async function watchProcess(): Promise<Registry> {
   const { collectDefaultMetrics, Registry } = await import("prom-client");
   const registry = new Registry();
@@ -40,7 +40,7 @@ async function readRegistry(registry: Registry): Promise<MetricFamily[]> {
   }));
 }
 
-/** Reads the process; prom-client is loaded by the first read. */
+/** Returns a reader of the process's metrics; its first call loads prom-client. */
 export function processMetrics(): () => Promise<MetricFamily[]> {
   let registry: Promise<Registry> | undefined;
   return async () => readRegistry(await (registry ??= watchProcess()));

@@ -1,11 +1,11 @@
 /**
- * Counters and histograms in Prometheus' text format, for what happens many thousand times a second: a series is looked
- * up once and then only counted, where prom-client checks and joins its labels each time.
+ * Counters and histograms in Prometheus' text format, for events that happen many thousand times a second. A series is looked up once
+ * and then only incremented, while prom-client checks and joins its labels each time.
  */
 import { getOrMake } from "../../base/made-once.ts";
 import { labelText, type MetricFamily } from "../../base/metric-family.ts";
 
-/** Labels by name, in the order they are written. */
+/** Labels by name, in output order. */
 type Labels = Readonly<Record<string, string>>;
 
 /** One series of a counter. */
@@ -15,7 +15,7 @@ export interface Counter {
 
 /** Series of one name. */
 interface Family<Series> {
-  /** The series with these labels; made with its first use. */
+  /** Returns the series with these labels; creates it at its first use. */
   series(labels: Labels): Series;
   /** All series as data. */
   read(): MetricFamily;
@@ -28,7 +28,7 @@ interface About {
 
 type Line = readonly [text: string, value: number, exemplar?: string];
 
-/** Series under the text of their labels, and the lines of each. */
+/** Creates a family: series by the text of their labels, and the lines of each. */
 function family<Series>(
   { name, help }: About,
   type: string,
@@ -48,7 +48,7 @@ function family<Series>(
   };
 }
 
-/** A counter: a total that only grows. It is counted in parts of which `partsOfOne` are shown as 1: whole numbers add up exactly. */
+/** A counter: a total that only grows. It is counted in units of 1 / `partsOfOne`: whole numbers add up exactly. */
 export function counters(about: About, partsOfOne = 1): Family<Counter> {
   const make = (): Counter => ({ total: 0 });
   return family(about, "counter", make, ({ total }, labels) => [
@@ -56,10 +56,10 @@ export function counters(about: About, partsOfOne = 1): Family<Counter> {
   ]);
 }
 
-/** Dollars, counted in nano-dollars. */
+/** A counter of dollars, counted in nano-dollars. */
 export const usdCounters = (about: About): Family<Counter> => counters(about, 1e9);
 
-/** What a value is an example of: its trace, and when it was, in milliseconds since the Unix epoch. */
+/** An exemplar: the trace of a value, and its time in milliseconds since the Unix epoch. */
 export interface Example {
   readonly traceId: string;
   readonly ms: number;
@@ -68,15 +68,15 @@ export interface Example {
 const exemplarText = ({ traceId, ms }: Example, value: number): string =>
   `{trace_id="${traceId}"} ${value} ${(ms / 1000).toFixed(3)}`;
 
-/** An example stands for so long before another takes its place: the newest would be replaced many thousand times before it is read. */
+/** Milliseconds before a new exemplar replaces one: without it, thousands would replace each other between two scrapes. */
 const exampleKeptMs = 1_000;
 
 /** One series of a histogram. */
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** By the first bound that is not exceeded; the last for what is above all. */
+  /** Counts by the first bound that the value does not exceed; the last is for values above all bounds. */
   readonly #counts: number[];
-  /** A recent value of each bucket that belongs to a trace, and of what. */
+  /** A recent traced value of each bucket, and its trace. */
   readonly #examples: (Example | undefined)[] = [];
   readonly #exampleValues: Float64Array;
   #sum = 0;
@@ -87,7 +87,7 @@ export class Histogram {
     this.#exampleValues = new Float64Array(bounds.length + 1);
   }
 
-  /** @param example whose value it is, where that is traced: one object for all values of a call */
+  /** @param example the trace of the value, if any: one object for all values of a call */
   observe(value: number, example?: Example): void {
     let index = 0;
     while (index < this.#bounds.length && value > this.#bounds[index]!) index += 1;
@@ -100,7 +100,7 @@ export class Histogram {
     this.#exampleValues[index] = value;
   }
 
-  /** The lines of this series: how many were at most each bound, their sum and their count. */
+  /** Returns the lines of this series: for each bound the count of values up to it, then the sum and the count. */
   lines(name: string, labels: string): readonly Line[] {
     let count = 0;
     const buckets = [...this.#bounds, "+Inf"].map((bound, index): Line => {
@@ -116,7 +116,7 @@ export class Histogram {
   }
 }
 
-/** A histogram: how many values were at most as large as each bound. */
+/** A histogram: how many values were at most each bound. */
 export function histograms(about: About, bounds: readonly number[]): Family<Histogram> {
   const make = (): Histogram => new Histogram(bounds);
   return family(about, "histogram", make, (series, labels) => series.lines(about.name, labels));

@@ -1,14 +1,14 @@
-/** Calls by the tags that the operator allows in metrics, bounded in number whatever callers say. docs/tags.md. */
+/** Counts calls by the tags that the operator allows in metrics, in a bounded number of series. docs/tags.md. */
 import type { MetricFamily } from "../../base/metric-family.ts";
 import { counters, usdCounters, type Counter } from "./series.ts";
 
-/** Values of one tag with series of their own; what comes beyond counts as `other`. */
+/** Values of one tag that get their own series; all further values count as `other`. */
 const valuesMax = 100;
 const other = "other";
-/** Longer values are cut. */
+/** Most characters of a value; longer values are cut. */
 const valueMax = 128;
 
-/** What is counted of a call. */
+/** The parts of a call that are counted. */
 export interface TaggedCall {
   readonly status: string;
   readonly tags?:
@@ -26,7 +26,7 @@ export interface TaggedSeries {
   read(): MetricFamily[];
 }
 
-/** Control characters and halves of pairs have no place in a line of text. */
+/** Makes a value printable on one line: replaces control characters, and halves of surrogate pairs. */
 const printable = (value: string): string =>
   value
     .slice(0, valueMax)
@@ -38,7 +38,7 @@ const ownOf = (
   name: string,
 ): string | undefined => (tags !== undefined && Object.hasOwn(tags, name) ? tags[name] : undefined);
 
-/** Series for `names` of tags; `end_user` is the end user. */
+/** Creates the series for the tags in `names`; the name `end_user` means the end user. */
 export function createTaggedSeries(names: readonly string[]): TaggedSeries {
   const calls = counters({
     name: "tollgate_tagged_calls_total",
