@@ -1,4 +1,4 @@
-/** An API key as it is answered, without its secret. */
+/** The schema of an API key in answers, without its secret. */
 import { Type, type TSchema } from "../../base/json-schema.ts";
 import { oneOf, orNull, timestamp, usd } from "./schema.ts";
 
@@ -9,7 +9,7 @@ const windows = (schema: TSchema) => ({
   monthly: schema,
 });
 
-/** What `GET /v1/key` answers, and the management API of each key. */
+/** The answer of `GET /v1/key`, and of the management API for each key. */
 export const apiKeySchema = Type.Object({
   id: Type.String(),
   object: Type.Literal("api_key"),

@@ -1,7 +1,7 @@
-/** Schemas that many answers are made of, and the OpenAPI document too. */
+/** Schemas that many answers and the OpenAPI document share. */
 import { Type, type TSchema } from "../../base/json-schema.ts";
 
-/** A reference to a named schema of any part. */
+/** A reference to a named schema of any part of the document. */
 export const ref = (name: string): TSchema => Type.Unsafe({ $ref: `#/components/schemas/${name}` });
 
 /** A field that is always there and may be null. */
