@@ -1,6 +1,6 @@
 /**
- * The management API in the OpenAPI document, made from the routes themselves: the schemas that check a request are those
- * that describe it. docs/management.md.
+ * The management API in the OpenAPI document, generated from the routes themselves: the same schemas check and describe a request.
+ * docs/management.md.
  */
 import { Type, type TObject } from "../../base/json-schema.ts";
 import { ref } from "../shapes/schema.ts";
@@ -17,7 +17,7 @@ import {
 import { errorResponses } from "./errors.ts";
 import { replayed } from "./tasks.ts";
 
-/** Either a token or a session will do. */
+/** Either an admin token or a session is enough. */
 const adminCredential: readonly Node[] = [{ adminToken: [] }, { session: [] }];
 
 const always = [
@@ -29,7 +29,7 @@ const always = [
   "overloaded",
 ] satisfies ErrorCode[];
 const written = ["cross_origin_request"] satisfies ErrorCode[];
-/** A body is looked at also where none is needed. */
+/** Errors of a body, which is also checked where none is needed. */
 const posted = ["unsupported_media_type", "request_too_large"] satisfies ErrorCode[];
 const queried = ["unknown_parameter", "invalid_value"] satisfies ErrorCode[];
 const bodied = [
@@ -95,13 +95,13 @@ function parametersOf(route: AdminRoute): Node[] {
   ];
 }
 
-/** A stream of events; what the data of each may be. */
+/** A stream of events; `name` is the schema of each event's data. */
 const eventContent = (name: string): Node => ({ "text/event-stream": { schema: ref(name) } });
 
 const contentOf = ({ answer, events }: AdminRoute): Node =>
   events === true ? eventContent(answer.name) : jsonContent(answer.name);
 
-/** What a repetition is answered with. */
+/** The answer to a repeated request. */
 const replay = ({ answer, replays }: AdminRoute): Node =>
   replays === undefined
     ? {}

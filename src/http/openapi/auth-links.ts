@@ -1,4 +1,4 @@
-/** Links that somebody is sent, in the OpenAPI document: invitations and new passwords. docs/management.md. */
+/** Links for one person, in the OpenAPI document: invitations and new passwords. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import { done, operation, signedIn, writing } from "./auth-parts.ts";

@@ -1,4 +1,4 @@
-/** What the operations of `/auth` in the OpenAPI document share. */
+/** Shared parts of the `/auth` operations in the OpenAPI document. */
 import { Type } from "../../base/json-schema.ts";
 import type { ErrorCode } from "../../base/errors.ts";
 import type { Node, Operation } from "./document.ts";

@@ -7,7 +7,7 @@ import { done, operation, signedIn, writing } from "./auth-parts.ts";
 import { requestBody, type Node, type Part } from "./document.ts";
 import { errorResponses } from "./errors.ts";
 
-/** The library that keeps sessions answers its own refusals in its own shape. */
+/** The session library returns its own errors in its own shape. */
 const refusal: Node = {
   description: "Refused. `code` says why; the shape is that of the library that keeps sessions.",
   content: {

@@ -1,8 +1,8 @@
-/** What all parts share: credentials, response headers, and what the gateway adds to answers. */
+/** Shared by all parts: credentials, response headers, and the fields that the gateway adds to answers. */
 import { Type } from "../../base/json-schema.ts";
 import type { Node } from "./document.ts";
 
-/** What opens the management API; API keys do not. */
+/** Credentials of the management API; API keys are refused there. */
 const adminSchemes: Readonly<Record<string, Node>> = {
   adminToken: {
     type: "http",
@@ -18,7 +18,7 @@ const adminSchemes: Readonly<Record<string, Node>> = {
   },
 };
 
-/** Any one of them will do; each vendor's SDK finds its own. Requirements: AUTH. */
+/** Any one of these is enough; each vendor's SDK has its own. Requirements: AUTH. */
 const callerSchemes: Readonly<Record<string, Node>> = {
   bearer: {
     type: "http",

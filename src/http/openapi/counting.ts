@@ -1,4 +1,4 @@
-/** Counting tokens in the OpenAPI document: the messages and the generateContent protocol have an endpoint for it. */
+/** Token counting in the OpenAPI document: the messages and the generateContent protocols have an endpoint for it. */
 import { Type } from "../../base/json-schema.ts";
 import { countTokensRequest } from "../../protocols/index.ts";
 import { ref } from "../shapes/schema.ts";

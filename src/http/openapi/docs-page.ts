@@ -1,6 +1,6 @@
 /**
- * `GET /docs`: the API reference to read and to try, from the swagger-ui-dist package. It works offline, and its
- * content security policy keeps the key that is typed there on this origin. docs/operate.md.
+ * `GET /docs`: the interactive API reference, from the swagger-ui-dist package. It works offline. Its content security policy keeps a
+ * key that is typed there on this origin. docs/operate.md.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const assets = {
   "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 } as const;
 
-// The validator badge would send the document's address to swagger.io. The key is not kept in the browser.
+// No validator badge, which would send the document's address to swagger.io. The browser does not store the key.
 const startScript = `
 SwaggerUIBundle({
   url: "/openapi.json",
@@ -66,7 +66,7 @@ const page = `<!doctype html>
 
 const pageBytes = Buffer.from(page);
 
-/** The bytes of the assets, each read when it is first asked for in this process. */
+/** The bytes of the assets; each is read at its first request in this process. */
 const assetBytes = new Map<string, Buffer>();
 
 function bytesOf(name: string): Buffer {
@@ -76,8 +76,8 @@ function bytesOf(name: string): Buffer {
 }
 
 /**
- * Adds the page and its two assets. They need no key: the page holds nothing but the public interface.
- * Each is in memory once, however many connections it waits to be read on.
+ * Adds the page and its two assets. They need no key: the page shows only the public interface. One copy of each in memory serves all
+ * connections that wait to read it.
  */
 export function registerDocsPage(app: FastifyInstance): void {
   app.get("/docs", (_request, reply) =>

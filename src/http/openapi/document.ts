@@ -1,4 +1,4 @@
-/** What the parts of the OpenAPI document are made of. Each part describes the paths of one concern. */
+/** The building blocks of the OpenAPI document. Each part describes the paths of one concern. */
 import { Type, type TSchema } from "../../base/json-schema.ts";
 import { ref } from "../shapes/schema.ts";
 
@@ -13,13 +13,13 @@ export interface Operation {
   readonly parameters?: readonly Node[];
   readonly requestBody?: Node;
   readonly responses: Readonly<Record<string, Node>>;
-  /** Absent: one of the credentials is needed. `[]`: none. `{}` among them: none is needed. */
+  /** Absent: one of the credentials is needed. `[]`: none. A list with `{}`: a credential is optional. */
   readonly security?: readonly Node[];
 }
 
 type PathItem = Readonly<Partial<Record<"get" | "post" | "patch" | "delete", Operation>>>;
 
-/** One concern's share of the document. Names of schemas are unique across parts. */
+/** One concern's part of the document. Schema names are unique across parts. */
 export interface Part {
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly schemas: Readonly<Record<string, object>>;
@@ -33,7 +33,7 @@ export const jsonContent = (name: string, extra: Node = {}): Node => ({
   "application/json": { schema: ref(name), ...extra },
 });
 
-/** What an operation takes: a JSON body of one named schema, with examples by name. */
+/** The body of an operation: JSON of one named schema, with examples by name. */
 export interface RequestBody {
   readonly schema: string;
   readonly examples: Readonly<Record<string, Node>>;
@@ -44,13 +44,13 @@ export const requestBody = ({ schema, examples }: RequestBody): Node => ({
   content: jsonContent(schema, { examples }),
 });
 
-/** The headers of an answer that carry the call's id; the SDKs of messages look for a name of their own. */
+/** The response headers with the call's id; SDKs of the messages protocol read a name of their own. */
 export const requestIdHeaders = (style: string): Node => ({
   "x-request-id": headerRef("RequestId"),
   ...(style === "messages" && { "request-id": headerRef("RequestId") }),
 });
 
-/** A JSON Schema condition: what fits `when` must fit `rule` too. */
+/** A JSON Schema condition: a value that fits `when` must fit `rule` too. */
 export function condition(when: unknown, rule: unknown): Node {
   // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema; nothing awaits a schema
   return { if: when, then: rule };

@@ -1,6 +1,6 @@
 /**
- * Error answers, in the shape of each protocol, from the one catalogue in base/errors.ts. Requirements: ERR.
- * Their examples are written by the codecs that answer, so they cannot differ from the answers.
+ * Error answers, in the shape of each protocol, from the one catalogue in base/errors.ts. Requirements: ERR. The codecs of real answers
+ * write the examples, so the two cannot differ.
  */
 import { Type } from "../../base/json-schema.ts";
 import { errorCatalogue, GatewayError, type ErrorCode } from "../../base/errors.ts";
@@ -8,7 +8,7 @@ import { encodeError } from "../errors/reply-error.ts";
 import { oneOf, orNull } from "../shapes/schema.ts";
 import { headerRef, jsonContent, type Node } from "./document.ts";
 
-/** Whose error shape is answered: the OpenAI style serves all but two protocols and two vendors' paths. */
+/** The shape of an error: the OpenAI style serves all but two protocols and two vendors' paths. */
 export type ErrorStyle = "chat" | "messages" | "generate_content" | "dashscope" | "ark";
 
 const schemaNames: Readonly<Record<ErrorStyle, string>> = {
@@ -19,7 +19,7 @@ const schemaNames: Readonly<Record<ErrorStyle, string>> = {
   ark: "ArkError",
 };
 
-/** The errors of the alias paths, whose codes are their vendors'. */
+/** The errors of the alias paths, with their vendors' codes. */
 const aliasErrorSchemas = {
   DashscopeError: Type.Object({
     code: Type.String({ examples: ["InvalidParameter", "TaskNotFound"] }),
@@ -143,10 +143,10 @@ const callerCodes = [
 ] satisfies ErrorCode[];
 const faultCodes = ["internal_error", "database_unavailable", "overloaded"] satisfies ErrorCode[];
 
-/** Of the operations that only read. */
+/** The error codes of operations that only read. */
 export const readingCodes: readonly ErrorCode[] = [...callerCodes, ...faultCodes];
 
-/** Of a text call. */
+/** The error codes of a text call. */
 export const textCodes: readonly ErrorCode[] = [
   "invalid_json",
   "malformed_request",
@@ -175,7 +175,7 @@ export const textCodes: readonly ErrorCode[] = [
   "upstream_timeout",
 ];
 
-/** Of a count of tokens, which costs nothing and needs no provider. */
+/** The error codes of a token count, which costs nothing and needs no provider. */
 export const countingCodes: readonly ErrorCode[] = textCodes.filter(
   (code) =>
     errorCatalogue[code].type !== "insufficient_quota" &&
@@ -183,7 +183,7 @@ export const countingCodes: readonly ErrorCode[] = textCodes.filter(
     code !== "no_provider_available",
 );
 
-/** Of the creation of a task: what a text call can be refused for, and the fields of images and videos. */
+/** The error codes of creating a task: those of a text call, and those of image and video fields. */
 export const creationCodes: readonly ErrorCode[] = [
   ...textCodes.filter((code) => !code.startsWith("upstream_")),
   "string_above_max_length",
@@ -200,7 +200,7 @@ export const creationCodes: readonly ErrorCode[] = [
   "queue_full",
 ];
 
-/** Of the creation of a task with pictures. */
+/** The error codes of creating a task with pictures. */
 export const uploadCodes: readonly ErrorCode[] = [
   "invalid_image_file",
   "image_too_large",

@@ -12,8 +12,8 @@ export const weather = {
 };
 
 /**
- * The examples of an endpoint whose body asks for a stream: the question `hello`, the same as a stream, and one where
- * the members `withTool` stand over those of `hello`.
+ * The examples of an endpoint whose body can ask for a stream: the question `hello`, the same as a stream, and `hello` with the members
+ * of `withTool` added or replaced.
  */
 export const requestExamples = (hello: Node, withTool: Node): Record<string, Node> => ({
   hello: { summary: "One question", value: hello },

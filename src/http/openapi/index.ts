@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document and the reference page made of it, both made when they are first asked for: a start waits for neither.
+ * The OpenAPI document and its reference page. Both are made at their first request, so that they do not delay the start.
  * docs/operate.md.
  */
 import type { FastifyInstance } from "fastify";

@@ -99,7 +99,7 @@ interface Reading {
   readonly description?: string;
   readonly schema: string;
   readonly style: ErrorStyle;
-  /** For one model instead of the list. */
+  /** Set for the operation on one model instead of the list. */
   readonly idExample?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The schema that checks a protocol's request, made readable: the same values are accepted, but conditions stand as
- * `if` and `then`, nullable fields as one type, and the fields that matter carry a description.
+ * Makes the schema that checks a protocol's request readable. It accepts the same values. But conditions become `if` and `then`,
+ * nullable fields get one type, and the important fields get a description.
  */
 import { inCamelCase } from "../../base/casing.ts";
 import { isObject } from "../../base/json.ts";
@@ -8,11 +8,11 @@ import { condition, type Node } from "./document.ts";
 
 interface Options<Name extends string> {
   readonly title: string;
-  /** Of the body's own fields. */
+  /** Descriptions of the body's own fields. */
   readonly descriptions: Readonly<Partial<Record<Name, string>>>;
 }
 
-/** A copy of `schema` for people to read. */
+/** Returns a copy of `schema` for people to read. */
 export function readable<Properties extends object>(
   schema: { readonly properties: Properties },
   { title, descriptions }: Options<keyof Properties & string>,
@@ -38,7 +38,7 @@ function rewrite(value: unknown): unknown {
   return conditional(node) ?? nullable(node) ?? node;
 }
 
-/** The branches of a node that is nothing but a choice of two. */
+/** Returns the two branches of a node that is only an `anyOf` of two; otherwise undefined. */
 function twoBranches(node: Node): readonly [Node, Node] | undefined {
   const { anyOf, ...others } = node;
   const isPlain = Object.keys(others).length === 0;
@@ -47,7 +47,7 @@ function twoBranches(node: Node): readonly [Node, Node] | undefined {
     : undefined;
 }
 
-/** Either not this, or that: if this, then that. */
+/** Rewrites "either not A, or B" as "if A, then B"; undefined for other nodes. */
 function conditional(node: Node): Node | undefined {
   const [first, rule] = twoBranches(node) ?? [{}, {}];
   return isObject(first["not"]) && Object.keys(first).length === 1
@@ -55,7 +55,7 @@ function conditional(node: Node): Node | undefined {
     : undefined;
 }
 
-/** Keywords that say nothing about null. Beside any other, null must stay a branch of its own. */
+/** Keywords that do not restrict null. With any other keyword, null must stay a branch of its own. */
 const silentOnNull = new Set([
   "type",
   "description",
@@ -70,7 +70,7 @@ const silentOnNull = new Set([
   "required",
 ]);
 
-/** This or null: this, of one type or one branch more. */
+/** Rewrites "A or null" as A with one type or one branch more; undefined for other nodes. */
 function nullable(node: Node): Node | undefined {
   const [first, second] = twoBranches(node) ?? [{}, {}];
   if (second["type"] !== "null") return undefined;
@@ -84,7 +84,7 @@ function nullable(node: Node): Node | undefined {
   return Array.isArray(values) ? { ...plain, type, enum: [...values, null] } : { ...plain, type };
 }
 
-/** generateContent takes camelCase and snake_case; showing one is enough. */
+/** Drops the snake_case names: generateContent accepts both spellings, but showing one is enough. */
 function withoutSecondSpellings(properties: Node): Node {
   return Object.fromEntries(
     Object.entries(properties).filter(

@@ -1,7 +1,6 @@
 /**
- * Makes the OpenAPI document shorter without changing what it says: responses and parameters that several operations
- * have become components, and a schema that repeats a named one becomes a reference to it. A client generator then makes
- * one type of what is one thing. Works on plain JSON.
+ * Makes the OpenAPI document shorter without changing its meaning. Repeated responses and parameters become components. A schema that
+ * repeats a named one becomes a reference to it. So a client generator makes one type of each repeated value. Works on plain JSON.
  */
 import { STATUS_CODES } from "node:http";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -15,7 +14,7 @@ export interface Shared {
   };
 }
 
-/** Parts of named schemas that others repeat, by the name they get: the schema and one of its properties. */
+/** Properties of named schemas that other schemas repeat, by their new name: the schema and its property. */
 const fragments: Readonly<Record<string, readonly [schema: string, property: string]>> = {
   SpendCaps: ["ApiKey", "spend_caps"],
   Spend: ["ApiKey", "spend"],
@@ -61,19 +60,19 @@ const reference = (kind: string, name: string): WireObject => ({
   $ref: `#/components/${kind}/${name}`,
 });
 
-/** "TooManyRequests" of "Too Many Requests", "IfMatch" of "If-Match". */
+/** Converts to PascalCase: "Too Many Requests" becomes "TooManyRequests", and "If-Match" becomes "IfMatch". */
 const pascal = (text: string) =>
   text.replaceAll(/(?:^|[^A-Za-z\d]+)([A-Za-z\d])/g, (_all, letter: string) =>
     letter.toUpperCase(),
   );
 
-/** A value with the name that it would have as a component. */
+/** A value, and its name if it becomes a component. */
 interface Wish {
   readonly name: string;
   readonly value: WireObject;
 }
 
-/** Values that occur more than once, as components: `place` keeps a value or answers a reference to it. */
+/** Collects values that occur more than once as components: `place` returns the value itself, or a reference to its component. */
 class Components {
   readonly found: Record<string, WireObject> = {};
   readonly #kind: string;
@@ -92,7 +91,7 @@ class Components {
 
   #keyOf = ({ value, name }: Wish) => `${name} ${this.#numbers.of(value)}`;
 
-  /** Different values that would have one name are numbered from the second on. */
+  /** If different values have the same name, the names get numbers from the second on. */
   place(wish: Wish): WireObject {
     const key = this.#keyOf(wish);
     if (this.#counts.get(key) === 1) return wish.value;
@@ -106,7 +105,7 @@ class Components {
   }
 }
 
-/** What a response is called: the status in words, before it the schema if it is not the usual error. */
+/** Names a response: its status in words, after the schema's name if it is not the usual error. */
 function responseName(status: string, response: WireObject): string {
   const words = pascal(STATUS_CODES[status] ?? status);
   const text = JSON.stringify(response["content"] ?? {});
@@ -114,7 +113,7 @@ function responseName(status: string, response: WireObject): string {
   return (schema === "Error" ? "" : schema.replace(/Error$/, "")) + words;
 }
 
-/** A copy in which whatever equals a named schema is a reference to it; the named schemas themselves stay. */
+/** Returns a copy that refers to a named schema wherever a value equals it; the named schemas themselves stay. */
 function withReferences(
   value: unknown,
   names: ReadonlyMap<number, string>,
@@ -132,7 +131,7 @@ function withReferences(
   return inside(value);
 }
 
-/** The named schemas and fragments that are worth a reference. */
+/** Returns the named schemas and fragments that are worth a reference. */
 function namedSchemas(schemas: Record<string, WireObject>): Record<string, WireObject> {
   const parts = Object.entries(fragments).map(([name, [schema, property]]) => {
     const properties = schemas[schema]?.["properties"] as WireObject;
@@ -154,7 +153,7 @@ const parametersOf = (operation: WireObject): readonly Wish[] =>
     value,
   }));
 
-/** The document's paths and components with what is equal said once. */
+/** Returns the document's paths and components, with each repeated value written once. */
 export function share(paths: Shared["paths"], schemas: Record<string, WireObject>): Shared {
   const numbers = new Numbers();
   const named = namedSchemas(schemas);

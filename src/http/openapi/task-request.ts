@@ -1,6 +1,6 @@
 /**
- * The request bodies of tasks and images, made of what the families say of their fields: every field that any model takes, with the values each
- * takes. docs/media.md.
+ * The request bodies of tasks and images, generated from the families' fields: every field that any model takes, with the values that
+ * each takes. docs/media.md.
  */
 import { assert } from "../../base/assert.ts";
 import {
@@ -100,7 +100,7 @@ function namedFields(family: MediaFamily, form: MediaForm, isText: boolean): Nam
 
 type Domain = ReturnType<typeof fieldsOf>[number]["field"]["domain"];
 
-/** The JSON type alone: which values a model takes, the model decides. */
+/** Returns only the JSON type, because the accepted values depend on the model. */
 function typeSchema(domain: Domain): Node {
   switch (domain.type) {
     case "material":
@@ -131,7 +131,7 @@ function valuesText(domain: ReturnType<typeof mediaParameters>[string]): string 
   return parts.join("; ");
 }
 
-/** One field over all families that have it. */
+/** Describes one field for all families that have it. */
 function property(group: readonly Named[], familiesInAll: number): Node {
   const [first] = group;
   const byValues = [...Map.groupBy(group, ({ values }) => values)];

@@ -24,7 +24,7 @@ export const taskId: Node = {
   example: "task_01kacw5v2pf6q8p5b0d6m1x7yt",
 };
 
-/** Of every operation that creates a task. */
+/** The idempotency header of every operation that creates a task. */
 export const idempotencyKey: Node = {
   name: "Idempotency-Key",
   in: "header",

@@ -1,4 +1,4 @@
-/** What the text endpoints have in common: a checked body in, an answer or a stream out. Requirements: TXT. */
+/** Shared by the text endpoints: a checked body in, an answer or a stream out. Requirements: TXT. */
 import type { ErrorCode } from "../../base/errors.ts";
 import { filteredNames } from "../../protocols/index.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "./document.ts";
 import { errorResponses, textCodes, type ErrorStyle } from "./errors.ts";
 
-/** What every text endpoint does, said once per operation because a reader may land on any of them. */
+/** The description that all text endpoints share. Each operation repeats it, because a reader may open any of them. */
 const aboutText = [
   "`model` is `vendor/model`. A suffix `:provider` picks a provider, a suffix `:@price`, `:@latency`, `:@throughput` or `:@balanced` the order in which providers are tried; the two cannot be combined. The answer carries the id without its suffix.",
   `Fields that are not listed are passed on: the model's upstream knows them or refuses them. ${filteredNames} are never forwarded; they and whatever else was changed are named in \`gw.droppedParams\`, on streams in the header \`x-gw-dropped-params\`.`,
@@ -21,7 +21,7 @@ const aboutText = [
 interface TextOperation {
   readonly operationId: string;
   readonly summary: string;
-  /** What is particular to this endpoint; {@link aboutText} follows it. */
+  /** The description of this endpoint alone; {@link aboutText} follows it. */
   readonly about: string;
   readonly style: ErrorStyle;
   readonly parameters?: readonly Node[];

@@ -1,7 +1,6 @@
 /**
- * The OpenAPI 3.1 document of everything that is served.
- * Request schemas are those that check requests, error examples those that are answered; test/http/openapi.test.ts
- * holds the rest to the running gateway. docs/operate.md; `docs/openapi.json` is generated from it.
+ * The OpenAPI 3.1 document of all endpoints. Request schemas are those that check requests, and error examples those of real answers;
+ * test/http/openapi.test.ts checks the rest against the running gateway. docs/operate.md; `docs/openapi.json` is generated from it.
  */
 import { version } from "../../base/own-files.ts";
 import { admin } from "./admin.ts";
@@ -94,7 +93,7 @@ export function openapiDocument(): Document {
       schemas: Object.assign({}, sharedSchemas, errorSchemas, ...parts.map((part) => part.schemas)),
     },
   };
-  // Schemas carry marks of their library that are no part of JSON.
+  // Schemas carry symbols of TypeBox that are not part of JSON.
   const plain = JSON.parse(JSON.stringify(document)) as Document;
   const { paths, components } = share(plain.paths, plain.components.schemas);
   return { ...plain, paths, components: { ...plain.components, ...components } };
