@@ -1,4 +1,4 @@
-/** Who asks the management API: the credential of a request, checked before its body is read. KEY-01. */
+/** Authenticates a request to the management API before its body is read. KEY-01. */
 import type { FastifyRequest } from "fastify";
 import { cookiePrefix, type Actor, sessionEnded } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
@@ -23,10 +23,13 @@ const bearer = /^bearer[ \t]+([\x21-\x7e]{1,512})$/i;
 const noBearer = (): GatewayError =>
   new GatewayError("invalid_credential", "The Authorization header must be `Bearer <token>`.");
 
-/** Another scheme, such as the Basic of a proxy in front, which browsers send along with each request. */
+/** True for another scheme, such as Basic of a proxy in front, which browsers send with each request. */
 const isOfProxy = (authorization: string): boolean => !/^bearer(?:[ \t]|$)/i.test(authorization);
 
-/** A bearer token, else a console session. @throws GatewayError 401 `missing_credential`, `invalid_credential`; 403 `cross_origin_request`, `password_change_required` */
+/**
+ * Returns the actor of a bearer token, else of a console session. @throws GatewayError 401 `missing_credential`, `invalid_credential`;
+ * 403 `cross_origin_request`, `password_change_required`
+ */
 export async function actorOf(services: AdminServices, request: FastifyRequest): Promise<Actor> {
   const authorization = request.headers.authorization?.trim() ?? "";
   const { cookie } = request.headers;

@@ -1,4 +1,4 @@
-/** What was reported of spend caps, over the management API. docs/callbacks.md "Spend caps". */
+/** Alerts about spend caps, over the management API. docs/callbacks.md "Spend caps". */
 import { Type } from "../../base/json-schema.ts";
 import { listAlerts, visibilityOf } from "../../admin/index.ts";
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";

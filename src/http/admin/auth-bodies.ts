@@ -1,4 +1,4 @@
-/** What is sent to `/auth`: one schema checks a body, gives its type, and describes it in the OpenAPI document. */
+/** The bodies of `/auth`: one schema checks a body, gives its type, and describes it in the OpenAPI document. */
 import type { FastifyRequest } from "fastify";
 import { Type, type Static } from "../../base/json-schema.ts";
 import { passwordLengthMax, passwordLengthMin } from "../../admin/index.ts";
@@ -8,11 +8,11 @@ import { checkSameOrigin } from "./same-origin.ts";
 import { strict } from "./schemas.ts";
 
 const password = Type.String({ minLength: 1, maxLength: passwordLengthMax });
-/** One that somebody chooses. */
+/** A newly chosen password. */
 const newPassword = Type.String({ minLength: passwordLengthMin, maxLength: passwordLengthMax });
 const token = Type.String({ maxLength: 100, description: "The last part of the link." });
 
-/** By their names in the document. */
+/** The schemas by their names in the document. */
 export const authBodies = {
   SignInRequest: strict({
     email: Type.String({ minLength: 1, maxLength: 254 }),
@@ -47,7 +47,7 @@ const checks = Object.fromEntries(
   Object.entries(authBodies).map(([name, schema]) => [name, checker(schema)]),
 ) as Record<AuthBody, ReturnType<typeof checker>>;
 
-/** The body of a request that a page of ours sends. @throws GatewayError naming the field */
+/** Returns the checked body of a request from our own pages. @throws GatewayError naming the field */
 export async function readAuthBody<Name extends AuthBody>(
   name: Name,
   request: FastifyRequest,

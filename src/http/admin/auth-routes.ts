@@ -1,6 +1,6 @@
 /**
- * `/auth`: signing in and out of the console, passwords, invitations, OIDC. docs/management.md.
- * Only what the console needs is let through to better-auth, with the fields it needs: its other paths stay closed.
+ * `/auth`: signing in and out of the console, passwords, invitations, OIDC. docs/management.md. Only the requests and fields that the
+ * console needs reach better-auth: its other paths stay closed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { HttpServices } from "../services.ts";
@@ -34,7 +34,7 @@ export function registerAuth(app: FastifyInstance, services: HttpServices): void
   });
   app.get("/auth/get-session", async (request, reply) => {
     const session = await sessionOf(services.admin, request);
-    // A session that may only change the password says so here too.
+    // This refuses a session that may only change the password.
     if (session !== undefined) await services.admin.actors.ofSession(session);
     return pass(services, request, reply, undefined);
   });
@@ -44,7 +44,7 @@ export function registerAuth(app: FastifyInstance, services: HttpServices): void
   });
 }
 
-/** A request as the library takes it. */
+/** Builds the request for better-auth. */
 function libraryRequest(
   services: HttpServices,
   request: FastifyRequest,
@@ -52,7 +52,7 @@ function libraryRequest(
 ): Request {
   const headers = sessionHeaders(services, request);
   if (body !== undefined) headers.set("content-type", "application/json");
-  // Its path and query alone: a target may name another origin, with a password even, which no request can have.
+  // Use only the path and query: a target may name another origin, even with a password, which `Request` does not accept.
   const [, ...query] = (request.raw.url ?? "").split(/(?=\?)/);
   const url = new URL(request.match.path + query.join(""), services.admin.publicUrl());
   const { method } = request;

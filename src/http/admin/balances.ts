@@ -1,4 +1,4 @@
-/** What workspaces have left, over the management API: of one, and of all in one list. docs/management.md. */
+/** Balances over the management API: of one workspace, and of all in one list. docs/management.md. */
 import {
   listByAvailable,
   readBalancesAtRest,

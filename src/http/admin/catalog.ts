@@ -1,6 +1,6 @@
 /**
- * The list of models that the vendors' presets go by: its versions, taking over a newer one, going back. And the vendors
- * themselves. docs/models.md.
+ * The list of models behind the vendors' presets: its versions, adopting a newer one, rollback. Also lists the vendors themselves.
+ * docs/models.md.
  */
 import { wireCased } from "../../base/casing.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
@@ -145,7 +145,7 @@ const updateBody = strict({
 
 const mistakesShown = 50;
 
-/** Every mistake on a line of its own, as the command line prints it. */
+/** Lists the mistakes, one per line, as the command line prints them. */
 function mistakesText(mistakes: readonly ListMistake[]): string {
   const lines = mistakes
     .slice(0, mistakesShown)
@@ -155,7 +155,7 @@ function mistakesText(mistakes: readonly ListMistake[]): string {
   return `The list is refused, and nothing was changed:\n${lines.join("\n")}`;
 }
 
-/** A list of the body, checked, and what it would change. @throws GatewayError with every mistake */
+/** Checks the list of the body, and returns its models and its changes. @throws GatewayError with every mistake */
 function readList(text: string, inForce: string) {
   const rows = vendorRows();
   const result = readPublicList(text, rows);
@@ -222,7 +222,7 @@ const update = route({
   },
 });
 
-/** What the column of versions holds. */
+/** The maximum of the database's version column. */
 const versionMax = 2 ** 31 - 1;
 const rollbackBody = strict({
   version: Type.Integer({ minimum: 0, maximum: versionMax, description: "0: shipped." }),

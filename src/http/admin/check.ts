@@ -1,4 +1,4 @@
-/** Bodies and queries of the management API against their schemas: the first breach as an error that names the field. */
+/** Checks bodies and queries of the management API against their schemas. The first violation becomes an error that names the field. */
 import type { Compile } from "typebox/schema";
 import { engine, type TSchema } from "../../base/json-schema.ts";
 import { GatewayError, type ErrorCode } from "../../base/errors.ts";
@@ -8,7 +8,10 @@ import { suggest } from "../../base/suggest.ts";
 type Validator = ReturnType<typeof Compile>;
 type Breach = ReturnType<Validator["Errors"]>[1][number];
 
-/** A check, compiled at its first use: a start must not wait for forty of them. @throws GatewayError, from what it returns */
+/**
+ * Returns a check that is compiled at its first use: a start must not compile forty of them. @throws GatewayError, from the returned
+ * check
+ */
 export function checker(schema: TSchema): (value: unknown) => void {
   let compiled: Validator | undefined;
   return (value) => {
@@ -16,20 +19,20 @@ export function checker(schema: TSchema): (value: unknown) => void {
     if (compiled.Check(value)) return;
     const [, breaches] = compiled.Errors(value);
     const breach = breaches.findLast(tells) ?? breaches[0]!;
-    // A field too many is told at the rule that refuses it: what is allowed stands in the object that has the rule.
+    // For an unknown field, the path names the rule that refuses it: its parent object lists the allowed fields.
     const path = breach.schemaPath.replace(/\/(?:additional|unevaluated)Properties$/, "");
     throw errorOf(breach, value, nodeAt(schema, path));
   };
 }
 
 /**
- * Of a choice of schemas each one complains, and the choice itself last: what tells most is the breach within. Of fields too many
- * each one complains first (`boolean`), and eight complaints are all that are listed.
+ * False for violations that tell little. With `anyOf`, each branch reports one and `anyOf` itself reports last: an inner violation
+ * tells most. Each unknown field first reports `boolean`, and at most eight violations are listed.
  */
 const tells = ({ keyword }: Breach): boolean =>
   !["anyOf", "boolean", "const", "type"].includes(keyword);
 
-/** `/routing/sort` as `routing.sort`. */
+/** Converts the pointer `/routing/sort` to `routing.sort`. */
 const dotted = (pointer: string): string =>
   pointer.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
 
@@ -67,7 +70,7 @@ const unknownField = (param: string, node: WireObject): GatewayError =>
     { param },
   );
 
-/** The schema that was broken: what it lists and says of itself tells more than the name of a rule. */
+/** Returns the violated schema: its list of values and its description tell more than the name of a rule. */
 function nodeAt(schema: TSchema, schemaPath: string): WireObject {
   let node: unknown = schema;
   for (const step of schemaPath.split("/").slice(1))
@@ -75,7 +78,7 @@ function nodeAt(schema: TSchema, schemaPath: string): WireObject {
   return isObject(node) ? node : {};
 }
 
-/** Behind a field that is unknown: the one that may be meant, else what there is. */
+/** The end of the error for an unknown field: a similar field, else the known fields. */
 function meant(param: string, { properties }: WireObject): string {
   if (!isObject(properties)) return ".";
   const hint = suggest(param.slice(param.lastIndexOf(".") + 1), Object.keys(properties));
@@ -84,13 +87,13 @@ function meant(param: string, { properties }: WireObject): string {
 
 const wordsShown = 24;
 
-/** What a value must be, where the rule's own words do not say it. */
+/** The text of an enum, a pattern or a minimal length; undefined where the validator's own message is enough. */
 function wanted(keyword: string, node: WireObject): string | undefined {
   const { enum: words } = node;
   if (keyword === "enum" && Array.isArray(words) && words.length <= wordsShown)
     return `must be one of: ${words.join(", ")}.`;
   const { description, minLength } = node;
-  // What a field is for does not tell somebody who left it empty what was wrong.
+  // A field's description does not explain that it is empty.
   if (keyword === "minLength" && minLength === 1) return "must not be empty.";
   const isForm = keyword === "pattern" || keyword === "minLength";
   return isForm && typeof description === "string" ? `does not fit: ${description}` : undefined;
@@ -105,7 +108,7 @@ const kinds: Readonly<Record<string, string>> = {
   array: "a list",
 };
 
-/** What kind of value it must be. Money is text: a number is told how it is written. */
+/** The text of a wrong type. Amounts of money are strings: for a number it shows the string to send. */
 function typed(keyword: string, { type }: WireObject, given: unknown): string | undefined {
   const kind = typeof type === "string" ? kinds[type] : undefined;
   if (keyword !== "type" || kind === undefined) return undefined;

@@ -1,12 +1,12 @@
 /**
- * Answers of the management API as CSV: the rows of the JSON answer, page after page, so that rights and filters are the same. A
- * spreadsheet takes no text for a formula. docs/management.md.
+ * Answers of the management API as CSV: the rows of the JSON answer, page after page, so that rights and filters are the same.
+ * Spreadsheets do not read any of its text as a formula. docs/management.md.
  */
 import { Readable } from "node:stream";
 import { GatewayError } from "../../base/errors.ts";
 import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
 
-/** Rows of one file at most. */
+/** Most rows of one file. */
 const csvRowsMax = 100_000;
 const pageRows = "100";
 
@@ -20,19 +20,19 @@ interface Page {
 }
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** Whether the caller asks for CSV rather than JSON. */
+/** True if the caller asks for CSV rather than JSON. */
 export const wantsCsv = (accept: string | undefined): boolean =>
   accept !== undefined &&
   accept.split(",").some((one) => one.split(";")[0]!.trim().toLowerCase() === csvType);
 
 const number = /^-?\d+(\.\d+)?$/;
 /**
- * What a spreadsheet may take for a formula: text that begins so, in full width too, and what stands so behind a sign that some
- * countries' spreadsheets part cells by, whatever is quoted.
+ * Text that a spreadsheet may read as a formula: text that begins with a formula sign, in full width too. Some countries' spreadsheets
+ * split cells at other separators, even in quotes, so a formula sign after one of those counts too.
  */
 const formulas = /^[\t\r\n]\s*|(?:^\s*|[;\t\r\n|] *)(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
-/** One cell: text that could be a formula gets an apostrophe before it; numbers stay numbers. OWASP "CSV Injection". */
+/** Encodes one cell. Text that could be a formula gets an apostrophe before it; numbers stay numbers. OWASP "CSV Injection". */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);
@@ -42,7 +42,7 @@ export function csvCell(value: unknown): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** The value at `usage.input_tokens`; undefined where there is none. */
+/** The value at a path such as `usage.input_tokens`; undefined if there is none. */
 const valueAt = (row: Row, column: string): unknown =>
   column
     .split(".")
@@ -56,10 +56,10 @@ const valueAt = (row: Row, column: string): unknown =>
 
 const line = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(",")}\r\n`;
 
-/** What only the JSON of a list can answer, and why. */
+/** Parameters that only JSON answers support, and why. */
 const notAsCsv = { sort: "rows are newest first", also_by: "there is one table" } as const;
 
-/** @throws GatewayError `missing_required_parameter` without a period, `invalid_value` for what CSV does not have */
+/** @throws GatewayError `missing_required_parameter` without a period, `invalid_value` for a parameter that CSV does not support */
 function checkQuery(query: Query): void {
   for (const param of ["from", "to"]) {
     if (query[param] !== undefined) continue;
@@ -74,7 +74,8 @@ function checkQuery(query: Query): void {
 }
 
 /**
- * The answer of a route as a stream of CSV. The first page is read before anything is sent, so that a refusal is the usual one.
+ * Returns the answer of a route as a stream of CSV. It reads the first page before it sends anything, so that a refusal is a normal
+ * error.
  * @throws GatewayError as the route's own answer does, and without a period
  */
 export async function csvAnswer(

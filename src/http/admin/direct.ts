@@ -1,6 +1,6 @@
 /**
- * The management API without HTTP: the same routes, called by a process that is the operator itself. The command line
- * uses it where no gateway runs; docs/cli.md.
+ * The management API without HTTP: a process with the operator's rights calls the same routes. The command line uses it where no
+ * gateway runs; docs/cli.md.
  */
 import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
@@ -15,7 +15,7 @@ import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
 
 export interface DirectCall {
   readonly method: AdminRoute["method"];
-  /** Below `/admin/v1`, such as `/keys/key_1`. */
+  /** The path below `/admin/v1`, such as `/keys/key_1`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object | undefined;
@@ -30,7 +30,7 @@ interface DirectOptions {
 
 const pattern = (route: AdminRoute): string => route.path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** The named steps of a path that fits its route. */
+/** Returns the named segments of a path that matches the route. */
 function paramsOf(route: AdminRoute, path: string): Record<string, string> {
   const taken = path.split("/");
   const named = pattern(route)
@@ -43,7 +43,7 @@ function paramsOf(route: AdminRoute, path: string): Record<string, string> {
 
 type Asked = readonly [route: AdminRoute, request: AdminRequest<unknown, unknown>];
 
-/** The route of a call, and the request that it gets, with every right. @throws GatewayError for a call that the route does not take */
+/** Returns the route of a call and its request, with every right. @throws GatewayError for a call that the route does not accept */
 function requestOf({ routes, services, log }: DirectOptions, call: DirectCall): Asked {
   const { method, path, query = {} } = call;
   const route = routes.find((one) => one.method === method && fitsRoute(pattern(one), path));
@@ -71,7 +71,7 @@ export async function callDirectly(options: DirectOptions, call: DirectCall): Pr
   return route.handle(request);
 }
 
-/** The same for a list that is answered as CSV too. @throws GatewayError as the route answers, `not_found` for any other */
+/** The same as CSV, for a list that has it. @throws GatewayError as the route answers, `not_found` for any other */
 export async function csvDirectly(options: DirectOptions, call: DirectCall): Promise<Readable> {
   const [route, request] = requestOf(options, call);
   if (route.csv === undefined)

@@ -1,4 +1,4 @@
-/** The end of a membership, or of an open invitation: for whoever removes a member, or erases a person. T70. */
+/** Ends a membership or an open invitation, to remove a member or to erase a person. T70. */
 import { changeObject, memberKind } from "../../admin/index.ts";
 import {
   getMember,
@@ -13,7 +13,7 @@ import type { AdminRequest } from "./route.ts";
 
 type Asking = Pick<AdminRequest<unknown, unknown>, "services" | "actor" | "requestId" | "ifMatch">;
 
-/** Disables the keys they made, and takes them out. @throws GatewayError as `changeObject` */
+/** Disables the member's keys, and removes the member. @throws GatewayError as `changeObject` */
 export async function endMembership(
   request: Asking,
   reference: MemberReference,

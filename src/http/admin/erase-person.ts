@@ -1,4 +1,4 @@
-/** The part of an erasure that is a person's: memberships, the account, the audit log. */
+/** Erases a person with an account: memberships, the account, the names in the audit log. */
 import { eraseAuditNames, writeAudit, type Asked } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import {
@@ -30,10 +30,10 @@ export async function erasePerson(request: Request, { named, token, dryRun }: Er
   const { services } = request;
   const person = await namedBy("person", () => findPerson(services, named));
   const naming = { person, token, dryRun };
-  // First of all: as long as the user has the name, a call that was broken off can be made again.
+  // This comes first: while the user still has the name, an interrupted call can be repeated.
   const before = await eraseAuditNames(services.database, naming);
   const rows = await account(request, person, { named, token, dryRun });
-  // What ending the memberships wrote meanwhile.
+  // Entries that were written while the memberships ended.
   const since = dryRun
     ? { entries: 0 }
     : await eraseAuditNames(services.database, naming, before.last);
@@ -45,7 +45,7 @@ export async function erasePerson(request: Request, { named, token, dryRun }: Er
   return { token, erased };
 }
 
-/** Memberships end as an administrator ends them; then everything else goes in the same transaction. */
+/** Ends the memberships as an administrator would; then deletes everything else in one transaction. */
 async function account(
   request: Request,
   person: ErasedPerson,
@@ -69,7 +69,7 @@ async function account(
     for (const place of await activeKeysOf(within, person))
       keys += (await endKeysOf(within, request, place)).length;
     const rows = await erasePersonRows(within, person, { token, dryRun });
-    // Whoever removed them may take it back for ten minutes; what that takes is gone from here on.
+    // The removal may have been taken back, which is possible for ten minutes. The rows that this needs are deleted from here on.
     if ((await membershipsOf(within, person)).length > 0)
       throw new GatewayError(
         "conflict",

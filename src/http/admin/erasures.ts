@@ -1,4 +1,4 @@
-/** Erasing personal data over the management API: an end user of calls, or a person with an account. docs/operate.md. */
+/** Erases personal data over the management API: of an end user of calls, or of a person with an account. docs/operate.md. */
 import { permit, writeAudit } from "../../admin/index.ts";
 import { isErasedToken, newErasedToken } from "../../base/erased.ts";
 import { invalidValue } from "../../base/errors.ts";
@@ -19,7 +19,7 @@ import { erasePerson } from "./erase-person.ts";
 import { route, type AdminRequest } from "./route.ts";
 import { strict } from "./schemas.ts";
 
-/** A call answers after so long, and says how to go on. */
+/** Milliseconds after which a call answers, with a `continue` for the rest. */
 const callMsMax = 8_000;
 const endUserMax = 256;
 const stages = ["requests", "tasks", "rest"] as const;
@@ -34,7 +34,7 @@ interface Body {
 
 type Request = AdminRequest<Body, unknown>;
 
-/** How far an erasure is, and what it calls the end user; the caller holds it. */
+/** The progress of an erasure, and the token that replaces the end user. The caller keeps it. */
 interface Progress {
   readonly token: string;
   readonly place: ErasurePlace;
@@ -43,7 +43,7 @@ interface Progress {
 const progressText = (progress: Progress): string =>
   Buffer.from(JSON.stringify(progress)).toString("base64url");
 
-/** The id of a row, or none. */
+/** True for the id of a row, or an empty text. */
 const isName = (value: unknown): boolean => typeof value === "string" && /^\w*$/.test(value);
 
 /** @throws GatewayError `invalid_value` */
@@ -57,7 +57,7 @@ function progressOf(text: string): Progress {
       if (isErasedToken(token) && isPlace) return { token, place: { workspaceId, stage, after } };
     }
   } catch {
-    // Said below.
+    // Refused below.
   }
   throw invalidValue("continue", "must be the `continue` of the answer before");
 }
@@ -70,11 +70,11 @@ const firstPlace = (workspaceId: string): ErasurePlace => ({
 
 interface Run {
   readonly erased: Erased;
-  /** Where the next call goes on; undefined when all is done. */
+  /** The place where the next call continues; undefined when all is done. */
   readonly place: ErasurePlace | undefined;
 }
 
-/** Page after page, until the end or the time is over. */
+/** Erases page after page, until the end or until the time is over. */
 async function run(request: Request, endUser: string, { token, place }: Progress): Promise<Run> {
   const { database } = request.services;
   const one = { endUser, token, dryRun: request.body.dry_run === true };
@@ -93,7 +93,7 @@ async function run(request: Request, endUser: string, { token, place }: Progress
   return { erased, place: at };
 }
 
-/** @throws GatewayError `not_found` for a workspace that is none */
+/** @throws GatewayError `not_found` for an unknown workspace */
 async function start(request: Request): Promise<ErasurePlace | undefined> {
   const { services, body } = request;
   const { workspace_id: id } = body;
@@ -105,7 +105,7 @@ async function start(request: Request): Promise<ErasurePlace | undefined> {
 
 async function eraseEndUser(request: Request, endUser: string) {
   const { services, body, actor, requestId } = request;
-  // What was just answered is in the log too.
+  // First write the log rows of calls that were just answered.
   await Promise.all([services.logWritten(), services.bodiesWritten()]);
   const goesOn = body.continue === undefined ? undefined : progressOf(body.continue);
   const token = goesOn?.token ?? newErasedToken();
@@ -130,7 +130,7 @@ async function eraseEndUser(request: Request, endUser: string) {
   };
 }
 
-/** What no erasure reaches, for whoever has to see to it. */
+/** Data that no erasure reaches, so that the operator can take care of it. */
 const notReached = [
   "backups and exports that were written before",
   "the access log, the logs of the process, counters of metrics until the next restart, and traces",

@@ -1,4 +1,4 @@
-/** What the streams of events are made of: rows by their names, as their lists show them, and the state of the providers. */
+/** The sources of the event streams: rows by name, rendered as in their lists, and the state of the providers. */
 import { readHeadlines, type EventHubOptions, type NewRow } from "../../admin/index.ts";
 import { listGateways } from "../../storage/index.ts";
 import { readDeliveries, readTasks } from "../../tasks/index.ts";
@@ -44,7 +44,7 @@ async function shownOf(
 
 const keyOf = ({ workspaceId, id }: Of): string => `${workspaceId} ${id}`;
 
-/** How each provider is doing, as far as everybody may know. */
+/** The health of each provider, for every signed-in user. */
 function providersOf({ catalog, health }: AdminServices): object {
   const reading = { catalog: catalog(), health, inside: false };
   const data = [...reading.catalog.providers.values()].map((one) => {
@@ -58,7 +58,7 @@ function providersOf({ catalog, health }: AdminServices): object {
   return { data };
 }
 
-/** What is no row, as texts that differ where it does. */
+/** The topics that are not rows, as texts: a different text means a change. */
 const noticesOf = (admin: AdminServices): EventHubOptions["notices"] => ({
   providers: () => {
     const reading = { catalog: admin.catalog(), health: admin.health, inside: true };
@@ -69,7 +69,7 @@ const noticesOf = (admin: AdminServices): EventHubOptions["notices"] => ({
   verification: async () => JSON.stringify(renderVerification(await admin.verifier.read())),
 });
 
-/** The options of the hub of one process. */
+/** Returns the options of the event hub of one process. */
 export function eventSources(services: HttpServices): EventHubOptions {
   const { admin, log, events } = services;
   return {

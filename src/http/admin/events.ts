@@ -1,4 +1,4 @@
-/** What is new, as it comes: a stream of server-sent events for the console. docs/management.md. */
+/** Live updates for the console, as a stream of server-sent events. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import {
   allows,
@@ -35,7 +35,7 @@ const topicList = Type.String({
 
 const value = Type.Optional(Type.String({ maxLength: 300 }));
 
-/** Who is told that something changed may read it. */
+/** A notice goes only to actors with the right to read its topic. */
 const noticeActions = {
   providers: "provider.change",
   gateways: "gateway.read",
@@ -53,7 +53,7 @@ const sightOf = (actor: Actor): Sight => ({
   ),
 });
 
-/** A token is for programs, which have the lists; a stream lives as long as a session does. */
+/** Requires a session. Tokens are for programs, which can read the lists; a stream lives as long as its session. */
 function checkSession(actor: Actor): void {
   if (actor.kind === "session") return;
   throw new GatewayError(
@@ -62,7 +62,7 @@ function checkSession(actor: Actor): void {
   );
 }
 
-/** Where a reader goes on from; what is no mark of ours begins now. */
+/** The mark from which a reader resumes; undefined, so from now, if it is not one of our marks. */
 const markOf = (lastEventId: string | undefined): bigint | undefined =>
   lastEventId !== undefined && /^\d{1,18}$/.test(lastEventId) ? BigInt(lastEventId) : undefined;
 

@@ -1,4 +1,4 @@
-/** The gateways that serve, over the management API. docs/management.md. */
+/** Lists the running gateways over the management API. docs/management.md. */
 import { wireCased } from "../../base/casing.ts";
 import { permit } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";

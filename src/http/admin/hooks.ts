@@ -1,4 +1,4 @@
-/** The operator's hooks over the management API: which there are, what they are asked about, how the last failure went. docs/hooks.md. */
+/** The operator's hooks over the management API: their settings, the calls they see, and their last failure. docs/hooks.md. */
 import { permit } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import type { HookSettings } from "../../catalog/index.ts";
@@ -36,7 +36,7 @@ const hook = Type.Object({
   ),
 });
 
-/** An address without what may be secret in it. */
+/** Returns an address without its query and credentials, which may be secret. */
 function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

@@ -1,4 +1,4 @@
-/** The routes of the management API, all of them; each resource has its file. docs/management.md. */
+/** All routes of the management API; each resource has its file. docs/management.md. */
 import { alertRoutes } from "./alerts.ts";
 import { auditRoutes } from "./audit.ts";
 import { balanceRoutes } from "./balances.ts";

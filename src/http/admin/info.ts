@@ -1,4 +1,4 @@
-/** What everybody who signs in may know of the gateway itself: where it is called, and what it runs. */
+/** Facts about the gateway for every signed-in user: its public address, version and settings. */
 import { Type } from "../../base/json-schema.ts";
 import { version } from "../../base/own-files.ts";
 import { timestamp } from "../shapes/schema.ts";

@@ -1,4 +1,4 @@
-/** `/auth/invitations`: what an invitation leads to, and accepting it; its link. docs/management.md. */
+/** `/auth/invitations`: reading and accepting an invitation, and the redirect of old links. docs/management.md. */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { acceptInvitation } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
@@ -14,7 +14,7 @@ interface Acceptance {
 }
 
 /**
- * Accepts an invitation for whoever asks, and opens a session for those who chose a password.
+ * Accepts an invitation for the requester, and opens a session if a password was chosen.
  * @throws GatewayError as `acceptInvitation`; `missing_required_parameter` without a password and a session
  */
 async function accept(
@@ -45,7 +45,7 @@ async function accept(
 }
 
 export function registerInvitations(app: FastifyInstance, services: HttpServices): void {
-  // Links of before: the console's page has the token behind the `#`, which no browser sends.
+  // Links of earlier versions. The console's page has the token after the `#`, which no browser sends.
   app.get<{ Params: { token: string } }>("/invitations/:token", (request, reply) =>
     reply
       .headers({
@@ -55,7 +55,7 @@ export function registerInvitations(app: FastifyInstance, services: HttpServices
       })
       .redirect(`/join#${encodeURIComponent(request.params.token)}`),
   );
-  // A body and no path: what keeps paths, such as an access log, must not get the token.
+  // The token is in the body, because logs record paths, such as an access log.
   app.post("/auth/invitations/read", async (request, reply) => {
     const { token } = await readAuthBody("ReadInvitationRequest", request);
     const found = await openInvitation(services.admin, token);

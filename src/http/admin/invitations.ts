@@ -1,4 +1,4 @@
-/** Open invitations over the management API: taking one back, and what the audit log says of them. */
+/** Open invitations over the management API: revoking one, and their audit entries. */
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
@@ -11,11 +11,11 @@ import {
 import { getInvited, removeMember, removeUser, type Member } from "../../tenancy/index.ts";
 import { route } from "./route.ts";
 
-/** The audit entry of an invitation that was made. */
+/** Writes the audit entry of a new invitation. */
 export const noteInvited = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
   note(context, asked, member, "invitation.create");
 
-/** The audit entry of an invitation that was taken back or replaced. */
+/** Writes the audit entry of an invitation that was revoked or replaced. */
 export const noteRevoked = (context: WithinChange, asked: Asked, member: Member): Promise<void> =>
   note(context, asked, member, "invitation.revoke");
 
@@ -38,7 +38,7 @@ function note(
   });
 }
 
-/** Takes an invited member away, with the user that was made for the invitation. */
+/** Removes an invited member, with the user that was created for the invitation. */
 export async function removeInvited(context: WithinChange, member: Member): Promise<Member> {
   const removed = await removeMember(context, member);
   await removeUser(context, member.userId);

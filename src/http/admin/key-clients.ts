@@ -1,4 +1,4 @@
-/** Where a key is used from, over the management API. docs/management.md. */
+/** Lists the addresses from which a key is used, over the management API. docs/management.md. */
 import { keyKind } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { listKeyClients } from "../../request-log/index.ts";

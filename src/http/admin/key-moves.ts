@@ -1,4 +1,4 @@
-/** What is done to an API key besides changing its settings: disable, enable, revoke, reveal, lend, rotate. KEY-04, KEY-08 to KEY-13. */
+/** Actions on an API key beyond changing its settings: disable, enable, revoke, reveal, lend, rotate. KEY-04, KEY-08 to KEY-13. */
 import { Type } from "../../base/json-schema.ts";
 import {
   allows,
@@ -44,7 +44,7 @@ type Apply<Made> = (
   before: KeyRecord,
 ) => Promise<Made>;
 
-/** What `apply` makes of the key; `entry`: what the log of changes calls it, where that is not the right's name. */
+/** Changes the key with `apply` and returns its result. `entry` is the audit action, where it is not the right's name. */
 async function changed<Made extends { readonly record: KeyRecord }>(
   { services, params, ...request }: KeyRequest,
   action: Action,
@@ -68,7 +68,10 @@ async function changed<Made extends { readonly record: KeyRecord }>(
   return made!;
 }
 
-/** A removal disables the keys that work: one who is being removed enables none of theirs meanwhile. Before the key is locked. */
+/**
+ * Locks the owner's membership before the key is locked. A removal disables the member's active keys, so a member who is being removed
+ * must not enable one meanwhile.
+ */
 async function staysOwner(
   context: WithinChange,
   { userId, organizationAdmin }: Actor,

@@ -1,4 +1,4 @@
-/** Keys as the management API shows them: the record, its spend, and which of its models are out of reach now. */
+/** Renders keys for the management API: the record, its spend, and which of its models are out of reach now. */
 import { Type } from "../../base/json-schema.ts";
 import type { KeyRecord } from "../../tenancy/index.ts";
 import { renderKey, renderKeySettings, usersOf } from "../../tenancy/index.ts";
@@ -29,7 +29,7 @@ export const keyWithSecretSchema = {
   schema: Type.Object({ ...record.properties, ...secret }),
 };
 
-/** Several keys on the wire; of each workspace its layers are read once, and what all spent at once. */
+/** Renders several keys. Reads the layers once per workspace, and the spend of all keys at once. */
 export async function renderKeys(
   services: AdminServices,
   records: readonly KeyRecord[],
@@ -52,7 +52,7 @@ export async function renderKeys(
   }));
 }
 
-/** One key as an answer; `key` is its value in full, where it is to be shown. */
+/** Answers with one key; `key` is its value in full, if it is to be shown. */
 export async function keyAnswer(
   services: AdminServices,
   record: KeyRecord,

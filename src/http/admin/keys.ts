@@ -99,7 +99,7 @@ function settingsOf(body: Static<typeof patch>): KeySettings {
   };
 }
 
-/** Whose a new key is. @throws GatewayError 403 `insufficient_permissions`, `invalid_value` for nobody's id */
+/** Returns the user id of a new key's owner. @throws GatewayError 403 `insufficient_permissions`, `invalid_value` for an unknown user id */
 async function ownerOf(
   context: WithinChange,
   actor: Actor,
@@ -107,7 +107,7 @@ async function ownerOf(
 ): Promise<string> {
   const { workspace_id: workspaceId, user_id: userId } = body;
   if (userId === undefined || userId === actor.userId) {
-    // A key outlives whoever may make it: one who is being removed makes none meanwhile.
+    // A key can outlive its creator's membership: a member who is being removed must not create one meanwhile.
     if (actor.userId !== null && !actor.organizationAdmin)
       await lockMembership(context, { workspaceId, userId: actor.userId });
     return creatorOf(actor);
@@ -123,7 +123,7 @@ async function ownerOf(
   );
 }
 
-/** A member may tighten what administrators set of their key, and change what they set themselves. */
+/** Refuses changes beyond a member's rights: members may tighten the limits that administrators set, and change their own freely. */
 function refuseBeyond(before: KeyRecord, after: KeyRecord): void {
   const field = beyondBounds(before.bounds, after);
   if (field === undefined) return;
@@ -134,7 +134,10 @@ function refuseBeyond(before: KeyRecord, after: KeyRecord): void {
   );
 }
 
-/** What a repeated answer costs is for administrators to say: an owner may leave the cache as it is, or switch it off. */
+/**
+ * Requires administrator rights to change the response cache, which sets the price of a repeated answer. Owners may keep the cache or
+ * switch it off.
+ */
 function permitCache(
   actor: Actor,
   place: Parameters<typeof permit>[2],

@@ -1,4 +1,4 @@
-/** Who a credential of the management API belongs to, and in which roles: what the console shows first. */
+/** The owner of a management credential, with roles and rights: the console shows them first. */
 import { rightsOf } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { hasFirstPassword } from "../../tenancy/index.ts";

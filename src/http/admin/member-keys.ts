@@ -1,4 +1,4 @@
-/** What becomes of the keys of a member who leaves, or comes back. T70: without the member, the member's caps bind nothing. */
+/** Disables the keys of a member who leaves, and enables them on return. T70: without the member, the member's caps bind nothing. */
 import { keyKind, writeAudits, type Asked, type WithinChange } from "../../admin/index.ts";
 import {
   disableKeysOf,
@@ -7,7 +7,7 @@ import {
   type MemberReference,
 } from "../../tenancy/index.ts";
 
-/** Disables the active keys somebody made in a workspace, each with its audit entry. Returns their ids. */
+/** Disables the active keys that a member created in a workspace, each with its audit entry. Returns their ids. */
 export const endKeysOf = (
   context: WithinChange,
   asked: Asked,
@@ -19,7 +19,7 @@ export const endKeysOf = (
     some: () => disableKeysOf(context, reference),
   });
 
-/** Enables those of these keys that are still disabled, each with its audit entry. Returns their ids. */
+/** Enables those of the given keys that are still disabled, each with its audit entry. Returns their ids. */
 export const bringBackKeys = (
   context: WithinChange,
   asked: Asked,
@@ -33,13 +33,13 @@ export const bringBackKeys = (
 
 interface Move {
   readonly action: "key.disable" | "key.enable";
-  /** The state that they were in. */
+  /** The state of the keys before. */
   readonly from: KeyRecord["status"];
-  /** Moves some of them. */
+  /** Changes one batch of them, and returns it; empty at the end. */
   readonly some: () => Promise<readonly KeyRecord[]>;
 }
 
-/** Moves all of them. One by one thousands of keys would take longer than a change may. */
+/** Changes all of them in batches: one by one, thousands of keys would take longer than a change may. */
 async function noted(
   context: WithinChange,
   { actor, requestId }: Asked,

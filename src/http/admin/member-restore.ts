@@ -1,4 +1,4 @@
-/** Taking the removal of a member back, over the management API. */
+/** Takes back the removal of a member, over the management API. */
 import { Type } from "../../base/json-schema.ts";
 import { createObject, etagOf, memberKind, placeOfWorkspace } from "../../admin/index.ts";
 import { restoreMember } from "../../tenancy/index.ts";

@@ -1,4 +1,4 @@
-/** Members as the management API shows them: with the user they are, and what they have spent in the workspace. */
+/** Renders members for the management API: with their user, and their spend in the workspace. */
 import { Type } from "../../base/json-schema.ts";
 import { memberKind, readSpends } from "../../admin/index.ts";
 import { renderSpend, usersOf, type Member } from "../../tenancy/index.ts";
@@ -28,7 +28,7 @@ export const memberSchema = {
   }),
 };
 
-/** Their users and what they spent are read at once. */
+/** Renders members. Reads all their users and spends at once. */
 export async function renderMembers(
   services: AdminServices,
   members: readonly Member[],
@@ -41,7 +41,7 @@ export async function renderMembers(
   ]);
   return members.flatMap((member, at) => {
     const user = users.get(member.userId);
-    // Whoever was erased meanwhile is no member any more.
+    // A user who was erased meanwhile is no member any more.
     if (user === undefined) return [];
     return {
       object: "member",

@@ -1,4 +1,4 @@
-/** Members of a workspace over the management API: who, in which role, within which caps. CAP-12. */
+/** Members of a workspace over the management API: their users, roles and caps. CAP-12. */
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
@@ -91,7 +91,7 @@ const create = route({
   async handle(request) {
     const { services, params, body } = request;
     const workspaceId = params["id"]!;
-    // Refused before the password is hashed, which is dear, and hashed before the transaction, which must not wait for it.
+    // Check the right before the password is hashed, which is expensive. Hash it before the transaction, which must not wait for that.
     await readObject(workspaceKind, request, "member.create", () =>
       getWorkspace(services, workspaceId),
     );
@@ -119,7 +119,7 @@ const create = route({
     });
     const { member, token, oneTimePassword } = made;
     const { body: shown } = await answer(services, member);
-    // Behind the `#`, which no browser sends: no log has it.
+    // The token is after the `#`, which no browser sends: no log has it.
     const url = new URL(`/join#${token}`, services.publicUrl()).href;
     return {
       etag: etagOf(memberKind.view(member)),

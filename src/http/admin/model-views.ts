@@ -1,6 +1,6 @@
 /**
- * A model as the management API shows it: what it takes, who offers it at which price, and how that goes. What a provider
- * calls a model is for those who run the installation (T37).
+ * Renders a model for the management API: its parameters, and its offers with price and health. Only organization admins see a
+ * provider's own name of a model (T37).
  */
 import { Type } from "../../base/json-schema.ts";
 import { parametersOf } from "../../calls/index.ts";
@@ -56,7 +56,7 @@ const offer = Type.Object({
   health: orNull(offerHealth),
 });
 
-/** As the configuration file has it; absent where it is not known. */
+/** A field as in the configuration file; absent if unknown. */
 const abilities = (what: string) =>
   Type.Unsafe<object>({ type: "object", description: `${what} As in the configuration file.` });
 
@@ -83,7 +83,7 @@ export const modelShape = Type.Object({
   in_scope: Type.Boolean({
     description: "Whether it can be called: by the key of `key_id`, else by anybody.",
   }),
-  // With `key_id`: the outermost layer that leaves it out.
+  // With `key_id`: the outermost layer that excludes it.
   out_of_scope_by: orNull(oneOf(...layerNames)),
   supported_parameters: Type.Optional(
     Type.Record(Type.String(), domain, {
@@ -131,7 +131,7 @@ function healthOf(health: Health, served: ServedModel, at: Provider): object {
   };
 }
 
-/** What of an offer's row callers may not know. */
+/** Fields of an offer's row that callers may not see. */
 const insideOnly = new Set(["upstream_model"]);
 
 function pausedUntil({ paused }: Catalog, provider: string): string | null {
@@ -142,10 +142,10 @@ function pausedUntil({ paused }: Catalog, provider: string): string | null {
 interface Reading {
   readonly catalog: Catalog;
   readonly health: Health | undefined;
-  /** The reader runs the installation. */
+  /** True if the reader is an organization admin. */
   readonly inside: boolean;
   readonly reach: Reach;
-  /** Parameters too: there are many, so only of models that were asked for by name. */
+  /** Includes the parameters: there are many, so only for models that the request names. */
   readonly whole: boolean;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Models as they are configured, with how they are doing. docs/management.md.
- * Everybody who signs in sees them, to choose from.
- */
+/** The configured models, with their health. docs/management.md. Every signed-in user sees them, to choose from. */
 import { keyKind, readObject } from "../../admin/index.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
 import type { Model } from "../../catalog/index.ts";
@@ -30,7 +27,7 @@ const query = strict({
 });
 type Query = Static<typeof query>;
 
-/** Whether a model is asked for. */
+/** Returns a filter for the models that the query asks for. */
 function wantedBy({ kind, provider, q, ids }: Query): (one: Model) => boolean {
   const named = ids === undefined ? undefined : new Set(split(ids).slice(0, idsMax));
   const text = q?.toLowerCase();
@@ -44,7 +41,10 @@ function wantedBy({ kind, provider, q, ids }: Query): (one: Model) => boolean {
       ));
 }
 
-/** What can be called by whom the query names. @throws GatewayError `not_found` for a key that is not to be seen */
+/**
+ * Returns the models that the key of the query can call; without a key, those that any caller can. @throws GatewayError `not_found` for
+ * a key that the actor may not see
+ */
 async function reachIn({ services, actor }: Asking, keyId: string | undefined): Promise<Reach> {
   const catalog = services.catalog();
   if (keyId === undefined) return reachOfAll(catalog);

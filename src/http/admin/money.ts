@@ -1,4 +1,4 @@
-/** The money of a workspace over the management API: credit and ledger; what is left is in balances.ts. docs/management.md. */
+/** The money of a workspace over the management API: credit and ledger; balances.ts has the balance. docs/management.md. */
 import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
 import {
@@ -74,14 +74,14 @@ const creditBody = strict({
 
 type CreditRequest = AdminRequest<{ amount: string; note?: string | null }, unknown>;
 
-/** A key names the credit: sent again, it is the same credit. */
+/** The Idempotency-Key names the credit: the same key sent again is the same credit. */
 function referenceOf({ idempotencyKey }: CreditRequest): string {
   if (idempotencyKey === undefined) return newId("credit");
   if (/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) return `credit:${idempotencyKey}`;
   throw invalidValue("Idempotency-Key", "must be 1 to 255 printable ASCII characters");
 }
 
-/** Credit or its taking back, and the audit entry, once. */
+/** Adds or takes back credit, and writes the audit entry, once. */
 function addCredit(request: CreditRequest): Promise<CreditResult & { reference: string }> {
   const { services, actor, params, body, requestId } = request;
   const amountNano = parseUsd(body.amount);
@@ -101,7 +101,7 @@ function addCredit(request: CreditRequest): Promise<CreditResult & { reference: 
       await forgetLowBalance(tx, workspace.id);
       return result;
     };
-    // Credit that is taken back may have been set aside for calls to come: announced as a change of the workspace.
+    // Credit that is taken back may be part of an allowance for future calls. So it is announced as a change of the workspace.
     const { result } =
       amountNano > 0n
         ? { result: await credit(database) }
@@ -126,7 +126,7 @@ function addCredit(request: CreditRequest): Promise<CreditResult & { reference: 
 
 const headers = { "idempotent-replayed": "true" };
 
-/** The entry that an Idempotency-Key made before, as the ledger has it: the request may have another note. */
+/** Returns the entry that an Idempotency-Key made before, as in the ledger: this request may have another note. */
 async function standing(
   { database }: AdminServices,
   workspaceId: string,
@@ -228,7 +228,7 @@ const ledger = route({
       reference: query.reference,
       ...periodOf(query),
     };
-    // No row between two pages may be missing, nor the entry that is looked for.
+    // A replica must not miss a row between two pages, or the entry that the caller searches.
     const exact = cursor !== undefined || query.reference !== undefined;
     const page = await services.reads.read((database) => readEntries(database, id, wanted), {
       exact,

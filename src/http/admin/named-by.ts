@@ -1,7 +1,7 @@
-/** Objects that a body names by their ids. */
+/** Errors for objects that a body names by their ids. */
 import { GatewayError } from "../../base/errors.ts";
 
-/** What `work` gives. Where it finds no such object, the error says which field of the body named it. */
+/** Returns the result of `work`. If it finds no such object, the error names the body's field. */
 export async function namedBy<T>(param: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

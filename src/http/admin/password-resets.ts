@@ -1,4 +1,4 @@
-/** A link for a member who has lost their password, over the management API, and what its holder does with it. */
+/** Password reset links: making one for a member over the management API, and using it. */
 import type { FastifyInstance } from "fastify";
 import { Type } from "../../base/json-schema.ts";
 import { offerReset, readReset, useReset } from "../../admin/index.ts";
@@ -32,7 +32,7 @@ const make = route({
     const reference = { workspaceId: params["id"]!, userId: params["user_id"]! };
     const { userId, token, expiresAt } = await offerReset(services, request, reference);
     const url = new URL("/reset", services.publicUrl());
-    // Behind the `#`, which no browser sends: no log has it.
+    // The token is after the `#`, which no browser sends: no log has it.
     url.hash = token;
     return {
       body: {

@@ -1,4 +1,4 @@
-/** What is done with a provider besides changing its settings: its keys, a test, a pause. docs/models.md "Side by side". */
+/** Actions on a provider beyond changing its settings: its keys, a test, a pause. docs/models.md "Side by side". */
 import { hourMs } from "../../base/durations.ts";
 import { Type } from "../../base/json-schema.ts";
 import { addCredential, dropCredential, pauseProvider, permit } from "../../admin/index.ts";
@@ -97,7 +97,7 @@ const test = route({
 
 const pauseMsMax = 7 * 24 * hourMs;
 
-/** Until when a pause lasts. @throws GatewayError `invalid_value` */
+/** Returns the end of a pause. @throws GatewayError `invalid_value` */
 function pauseEnd({ clock }: AdminServices, until: string | undefined): Date {
   const nowMs = clock.now();
   const end = timeOf(until, "until") ?? new Date(nowMs + hourMs);

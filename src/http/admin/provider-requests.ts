@@ -1,4 +1,4 @@
-/** What the routes of providers share: the fields of their bodies, by the configuration file's schema, and how a change is made. */
+/** Shared by the routes of providers: the fields of their bodies, from the configuration file's schema, and the way to change one. */
 import { Type } from "../../base/json-schema.ts";
 import {
   changeObject,
@@ -77,19 +77,19 @@ export async function readingOf({
   return { catalog: services.catalog(), health: services.health, hour, inside };
 }
 
-/** The provider as whoever asks may see it. */
+/** Answers with the provider, with the fields that the actor may see. */
 export const answer = async (
   request: Pick<ProviderRequest, "services" | "actor">,
   object: ProviderObject,
 ): Promise<AdminAnswer> => providerAnswer(object, await readingOf(request));
 
-/** The services, in the transaction of a change. */
+/** Returns the services with the database of a change's transaction. */
 export const within = (services: AdminServices, { database }: WithinChange) => ({
   ...services,
   database,
 });
 
-/** Addresses are looked up before anything is locked. @throws GatewayError `invalid_value` */
+/** Checks a provider's addresses; call it before anything is locked, because it looks them up. @throws GatewayError `invalid_value` */
 export async function checkAddresses(services: AdminServices, settings: WireObject): Promise<void> {
   const { base_url: url, auth } = settings;
   if (typeof url === "string") await services.checkProviderAddress(url, "base_url");
@@ -97,10 +97,10 @@ export async function checkAddresses(services: AdminServices, settings: WireObje
   if (typeof host === "string") await services.checkProviderAddress(host, "auth.authority_host");
 }
 
-/** A key of a body; `none` where the server takes none. */
+/** Returns the key of a body; `none` means that the server takes no key. */
 export const keyOf = (text: string): string => (text === "none" ? "" : text);
 
-/** The keys of a body. @throws GatewayError `invalid_value` */
+/** Returns the credentials of a body. @throws GatewayError `invalid_value` */
 export function credentialsOf(
   apiKey: string | undefined,
   list: readonly { id: string; api_key: string; weight?: number }[] | undefined,
@@ -124,7 +124,7 @@ interface Changing {
   readonly removes?: true;
 }
 
-/** Changes the provider that the path names, and gives what it is then. */
+/** Changes the provider that the path names, and returns its new state. */
 export async function changed(request: ProviderRequest, change: Changing): Promise<ProviderObject> {
   const { services, actor, params } = request;
   const { action, apply } = change;

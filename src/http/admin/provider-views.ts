@@ -1,6 +1,6 @@
 /**
- * Providers as the management API shows them, with how they are doing. Everybody who signs in sees which there are; where
- * they are and which accounts we have there is for those who run the installation (T37). Keys are shown to nobody.
+ * Renders providers for the management API, with their health. Every signed-in user sees which providers exist. Only organization
+ * admins see their addresses and our accounts there (T37). Keys are never shown.
  */
 import { Type } from "../../base/json-schema.ts";
 import { etagOf, providerKind, type ProviderObject } from "../../admin/index.ts";
@@ -73,7 +73,7 @@ export const providerShape = Type.Object({
   ),
 });
 
-/** One provider: of one that was added here, also what it was added with. */
+/** One provider; for one added through this API, also the fields it was added with. */
 export const oneProviderShape = Type.Object({
   ...providerShape.properties,
   vendor: Type.Optional(orNull(Type.String({ description: "The preset it is of." }))),
@@ -86,14 +86,14 @@ export const oneProviderShape = Type.Object({
 export interface Reading {
   readonly catalog: Catalog;
   readonly health: Health | undefined;
-  /** How attempts of the last hour ended; of whoever is not in it: nobody was asked. */
+  /** Outcomes of attempts in the last hour; a provider that is missing had no attempts. */
   readonly hour?: ReadonlyMap<string, LastHour> | undefined;
-  /** The reader runs the installation. */
+  /** True if the reader is an organization admin. */
   readonly inside: boolean;
 }
 
 export function renderProvider(one: Provider, { catalog, health, hour, inside }: Reading): object {
-  // What is not named here is of where they are, and how we get there.
+  // All other fields are about the provider's address and our access to it.
   const { id, dialect, tier, on_disconnect, timeouts, credentials, ...where } = shownProvider(one);
   const offered = [...catalog.models.values()].flatMap(({ id, offers }) =>
     offers.filter(({ provider: by }) => by === one.id).map((each) => ({ id, each })),
@@ -149,7 +149,7 @@ function stateOf(out: number, offered: number): "ready" | "degraded" | "out" {
   return out < offered ? "degraded" : "out";
 }
 
-/** One provider with its entity tag; of one that was just added or changed, as it is stored. */
+/** Answers with one provider and its entity tag; if it was just added or changed, as it is stored. */
 export function providerAnswer(object: ProviderObject, reading: Reading): AdminAnswer {
   const { inside, catalog } = reading;
   const view = providerKind.view(object) as Record<string, unknown>;
@@ -161,7 +161,7 @@ export function providerAnswer(object: ProviderObject, reading: Reading): AdminA
   return { body: { ...rest, ...view, credentials }, etag: etagOf(view) };
 }
 
-/** The credentials that are stored, each with what is known of it. */
+/** Merges the stored credentials with their known cool-downs. */
 function withCoolDowns(stored: unknown, known: unknown): unknown[] {
   const rows = (known ?? []) as readonly { readonly id: string }[];
   return (stored as readonly { readonly id: string }[]).map((one) => ({

@@ -1,6 +1,6 @@
 /**
- * Providers over the management API: listed wherever they are from; added, changed, removed. What their fields mean is the
- * configuration file's (providerSchema), and checked by the same code. docs/models.md "Side by side".
+ * Providers over the management API: lists those of every source; adds, changes and removes. Fields have the meaning of the
+ * configuration file (providerSchema), and the same code checks them. docs/models.md "Side by side".
  */
 import { Type } from "../../base/json-schema.ts";
 import {

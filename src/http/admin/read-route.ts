@@ -1,4 +1,4 @@
-/** The management API's `GET` of one object by its path, whatever the kind. */
+/** The management API's `GET` of one object by its path, for any kind of object. */
 import { readObject, type Action, type Actor, type Kind } from "../../admin/index.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminAnswer, type AdminRequest, type AdminRoute } from "./route.ts";
@@ -20,10 +20,10 @@ interface ReadRoute<Row> extends Described {
   ) => AdminAnswer | Promise<AdminAnswer>;
 }
 
-/** The named steps of a path. */
+/** The named segments of a path. */
 type Params = AdminRequest<unknown, unknown>["params"];
 
-/** Declares it: loads the object, refuses who may not read it, and renders it. */
+/** Declares the route: it loads the object, refuses actors who may not read it, and renders it. */
 export function readRoute<Row>({ kind, load, render, ...described }: ReadRoute<Row>): AdminRoute {
   const { action } = described;
   return route({

@@ -1,4 +1,4 @@
-/** Puts the routes of the management API into the application: credential, body, query, handler, answer. */
+/** Registers the routes of the management API in the application: credential, body, query, handler, answer. */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createEventHub, type EventHub } from "../../admin/index.ts";
@@ -46,12 +46,12 @@ function register(app: FastifyInstance, around: Surroundings, route: AdminRoute)
       checkQuery?.(query);
       const body = await bodyOf(request, route);
       checkBody?.(body);
-      // A body takes as long as its sender likes, and what they were when it began may be over.
+      // Authenticate again: a body can take long to arrive, and the actor's rights may have ended meanwhile.
       if (route.method !== "GET") request.actor = await actorOf(services.admin, request);
       const asked = requestOf(around, request, { body, query });
       if (route.csv !== undefined && wantsCsv(request.headers.accept)) {
         const lines = await csvAnswer(route, route.csv, asked);
-        // Who asks for the head alone would else have all the rows read, for nobody and with nobody to wait for.
+        // Without this, a HEAD request would read all rows, with no reader to slow it down.
         const sent = request.method === "HEAD" ? Readable.from([]) : lines;
         return prepare(reply).type(`${csvType}; charset=utf-8`).send(sent);
       }
@@ -61,7 +61,7 @@ function register(app: FastifyInstance, around: Surroundings, route: AdminRoute)
   });
 }
 
-/** A route whose fields are all optional may be called without a body. */
+/** Returns the body. A POST route whose fields are all optional may be called without one. */
 async function bodyOf(request: FastifyRequest, route: AdminRoute): Promise<unknown> {
   if (route.body === undefined) return undefined;
   const bytes = bytesOf(request);

@@ -1,4 +1,4 @@
-/** What a call said word for word, where its workspace keeps that, over the management API. docs/management.md. */
+/** The kept bodies of a call, if its workspace keeps them, over the management API. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { getRequestBody, visibilityOf } from "../../admin/index.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";

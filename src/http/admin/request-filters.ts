@@ -6,7 +6,7 @@ import { requestConditions } from "../../admin/index.ts";
 import { periodOf, periodQuery, words } from "./schemas.ts";
 import { pairOf, tagFilters } from "./tag-filters.ts";
 
-/** How a call or a task of the log has ended. */
+/** The final states of calls and tasks in the log. */
 export const requestStatuses = [
   "succeeded",
   "failed",
@@ -15,14 +15,14 @@ export const requestStatuses = [
   "canceled",
 ] as const;
 
-/** An unknown one would be an empty list, as if nothing had failed. @throws GatewayError `invalid_value` */
+/** Refuses an unknown status: an empty list would look as if nothing had failed. @throws GatewayError `invalid_value` */
 function checkStatuses(text: string | undefined): void {
   const known: readonly string[] = requestStatuses;
   if (text === undefined || text.split(",").every((one) => known.includes(one))) return;
   throw invalidValue("status", `must be one of: ${requestStatuses.join(", ")}; several by commas`);
 }
 
-/** Filters that few rows may have. */
+/** Filters that may match few rows. */
 const rareFilters = {
   member_id: Type.Optional(Type.String({ maxLength: 100 })),
   attempted_provider: Type.Optional(
@@ -61,7 +61,7 @@ const rareFilters = {
 
 type RareQuery = { readonly [Name in keyof typeof rareFilters]?: string | undefined };
 
-/** What becomes of the text of each filter. */
+/** Converts the text of each filter to a condition. */
 const rareConditions: {
   readonly [Name in keyof RareQuery]-?: (text: string) => ReturnType<typeof requestConditions.q>;
 } = {
@@ -108,7 +108,7 @@ type Query = RareQuery & {
     | undefined;
 } & { readonly sort?: "cost" | undefined };
 
-/** What is asked for. @throws GatewayError `invalid_value` (from, to, status) */
+/** Returns the filter of a query. @throws GatewayError `invalid_value` (from, to, status) */
 export function filterOf(query: Query) {
   const { workspace_id: workspaceId, key_id, model, provider, status, sort } = query;
   checkStatuses(status);

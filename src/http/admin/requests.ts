@@ -103,7 +103,7 @@ const {
   ...headline
 } = row.properties;
 
-/** A row of either view: what one of them leaves out is optional. */
+/** A row of either view: fields that one of them leaves out are optional. */
 const listed = Type.Object({
   ...headline,
   upstream_protocol: Type.Optional(upstreamProtocol),
@@ -129,7 +129,7 @@ const listed = Type.Object({
   dropped_count: Type.Optional(Type.Integer({ description: "With `view=list`." })),
 });
 
-/** What else calls are billed by, of texts, pictures and videos. A file has all of it, so that costs can be computed again. */
+/** The other counts that texts, pictures and videos are billed by. A CSV file has them all, so that costs can be recomputed. */
 const otherCounts = [
   "cache_write_tokens",
   "cache_write_1h_tokens",
@@ -211,7 +211,7 @@ const list = route({
       visibility: visibilityOf(actor, "request.read"),
       ...filterOf(query),
     };
-    // A page goes on where the one before ended: no row between them may be missing.
+    // A page continues after the last one: a replica must not miss a row between them.
     const exact = query.cursor !== undefined;
     const page = await services.reads.read(
       (database) =>

@@ -8,29 +8,29 @@ import type { ErrorCode } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { AdminServices } from "../services.ts";
 
-/** What a handler works with: who asks for what, checked against the route's schemas. */
+/** The request that a handler gets: the actor, and the input that the route's schemas have checked. */
 export interface AdminRequest<Body, Query> extends Asked {
   readonly services: AdminServices;
   readonly log: Pick<Log, "warn">;
   readonly actor: Actor;
-  /** The named steps of the path. */
+  /** The named segments of the path. */
   readonly params: Readonly<Record<string, string>>;
   readonly body: Body;
   readonly query: Query;
   readonly idempotencyKey: string | undefined;
-  /** For an answer that goes on; absent where nobody could follow it, on the command line. */
+  /** For streaming answers; absent on the command line, where no reader could follow. */
   readonly live?: Live | undefined;
 }
 
-/** What a stream of events needs. */
+/** The input of an event stream. */
 interface Live {
   readonly hub: EventHub;
   readonly lastEventId: string | undefined;
-  /** Who asks, looked up anew. @throws GatewayError 401 or 403 where they may not any more */
+  /** Authenticates the actor again. @throws GatewayError 401 or 403 if the right has ended */
   readonly actorAgain: () => Promise<Actor>;
 }
 
-/** What a handler answers. */
+/** The answer of a handler. */
 export interface AdminAnswer {
   readonly body: object;
   /** 200 if absent. */
@@ -38,37 +38,37 @@ export interface AdminAnswer {
   /** The entity tag of the object in the body. */
   readonly etag?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream of events in place of the body: takes where they go, and returns how to leave. */
+  /** A stream of events in place of the body: gets the sink for them, and returns the function to leave. */
   readonly begin?: (sink: Sink) => () => void;
 }
 
 export interface RouteOptions<Body extends TSchema, Query extends TObject> {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Below `/admin/v1`, such as `/keys/{id}`. */
+  /** The path below `/admin/v1`, such as `/keys/{id}`. */
   readonly path: string;
   /** Unique in the OpenAPI document. */
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** The row of the table of rights; null for what every actor may do. */
+  /** The action in the table of rights; null if every actor may do it. */
   readonly action: Action | null;
   readonly body?: Body;
-  /** A body that is accepted, for the document; `{}` if absent. */
+  /** An accepted body, for the document; `{}` if absent. */
   readonly example?: Static<Body>;
-  /** Fields whose values are all text, as they come. */
+  /** The query's fields; all values arrive as text. */
   readonly query?: Query;
   /** The name and the schema of the answer's body. */
   readonly answer: NamedSchema;
   readonly status?: number;
-  /** It takes an `Idempotency-Key`, and answers 200 with what that made before: what the document says of it. */
+  /** The route takes an `Idempotency-Key`, and answers a repeat with 200 and the first result: the document's description of that. */
   readonly replays?: string;
-  /** It answers as CSV too, to who accepts that: the columns, which are fields of a row, `usage.input_tokens` within one. */
+  /** The CSV columns, if the route also answers with CSV: fields of a row, `usage.input_tokens` for an inner one. */
   readonly csv?: readonly string[];
-  /** It answers with server-sent events; `answer` is the data of one, and only a session opens it. */
+  /** The route answers with server-sent events; `answer` is the data of one. It needs a session. */
   readonly events?: true;
-  /** It changes an object that has an entity tag, and heeds `If-Match`. */
+  /** The route changes an object that has an entity tag, and checks `If-Match`. */
   readonly conditional?: true;
-  /** What it answers with besides the errors that every route has. */
+  /** Its errors besides those that every route has. */
   readonly errors?: readonly ErrorCode[];
   handle(request: AdminRequest<Static<Body>, Static<Query>>): Promise<AdminAnswer>;
 }
@@ -78,7 +78,7 @@ export interface NamedSchema {
   readonly schema: TSchema;
 }
 
-/** A route whatever its body and query. */
+/** A route with any body and query. */
 export type AdminRoute = Omit<RouteOptions<TSchema, TObject>, "handle"> & {
   handle(request: AdminRequest<unknown, unknown>): Promise<AdminAnswer>;
 };

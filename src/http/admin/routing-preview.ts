@@ -1,4 +1,4 @@
-/** Which providers a key's calls of a model would go to now, also with settings that are not saved yet. docs/routing.md. */
+/** Previews which providers a key's calls of a model would go to now, also with unsaved settings. docs/routing.md. */
 import { Type, type Static } from "../../base/json-schema.ts";
 import { keyKind, readObject, workspaceKind, type Actor } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
@@ -79,7 +79,7 @@ const answer = {
 
 type Question = Static<typeof question>;
 
-/** The key that is asked about, or one with no settings. @throws GatewayError `not_found`, `missing_required_parameter` */
+/** Returns the key of the question, or one without settings. @throws GatewayError `not_found`, `missing_required_parameter` */
 async function keyOf(
   services: AdminServices,
   actor: Actor,

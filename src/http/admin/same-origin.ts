@@ -1,6 +1,6 @@
 /**
- * Whether a request that a cookie vouches for comes from our own pages: a browser adds the cookie whoever asks, but says
- * from where. Programs say nothing, and no page can make a browser say nothing. OWASP "Cross-Site Request Forgery".
+ * CSRF protection: checks that a request with a session cookie comes from our own pages. A browser adds the cookie for any page, but
+ * names the page's origin. Programs name none, and no page can make a browser omit it. OWASP "Cross-Site Request Forgery".
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../../base/errors.ts";
@@ -14,7 +14,7 @@ export function checkSameOrigin(method: string, headers: IncomingHttpHeaders): v
   if (site !== undefined && site !== "same-origin" && site !== "none") throw crossOrigin();
   const { origin, host } = headers;
   if (origin === undefined) return;
-  // The scheme is not compared: a proxy in front may have taken TLS off.
+  // Compare no scheme: a proxy in front may have terminated TLS.
   if (!URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase()) throw crossOrigin();
 }
 

@@ -1,4 +1,4 @@
-/** Fields that several bodies of the management API have, as schemas, and how they become the values of tenancy. */
+/** Schemas of fields that several bodies of the management API share, and their conversion to the values of `tenancy`. */
 import { camelCased } from "../../base/casing.ts";
 import { hasDay } from "../../base/days.ts";
 import { Type, type Static, type TSchema } from "../../base/json-schema.ts";
@@ -15,7 +15,7 @@ import {
   type SpendCapsPatch,
 } from "../../tenancy/index.ts";
 
-/** An object in which an unknown name is a mistake: a field that is ignored looks saved and is not (T71). */
+/** An object that refuses unknown fields: an ignored field would look saved (T71). */
 export const strict = <Properties extends Record<string, TSchema>>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false });
 
@@ -47,7 +47,7 @@ export const spendCapsBody = nullable(
   }),
 );
 
-/** How far a workspace may spend beyond its credits. */
+/** The amount that a workspace may spend beyond its credits. */
 export const creditLine = Type.String({
   pattern: String.raw`^(\d{1,10}(\.\d{1,9})?|unlimited)$`,
   description:
@@ -58,7 +58,7 @@ export const creditLine = Type.String({
 
 const usd = (text: string | null | undefined) => (typeof text === "string" ? parseUsd(text) : text);
 
-/** The caps of a body as a patch. */
+/** Converts the caps of a body to a patch. */
 export function spendCapsOf(
   body: Static<typeof spendCapsBody> | undefined,
 ): SpendCapsPatch | null | undefined {
@@ -93,7 +93,7 @@ export const routingBody = nullable(
   }),
 );
 
-/** The routing of a body as a patch. */
+/** Converts the routing of a body to a patch. */
 export const routingOf = (
   body: Static<typeof routingBody> | undefined,
 ): RoutingPatch | null | undefined => body && camelCased(body);
@@ -104,7 +104,7 @@ export const rateLimitsBody = nullable(
   strict({ requests_per_minute: limit, tokens_per_minute: limit, concurrency: limit }),
 );
 
-/** The rate limits of a body as a patch. */
+/** Converts the rate limits of a body to a patch. */
 export const rateLimitsOf = (
   body: Static<typeof rateLimitsBody> | undefined,
 ): RateLimitsPatch | null | undefined => body && camelCased(body);
@@ -116,7 +116,7 @@ export const responseCacheBody = nullable(
   }),
 );
 
-/** The response cache of a body as a patch. */
+/** Converts the response cache of a body to a patch. */
 export const responseCacheOf = (
   body: Static<typeof responseCacheBody> | undefined,
 ): ResponseCachePatch | null | undefined => body && camelCased(body);
@@ -129,7 +129,7 @@ export const timeBody = Type.String({
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
 
-/** A time of a body or a query. @throws GatewayError `invalid_value` */
+/** Parses a time of a body or a query. @throws GatewayError `invalid_value` */
 export function timeOf<Absent extends null | undefined>(
   text: string | Absent,
   param: string,
@@ -140,10 +140,13 @@ export function timeOf<Absent extends null | undefined>(
   throw invalidValue(param, "must be a time such as 2027-01-31T00:00:00Z, of a day that there is");
 }
 
-/** The query of a list by time. */
+/** The query parameters of a list by time. */
 export const periodQuery = { from: optional(timeBody), to: optional(timeBody) };
 
-/** The period a query asks for: `from` counts, `to` does not. @throws GatewayError `invalid_value`, also where it ends before it begins */
+/**
+ * Parses the period of a query: `from` is included, `to` is not. @throws GatewayError `invalid_value`, also where it ends before it
+ * begins
+ */
 export function periodOf(query: {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -154,7 +157,7 @@ export function periodOf(query: {
   return { from, to };
 }
 
-/** The query of every list. */
+/** The query parameters of every list. */
 export const pageQuery = {
   limit: optional(
     Type.String({ pattern: String.raw`^\d{1,3}$`, description: "1 to 100; 20 if absent." }),
@@ -164,7 +167,7 @@ export const pageQuery = {
   ),
 };
 
-/** The page a query asks for. */
+/** Parses the page of a query. */
 export const pageOfQuery = (query: {
   readonly limit?: string | undefined;
   readonly cursor?: string | undefined;
@@ -173,7 +176,7 @@ export const pageOfQuery = (query: {
   cursor: query.cursor,
 });
 
-/** A list on the wire: `{data, has_more, next_cursor}`. */
+/** Renders a list on the wire: `{data, has_more, next_cursor}`. */
 export function renderPage(
   page: Pick<Page<unknown>, "nextCursor">,
   data: readonly object[],
@@ -189,10 +192,10 @@ export const pageSchema = (item: TSchema) =>
     next_cursor: nullable(Type.String({ description: "For the next page." })),
   });
 
-/** A list that always comes whole. */
+/** The schema of a list without pages. */
 export const everything = <Item extends Parameters<typeof Type.Array>[0]>(item: Item) =>
   Type.Object({ data: Type.Array(item), has_more: Type.Literal(false), next_cursor: Type.Null() });
-/** The answer of such a list. */
+/** The answer of a list without pages. */
 export const whole = (data: readonly object[]) => ({
   body: { data, has_more: false, next_cursor: null },
 });

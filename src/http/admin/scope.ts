@@ -1,6 +1,6 @@
 /**
- * What a layer's settings mean against the layers above it and the catalogue: which chosen models are out of reach now
- * (marked, never removed: ALLOW-04), and whether the providers that routing names exist. Requirements: ALLOW, ROUTE.
+ * Compares a layer's settings with the layers above it and the catalogue. Finds chosen models that are out of reach now (marked, never
+ * removed: ALLOW-04), and routing to providers that do not exist. Requirements: ALLOW, ROUTE.
  */
 import { snakeName } from "../../base/casing.ts";
 import { GatewayError } from "../../base/errors.ts";
@@ -18,11 +18,14 @@ import {
   type ScopeLayer,
 } from "../../tenancy/index.ts";
 
-/** So many unknown names are shown of a list; which models are meant is looked for with the first of them. */
+/** Most unknown names that are shown of a list, and for how many of them a similar model is searched. */
 const unknownMax = 20;
 const soughtMax = 3;
 
-/** The first entries of an allowlist that are no model's id now, in its order. They are allowed: a model may come. */
+/**
+ * Returns the first entries of an allowlist that are no model's id now, in order. They are allowed, because the model may be added
+ * later.
+ */
 function unknownModels(catalog: Catalog, allowlist: readonly string[]) {
   const unknown = allowlist.filter((name) => !catalog.models.has(name));
   return unknown.slice(0, unknownMax).map((name, at) => {
@@ -31,7 +34,7 @@ function unknownModels(catalog: Catalog, allowlist: readonly string[]) {
   });
 }
 
-/** What the settings of a layer mean now, for its answer: `out_of_scope_models` and `unknown_models`. */
+/** Returns the fields of a layer's answer about its scope now: `out_of_scope_models` and `unknown_models`. */
 export const scopeOfLayer = (
   catalog: Catalog,
   allowlist: readonly string[],
@@ -41,7 +44,7 @@ export const scopeOfLayer = (
   unknown_models: unknownModels(catalog, allowlist),
 });
 
-/** The entries of an allowlist that the layers above, or the catalogue, leave uncallable. In the list's order. */
+/** Returns the entries of an allowlist that the layers above, or the catalogue, make uncallable. In the list's order. */
 function outOfScopeModels(
   catalog: Catalog,
   allowlist: readonly string[],
@@ -53,7 +56,7 @@ function outOfScopeModels(
   return allowlist.filter((id) => !reachable.has(id));
 }
 
-/** The layers above a workspace's keys: its organization, where it has one, and itself. */
+/** Returns the layers above a workspace's keys: its organization, if it has one, and the workspace. */
 export async function layersOfWorkspace(
   context: RowContext,
   workspaceId: string,
@@ -64,8 +67,8 @@ export async function layersOfWorkspace(
 }
 
 /**
- * Refuses routing that newly names a provider the configuration does not have: pinned to it, a key could call nothing.
- * What was stored before the configuration changed stays, and may be sent back with the rest of `before`.
+ * Refuses routing that newly names an unknown provider: a key pinned to it could call nothing. Names that were stored before the
+ * configuration changed stay, and may be sent back: `before` has them.
  * @throws GatewayError `invalid_value`
  */
 export function checkProviders(
@@ -86,23 +89,23 @@ export function checkProviders(
 export const layerNames = ["organization", "workspace", "key"] as const;
 type LayerName = (typeof layerNames)[number];
 
-/** What can be called, by model id, and which layer is the first to leave a model out. */
+/** The models that can be called, by id, and the outermost layer that excludes a model. */
 export interface Reach {
   readonly callable: ReadonlyMap<string, CallableModel>;
-  /** null where none does: then the configuration itself lets nobody call it. */
+  /** null if no layer does: a model that is still not callable is excluded by the configuration itself. */
   readonly leftOutBy: (modelId: string) => LayerName | null;
 }
 
 const byId = (callable: readonly CallableModel[]): ReadonlyMap<string, CallableModel> =>
   new Map(callable.map((one) => [one.model.id, one]));
 
-/** What anybody can call whom nothing constrains. */
+/** The models that a caller without restrictions can call. */
 export const reachOfAll = (catalog: Catalog): Reach => ({
   callable: byId(modelsFor(catalog, openScope)),
   leftOutBy: () => null,
 });
 
-/** What a key can call: the plan's own rule, once for each of the layers above it and for itself. */
+/** Returns the models that a key can call, by the planner's own rule, applied once per layer. */
 export async function reachOfKey(
   context: RowContext,
   catalog: Catalog,

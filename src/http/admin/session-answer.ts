@@ -1,11 +1,11 @@
-/** Between a request and what keeps sessions: the headers that they get, and their answers. */
+/** Connects requests with the session library: the headers that it gets, and its answers. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { browserCookie, cookiePrefix, type SignedIn } from "../../admin/index.ts";
 import { limitedAddress } from "../../base/client-address.ts";
 import { addressOf } from "../client-address.ts";
 import type { AdminServices, HttpServices } from "../services.ts";
 
-/** Where a request comes from, as sign-ins are limited by; undefined where no limit by address holds. */
+/** The address that sign-in attempts are limited by; undefined if it has no limit. */
 export const attemptAddress = (
   { trustedProxies }: HttpServices,
   request: FastifyRequest,
@@ -13,10 +13,10 @@ export const attemptAddress = (
 
 const passedOn = ["cookie", "user-agent"] as const;
 
-/** What a session keeps of a program's own words about itself, in characters. */
+/** Characters of the user agent that a session keeps. */
 const userAgentMax = 200;
 
-/** The headers of a request, and where it came from, which nobody else can set. */
+/** The headers for the session library, with the client's address, which a client cannot forge. */
 export function sessionHeaders({ trustedProxies }: HttpServices, request: FastifyRequest): Headers {
   const headers = new Headers({ "x-forwarded-for": addressOf(request.raw, trustedProxies) });
   for (const name of passedOn) {
@@ -27,7 +27,7 @@ export function sessionHeaders({ trustedProxies }: HttpServices, request: Fastif
   return headers;
 }
 
-/** The session of a request's cookie; undefined without a good one. */
+/** Returns the session of a request's cookie; undefined without a valid one. */
 export async function sessionOf(
   { sessions }: AdminServices,
   { headers: { cookie } }: FastifyRequest,
@@ -37,8 +37,8 @@ export async function sessionOf(
 }
 
 /**
- * Opens a session for a user who has just given or chosen their password. Their browser is known from now on, unless it is to
- * forget them or somebody else knows the password.
+ * Opens a session for a user who has just entered or chosen a password. Marks the browser as known to this user, unless the user asked
+ * to be forgotten or someone else also knows the password.
  */
 export async function openSession(
   services: HttpServices,
@@ -57,8 +57,8 @@ export async function openSession(
 }
 
 /**
- * The cookies of an answer. A browser that came over HTTPS says so with what it sends: its cookies go over nothing else, also
- * where a proxy in front took TLS off and nobody told us our public address.
+ * Passes on the cookies of an answer. The Origin header shows that a browser came over HTTPS: then its cookies get `Secure`. This also
+ * works if a proxy terminated TLS and the public address is not configured.
  */
 export function passCookies(reply: FastifyReply, response: Response): void {
   for (const cookie of response.headers.getSetCookie()) {
@@ -68,11 +68,11 @@ export function passCookies(reply: FastifyReply, response: Response): void {
   }
 }
 
-/** What an administrator reads may hold secrets: no cache between keeps it. */
+/** Forbids caching: answers to administrators may hold secrets. */
 export const prepare = (reply: FastifyReply): FastifyReply =>
   reply.header("cache-control", "no-store");
 
-/** An answer as it came, but for headers that are nobody's. */
+/** Passes on an answer of the session library, with only the headers that clients need. */
 export async function passAnswer(reply: FastifyReply, response: Response): Promise<FastifyReply> {
   prepare(reply).code(response.status);
   for (const name of ["content-type", "location"]) {

@@ -1,4 +1,4 @@
-/** Where somebody is signed in, over the management API: their own sessions, and nobody else's. docs/management.md. */
+/** A user's own sessions over the management API; no other user's. docs/management.md. */
 import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
 import {

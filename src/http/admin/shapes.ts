@@ -1,4 +1,4 @@
-/** What several answers of the management API have in common, as schemas. */
+/** Schemas of fields that several answers of the management API share. */
 import { Type } from "../../base/json-schema.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import { apiKeySchema } from "../shapes/key.ts";
@@ -29,13 +29,13 @@ const unknown = Type.Array(
   },
 );
 
-/** What an allowlist means now. */
+/** The fields that show the present meaning of an allowlist. */
 export const scopeFields = { out_of_scope_models: outOfScope, unknown_models: unknown };
 
-/** A layer that narrows what may be called. */
+/** The fields of a layer that restricts models and routing. */
 export const layerFields = { model_allowlist, routing, ...scopeFields };
 
-/** Caps, and how far they are used, and limits. */
+/** The fields for spend caps, their use, and rate limits. */
 export const spendFields = { spend_caps, spend, remaining, resets_at, rate_limits };
 
 export const stamps = {

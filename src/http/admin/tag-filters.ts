@@ -1,8 +1,8 @@
-/** The filters by what callers say, of the request log and of tasks. docs/tags.md. */
+/** The filters by callers' tags, for the request log and for tasks. docs/tags.md. */
 import { Type } from "../../base/json-schema.ts";
 import { requestConditions } from "../../admin/index.ts";
 
-/** The parameters of a query. */
+/** The query parameters. */
 export const tagFilters = {
   tag: Type.Optional(
     Type.String({
@@ -14,13 +14,13 @@ export const tagFilters = {
   end_user: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
 };
 
-/** A tag's name has no colon here; its value may have some. */
+/** Splits a tag at its first colon: a name has no colon here, but a value may. */
 export function pairOf(tag: string): [name: string, value: string] {
   const colon = tag.indexOf(":");
   return [tag.slice(0, colon), tag.slice(colon + 1)];
 }
 
-/** What rows with tags must have, as rare conditions. */
+/** Returns the conditions of the query's tag filters, as rare conditions. */
 export const tagConditions = ({
   tag,
   end_user: endUser,

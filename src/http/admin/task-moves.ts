@@ -1,4 +1,4 @@
-/** What is done with one task over the management API: read in its four shapes, canceled. docs/management.md. */
+/** Reads one task in its four shapes, and cancels it, over the management API. docs/management.md. */
 import { findVisible, taskTrail, visibilityOf, writeAudit } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { noSuch } from "../../tenancy/index.ts";
@@ -17,7 +17,7 @@ import { renderWholeTask, wholeTaskSchema } from "./task-views.ts";
 
 type Asking = Pick<AdminRequest<unknown, unknown>, "services" | "actor" | "params">;
 
-/** The task that the path names, for whoever may do that with it. @throws GatewayError `not_found` */
+/** Returns the task that the path names, if the actor has the right to `action`. @throws GatewayError `not_found` */
 export async function taskFor(
   { services, actor, params }: Asking,
   action: "task.read" | "task.cancel",

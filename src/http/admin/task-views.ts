@@ -1,4 +1,4 @@
-/** A task as the management API shows it: the unified shape, and what its operators want to know. docs/management.md. */
+/** Renders a task for the management API: the unified shape, and fields for operators. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { renderAttempts } from "../../admin/index.ts";
 import { formatUsd } from "../../base/money.ts";
@@ -49,13 +49,13 @@ export const wholeTaskSchema = {
 
 interface Reading {
   readonly services: AdminServices;
-  /** The reader runs the installation. */
+  /** True if the reader is an organization admin. */
   readonly inside: boolean;
 }
 
 type Kept = ReadonlyMap<string, Date>;
 
-/** Until when the files of these tasks are kept, by their names; one look for all of them. */
+/** Returns when the files of these tasks expire, by file name, in one query. */
 export const keptFiles = (
   { database, clock }: AdminServices,
   tasks: readonly ListedTask[],
@@ -86,7 +86,7 @@ export function renderTask({ services, inside }: Reading, one: ListedTask, kept:
   };
 }
 
-/** Tasks as a list shows them. */
+/** Renders tasks for a list. */
 export async function renderTasks(
   reading: Reading,
   tasks: readonly ListedTask[],
@@ -95,14 +95,14 @@ export async function renderTasks(
   return tasks.map((one) => renderTask(reading, one, kept));
 }
 
-/** When the first of its files goes; null where one is gone, or it has none. */
+/** The time when the first of its files expires; null if one is gone already, or there are none. */
 function untilOf({ artifacts }: ListedTask, kept: Kept): string | null {
   const ends = artifacts.map(({ name }) => kept.get(name)?.getTime() ?? 0);
   const first = Math.min(...ends);
   return artifacts.length === 0 || first === 0 ? null : new Date(first).toISOString();
 }
 
-/** One task, with what was asked for. */
+/** Renders one task, with its parameters. */
 export async function renderWholeTask(reading: Reading, task: Task): Promise<object> {
   const [rendered] = await renderTasks(reading, [task]);
   return { ...rendered, parameters: renderParameters(task.request) };

@@ -1,4 +1,4 @@
-/** Tasks over the management API: the unified shape, and what their operators want to know. docs/management.md. */
+/** Tasks over the management API: the unified shape, and fields for operators. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { listVisible, taskTrail, visibilityOf } from "../../admin/index.ts";
 import { readTasks, taskStates } from "../../tasks/index.ts";

@@ -39,7 +39,7 @@ const token = Type.Object({
 });
 const tokenSchema = { name: "AdminToken", schema: token };
 
-/** A token that makes tokens would outlive its own end: only a session does. */
+/** Returns the actor's user id. With `making`, requires a session: a token that makes tokens could outlive its own end. */
 function userOf(actor: Actor, making: boolean): string {
   if (actor.userId !== null && (!making || actor.kind === "session")) return actor.userId;
   throw new GatewayError(
@@ -69,7 +69,7 @@ const create = route({
     const made = await createObject(services, tokenKind, request, {
       action: "token.create",
       async place(context) {
-        // A password that is changed meanwhile ends the session, and all tokens that came of it.
+        // A password change ends the session and all tokens made from it: lock the session against one meanwhile.
         await keepSession(context, actor.sessionId);
         return { place: { ownerId: userId }, what: "token" };
       },

@@ -1,4 +1,4 @@
-/** What a question about usage by a tag may ask, and of which days it is answered. docs/tags.md. */
+/** Checks usage queries by tag, and rounds their period to days. docs/tags.md. */
 import { dayMs } from "../../base/durations.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { usageGroups, type UsageGroup } from "../../base/management.ts";
@@ -7,9 +7,9 @@ import { zoneParam } from "./usage-zone.ts";
 
 const prefix = "tag:";
 
-/** What `group_by` may be beside the groups that there always are. */
+/** The pattern of `group_by` for a tag, besides the fixed groups. */
 export const tagGroupPattern = `^${prefix}.{1,64}$`;
-/** A tag and its value. Its name has no colon here; its value may have some. */
+/** The pattern of a tag and its value: the name has no colon here, but the value may. */
 export const tagFilterPattern = "^[^:]{1,64}:[^]{1,512}$";
 
 interface Asked {
@@ -17,7 +17,7 @@ interface Asked {
   readonly tag?: string | undefined;
 }
 
-/** What a question groups by, and the tag that it names. @throws GatewayError `invalid_value` for a tag that is not listed */
+/** Returns the group and the tag of a query. @throws GatewayError `invalid_value` for a tag that is not listed */
 export function groupOf(
   { group_by: group, tag: filter }: Asked,
   listed: readonly string[],
@@ -42,18 +42,21 @@ function notListed(name: string, param: string): GatewayError {
   return new GatewayError("invalid_value", message, { param });
 }
 
-/** What the sums by tags know of a call beside the tag. */
+/** The filters that the sums by tag support beside the tag. */
 const known: ReadonlySet<string> = new Set(["workspace_id", "member_id"]);
 const knownGroups: ReadonlySet<UsageGroup> = new Set(["workspace", "member"]);
 
-/** A question about a tag over the whole days (UTC) that it touches. @throws GatewayError `invalid_value` for what days do not have */
+/**
+ * Extends a query by tag to the whole days (UTC) that it touches. @throws GatewayError `invalid_value` for parameters that daily sums
+ * do not support
+ */
 export function byDays(filter: UsageFilter): UsageFilter {
   const { from, to, tag, groupBy, alsoBy = [] } = filter;
   if (tag === undefined) return filter;
   if (filter.granularity === "hour") throw notByDay("granularity");
   if (filter.timeZone !== undefined) throw notByDay(zoneParam(filter.timeZone));
   if (groupBy !== undefined && !knownGroups.has(groupBy)) throw notByDay("group_by");
-  // Groups beside the values of a tag are of all calls.
+  // Without a tag value, `also_by` sums all calls, so any group is allowed.
   if (tag.value !== undefined && alsoBy.some((group) => !knownGroups.has(group)))
     throw notByDay("also_by");
   for (const [name, value] of Object.entries(filter.equal ?? {}))

@@ -1,9 +1,9 @@
-/** Where the days of a question about usage begin: `tz_offset`, or `time_zone` whose clocks may change. docs/management.md. */
+/** The time zone of a usage query: `tz_offset`, or `time_zone` with daylight saving time. docs/management.md. */
 import { Type } from "../../base/json-schema.ts";
 import { invalidValue } from "../../base/errors.ts";
 import { isTimeZone, isUtc } from "../../base/time-zones.ts";
 
-/** Days of one question: they are read hour by hour. */
+/** Most days of one query with a zone, which is read hour by hour. */
 export const zoneDaysMax = 31;
 
 export const zoneQuery = {
@@ -26,7 +26,7 @@ interface Asked {
   readonly time_zone?: string | undefined;
 }
 
-/** The zone that is asked for, by its name or as `+02:00`; undefined: UTC. @throws GatewayError `invalid_value` */
+/** Returns the zone of a query, by its name or as `+02:00`; undefined means UTC. @throws GatewayError `invalid_value` */
 export function zoneOf({ tz_offset: offset, time_zone: name }: Asked): string | undefined {
   if (name === undefined)
     return offset === undefined || Number(offset) === 0 ? undefined : plain(Number(offset));
@@ -39,6 +39,6 @@ export function zoneOf({ tz_offset: offset, time_zone: name }: Asked): string | 
 const plain = (hours: number): string =>
   `${hours < 0 ? "-" : "+"}${String(Math.abs(hours)).padStart(2, "0")}:00`;
 
-/** The parameter that asked for a zone. */
+/** Returns the parameter that a zone came from. */
 export const zoneParam = (zone: string): keyof typeof zoneQuery =>
   /^[+-]/.test(zone) ? "tz_offset" : "time_zone";

@@ -1,4 +1,4 @@
-/** What was used and what it cost, over the management API. docs/management.md. */
+/** Usage and its cost, over the management API. docs/management.md. */
 import { dayMs, hourMs } from "../../base/durations.ts";
 import { Type } from "../../base/json-schema.ts";
 import { visibilityOf } from "../../admin/index.ts";
@@ -34,7 +34,7 @@ const times = (what: string) =>
     ),
   );
 
-/** What each count is, for who compares them with a vendor's invoice. */
+/** The meaning of each count, for comparison with a vendor's invoice. */
 const countMeanings: Readonly<Record<CountName, string>> = {
   input_tokens: "All input tokens, of texts and images, cached or not.",
   cache_read_tokens: "Of `input_tokens`: read from a prompt cache.",
@@ -101,7 +101,7 @@ const row = Type.Object({
   cost: usd("What the ledger charged within the period."),
 });
 
-/** A row of `also`: what it is of and the few sums, without the counts that no table needs. */
+/** A row of `also`: its group and the few sums, without the counts that no table needs. */
 const fewCounts: readonly string[] = fewCountNames;
 const { duration: _duration, first_token: _firstToken, ...sums } = row.properties;
 const shortRow = Type.Object(
@@ -111,7 +111,7 @@ const shortRow = Type.Object(
 );
 
 const filter = Type.Optional(Type.String({ maxLength: 300 }));
-/** One value each: only calls that have all of them count. */
+/** Filters with one value each: only calls that match all of them count. */
 const filters = {
   workspace_id: filter,
   key_id: filter,
@@ -119,14 +119,14 @@ const filters = {
   model: filter,
   provider: filter,
   protocol: filter,
-  // An unknown one would be an empty answer, as if nothing had failed.
+  // An unknown status is refused: an empty answer would look as if nothing had failed.
   status: Type.Optional(words(...requestStatuses)),
 };
 const filterNames = Object.keys(filters) as (keyof typeof filters)[];
 
 const oneGroup = `(?:${usageGroups.join("|")})`;
 
-/** The groups of a list by comma, each once. */
+/** Splits a list of groups at its commas; each group once. */
 const groupsIn = (list: string | undefined): readonly UsageGroup[] =>
   list === undefined ? [] : [...new Set(list.split(",") as UsageGroup[])];
 
@@ -138,7 +138,7 @@ function checkFilter({ from, to, groupBy, alsoBy, tag, top, timeZone }: UsageFil
   }
   if (timeZone === undefined) return;
   const param = zoneParam(timeZone);
-  // A month in which clocks go back is an hour longer.
+  // A month in which daylight saving time ends is an hour longer.
   if (to.getTime() - from.getTime() > zoneDaysMax * dayMs + hourMs) {
     throw new GatewayError(
       "invalid_value",

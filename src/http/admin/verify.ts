@@ -1,4 +1,4 @@
-/** The proof that the ledgers add up, over the management API: `tollgate verify` of a running gateway. docs/management.md. */
+/** Verifies that the ledgers add up, over the management API: `tollgate verify` of a running gateway. docs/management.md. */
 import { permit, writeAudit } from "../../admin/index.ts";
 import { Type } from "../../base/json-schema.ts";
 import { formatUsd } from "../../base/money.ts";
@@ -36,7 +36,7 @@ const answer = {
   }),
 };
 
-/** A run as everybody who may ask for one sees it. */
+/** Renders a run for all actors who may start one. */
 export function renderVerification(run: Verification | undefined): object {
   return {
     object: "verification",

@@ -1,5 +1,6 @@
 /**
- * Callbacks over the management API: what was sent and how often, sending again, trying an address. docs/management.md; Requirements: HOOK.
+ * Callbacks over the management API: lists deliveries and their attempts, redelivers, tests an address. docs/management.md;
+ * Requirements: HOOK.
  */
 import { wireCased } from "../../base/casing.ts";
 import { Type } from "../../base/json-schema.ts";
@@ -132,7 +133,7 @@ const test = route({
   errors: ["not_found", "insufficient_permissions", "conflict"],
   async handle(request) {
     const { services, params, body } = request;
-    // Whether it is a public address is seen when it is sent, and is then an outcome.
+    // Whether the address is public is checked when the event is sent: a refusal is then an outcome of the delivery.
     const { href } = parseSafeUrl(body.url, { https: true, allowPrivate: true, param: "url" });
     const workspaceId = params["id"]!;
     const sent = await createObject(services, deliveryKind, request, {

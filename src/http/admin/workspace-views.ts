@@ -1,4 +1,4 @@
-/** How a workspace is shown over the management API, and what may be set of it. Requirements: CAP-10, ALLOW, ROUTE. */
+/** Renders a workspace for the management API, and defines its settings. Requirements: CAP-10, ALLOW, ROUTE. */
 import { camelCased } from "../../base/casing.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
 import { allows, etagOf, workspaceKind, readSpends, type Actor } from "../../admin/index.ts";
@@ -69,7 +69,7 @@ export const workspace = Type.Object({
 });
 export const workspaceSchema = { name: "Workspace", schema: workspace };
 
-/** What is set of a workspace. */
+/** The settings of a workspace. */
 export const settings = {
   spend_caps: Type.Optional(spendCapsBody),
   credit_line: Type.Optional(creditLine),
@@ -96,7 +96,7 @@ export const patch = strict({
   ...settings,
 });
 
-/** The settings of a body, as `tenancy` takes them. @throws GatewayError `invalid_value` */
+/** Converts the settings of a body for `tenancy`. @throws GatewayError `invalid_value` */
 export const settingsOf = (body: Static<typeof patch>) => ({
   ...camelCased(body),
   spendCaps: spendCapsOf(body.spend_caps),
@@ -108,20 +108,20 @@ export const settingsOf = (body: Static<typeof patch>) => ({
     body.low_balance_alert === undefined ? undefined : parseLowBalance(body.low_balance_alert),
 });
 
-/** Must be HTTPS; where it leads is checked at every try. */
+/** Requires HTTPS. The address that it resolves to is checked at every attempt. */
 function alertUrlOf(url: string | null | undefined): string | null | undefined {
   if (url === undefined || url === null) return url;
   return parseSafeUrl(url, { https: true, allowPrivate: true, param: "alert_webhook_url" }).href;
 }
 
-/** Such addresses often hold a secret: for who may not change it, of its path and query only that there is one. */
+/** Hides the path and query from actors who may not change the address: they often hold a secret. */
 function alertUrlFor(actor: Actor, record: Workspace): string | null {
   const url = record.alertWebhookUrl;
   if (url === null || allows(actor, "workspace.change", workspaceKind.place(record))) return url;
   return `${new URL(url).origin}/****`;
 }
 
-/** Workspaces as they are shown to this actor; their organizations are read once each, and what all spent at once. */
+/** Renders workspaces for this actor. Reads each organization once, and the spend of all workspaces at once. */
 export async function render(
   services: AdminServices,
   records: readonly Workspace[],
@@ -150,7 +150,7 @@ export async function render(
   }));
 }
 
-/** A workspace as the answer to one call. */
+/** Answers with one workspace. */
 export const answer = async (
   services: AdminServices,
   record: Workspace,

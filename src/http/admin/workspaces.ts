@@ -32,7 +32,7 @@ import {
   workspaceSchema,
 } from "./workspace-views.ts";
 
-/** CAP-11: the caps of a workspace are an organization's means; a personal workspace has none. */
+/** CAP-11: only organizations can cap a workspace; a personal workspace has no caps. */
 function refusePersonalCaps({ organizationId, spendCaps }: Workspace): void {
   const { totalNano, monthlyNano, weeklyNano, dailyNano } = spendCaps;
   const capped = [totalNano, monthlyNano, weeklyNano, dailyNano].some((cap) => cap !== null);
