@@ -68,12 +68,12 @@ export interface BodyStream {
 export type RequestBody = Buffer | BodyStream;
 
 /**
- * Most characters of a text that is joined to the head. Joining a longer text would copy it once more, which takes several times as
- * long.
+ * Most characters of a text that is joined to the head. Joining copies the text again, which takes several times as long for a longer
+ * one.
  */
 export const joinedMax = 65_536;
 
-/** Where an answer is written to: a head, then text, then the end. */
+/** The sink of an answer: it takes a head, then text, then the end. */
 export interface ResponseSink {
   /** True once `writeHead` was called. */
   readonly headersSent: boolean;

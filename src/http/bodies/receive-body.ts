@@ -23,7 +23,7 @@ function checkJsonType(type = "application/json"): void {
 }
 
 /**
- * Returns the bytes of a request's JSON body, decompressed; undefined if it has none. A body announced as too large is not read.
+ * Returns the bytes of a request's JSON body, decompressed; undefined if there is none. A body announced as too large is not read.
  * @throws GatewayError `unsupported_media_type`, `unsupported_content_encoding`, `request_too_large`, `overloaded`, or rejects with one
  * of them, or with `malformed_request` where the body breaks off or is not in its encoding.
  */

@@ -34,7 +34,7 @@ export function answerFailure(services: FailureServices, asked: Asked, thrown: u
 const managed = /^\/(?:admin|auth)\//;
 
 /**
- * Reports a database that is away, for the management API and sign-in. Callers' own calls report it themselves, with what it means for
+ * Reports an unavailable database, for the management API and sign-in. Callers' own calls report it themselves, with what it means for
  * their charge.
  */
 function awayOf({ match, raw }: Asked, error: GatewayError): GatewayError {

@@ -20,10 +20,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
   );
 }
 
-/**
- * SHA-256, in hex, of the parts of a request that a replay must repeat. The order of object members does not matter; all digits of
- * numbers do.
- */
+/** SHA-256, in hex, of what a replay must repeat. The order of object members does not count; all digits of numbers do. */
 export function fingerprint(method: string, path: string, content: unknown): string {
   const inOrder = (_name: string, value: unknown): unknown =>
     isObject(value) && !isRawNumber(value)
@@ -41,7 +38,7 @@ const waitSecondsMax = 60;
  */
 export function waitSecondsOf(headers: IncomingHttpHeaders): number | undefined {
   const preferences = [headers["prefer"] ?? []].flat().join(",").split(",");
-  // Split first, and never match two adjacent runs of blanks: backtracking in a header of blanks must not block the process.
+  // Split first, and match no two adjacent runs of blanks: backtracking over a header of blanks would block the process.
   const found = preferences
     .map((one) => /^wait(?:\s*=\s*"?([^";\s]*)"?)?$/i.exec(one.split(";", 1)[0]!.trim()))
     .find((one) => one !== null);

@@ -93,7 +93,7 @@ function cutting(server: Server, { hurry, lastWords }: Pick<Stopping, "hurry" | 
 
 /**
  * Closes the listeners only, because another process goes on with the same sockets. Waits at most `ms` until no connection is left.
- * Connections close as ever: by their clients, after an answer with `Connection: close`, or when idle for too long, which clients
+ * Connections close as usual: by their clients, after an answer with `Connection: close`, or when idle for too long, which clients
  * expect. So none is closed while its next request is on the way. An abort of `sooner` ends the wait.
  */
 export async function leaveConnections(

@@ -110,7 +110,7 @@ async function changeOf(
   };
 }
 
-/** Submits a creation. Removes uploads that no task needs. @throws GatewayError what refuses it */
+/** Submits a creation. Removes uploads that no task needs. @throws GatewayError if it is refused */
 export async function submitCreation(
   services: HttpServices,
   request: FastifyRequest,

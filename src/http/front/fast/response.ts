@@ -127,7 +127,7 @@ export class FastResponse implements ResponseSink {
     else this.#onDrain = listener;
   }
 
-  /** The connection took what was written. */
+  /** Call it when the connection has taken the written bytes. */
   drained(): void {
     if (!this.#waiting) return;
     this.#waiting = false;
