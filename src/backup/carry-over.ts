@@ -1,12 +1,12 @@
-/** Everything from one database into an empty one, as a backup and its restore do it, without a file in between. */
+/** Copies everything from one database into an empty one: a backup and its restore, without a file in between. */
 import { PassThrough } from "node:stream";
 import { schemaState, type Database } from "../storage/index.ts";
 import { restoreBackup } from "./restore.ts";
 import { writeBackup } from "./write.ts";
 
 /**
- * Carries all rows over.
- * @throws SchemaError where this version cannot run on the schema; BackupError where what arrived is not what left
+ * Copies all rows from `from` to `to`.
+ * @throws SchemaError where this version cannot run on the schema; BackupError if the received data differs from the sent data
  */
 export async function carryOver(from: Database, to: Database): Promise<void> {
   await schemaState(from);
@@ -29,7 +29,7 @@ export async function carryOver(from: Database, to: Database): Promise<void> {
       progress: nothing,
     }),
   ]);
-  // Of the side that failed first the other only knows that the stream was closed.
+  // When one side fails, the other only sees a closed stream. Report the error of the side that failed first.
   const failures = [read, written].flatMap((side): unknown[] =>
     side.status === "rejected" ? [side.reason] : [],
   );

@@ -1,6 +1,6 @@
 /**
- * The container of a backup: a first line in plain text, then frames: kind, length, and so many bytes of zstd. The last frame
- * tells the SHA-256 of all before it, so that a file that was cut or changed is known as such.
+ * The container format of a backup: a first line in plain text, then frames. A frame is its kind, its length and that many bytes of
+ * zstd. The last frame holds the SHA-256 of everything before it, so that a truncated or changed file is detected.
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -13,7 +13,10 @@ import { isObject } from "../base/json.ts";
 const firstLine = Buffer.from("TOLLGATE BACKUP 1\n");
 const headBytes = 5;
 const mebibyte = 2 ** 20;
-/** A frame has a megabyte of rows, and of a larger row one; the others are written in pieces. */
+/**
+ * Largest payload of each kind, in bytes. A frame of rows holds about a megabyte, or one larger row; longer files are split into
+ * several frames.
+ */
 const payloadBytesMax: Readonly<Record<FrameKind, number>> = {
   H: 4 * mebibyte,
   T: mebibyte,
@@ -26,7 +29,7 @@ const lastKind = "Z";
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** H: header; T: a table begins; R: rows of it; F: a file begins; D: bytes of it; Z: the end. */
+/** H: header; T: start of a table; R: its rows; F: start of a file; D: its bytes; Z: the end. */
 export type FrameKind = "H" | "T" | "R" | "F" | "D" | "Z";
 
 export interface Frame {
@@ -34,24 +37,24 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** The file is not a whole backup, or does not fit here. */
+/** The file is not a whole backup, or cannot be restored here. */
 export class BackupError extends Error {
   override name = "BackupError";
 }
 
 export interface FrameWriter {
-  /** Resolves when there is room for the next one. */
+  /** Resolves when the next frame can be written. */
   write(kind: FrameKind, payload: Buffer | string): Promise<void>;
-  /** Writes the last frame: `end` and the digest of all before it. Resolves when everything is handed over. */
+  /** Writes the last frame: `end` and the digest of all before it. Resolves when the destination has received everything. */
   end(end: object): Promise<void>;
-  /** Gives up. */
+  /** Aborts: destroys the destination. */
   destroy(): void;
 }
 
-/** Writes frames to `destination`, which is ended with the last one. */
+/** Writes frames to `destination`, and ends it after the last frame. */
 export function createFrameWriter(destination: Writable): FrameWriter {
   const hash = createHash("sha256");
-  // A reader that leaves closes it without an error: no `drain` would ever come.
+  // A reader that disconnects closes the stream without an error, and then `drain` never comes.
   const over = finished(destination, { readable: false });
   over.catch(() => undefined);
   destination.write(firstLine);
@@ -80,7 +83,7 @@ export function createFrameWriter(destination: Writable): FrameWriter {
 const cut = (): BackupError => new BackupError("the backup is cut off");
 const changed = (): BackupError => new BackupError("the backup was changed or is damaged");
 
-/** Bytes of a stream by number. */
+/** Returns a function that reads the next `count` bytes of a stream; fewer at its end. */
 function createByteReader(source: Readable) {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let rest: Buffer = Buffer.alloc(0);
@@ -109,8 +112,8 @@ function checkFirstLine(line: Buffer): void {
 }
 
 /**
- * The frames of a backup, the last one included: once that has come, everything is known to be whole.
- * @throws BackupError for a file that is none, is cut off, or was changed; whatever the source fails with
+ * Yields the frames of a backup, the last one included. Once the last frame has come, the backup is whole.
+ * @throws BackupError for a file that is no backup, is cut off, or was changed; any error of the source
  */
 export async function* readFrames(source: Readable): AsyncGenerator<Frame, void, undefined> {
   const take = createByteReader(source);
@@ -144,7 +147,7 @@ export async function* readFrames(source: Readable): AsyncGenerator<Frame, void,
 
 const isKind = (text: string): text is FrameKind => Object.hasOwn(payloadBytesMax, text);
 
-/** What else the end says is read as soon as it is known to be whole. */
+/** Checks only the digest. The caller reads the other fields of the end frame after this check. */
 function checkDigest(payload: Buffer, digest: string): void {
   let end: unknown;
   try {

@@ -1,4 +1,7 @@
-/** What the frames of a backup say, checked: a file comes from anywhere, and its digest is anybody's to compute. */
+/**
+ * Validates the contents of a backup's frames. A backup may come from anywhere, and anyone can compute a valid digest for a changed
+ * file.
+ */
 import { isObject, type WireObject } from "../base/json.ts";
 import { isFileName } from "../files/index.ts";
 import { BackupError } from "./frames.ts";
@@ -21,14 +24,14 @@ function objectOf(payload: Buffer, what: string): WireObject {
   return isObject(value) ? value : refuse(`${what} is no object`);
 }
 
-/** A text that may stand in a message. */
+/** A short text without control characters, which is safe to quote in a message. */
 const isName = (value: unknown): value is string =>
   typeof value === "string" && value.length <= nameMax && !/\p{Cc}/u.test(value);
 
 const isCount = (value: unknown): value is number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 
-/** Every value of a record as `is` has it. */
+/** True if every value of the record passes `is`. */
 const isRecordOf = (value: unknown, is: (one: unknown) => boolean): boolean =>
   isObject(value) && Object.values(value).every(is);
 
@@ -45,13 +48,13 @@ export function headerOf(payload: Buffer): BackupHeader {
   return header as unknown as BackupHeader;
 }
 
-/** The name of the table that begins. @throws BackupError */
+/** Returns the name of the table that starts here. @throws BackupError */
 export function tableOf(payload: Buffer): string {
   const { table } = objectOf(payload, "the beginning of a table");
   return isName(table) ? table : refuse("a table has no name");
 }
 
-/** The file that begins. @throws BackupError */
+/** Returns the name and size in bytes of the file that starts here. @throws BackupError */
 export function fileOf(payload: Buffer): { readonly name: string; readonly bytes: number } {
   const { name, bytes } = objectOf(payload, "the beginning of a file");
   if (typeof name !== "string" || !isFileName(name)) return refuse("a file has no name");
@@ -69,10 +72,10 @@ export function endOf(payload: Buffer): BackupEnd {
   return { tables, sums, files } as BackupEnd;
 }
 
-/** Classes of PostgreSQL's errors that speak of the values: data, constraints, too deep or too large, a trigger's own words. */
+/** PostgreSQL error classes that concern the values: data, constraints, limits such as nesting or size, errors that triggers raise. */
 const ofValues = /^(?:22|23|54|P0001)/;
 
-/** What the database says of rows that it does not take, in words; any other error as it is. */
+/** Turns a database error about the rows' values into a BackupError in words. Returns any other error unchanged. */
 export function rowsError(table: string, error: unknown): unknown {
   const { code, message } = error as { code?: unknown; message?: string };
   if (typeof code !== "string" || !ofValues.test(code)) return error;

@@ -1,24 +1,24 @@
-/** A file of a backup on its way into the store: whole, or nothing of it. */
+/** Writes one file of a backup into the store: the whole file or nothing. */
 import { PassThrough } from "node:stream";
 import { FileTooLargeError, type FileStore } from "../files/index.ts";
 import { BackupError } from "./frames.ts";
 
-/** Takes the bytes of one file of a backup. */
+/** Receives the bytes of one file of a backup. */
 export interface FileWriter {
   write(bytes: Buffer): Promise<void>;
   end(): Promise<void>;
-  /** Leaves nothing of it behind. */
+  /** Aborts, and leaves no part of the file in the store. */
   abort(): Promise<void>;
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
 
 interface Files {
-  /** Where they go; undefined where nothing takes them. */
+  /** Where the files are stored; undefined if there is no store. */
   readonly files?: FileStore;
-  /** What the database named before. */
+  /** Names of files that the database held before the restore. */
   readonly before: ReadonlySet<string>;
-  /** What was put into the store so far, where it was not. */
+  /** Names of files that this restore has put into the store and that were not there before. */
   readonly taken: Set<string>;
 }
 
@@ -28,8 +28,8 @@ interface StatedFile {
 }
 
 /**
- * Whether a file is in the store already. The database may have outlived the disk that its files were on. One that it names is
- * never written over: the restore may still be given up.
+ * True if the file is in the store already. The store's disk may have been lost while the database survived. A file that the database
+ * names is never overwritten: the restore may still be aborted.
  */
 async function isThere(
   files: FileStore,
@@ -41,7 +41,7 @@ async function isThere(
   return there !== undefined && (there.bytes === bytes || before.has(name));
 }
 
-/** Begins a file. A name is that of one file for ever: what is there already stays. @throws BackupError */
+/** Starts to store a file. A name always stands for the same file, so an existing file stays. @throws BackupError */
 export async function putFile(
   { files, before, taken }: Files,
   file: StatedFile,
@@ -51,7 +51,8 @@ export async function putFile(
   const { name, bytes } = file;
   taken.add(name);
   const through = new PassThrough();
-  // Given up before the store listens to it, its error would end the process. `stored` fails with it.
+  // If the restore aborts before the store listens, an unhandled stream error would end the process. `stored` fails with the same
+  // error.
   through.on("error", () => undefined);
   const notWhole = (): BackupError =>
     new BackupError(`the file ${name} is not whole in the backup`);

@@ -1,6 +1,6 @@
 /**
- * `tollgate restore`: a backup into a database, all or nothing. Everything happens in one transaction, which is committed when
- * the last frame, the counts, the sums and the ledger's proof were right.
+ * `tollgate restore`: restores a backup into a database, all or nothing. Everything happens in one transaction. It commits when the
+ * last frame, the counts, the sums and the ledger's proof are right.
  */
 import type { Readable } from "node:stream";
 import { counted } from "../base/counted.ts";
@@ -35,17 +35,17 @@ import type { BackupEnd, BackupHeader, Progress } from "./write.ts";
 
 export interface RestoreOptions {
   readonly database: Database;
-  /** Where files of the backup go; undefined for one without files. */
+  /** Store for the files of the backup; undefined for a backup without files. */
   readonly files?: FileStore;
   readonly source: Readable;
-  /** Takes the place of what is in the database. */
+  /** True if the backup replaces the data in the database. */
   readonly replace: boolean;
-  /** Throws where the restored data cannot be used here (another master key); within the transaction. */
+  /** Throws if the restored data cannot be used here, for example because of another master key. Runs within the transaction. */
   readonly check: (tx: Queryable) => Promise<void>;
   readonly progress: (progress: Progress) => void;
-  /** Hears why it waits. */
+  /** Receives a warning with the reason when the restore has to wait. */
   readonly log?: Pick<Log, "warn">;
-  /** It comes from a database that has just been left, and not from a time before: exported files have nothing more. */
+  /** True if the data was just copied from another database, and is not of an earlier time. Exported files then hold no later data. */
   readonly isPresent?: boolean;
 }
 
@@ -54,15 +54,16 @@ type Frames = AsyncGenerator<Frame, void, undefined>;
 interface Reading extends RestoreOptions {
   readonly frames: Frames;
   readonly header: BackupHeader;
-  /** The files that the database named before. */
+  /** Names of files that the database held before the restore. */
   readonly before: Set<string>;
-  /** The files of the backup that were put into the store so far. */
+  /** Names of files that this restore has put into the store so far. */
   readonly taken: Set<string>;
 }
 
 /**
- * Restores; resolves with what was in the backup.
- * @throws BackupError for a file that is no whole backup, for one of a newer version or of too old a schema, and for a database that holds data
+ * Restores a backup; resolves with its counts.
+ * @throws BackupError for a file that is no whole backup, for one of a newer version or of too old a schema, and for a database that
+ *   holds data
  */
 export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd> {
   const before = new Set<string>();
@@ -94,14 +95,17 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
   return end;
 }
 
-/** Of files taken in, those that the database names: where the answer to the commit was lost, nobody else knows. */
+/**
+ * Names of the files in the database now; `taken` if it cannot be asked. If the answer to the commit was lost, only the database knows
+ * the result.
+ */
 async function namedNow(
   database: Database,
   taken: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
   try {
     return await database.transaction(async (tx) => {
-      // Waits for a commit that is still under way.
+      // Waits for a commit that is still in flight.
       await prepareMigrations(tx);
       return new Set(await fileNames(tx));
     });
@@ -131,7 +135,7 @@ async function readHeader(frames: Frames): Promise<BackupHeader> {
   );
 }
 
-/** `named`: the files of the restored rows, whose bytes came along or, in a bucket, have been there all the time. */
+/** `named`: the files of the restored rows. Their bytes are in the backup, or have stayed in their bucket. */
 async function restoreWithin(
   tx: Queryable,
   reading: Reading,
@@ -151,7 +155,7 @@ async function restoreWithin(
   return { end, named: new Set(await fileNames(tx)) };
 }
 
-/** @throws BackupError where the books do not add up by `verify` */
+/** @throws BackupError if the ledger does not add up by the rules of `verify` */
 async function checkLedger(tx: Queryable): Promise<void> {
   const differences = await differencesIn(tx);
   if (differences.length === 0) return;
@@ -166,7 +170,7 @@ async function fileNames(tx: Queryable): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** What nobody has used yet has none of these: of what a first start makes there is no entry in the log of changes. */
+/** Rows that a new database does not have. A first start writes no entry to the audit log. */
 const uses = [
   ["ledger_entries", "kind <> 'credit'"],
   ["tasks", "true"],
@@ -186,12 +190,13 @@ async function refuseUsed(tx: Queryable): Promise<void> {
   );
 }
 
-/** Makes the schema anew as the backup's version had it, without a row. */
+/** Recreates the schema as the backup's version had it, without rows. */
 async function makeSchema(tx: Queryable, { migrations }: BackupHeader): Promise<void> {
   await dropAll(tx);
   await prepareMigrations(tx);
   await applyMigrations(tx, new Set(migrations.map(({ name }) => name)));
-  // The schema is made with a few rows, of which the backup has its own; never with entries, which nobody may empty.
+  // The migrations insert a few rows; the backup has its own versions of them. They insert no ledger entries, and a trigger refuses to
+  // truncate those.
   const tables = (await tablesOf(tx)).filter((table) => table !== "ledger_entries");
   if (tables.length > 0) await tx.query(`truncate ${tables.map(quoted).join(", ")}`);
 }
@@ -250,7 +255,7 @@ async function insertInto(tx: Queryable, table: string): Promise<Insert> {
   return { table, sql };
 }
 
-/** @returns how many. @throws BackupError for rows that the table does not take */
+/** @returns the number of rows. @throws BackupError for rows that the table does not take */
 async function insertRows(tx: Queryable, { table, sql }: Insert, rows: Buffer): Promise<number> {
   try {
     const [row] = await tx.query<{ n: bigint }>(sql, [rows.toString()]);
@@ -260,7 +265,7 @@ async function insertRows(tx: Queryable, { table, sql }: Insert, rows: Buffer): 
   }
 }
 
-/** @throws BackupError where a table's rows or the books do not come to what the backup says */
+/** @throws BackupError if a table's row count or the ledger's sums differ from the end of the backup */
 async function checkCounts(tx: Queryable, end: BackupEnd): Promise<void> {
   for (const table of await tablesOf(tx)) {
     const count = await countOf(tx, table);
@@ -277,8 +282,9 @@ async function checkCounts(tx: Queryable, end: BackupEnd): Promise<void> {
 }
 
 /**
- * Running gateways take a new listening connection for what they may have missed: everything.
- * @throws BackupError where they cannot be made to
+ * Ends the listening connections of running gateways. A gateway that reconnects drops its caches, because it may have missed any
+ * change.
+ * @throws BackupError if the connections cannot be ended
  */
 async function dropCaches(database: Database): Promise<void> {
   const asked = database.query(

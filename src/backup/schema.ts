@@ -1,13 +1,13 @@
-/** What the database's schema consists of, as far as a backup must know: tables, their order, their counters. */
+/** Reads the parts of the database's schema that a backup needs: tables, their order, their sequences. */
 import type { Log } from "../base/log.ts";
 import { limitLockWaits, patiently, type Queryable } from "../storage/index.ts";
 
-/** Bookkeeping of the schema itself, which a backup tells in its header. */
+/** The migration records of the schema; a backup has them in its header. */
 const ownTable = "schema_migrations";
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The tables, each after those it refers to. */
+/** The tables, each after the tables that it refers to. */
 export async function tablesOf(tx: Queryable): Promise<string[]> {
   const rows = await tx.query<{ name: string; targets: string[] }>(
     `select c.relname as name,
@@ -29,8 +29,8 @@ export async function tablesOf(tx: Queryable): Promise<string[]> {
 }
 
 /**
- * Takes all tables for this transaction alone, and removes the views. Calls use tables in other orders, so a restore that takes one after
- * the other and keeps them can wait for a call that waits for it. A try that fails gives all of them back.
+ * Locks all tables for this transaction, and drops the views. Calls lock tables in other orders, so a restore that takes them one by
+ * one can deadlock with a call. A failed try therefore releases all of them.
  */
 export async function takeAll(tx: Queryable, log?: Pick<Log, "warn">): Promise<void> {
   const found = await tx.query<{ names: string; is_view: boolean }>(
@@ -44,7 +44,7 @@ export async function takeAll(tx: Queryable, log?: Pick<Log, "warn">): Promise<v
   await patiently(tx, log, async () => {
     try {
       await limitLockWaits(tx);
-      // To lock a view is to lock what it reads, the server's own tables included.
+      // Locking a view also locks everything that it reads, including the server's own tables.
       for (const { names, is_view: isView } of found)
         await tx.query(isView ? `drop view ${names} cascade` : `lock table ${names}`);
     } catch (error) {
@@ -55,7 +55,7 @@ export async function takeAll(tx: Queryable, log?: Pick<Log, "warn">): Promise<v
   await tx.query("set local lock_timeout = 0");
 }
 
-/** Removes the tables, views, functions and types of the schema, as far as no extension brought them. */
+/** Drops the tables, views, functions and types of the schema, except those of extensions. */
 export async function dropAll(tx: Queryable): Promise<void> {
   const found = await tx.query<{ statement: string }>(
     `with brought as (select objid from pg_depend where deptype = 'e')
@@ -81,7 +81,7 @@ export async function dropAll(tx: Queryable): Promise<void> {
   for (const { statement } of found) await tx.query(statement);
 }
 
-/** Lets every counter of a table go on behind its highest row. */
+/** Sets every sequence of a table to continue after its highest value. */
 export async function advanceCounters(tx: Queryable, table: string): Promise<void> {
   const columns = await tx.query<{ name: string; sequence: string }>(
     `select a.attname as name, pg_get_serial_sequence($1, a.attname) as sequence
@@ -97,7 +97,10 @@ export async function advanceCounters(tx: Queryable, table: string): Promise<voi
   }
 }
 
-/** The columns that a row is written to: generated ones are computed again, and the transaction that wrote it is another one here. */
+/**
+ * Columns that a restore writes. Left out: generated columns, which are recomputed, and those whose default is the id of the writing
+ * transaction.
+ */
 export async function columnsOf(tx: Queryable, table: string): Promise<string[]> {
   const rows = await tx.query<{ name: string }>(
     `select attname as name from pg_attribute
@@ -115,7 +118,7 @@ export async function countOf(tx: Queryable, table: string): Promise<number> {
   return Number(row!.n);
 }
 
-/** What the books add up to, for comparison: nano-USD as text. */
+/** Sums of the ledger by kind of entry, for comparison: nano-USD as text. */
 export async function sumsOf(tx: Queryable): Promise<Record<string, string>> {
   const rows = await tx.query<{ name: string; amount: string }>(
     "select kind as name, coalesce(sum(amount_nano), 0)::text as amount from ledger_entries group by kind order by kind",
@@ -124,7 +127,7 @@ export async function sumsOf(tx: Queryable): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ name, amount }) => [name, amount]));
 }
 
-/** Since when the data are those of a backup: files that were exported before may have more (src/exports/before-restore.ts). */
+/** Records that the data was restored from a backup now. Files exported earlier may hold later data (src/exports/before-restore.ts). */
 export async function noteRestore(tx: Queryable): Promise<void> {
   await tx.query(
     `insert into settings (name, value) values ('restored_at', to_jsonb(now()))

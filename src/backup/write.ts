@@ -1,4 +1,4 @@
-/** `tollgate backup`: one snapshot of all tables, and the files they name, as a stream. Nothing stops meanwhile. */
+/** `tollgate backup`: streams one snapshot of all tables, and the files that they name. Gateways keep running meanwhile. */
 import type { Writable } from "node:stream";
 import { dayMs } from "../base/durations.ts";
 import type { FileStore } from "../files/index.ts";
@@ -7,10 +7,10 @@ import { createFrameWriter, type FrameWriter } from "./frames.ts";
 import { quoted, sumsOf, tablesOf } from "./schema.ts";
 
 const rowsMax = 5_000;
-/** About so many bytes a frame. */
+/** Approximate bytes of rows in a frame. */
 const frameBytes = 2 ** 20;
 
-/** What a person reads while it goes on. */
+/** Progress that the command shows to a person. */
 export interface Progress {
   readonly what: string;
   readonly done: number;
@@ -30,22 +30,22 @@ export interface BackupEnd {
   readonly files: number;
 }
 
-/** What was written, and what could not be. */
+/** Counts of the written backup, and of the files that could not be written. */
 export interface Written extends BackupEnd {
-  /** Files that the database names and the store does not have. */
+  /** Files that the database names but the store does not have. */
   readonly missingFiles: number;
 }
 
 export interface BackupOptions {
   readonly database: Database;
-  /** The store whose files are taken along; undefined where they stay in their bucket. */
+  /** The store to copy files from; undefined if they stay in their bucket. */
   readonly files: FileStore | undefined;
   readonly destination: Writable;
   readonly version: string;
   readonly progress: (progress: Progress) => void;
 }
 
-/** Writes a backup; resolves with what is in it when the destination has everything. */
+/** Writes a backup. Resolves with its counts when the destination has received everything. */
 export async function writeBackup(options: BackupOptions): Promise<Written> {
   const writer = createFrameWriter(options.destination);
   try {
@@ -65,7 +65,7 @@ export async function writeBackup(options: BackupOptions): Promise<Written> {
 }
 
 async function writeTables(tx: Queryable, writer: FrameWriter, options: BackupOptions) {
-  // A table is read from its beginning, so that two readings of it meet its rows in one order.
+  // Without synchronized scans, a table is read from its beginning, so both cursors return the rows in the same order.
   await tx.query(
     `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
      set local synchronize_seqscans = off`,
@@ -114,8 +114,8 @@ async function writeTable(
 }
 
 /**
- * How many rows come to one frame each time. Their sizes are asked for before them: behind thousands of small rows there may be
- * thousands of megabytes.
+ * Yields the number of rows for each frame. Their sizes are queried first: thousands of small rows may be followed by thousands of
+ * megabytes.
  */
 async function* countsOf(tx: Queryable): AsyncGenerator<number, void, undefined> {
   for (;;) {
@@ -134,7 +134,10 @@ async function* countsOf(tx: Queryable): AsyncGenerator<number, void, undefined>
   }
 }
 
-/** A file that is not there is left out, as a reader would find it: one that expired since the snapshot, or of another disk. */
+/**
+ * Leaves out files that are absent from the store: they expired after the snapshot, or are on another disk. A reader would not find
+ * them either.
+ */
 async function writeFiles(
   names: readonly string[],
   writer: FrameWriter,
@@ -157,7 +160,7 @@ async function writeFiles(
   return { done, absent };
 }
 
-/** How many of these files somebody could still ask for. */
+/** Counts those of these files that are still in the database and not expired. */
 async function stillNamed(names: readonly string[], database: Database): Promise<number> {
   if (names.length === 0) return 0;
   const rows = await database.query<{ count: number }>(
