@@ -1,4 +1,4 @@
-/** What the entries of a workspace come to, one after another: the counting rule once more, for `verify`. */
+/** Replays the entries of a workspace one by one: a second implementation of the counting rule, for `verify`. */
 import { getOrMake } from "../base/made-once.ts";
 
 export interface EntryRow {
@@ -13,20 +13,20 @@ export interface EntryRow {
   readonly at_ms: string;
 }
 
-/** Counters as the database has them; `name` is the layer and its id. */
+/** Counters as stored in the database; `name` is the layer and its id. */
 export interface Counted {
   readonly name: string;
   readonly total: string;
   readonly monthly: string;
   readonly weekly: string;
   readonly daily: string;
-  /** A date, or `-infinity`: nothing was ever charged. */
+  /** A date, or `-infinity` if nothing was ever charged. */
   readonly last: string;
 }
 
 const dayMs = 86_400_000;
 
-/** The first days of the periods that a day is in, as numbers of days. */
+/** First day of each period that contains a day, as day numbers. */
 interface Periods {
   readonly monthly: number;
   readonly weekly: number;
@@ -48,11 +48,11 @@ type Counters = Record<(typeof windows)[number], bigint>;
 interface Scope {
   total: bigint;
   lastDay: number;
-  /** By the rule: a charge counts in the latest period there was. */
+  /** Sums by the counting rule: a charge counts in the latest period seen so far. */
   readonly inOrder: Counters;
   /**
-   * By the time of the charges alone. It is less where the clock went back over the beginning of a period; earlier versions, whose
-   * gateways each had a clock, counted so.
+   * Sums by the time of the charges alone. Lower than `inOrder` if the clock went back across the start of a period. Earlier versions,
+   * in which each gateway used its own clock, counted this way.
    */
   readonly byTime: Counters;
 }
@@ -85,7 +85,7 @@ export class Replay {
     return this.credits - this.charged;
   }
 
-  /** Answers with the balance after it. */
+  /** Adds an entry and returns the balance after it. */
   add({ kind, amount_nano: amount, key_id, member_id, at_ms }: EntryRow): bigint {
     if (kind === "credit") this.credits += amount;
     if (kind !== "charge") return this.balance;
@@ -111,8 +111,8 @@ export class Replay {
   }
 
   /**
-   * What the counters should be: between the sum by time and that by the rule, which are the same where no clock went back. Where the
-   * latest charge was one of 0 (which earlier versions noted as the latest), nothing is counted of the periods that began with it.
+   * Returns the allowed range of each counter: from the sum by time to the sum by rule. They are equal unless a clock went back.
+   * Earlier versions recorded a charge of 0 as the latest one. If such a charge began a period, that period's sum is 0.
    */
   compare(counted: Counted): Comparison[] {
     const scope = this.byName.get(counted.name);
@@ -120,7 +120,7 @@ export class Replay {
     const lastDay = scope?.lastDay ?? -Infinity;
     const recordedDay = counted.last === "-infinity" ? -Infinity : Date.parse(counted.last) / dayMs;
     const begins = Number.isFinite(recordedDay) ? periodsOf(recordedDay) : undefined;
-    // The total of a workspace is what its account has charged.
+    // Skip the total of a workspace: it equals the charged sum of its account.
     const totals = counted.name.startsWith("workspace ")
       ? []
       : [{ window: "total", recorded: BigInt(counted.total), least: total, most: total }];

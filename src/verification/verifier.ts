@@ -1,6 +1,6 @@
 /**
- * `verify` within a running gateway: one run at a time in the whole installation, whose result stays in the database. A lock of
- * the database stands for the run, so that one whose gateway died is known to have ended.
+ * Runs `verify` within a running gateway: one run at a time in the whole installation. The result is stored in the database. A database
+ * lock marks a running run, so a run whose gateway died is seen to have ended.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
@@ -8,32 +8,32 @@ import type { Database, Queryable } from "../storage/index.ts";
 import type { Difference } from "./difference.ts";
 import { allDifferencesIn } from "./verify.ts";
 
-/** A run, under way or the last one. */
+/** The run in progress, or the last one. */
 export interface Verification {
   /** interrupted: its gateway stopped or died before the end. */
   readonly state: "running" | "done" | "failed" | "interrupted";
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
-  /** Entries that were looked at so far. */
+  /** Number of entries checked so far. */
   readonly entries: number;
-  /** The first of them. */
+  /** The first differences of the run; `differencesCount` counts all. */
   readonly differences: readonly Difference[];
   readonly differencesCount: number;
 }
 
 export interface Verifier {
-  /** Begins a run, unless one is under way anywhere; resolves when it is known to be. @returns whether it is a new one */
+  /** Starts a run, unless one is in progress on any gateway. Resolves when this is known. @returns whether a new run started */
   start(): Promise<boolean>;
-  /** The run under way, or the last one; undefined before the first. */
+  /** The run in progress, or the last one; undefined before the first. */
   read(): Promise<Verification | undefined>;
-  /** Ends a run of this process. */
+  /** Ends the run of this process, if any. */
   close(): Promise<void>;
 }
 
-/** Any number that nothing else in the database locks; it fits 32 bits, as `pg_locks` shows it. */
+/** An arbitrary number that nothing else locks in this database. It fits 32 bits, because `pg_locks` shows it in that form. */
 const lockKey = 1_866_402_117;
 const differencesKept = 200;
-/** A piece is read between calls: it must not hold them up. */
+/** Rows per fetch. Batches are read between calls, and must not delay them. */
 const rowsAtOnce = 1_000;
 const runMsMax = 6 * 3_600_000;
 const cancelMs = 100;
@@ -76,7 +76,7 @@ const stored = (found: readonly Difference[]): string =>
     })),
   );
 
-/** While the lock is held, no other run can begin: its result is shown once it is free. */
+/** While the lock is held, no other run can start. The result is shown once the lock is free. */
 const stateOf = ({ state, held }: Row): Verification["state"] =>
   held ? "running" : state === "running" ? "interrupted" : state;
 
@@ -96,7 +96,7 @@ function verificationOf(row: Row): Verification {
   };
 }
 
-/** A verifier of one process. */
+/** Creates the verifier of this process. */
 export function createVerifier(database: Database, log: Pick<Log, "warn">): Verifier {
   return new ProcessVerifier(database, log);
 }
@@ -105,7 +105,7 @@ class ProcessVerifier implements Verifier {
   readonly #database: Database;
   readonly #log: Pick<Log, "warn">;
   #underWay: Promise<void> | undefined;
-  /** The database's process that works for the run. */
+  /** Process id of the database backend that serves the run. */
   #pid: number | undefined;
   #closed = false;
 
@@ -118,12 +118,12 @@ class ProcessVerifier implements Verifier {
     if (this.#underWay !== undefined || this.#closed) return Promise.resolve(false);
     const begun = Promise.withResolvers<boolean>();
     this.#underWay = this.#run(() => begun.resolve(true))
-      // Before it began the caller learns of it; after that the row says so.
+      // If the run fails before it began, the caller gets the error. Later failures are stored in the row.
       .catch((error: unknown) => begun.reject(error))
       .finally(() => {
         this.#underWay = undefined;
         this.#pid = undefined;
-        // One that did not begin: the next one may be asked for as soon as that is known.
+        // The run did not begin. Resolve after the reset above, so that the caller can start another one at once.
         begun.resolve(false);
       });
     return begun.promise;
@@ -132,7 +132,7 @@ class ProcessVerifier implements Verifier {
   async read(): Promise<Verification | undefined> {
     const look = async () => (await this.#database.query<Row>(readSql, []))[0];
     const row = await look();
-    // Its lock is looked at after the row was read: a run may have ended in between.
+    // The query reads the row before the lock, and a run may have ended in between. Then read again.
     const settled = row?.state === "running" && !row.held ? await look() : row;
     return settled && verificationOf(settled);
   }
@@ -148,7 +148,7 @@ class ProcessVerifier implements Verifier {
     }
   }
 
-  /** Runs, unless another process does; `began` is called when it does. */
+  /** Runs unless another process holds the lock; calls `began` once it holds the lock. */
   #run(began: () => void): Promise<void> {
     return this.#database.transaction(
       async (tx) => {
@@ -169,7 +169,7 @@ class ProcessVerifier implements Verifier {
     );
   }
 
-  /** Under the lock: up to the row with the result. */
+  /** Verifies under the lock and stores the result. */
   async #verify(tx: Queryable): Promise<void> {
     let entries = 0;
     const progress = (done: number): void => {
@@ -181,7 +181,7 @@ class ProcessVerifier implements Verifier {
     try {
       await end("done", await allDifferencesIn(tx, progress, rowsAtOnce));
     } catch (error) {
-      // A run that is stopped has no result: whoever reads sees that nobody holds its lock.
+      // A stopped run stores no result. Readers see that its lock is free.
       if (this.#closed) throw error;
       this.#log.warn({ err: error }, "the ledger could not be verified");
       await end("failed", []).catch(() => undefined);

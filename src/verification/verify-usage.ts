@@ -1,7 +1,7 @@
 /**
- * The part of `tollgate verify` that compares usage with the ledger: what the sums by hour and by day say was charged, against the
- * entries that are in them. Cost to the nano-dollar, by hour, key and member; by day, each value of every dimension. What tags have is
- * a part of each day: of a name never more than the day's total, and of all members what its members have.
+ * The part of `tollgate verify` that compares usage with the ledger: the charges in the hourly and daily sums against the entries
+ * folded into them. Cost is compared to the nano-dollar, by hour, key and member, and by day for each value of every dimension. Tags
+ * cover a part of each day: the values of one name never exceed the day's total. Sums over all members equal the sums of the members.
  */
 import type { Queryable } from "../storage/index.ts";
 import type { Difference } from "./difference.ts";
@@ -13,7 +13,7 @@ interface Row {
   readonly computed: string;
 }
 
-/** Entries that are in the sums, by hour, key and member, against the sums by hour. */
+/** Folded entries by hour, key and member, against the hourly sums. */
 const hoursSql = `
   with counted as (
     select e.workspace_id, date_trunc('hour', e.created_at, 'UTC') as hour, coalesce(e.key_id, '') as key_id,
@@ -29,7 +29,7 @@ const hoursSql = `
   from recorded r full join counted c using (workspace_id, hour, key_id, member_id)
   where coalesce(r.cost, 0) <> coalesce(c.cost, 0) limit $1`;
 
-/** The sums by day, each value of each dimension, of all members and of each, against the sums by hour: cost and calls. */
+/** Daily sums of each value of each dimension, for all members and for each, against the hourly sums: cost and calls. */
 const daysSql = `
   with hours as (
     select workspace_id, (hour at time zone 'UTC')::date as day, member_id, model, key_id, provider, protocol, status, error_code,
@@ -52,7 +52,7 @@ const daysSql = `
   from compared b cross join lateral (values ('cost', b.r_cost, b.c_cost), ('requests', b.r_requests, b.c_requests)) x (name, recorded, computed)
   where coalesce(x.recorded, 0) <> coalesce(x.computed, 0) limit $1`;
 
-/** The sums by tags: each value of all members against its members, and the values of a name against the day's total. Cost. */
+/** Tag sums, cost only: each value over all members against its members, and the values of a name against the day's total. */
 const tagsSql = `
   with by_value as (
     select workspace_id, name, day, value, sum(cost_nano) filter (where not of_member) as recorded,
@@ -74,7 +74,7 @@ const tagsSql = `
       case when of_member then ' of member ' || member_id else '' end), recorded::text, computed::text
   from beyond limit $1`;
 
-/** Every difference of the sums of usage that a transaction sees, at most `most`. */
+/** Returns at most `most` differences in the usage sums visible to the transaction. */
 export async function usageDifferencesIn(tx: Queryable, most: number): Promise<Difference[]> {
   const found: Difference[] = [];
   for (const sql of [hoursSql, daysSql, tagsSql]) {

@@ -1,7 +1,7 @@
 /**
- * `tollgate verify`: replays the entries by the rules, and compares with what the database counts and holds. All of it reads one
- * snapshot, so it prints no difference while traffic runs either. Entries come in order, workspace by workspace: of one at a time
- * the sums are in memory. Then the request log's costs are compared with the entries.
+ * `tollgate verify`: replays the entries by the rules, and compares them with the counters and reservations in the database. All reads
+ * use one snapshot, so running traffic causes no differences. Entries are read in order, workspace by workspace, and only the sums of
+ * one workspace are in memory. Then the request log's costs are compared with the entries.
  */
 import type { Database, Queryable } from "../storage/index.ts";
 import type { Difference } from "./difference.ts";
@@ -9,7 +9,7 @@ import { Replay, type Counted, type EntryRow } from "./replay.ts";
 import { logDifferencesIn } from "./verify-log.ts";
 import { usageDifferencesIn } from "./verify-usage.ts";
 
-/** Told from time to time: how many entries were read, of how many as the database estimates. */
+/** Called repeatedly with the number of entries read, and the database's estimate of their total. */
 export type VerifyProgress = (done: number, estimated: number) => void;
 
 const fetchedDefault = 20_000;
@@ -26,12 +26,12 @@ interface AccountRow {
   readonly charged: bigint;
   readonly held: bigint;
   readonly aside: bigint;
-  /** Ids of open holds that have an entry. */
+  /** Ids of open holds that already have an entry. */
   readonly ended: string[];
   readonly counters: Counted[];
 }
 
-/** Accounts of the workspaces from one id up to another, with all that is set aside and counted in them. */
+/** Accounts of the workspaces after `$1` and up to `$2`, with their reservations and counters. */
 const accountsSql = `
   select a.workspace_id, a.credits_nano as credits, a.charged_nano as charged, a.held_nano as held,
     (select coalesce(sum(x.amount_nano), 0) from ledger_allowances x where x.workspace_id = a.workspace_id)::bigint
@@ -45,7 +45,7 @@ const accountsSql = `
   where ($1::text is null or a.workspace_id > $1) and ($2::text is null or a.workspace_id <= $2)
   order by a.workspace_id limit $3`;
 
-/** All entries in their order, some at a time. */
+/** Yields all entries in order, `fetched` at a time. */
 async function* entriesIn(tx: Queryable, fetched: number): AsyncGenerator<EntryRow[]> {
   await tx.query(`declare ledger_verify no scroll cursor for ${entriesSql}`);
   for (;;) {
@@ -56,7 +56,7 @@ async function* entriesIn(tx: Queryable, fetched: number): AsyncGenerator<EntryR
   await tx.query("close ledger_verify");
 }
 
-/** How many entries there are, as the database estimates. */
+/** The database's estimate of the number of entries. */
 async function estimateIn(tx: Queryable): Promise<number> {
   const [estimate] = await tx.query<{ n: number }>(
     "select greatest(reltuples, 0)::float8 as n from pg_class where oid = 'ledger_entries'::regclass",
@@ -64,7 +64,7 @@ async function estimateIn(tx: Queryable): Promise<number> {
   return estimate?.n ?? 0;
 }
 
-/** Every difference that a transaction sees (at most some thousands); `fetched` entries are in memory at once. */
+/** Returns every difference visible to the transaction, at most some thousands. Holds `fetched` entries in memory at once. */
 export async function differencesIn(
   tx: Queryable,
   progress: VerifyProgress = () => undefined,
@@ -106,7 +106,10 @@ export async function differencesIn(
   return found;
 }
 
-/** The same with what the request log says of costs. Not for a restore: the books decide whether a backup is sound. */
+/**
+ * As {@link differencesIn}, and compares the request log's costs too. Not used by a restore: the ledger alone decides whether a backup
+ * is sound.
+ */
 export async function allDifferencesIn(
   tx: Queryable,
   progress?: VerifyProgress,
@@ -125,7 +128,10 @@ const difference = (
 
 const accountsRead = 500;
 
-/** Compares the accounts behind `after`, up to that of `replay` (absent: all that are left); those before it have no entries. */
+/**
+ * Compares the accounts after `after`, up to the account of `replay`, or all the rest if it is absent. The accounts before that of
+ * `replay` have no entries.
+ */
 async function compareUpTo(
   tx: Queryable,
   after: string | null,
@@ -172,7 +178,7 @@ function compare(row: AccountRow, replay: Replay): Difference[] {
 
 const verifyMsMax = 24 * 3_600_000;
 
-/** Every difference in one snapshot; an empty list is a ledger that adds up. */
+/** Returns every difference in one snapshot; an empty list means that the ledger adds up. */
 export function verifyLedger(database: Database, progress?: VerifyProgress): Promise<Difference[]> {
   return database.transaction(
     async (tx) => {
