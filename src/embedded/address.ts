@@ -1,10 +1,10 @@
-/** How a client reaches an embedded server. */
+/** Connection settings with which a client reaches an embedded server. */
 import type { Place } from "./data-lock.ts";
 import { reachSocket } from "./directory.ts";
 
-/** What PostgreSQL's driver takes. */
+/** Connection settings of the PostgreSQL driver. */
 export interface Address {
-  /** The directory of the server's socket, or an address. */
+  /** The directory of the server's socket, or an IP address. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -13,13 +13,13 @@ export interface Address {
   readonly ssl: false;
 }
 
-/** An address that is valid until `close`. */
+/** An address that is valid until `close` is called. */
 export interface Reached {
   readonly address: Address;
   close(): void;
 }
 
-/** The address of the server at a place of this machine. */
+/** Returns the address of a server on this machine. */
 export function reach({ host, port, password }: Place): Reached {
   const socket = password === undefined ? reachSocket(host) : undefined;
   return {
@@ -28,7 +28,7 @@ export function reach({ host, port, password }: Place): Reached {
       port,
       user: "postgres",
       database: "postgres",
-      // Never asked for at a socket; without one the driver would look for another.
+      // The server asks for no password on a socket. If none is given here, the driver looks for one elsewhere.
       password: password ?? "unused",
       ssl: false,
     },

@@ -1,7 +1,7 @@
 /**
- * PostgreSQL's own programs, which npm brings for this system and processor, at a place where the server's user can run
- * them. The package holds its libraries without their symbolic links (npm cannot pack links): scripts/setup.mjs makes them;
- * where they are missing, or the checkout cannot be read by the server's user, the programs run from a copy.
+ * Finds PostgreSQL's programs, which npm installs for this system and processor, in a place where the server's user can run them. npm
+ * cannot pack symbolic links, so the package has none for its libraries: scripts/setup.mjs creates them. If they are missing, or the
+ * server's user cannot read the checkout, the programs run from a copy.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ import { reasonOf } from "../base/errors.ts";
 import { copyPrograms, linksOf, type Programs } from "./copies.ts";
 import type { Identity } from "./identity.ts";
 
-/** PostgreSQL's programs are not there for this machine, or cannot run on it. */
+/** PostgreSQL's programs are not available for this machine, or cannot run on it. */
 export class NoEmbeddedDatabaseError extends Error {
   constructor(reason: string) {
     super(
@@ -23,21 +23,21 @@ export class NoEmbeddedDatabaseError extends Error {
 }
 
 export interface Binaries {
-  /** Where `postgres` and `initdb` are. */
+  /** The directory of `postgres` and `initdb`. */
   readonly directory: string;
   /** The major version, such as 18. */
   readonly major: number;
 }
 
-/** Musl's loader, which is its C library too: by either name, where glibc's is `libc.so.6`. */
+/** Musl's loader, which is also its C library, under either name. With glibc, the library is `libc.so.6`. */
 const muslLoaded = /\/(?:ld-musl-[^/\n]+|libc\.so)$/m;
 
-/** Whether it is among what this process has in its memory. */
+/** True if musl is loaded in this process. */
 function isMusl(): boolean {
   try {
     return muslLoaded.test(readFileSync("/proc/self/maps", "latin1"));
   } catch {
-    // No Linux.
+    // Not Linux.
     return false;
   }
 }
@@ -61,7 +61,7 @@ function findPackage(): Programs {
 const isLinked = (native: string): boolean =>
   linksOf(native).every(({ target }) => existsSync(join(native, "..", target)));
 
-/** Whether any user may read what is at `path`, and pass every directory above it. */
+/** True if any user may read `path` and pass every directory above it. */
 function isOpenToAll(path: string): boolean {
   let at = realpathSync(path);
   if ((statSync(at).mode & 0o005) !== 0o005) return false;
@@ -80,7 +80,7 @@ function isExecutable(native: string): boolean {
   });
 }
 
-/** Where a copy may lie: only this user can write there, and the server's user can read it. */
+/** Places for a copy: only this user can write there, and the server's user can read it. */
 function copyPlaces(dataDir: string, identity: Identity | undefined): string[] {
   if (identity === undefined) return [join(dataDir, "programs")];
   return ["/var/cache/tollgate", join(tmpdir(), "tollgate-programs-0")];
@@ -101,7 +101,7 @@ function copied(found: Programs, dataDir: string, identity: Identity | undefined
 }
 
 /**
- * The programs, ready to be run by `identity` (undefined: by this process's own user).
+ * Returns the programs, ready to be run by `identity` (undefined: by this process's own user).
  * @throws NoEmbeddedDatabaseError where npm has none for this machine, or none can be made to run
  */
 export function findBinaries(dataDir: string, identity: Identity | undefined): Binaries {

@@ -1,6 +1,6 @@
 /**
- * The directory of the data: `database/<major>` in the data directory. It is made under another name and takes its own when it
- * is whole, so that half an `initdb` is never taken for a database.
+ * The data's directory: `database/<major>` in the data directory. It is created under another name and renamed when it is complete, so
+ * that half an `initdb` is never mistaken for a database.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -27,7 +27,7 @@ import { configuration, customFile, customTemplate } from "./settings.ts";
 const initMsMax = 120_000;
 
 /**
- * The older major whose data is there and must be carried over first; undefined where there is none.
+ * Returns the older major version whose data must be carried over first; undefined if there is none.
  * @throws DataDirectoryUnusableError for data of a newer PostgreSQL, or of the first embedded database
  */
 export function olderMajor(directory: string, major: number): number | undefined {
@@ -46,7 +46,7 @@ export function olderMajor(directory: string, major: number): number | undefined
   );
 }
 
-/** Gives all below `path` to the server's user: a copy made by root belongs to root. */
+/** Makes the server's user the owner of everything at `path`. A copy made by root belongs to root. */
 function giveTo({ uid, gid }: Identity, path: string): void {
   for (const entry of readdirSync(path, { withFileTypes: true, recursive: true }))
     lchownSync(join(entry.parentPath, entry.name), uid, gid);
@@ -63,14 +63,14 @@ function takeOver(cluster: string, identity: Identity | undefined): void {
       `its database belongs to user ${uid}, and this is user ${own}; PostgreSQL runs only as the owner of its data`,
     );
   }
-  // Closed first: while it changes hands nobody may put a link into it.
+  // Close the directory first, so that no other user can put a link into it while its owner changes.
   chmodSync(cluster, 0o700);
   if (uid !== identity.uid) giveTo(identity, cluster);
 }
 
 /**
- * Makes a new cluster under a name for unfinished ones, which is returned. Each has its own: an `initdb` that outlives its gateway
- * goes on writing, by the name it was given.
+ * Creates a new cluster under a temporary name, and returns that name. Each name is unique: an `initdb` that outlives its gateway keeps
+ * writing under its name.
  */
 export async function createCluster(
   site: Site,
@@ -105,7 +105,10 @@ export async function createCluster(
   return unfinished;
 }
 
-/** Under root this writes into a directory of the server's user: a new file, so that it goes through no link that stands there. */
+/**
+ * Writes `postgresql.conf`. Under root the directory belongs to the server's user, so it creates a new file and renames it: a link
+ * placed there is not followed.
+ */
 function writeConfiguration(cluster: string, identity: Identity | undefined): void {
   const path = join(cluster, "postgresql.conf");
   const fresh = `${path}.new`;
@@ -121,7 +124,7 @@ function writeConfiguration(cluster: string, identity: Identity | undefined): vo
 }
 
 /**
- * Brings the directory into a state in which the server can start; makes the database where there is none.
+ * Prepares the directory so that the server can start; creates the database if there is none.
  * @param directory `database` in the data directory, prepared by {@link prepareHome}
  * @throws DataDirectoryUnusableError for data of another user
  */

@@ -1,4 +1,4 @@
-/** A copy of PostgreSQL's programs, for a server's user who cannot read the package's own. */
+/** Copies PostgreSQL's programs for a server's user that cannot read the package's files. */
 import {
   chmodSync,
   cpSync,
@@ -18,32 +18,35 @@ import { makeDirectory } from "../base/data-directory.ts";
 import { hourMs } from "../base/durations.ts";
 import { isAlive } from "../base/process-alive.ts";
 
-/** The programs as npm brings them. */
+/** The programs as npm installs them. */
 export interface Programs {
-  /** Where they are. */
+  /** Their directory. */
   readonly native: string;
   readonly version: string;
 }
 
-/** Begins the names of copies under way, which go on with their machine's name and their process's number. */
+/** Prefix of the names of unfinished copies; the machine's name and the process id follow. */
 const copyPrefix = "copy-";
 const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
-/** A copy takes seconds. Of another machine's process, or container's, it cannot be known whether it lives. */
+/**
+ * Age at which a copy counts as abandoned; copying takes seconds. Needed because the process of another machine or container cannot be
+ * checked.
+ */
 const copyMsMax = hourMs;
 
 interface Link {
-  /** What exists, and the link's own path, both from the package's root. */
+  /** The existing file, and the path of the link; both are relative to the package's root. */
   readonly source: string;
   readonly target: string;
 }
 
-/** The links that the package lacks, for npm cannot pack them. */
+/** The links that the package lacks, because npm cannot pack them. */
 export function linksOf(native: string): Link[] {
   const list = join(native, "pg-symlinks.json");
   return existsSync(list) ? (JSON.parse(readFileSync(list, "utf8")) as Link[]) : [];
 }
 
-/** True for a directory that is ours, so that nobody else can have put programs into it. */
+/** True for a directory that this user owns and no other user can write to. */
 function isPrivate(directory: string): boolean {
   const found = lstatSync(directory, { throwIfNoEntry: false });
   if (found === undefined) return false;
@@ -51,13 +54,13 @@ function isPrivate(directory: string): boolean {
 }
 
 /**
- * Copies them below `place`, unless they are there; what copies that never ended have left there goes.
- * @returns where they are
+ * Copies the programs below `place`, unless they are there. Removes unfinished copies of processes that have ended.
+ * @returns the directory of the programs
  */
 export function copyPrograms(place: string, { native, version }: Programs): string {
   if (!existsSync(place)) {
     makeDirectory(place, 0o755);
-    // Whatever root's umask is: the server's user has to pass.
+    // The server's user must be able to pass, whatever root's umask is.
     chmodSync(place, 0o755);
   }
   if (process.platform !== "win32" && !isPrivate(place))
@@ -83,13 +86,13 @@ export function copyPrograms(place: string, { native, version }: Programs): stri
     renameSync(temporary, target);
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
-    // Another process was faster.
+    // Another process has finished its copy first.
     if (!existsSync(target)) throw error;
   }
   return target;
 }
 
-/** Of nobody who could exchange `place` for a link while something is removed below it. */
+/** True if no other user can replace `place` with a link while something below it is removed. */
 function isSafeToRemoveIn(place: string): boolean {
   if (process.platform === "win32") return true;
   const above = statSync(dirname(place));
@@ -97,7 +100,7 @@ function isSafeToRemoveIn(place: string): boolean {
   return [0, process.getuid?.()].includes(above.uid) && (isSticky || (above.mode & 0o022) === 0);
 }
 
-/** Removes copies whose process has ended: some 60 MB each. What is no directory of ours is left alone. */
+/** Removes copies whose process has ended: some 60 MB each. Leaves anything that is not a directory of this user. */
 function removeLeftovers(place: string): void {
   if (!isSafeToRemoveIn(place)) return;
   for (const name of readdirSync(place)) {
@@ -106,7 +109,7 @@ function removeLeftovers(place: string): void {
       if (name.startsWith(copyPrefix) && isLeftover(name, path))
         rmSync(path, { recursive: true, force: true });
     } catch {
-      // It costs room on the disk and nothing else.
+      // A leftover only takes disk space.
     }
   }
 }

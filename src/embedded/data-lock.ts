@@ -1,7 +1,7 @@
 /**
- * The hold of one process on a data directory. docs/operate.md.
- * The lock is SQLite's exclusive file lock: the kernel gives it up when its process dies, however it dies, so nothing
- * stale can remain and no reused process id can be mistaken for the holder. `gateway.json` beside it only tells who holds it.
+ * The lock of one process on a data directory. docs/operate.md.
+ * It is SQLite's exclusive file lock. The kernel releases it when its process dies, in whatever way. So no lock can be stale, and a
+ * reused process id is never mistaken for the holder. `gateway.json` beside it only says who holds it.
  */
 import { readFileSync, rmSync, writeFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -22,29 +22,32 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
-/** Where a database can be reached on this machine. */
+/** Where to reach a database on this machine. */
 export interface Place {
-  /** The directory of its socket; without one, an address. */
+  /** The directory of its socket, or an IP address if it has none. */
   readonly host: string;
   readonly port: number;
-  /** Where it is reached by address. */
+  /** Set if `host` is an IP address. */
   readonly password?: string;
 }
 
-/** Where the holder's database can be reached. */
+/** Where to reach the lock holder's database. */
 export interface HolderInfo extends Place {
   readonly pid: number;
 }
 
 export interface DataLock {
-  /** Tells others how to reach the database, once it takes connections. */
+  /** Tells other processes how to reach the database, once it accepts connections. */
   announce(info: HolderInfo): void;
   release(): void;
 }
 
 const infoPath = (dataDir: string) => join(dataDir, "gateway.json");
 
-/** What the present holder announced; undefined while it is still starting. May be stale when nobody holds the lock. */
+/**
+ * Returns the record of the current holder, with port 0 while its database is still starting; undefined if there is no readable record.
+ * It may be stale if no process holds the lock.
+ */
 export function readHolder(dataDir: string): HolderInfo | undefined {
   try {
     const info = JSON.parse(readFileSync(infoPath(dataDir), "utf8")) as Partial<HolderInfo>;
@@ -63,7 +66,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Takes the directory for this process, or returns undefined when a live process holds it.
+ * Locks the directory for this process; returns undefined if a live process holds it.
  * The lock file must never be opened by other means in this process: closing it would drop the lock (POSIX).
  */
 export function tryLock(dataDir: string): DataLock | undefined {

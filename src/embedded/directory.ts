@@ -1,22 +1,24 @@
 /**
- * A directory handed to the server as an open file, where Linux allows it: the path `/proc/self/fd/N` needs no right to pass
- * the directories above (a root's home of mode 0700), and is never longer than the name of a Unix socket may be.
+ * Passes a directory to the server as an open file, where Linux allows it. The path `/proc/self/fd/N` needs no permission to pass the
+ * directories above, such as a root's home of mode 0700. It is also always short enough for the path of a Unix socket.
  */
 import { closeSync, constants, mkdtempSync, openSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Of a Unix socket's path; 104 on macOS, 108 on Linux, the closing zero included. */
+/**
+ * Longest path of a Unix socket that all systems allow, in bytes. The limit is 104 on macOS and 108 on Linux, including the final zero.
+ */
 const socketPathBytesMax = 103;
 /** The driver derives the socket's file name from the port. */
 export const socketPort = 5432;
 
 export interface OpenDirectory {
-  /** How this process reaches it. */
+  /** Path of the directory for this process. */
   readonly path: string;
-  /** How a child reaches it that gets `file` as its descriptor `at`. */
+  /** Path of the directory for a child process that receives `file` as its descriptor `at`. */
   childPath(at: number): string;
-  /** What a child is given in its `stdio`; undefined where the system has no such paths. */
+  /** Descriptor to pass in a child's `stdio`; undefined if the system has no such paths. */
   readonly file: number | undefined;
   close(): void;
 }
@@ -33,7 +35,7 @@ export function openDirectory(path: string): OpenDirectory {
   };
 }
 
-/** The socket's directory by a path that is short enough; `close` gives up what that took. */
+/** Returns a path of the socket's directory that is short enough; `close` releases its descriptor or link. */
 export function reachSocket(directory: string): { path: string; close(): void } {
   const length = Buffer.byteLength(join(directory, `.s.PGSQL.${socketPort}`));
   if (length <= socketPathBytesMax) return { path: directory, close: () => undefined };

@@ -1,4 +1,4 @@
-/** The embedded server while the gateway runs: started, started again when it dies, stopped in an orderly way. */
+/** Runs the embedded server while the gateway runs: starts it, restarts it when it dies, and stops it cleanly. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
@@ -20,22 +20,22 @@ const restartMsMax = 5_000;
 
 export interface EngineOptions {
   readonly dataDir: string;
-  /** Brings data of an older PostgreSQL into a newer one. */
+  /** Carries the data of an older PostgreSQL over to a newer one. */
   readonly carryOver: CarryOver | undefined;
   readonly log: Log;
 }
 
 export interface Engine {
-  /** Where it takes connections, the same for all its lives. */
+  /** Where the server accepts connections; a restart does not change it. */
   readonly place: Place;
   close(): Promise<void>;
 }
 
-/** Where all that belongs to the server is. */
+/** Returns the directory of everything that belongs to the server. */
 export const databaseOf = (dataDir: string): string => join(dataDir, "database");
 
 /**
- * Starts the server of a data directory whose lock the caller holds; it is made where there is none.
+ * Starts the server of a data directory that the caller has locked; creates the database if there is none.
  * @throws NoEmbeddedDatabaseError, DataDirectoryUnusableError, or Error with what the server said
  */
 export async function startEngine({ dataDir, carryOver, log }: EngineOptions): Promise<Engine> {
@@ -72,7 +72,7 @@ export async function startEngine({ dataDir, carryOver, log }: EngineOptions): P
   }
 }
 
-/** Starts the server again, with back-off, whenever it ends; the returned function stops it for good. */
+/** Restarts the server with back-off whenever it ends; the returned function stops it for good. */
 function keepAlive(first: Server, start: () => Promise<Server>, log: Log): () => Promise<void> {
   let current: Server | undefined = first;
   const closing = new AbortController();

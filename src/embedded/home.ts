@@ -1,7 +1,7 @@
 /**
- * The directory `database` in the data directory, with all that belongs to the server. Under root it is root's, and the server's
- * user may only pass it: whoever gets hold of the server must not lead root's next start elsewhere by a link. In a data directory
- * of another user it is that user's, who goes on with it without root.
+ * The directory `database` in the data directory, with everything that belongs to the server. Under root, root owns it and the server's
+ * user may only pass it. So an attacker who controls the server cannot redirect root's next start with a link. In a data directory of
+ * another user, that user owns it and can keep using it without root.
  */
 import {
   chmodSync,
@@ -22,7 +22,7 @@ export function refuse(directory: string, why: string): never {
   throw new DataDirectoryUnusableError(dirname(directory), new Error(why));
 }
 
-/** Makes it where there is none. @throws DataDirectoryUnusableError for links in it that are not of root */
+/** Prepares the directory; creates it if there is none. @throws DataDirectoryUnusableError for links in it that are not of root */
 export function prepareHome(directory: string, identity: Identity | undefined): void {
   makeDirectory(directory, 0o700);
   if (identity === undefined) return chmodSync(directory, 0o700);
@@ -32,7 +32,7 @@ export function prepareHome(directory: string, identity: Identity | undefined): 
   }
   chownSync(directory, 0, identity.gid);
   chmodSync(directory, 0o710);
-  // Of a time when it was the server's user's.
+  // Entries may date from a time when the server's user owned the directory.
   for (const name of readdirSync(directory)) {
     const found = lstatSync(join(directory, name));
     const isPlain = found.isDirectory() || (found.isFile() && found.nlink === 1);
@@ -44,13 +44,13 @@ export function prepareHome(directory: string, identity: Identity | undefined): 
   }
 }
 
-/** Makes a directory in it, for the server's user alone. */
+/** Creates a directory that only the server's user can access. */
 export function makeOwned(path: string, identity: Identity | undefined): void {
   mkdirSync(path, { mode: 0o700 });
   if (identity !== undefined) chownSync(path, identity.uid, identity.gid);
 }
 
-/** The major versions whose data is there, ascending. */
+/** The major versions with data in `directory`, ascending. */
 export function majorsIn(directory: string): number[] {
   try {
     const names = readdirSync(directory).filter((name) => /^\d+$/.test(name));
@@ -60,7 +60,7 @@ export function majorsIn(directory: string): number[] {
   }
 }
 
-/** Gives what `from` names another name, which is on the disk before anything is acknowledged under it. */
+/** Renames `from` to `to`, and syncs the rename to disk before any write under the new name is acknowledged. */
 export function takePlace(directory: string, from: string, to: string): void {
   renameSync(join(directory, from), join(directory, to));
   syncDirectoryNow(directory);

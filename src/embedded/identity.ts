@@ -1,6 +1,6 @@
 /**
- * The user that the embedded PostgreSQL runs as. PostgreSQL refuses to run as root: under root the server runs as the owner
- * of the data it finds, else as `postgres` or `nobody`.
+ * The user that the embedded PostgreSQL runs as. PostgreSQL refuses to run as root. Under root, the server runs as the owner of the
+ * data it finds, or else as `postgres` or `nobody`.
  */
 import { readFileSync, statSync } from "node:fs";
 
@@ -12,7 +12,7 @@ export interface Identity {
 /** `nobody` on every Linux. */
 const fallback: Identity = { uid: 65_534, gid: 65_534 };
 
-/** The first of these users that `/etc/passwd` knows. */
+/** Returns the first of these users that is in `/etc/passwd`. */
 function knownUser(names: readonly string[]): Identity | undefined {
   let lines: string[];
   try {
@@ -30,7 +30,7 @@ function knownUser(names: readonly string[]): Identity | undefined {
 function ownerOf(path: string): Identity | undefined {
   try {
     const { uid, gid } = statSync(path);
-    // A `chown` without a group leaves root's, which opens more than this data.
+    // A `chown` without a group keeps root's group, which has access to more than this data.
     return uid === 0 ? undefined : { uid, gid: gid === 0 ? fallback.gid : gid };
   } catch {
     return undefined;
@@ -38,8 +38,8 @@ function ownerOf(path: string): Identity | undefined {
 }
 
 /**
- * Who the server is to run as; undefined where it runs as this process's own user.
- * @param places its data first: under root the owner of the first one that is not root's. They may not exist yet
+ * Returns the user that the server must run as; undefined if that is this process's own user.
+ * @param places checked in order, the server's data first: under root, the first owner other than root counts. They may not exist yet
  */
 export function serverIdentity(...places: readonly string[]): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The embedded server: a PostgreSQL of the gateway's own in its data directory. What it gives away is an address; what is said to
- * the server is none of its business. docs/architecture.md; docs/operate.md.
+ * The embedded server: the gateway's own PostgreSQL in its data directory. It only provides an address; it does not send any queries of
+ * its own to the database. docs/architecture.md; docs/operate.md.
  */
 export type { Address } from "./address.ts";
 export { DataDirectoryInUseError } from "./data-lock.ts";

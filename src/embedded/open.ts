@@ -1,6 +1,6 @@
 /**
- * The embedded database: a PostgreSQL of the gateway's own in the data directory, or the one of the gateway that already
- * runs there. docs/architecture.md.
+ * The embedded database: the gateway's own PostgreSQL in the data directory, or that of the gateway that already runs there.
+ * docs/architecture.md.
  */
 import { chmodSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -17,25 +17,25 @@ const joinPollMs = 50;
 
 interface EmbeddedOptions {
   readonly dataDir: string;
-  /** Joins the process that holds the directory in place of failing. */
+  /** Joins the process that holds the directory, instead of failing. */
   readonly join: boolean;
   readonly carryOver: CarryOver | undefined;
   readonly log: Log;
 }
 
-/** An embedded server that takes connections. */
+/** An embedded server that accepts connections. */
 interface Embedded {
   readonly address: Address;
-  /** Another process runs it. */
+  /** True if another process runs the server. */
   readonly joined: boolean;
-  /** Ends the server and the hold on the data directory, where they are this process's. */
+  /** Stops the server and releases the data directory, if this process runs them. */
   close(): Promise<void>;
 }
 
-/** Whether a data directory has a database, whoever runs on it. */
+/** True if a data directory has a database, whichever process runs it. */
 export const hasEmbeddedDatabase = (dataDir: string): boolean => existsSync(databaseOf(dataDir));
 
-/** Makes the directory and takes the hold on it; undefined when another process has it. */
+/** Creates the directory and locks it; returns undefined if another process holds the lock. */
 function enter(dataDir: string): DataLock | undefined {
   try {
     makeDirectory(dataDir, 0o700);
@@ -51,7 +51,7 @@ async function openHere(options: EmbeddedOptions, lock: DataLock): Promise<Embed
   try {
     lock.announce({ pid: process.pid, ...engine.place });
   } catch (error) {
-    // Left running, it would keep this process there, and the hold on the directory is given up.
+    // The caller releases the lock. A server left running would also keep this process alive.
     await engine.close();
     throw error;
   }
@@ -67,7 +67,7 @@ async function openHere(options: EmbeddedOptions, lock: DataLock): Promise<Embed
   };
 }
 
-/** Waits until the holder has announced its socket, or has gone. */
+/** Waits until the holder has announced its address, or has released the lock. */
 async function joinHolder(dataDir: string): Promise<Embedded | DataLock> {
   const deadline = performance.now() + joinWaitMsMax;
   for (;;) {
@@ -88,9 +88,9 @@ async function joinHolder(dataDir: string): Promise<Embedded | DataLock> {
 }
 
 /**
- * Starts the server of `dataDir`, creating both where absent, or finds the one that runs there.
+ * Starts the server of `dataDir`, creating both if absent, or joins the one that runs there.
  * @throws DataDirectoryInUseError when another process holds it and `join` is not set, DataDirectoryUnusableError,
- * NoEmbeddedDatabaseError
+ *   NoEmbeddedDatabaseError
  */
 export async function openEmbedded(given: EmbeddedOptions): Promise<Embedded> {
   const options = { ...given, dataDir: resolve(given.dataDir) };

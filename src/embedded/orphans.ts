@@ -1,6 +1,7 @@
 /**
- * What an earlier gateway may have left (on Windows: windows.ts): a server that still runs on this directory, or a `postmaster.pid` whose number now
- * is another process. The caller holds the lock on the data directory, so whatever runs here belongs to nobody.
+ * Clears what an earlier gateway may have left (on Windows: windows.ts). That is a server that still runs on this directory, or a
+ * `postmaster.pid` with a process id that now belongs to another process. The caller holds the lock on the data directory, so no live
+ * gateway owns a server that runs here.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
@@ -12,7 +13,7 @@ const quitAfterMs = 2_000;
 const killAfterMs = 5_000;
 const giveUpMs = 15_000;
 
-/** The number in `postmaster.pid`; undefined where there is none. */
+/** Returns the process id in `postmaster.pid`; undefined if there is none. */
 function recordedPid(cluster: string): number | undefined {
   try {
     const [first = ""] = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
@@ -23,8 +24,8 @@ function recordedPid(cluster: string): number | undefined {
 }
 
 /**
- * The servers whose working directory is the cluster's: the first one and all its children stay in it. Whoever else looks
- * around there, such as an operator's shell, is left alone.
+ * Returns the `postgres` processes whose working directory is the cluster: the server and all its children stay in it. Other processes
+ * there, such as an operator's shell, are left alone.
  */
 function running(cluster: string): number[] {
   if (process.platform !== "linux") return runningByName(cluster);
@@ -42,7 +43,7 @@ function running(cluster: string): number[] {
     .map(Number);
 }
 
-/** Elsewhere the server alone is looked for, by its command line: its children end with it. */
+/** On other systems, finds only the server, by its command line: its children end with it. */
 function runningByName(cluster: string): number[] {
   const pid = recordedPid(cluster);
   if (pid === undefined) return [];
@@ -59,13 +60,13 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // It has ended meanwhile.
+      // The process has already ended.
     }
   }
 }
 
 /**
- * Ends what still runs on the cluster's directory, and removes a `postmaster.pid` that says nothing any more.
+ * Stops any server that still runs on the cluster's directory, and removes the stale `postmaster.pid`.
  * @throws Error where a process does not end
  */
 export async function clearOrphans(cluster: string, log: Log): Promise<void> {

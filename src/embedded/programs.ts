@@ -6,20 +6,20 @@ import type { OpenDirectory } from "./directory.ts";
 import type { Identity } from "./identity.ts";
 import { sayingItsNumber } from "./watch.ts";
 
-/** What the programs of one database have in common. */
+/** Settings that all programs of one database share. */
 export interface Site {
   readonly binaries: Binaries;
   readonly identity: Identity | undefined;
-  /** `database` in the data directory: all that belongs to the server. */
+  /** `database` in the data directory: everything that belongs to the server. */
   readonly home: OpenDirectory;
 }
 
-/** The descriptor that a child finds the directory at. */
+/** Descriptor of the database's directory in a child process. */
 const homeAt = 3;
-/** The one that it finds its watcher's pipe at. */
+/** Descriptor of the watcher's pipe in a child process. */
 const watchAt = 4;
 
-/** Nothing of our own environment (PGOPTIONS, PGDATA, a locale) reaches the server. */
+/** Keeps our own environment (PGOPTIONS, PGDATA, a locale) from the server. */
 const environment = (): NodeJS.ProcessEnv => ({
   PATH: process.env["PATH"],
   LC_ALL: "C",
@@ -28,13 +28,13 @@ const environment = (): NodeJS.ProcessEnv => ({
   ...(process.platform === "win32" ? { SystemRoot: process.env["SystemRoot"] } : {}),
 });
 
-/** The path under which the programs see what is at `name` in the database's directory. */
+/** Returns the path at which the programs see `name` of the database's directory. */
 export const seenByServer = ({ home }: Site, name: string): string =>
   `${home.childPath(homeAt)}/${name}`;
 
 /**
- * Starts `name`; its errors come on `stderr`. `watcher`: whom it says its number. A Ctrl-C in the terminal does not reach it: it has
- * a session of its own, or on Windows a console of its own, which nobody sees.
+ * Starts `name`; its errors appear on `stderr`. `watcher`: the pipe to which the program writes its process id. A Ctrl-C in the
+ * terminal does not reach the program: it has its own session, or on Windows its own hidden console.
  */
 export function startProgram(
   site: Site,
@@ -56,7 +56,7 @@ export function startProgram(
   });
 }
 
-/** Runs `name` to its end. @throws Error with what it wrote, where it fails or does not end in time */
+/** Runs `name` to its end. @throws Error with its output if it fails or does not end in time */
 export async function runProgram(
   site: Site,
   name: string,

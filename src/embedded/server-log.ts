@@ -1,4 +1,4 @@
-/** What the server says: kept in a file of bounded size, and its last lines for the error that a failed start gives. */
+/** Keeps the server's messages in a file of bounded size, and the last lines for the error of a failed start. */
 import { appendFileSync, renameSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { createInterface } from "node:readline";
@@ -6,7 +6,9 @@ import { join } from "node:path";
 import type { Log } from "../base/log.ts";
 import { customFile } from "./settings.ts";
 
-/** The server ended before it took connections: its own words say why, and what to do is the operator's. */
+/**
+ * The server ended before it accepted connections. The error quotes the server's messages, because only the operator can fix the cause.
+ */
 export class DatabaseNotStartedError extends Error {
   override name = "DatabaseNotStartedError";
 
@@ -22,7 +24,10 @@ export class DatabaseNotStartedError extends Error {
 const bytesMax = 1_000_000;
 const linesKept = 12;
 
-/** Reads the server's messages until its end; returns what gives the last ones. @param file its predecessor is kept as `<file>.1` */
+/**
+ * Logs the server's messages until its end; returns a function that gives the last lines. @param file its predecessor is kept as
+ * `<file>.1`
+ */
 export function keepServerLog(stream: Readable, file: string, log: Log): () => string {
   const lines: string[] = [];
   let size = sizeOf(file);
@@ -42,7 +47,7 @@ export function keepServerLog(stream: Readable, file: string, log: Log): () => s
       appendFileSync(file, `${line}\n`, { mode: 0o600 });
       size += line.length + 1;
     } catch {
-      // A full disk: what the server says is not worth an error of its own.
+      // The disk may be full. A lost message is not worth an error.
     }
   });
   return () => lines.join("\n");

@@ -1,4 +1,4 @@
-/** One life of the embedded server, from its start to its end. */
+/** One run of the embedded server, from start to end. */
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,17 +21,17 @@ export interface ServerOptions {
   readonly site: Site;
   /** `database` in the data directory. */
   readonly directory: string;
-  /** The name of the data's directory in it. */
+  /** Name of the data's directory in `directory`. */
   readonly cluster: string;
-  /** Where it listens, as the server sees it. */
+  /** Directory of the socket, as a path that the server can use. */
   readonly listen: { readonly socketDir: string };
   readonly log: Log;
 }
 
 export interface Server {
-  /** Resolves when it has ended, by whatever. */
+  /** Resolves when the server has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  /** An orderly end: what is open is cut, everything is written. */
+  /** Stops the server cleanly: closes open connections and writes all data. Kills it if that takes too long. */
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ function listenArguments(socketDir: string): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** What `postmaster.pid` says of the server's state, in its eighth line; pg_ctl reads the same. */
+/** True if line eight of `postmaster.pid` says that the server is ready; pg_ctl reads the same line. */
 function isReady(cluster: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
@@ -58,7 +58,7 @@ async function untilReady(
   const deadline = performance.now() + readyMsMax;
   while (!isReady(join(directory, cluster), child.pid!)) {
     if (child.exitCode !== null || child.signalCode !== null) {
-      // It may be gone before its last words were read, which say why.
+      // The server may have ended before its last messages, which name the cause, were read.
       const read = finished(child.stderr!).catch(() => undefined);
       await Promise.race([read, sleep(lastWordsMsMax, undefined, { ref: false })]);
       throw new DatabaseNotStartedError(directory, said());
@@ -72,9 +72,8 @@ async function untilReady(
 }
 
 /**
- * Starts the server on `directory`; resolves when it takes connections. It ends with this process, two seconds after it
- * at the latest.
- * @throws Error with the server's last messages where it does not start
+ * Starts the server on `directory`; resolves when it accepts connections. The server ends at most two seconds after this process.
+ * @throws Error with the server's last messages if it does not start
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { site, directory, cluster, listen, log } = options;

@@ -1,13 +1,13 @@
-/** What the embedded PostgreSQL is configured with: durable, small, and quiet. An operator's `custom.conf` comes after. */
+/** Configuration of the embedded PostgreSQL: durable, small and quiet. An operator's `custom.conf` is read after it. */
 
-/** The operator's own settings, beside the versions' directories; read after ours. */
+/** The operator's own settings, beside the directories of the versions; read after ours. */
 export const customFile = "custom.conf";
 
 export const customTemplate = `# Settings of your own for the embedded PostgreSQL, read after Tollgate's. Takes effect with the next start.
 # shared_buffers = 128MB
 `;
 
-/** The text of `postgresql.conf`, written anew at each start. */
+/** The text of `postgresql.conf`, rewritten at each start. */
 export const configuration = `# Written by Tollgate at each start: put settings of your own into ../${customFile}.
 # What was acknowledged is on the disk.
 fsync = on

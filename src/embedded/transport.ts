@@ -1,6 +1,6 @@
 /**
- * How the gateway reaches its own server: a Unix socket in a directory that only the server's user may enter; on Windows
- * loopback with a random password.
+ * The connection between the gateway and its own server: a Unix socket in a directory that only the server's user may enter. On
+ * Windows: loopback with a random password.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,13 +17,13 @@ const socketName = "socket";
 
 export interface Transport {
   readonly listen: ServerOptions["listen"] | { readonly port: number };
-  /** For other processes of this machine. */
+  /** The address for other processes of this machine. */
   readonly place: Place;
-  /** Of `initdb`; undefined where the socket's directory is the protection. */
+  /** Password file for `initdb`; undefined if the socket's directory protects the server. */
   readonly passwordFile: string | undefined;
 }
 
-/** A port of loopback on which nobody listens just now. */
+/** Returns a free loopback port. Another process may still take it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -42,17 +42,18 @@ async function loopback(directory: string): Promise<Transport> {
   return { listen: { port }, place: { host: "127.0.0.1", port, password }, passwordFile };
 }
 
-/** A new directory `name` for the socket of the site's server. */
+/** Creates the directory `name` for the socket of the site's server. */
 export function prepareSocket(site: Site, directory: string, name: string) {
   const path = join(directory, name);
-  // What a dead server left there would keep a new one from listening; the lock on the data directory is ours.
+  // Files of a dead server would keep a new one from listening. This process holds the lock on the data directory, so no server is
+  // alive.
   rmSync(path, { recursive: true, force: true });
   makeOwned(path, site.identity);
   const seen = site.home.file === undefined ? reachSocket(path).path : seenByServer(site, name);
   return { listen: { socketDir: seen }, place: { host: path, port: socketPort } };
 }
 
-/** Prepares what the server of `directory` will listen on. */
+/** Prepares the socket, or on Windows the port and password, for the server of `directory`. */
 export function prepareTransport(site: Site, directory: string): Promise<Transport> {
   if (process.platform === "win32") return loopback(directory);
   return Promise.resolve({

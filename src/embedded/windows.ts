@@ -1,7 +1,7 @@
 /**
- * The embedded server on Windows, by PostgreSQL's own `pg_ctl`. It gives up an administrator's rights, with which the server refuses
- * to run, and it ends a server where there are no signals. The server is then no child of ours: it is watched by its number, and one
- * whose gateway was killed is ended by the next start.
+ * Runs the embedded server on Windows with PostgreSQL's own `pg_ctl`. It drops administrator rights, with which the server refuses to
+ * run, and stops a server without signals. The server is then not our child process. The gateway watches its process id, and the next
+ * start stops a server whose gateway was killed.
  */
 import { closeSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync } from "node:fs";
 import { once } from "node:events";
@@ -17,12 +17,12 @@ const readySecondsMax = 120;
 const fastSecondsMax = 10;
 const quitSecondsMax = 5;
 const lookMs = 200;
-/** A server of before that is just starting or ending is waited for. */
+/** How long to wait for an earlier server that is just starting or ending. */
 const doubtMsMax = 15_000;
 const logBytesMax = 1_000_000;
 const saidBytesMax = 2_000;
 
-/** Runs `pg_ctl` on a cluster. @throws Error where it fails. What it started keeps its pipe open, so its exit is waited for. */
+/** Runs `pg_ctl` on a cluster, and waits for `exit`, not `close`: the started server keeps the pipe open. @throws Error where it fails */
 async function control(site: Site, cluster: string, args: readonly string[]): Promise<void> {
   const child = startProgram(site, "pg_ctl", [...args, "-D", cluster]);
   const [code] = (await once(child, "exit")) as [number | null];
@@ -30,7 +30,7 @@ async function control(site: Site, cluster: string, args: readonly string[]): Pr
   if (code !== 0) throw new Error(`pg_ctl ${args[0]} ended with ${code}`);
 }
 
-/** Ends the server of a cluster, in an orderly way if it can be. */
+/** Stops the server of a cluster, cleanly if possible. */
 async function stopServer(site: Site, cluster: string, pid: number): Promise<void> {
   for (const [mode, seconds] of [
     ["fast", fastSecondsMax],
@@ -45,7 +45,7 @@ async function stopServer(site: Site, cluster: string, pid: number): Promise<voi
   process.kill(pid, "SIGKILL");
 }
 
-/** What `postmaster.pid` says; undefined where there is none. */
+/** Returns the process id and port in `postmaster.pid`; undefined if there is none. */
 function recorded(cluster: string): { readonly pid: number; readonly port: number } | undefined {
   try {
     const lines = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
@@ -55,7 +55,7 @@ function recorded(cluster: string): { readonly pid: number; readonly port: numbe
   }
 }
 
-/** Whether the server at a port of loopback takes our password and has this cluster open; undefined while it does not say. */
+/** True if the server at a loopback port accepts our password and has this cluster open; undefined while it starts or ends. */
 async function hasOpen(cluster: string, port: number): Promise<boolean | undefined> {
   const password = readFileSync(join(cluster, "../password"), "utf8");
   const where = { host: "127.0.0.1", port, user: "postgres", database: "postgres", password };
@@ -74,8 +74,8 @@ async function hasOpen(cluster: string, port: number): Promise<boolean | undefin
 }
 
 /**
- * Ends a server that an earlier gateway left on the cluster, and removes a `postmaster.pid` that says nothing any more. Its number may
- * be that of another server by now, so only one that has this cluster open is ended.
+ * Stops a server that an earlier gateway left on the cluster, and removes the stale `postmaster.pid`. Its process id may belong to
+ * another server by now, so only a server that has this cluster open is stopped.
  */
 async function clearOrphan(site: Site, cluster: string, log: Log): Promise<void> {
   const found = recorded(cluster);
@@ -96,7 +96,7 @@ async function clearOrphan(site: Site, cluster: string, log: Log): Promise<void>
   rmSync(join(cluster, "postmaster.pid"), { force: true });
 }
 
-/** The end of a file from `start` on. */
+/** Returns the end of a file, but nothing before `start`. */
 function tailOf(file: string, start: number): string {
   const bytes = Buffer.alloc(saidBytesMax);
   const handle = openSync(file, "r");
@@ -108,7 +108,7 @@ function tailOf(file: string, start: number): string {
   }
 }
 
-/** Makes room for what the server will say. @returns how long its file is now */
+/** Rotates the server's log file if it is too large. @returns its size in bytes now */
 function roomIn(file: string): number {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= logBytesMax) return size;
@@ -117,8 +117,8 @@ function roomIn(file: string): number {
 }
 
 /**
- * Starts the server on a port of loopback, once what an earlier gateway left is ended; resolves when it takes connections.
- * @throws Error with the server's last messages where it does not start
+ * Stops a server that an earlier gateway left, then starts the server on a loopback port; resolves when it accepts connections.
+ * @throws Error with the server's last messages if it does not start
  */
 export async function startControlled(
   { site, directory, cluster: name, log }: Omit<ServerOptions, "listen">,
@@ -147,7 +147,7 @@ export async function startControlled(
   };
 }
 
-/** Looks again and again; that alone keeps no process alive, so that who stops the server says so. */
+/** Polls until the server has ended. Polling alone does not keep this process alive, so `stop` ends it through `stopped`. */
 async function untilEnded(pid: number, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted && isAlive(pid))
     await sleep(lookMs, undefined, { ref: false, signal: stopped }).catch(() => undefined);
